@@ -7,8 +7,32 @@ from typing import NamedTuple
 from ...procedure import Floats, Ints
 
 __all__ = [
-    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "Robots", "ScenePoints", "SolverSpace", "Turns",
+    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots", "ScenePoints",
+    "SolverSpace", "Turns",
 ]  # fmt: skip
+
+
+class RobotMotions(NamedTuple):
+    """The states of the robots in a scene, one after the other, and the programs that move them by themselves.
+
+    Attributes:
+        programs: of each robot the addresses of "prepared", "moved" and "flown" (`simulate.scenes.robot_programs`); the first is
+            0 where the robot is moved from outside, the last where it does not fly.
+        first_q, first_v, first_u: where the coordinates, velocities and efforts of each robot begin.
+        q, v: before a step; next_q, next_v: after it; u: the efforts as "flown" takes them.
+        pose: of each link its rotation to the world row by row, and its origin [m].
+    """
+
+    programs: Ints[3]
+    first_q: Ints
+    first_v: Ints
+    first_u: Ints
+    q: Floats
+    v: Floats
+    next_q: Floats
+    next_v: Floats
+    u: Floats
+    pose: Floats[12]
 
 
 class Robots(NamedTuple):
@@ -18,13 +42,14 @@ class Robots(NamedTuple):
         link: of each moving body its number among all links, −1 of free bodies; body: the moving body of each link.
         owner: the robot of each link; first_link: where the links of each robot begin; first_row: its rows of velocities.
         first_block: where the blocks of its inertia begin, row by row; row_owner: the robot of each row.
-        first_column: where the blocks of each link's Jacobian begin, one per row.
+        first_column: where the blocks of each link's Jacobian begin, one per row; moves: 1 for those that may not be zero.
         jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
             Where loops are closed, these are of velocities that keep them closed.
-        give: of each link, its twist per unit wrench on it; felt: space for efforts [N·m or N, or times s].
+        give: of each link, its twist per unit wrench on it, if given is 1; felt: space for efforts [N·m or N, or times s].
         effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
         before, free, after: velocities, as of `MovingBodies`.
         pushed: 1 of robots that contact pushed in this step.
+        motions: what moves them by themselves.
     """
 
     link: Ints
@@ -35,10 +60,12 @@ class Robots(NamedTuple):
     first_block: Ints
     row_owner: Ints
     first_column: Ints
+    moves: Ints
     jacobian: Floats[6, 6]
     inertia: Floats[6, 6]
     mobility: Floats[6, 6]
     give: Floats[6, 6]
+    given: Ints
     felt: Floats[6]
     effort: Floats[6]
     undriven: Floats[6]
@@ -46,6 +73,7 @@ class Robots(NamedTuple):
     free: Floats[6]
     after: Floats[6]
     pushed: Ints
+    motions: RobotMotions
 
 
 class MovingBodies(NamedTuple):

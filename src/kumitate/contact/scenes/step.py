@@ -8,10 +8,11 @@ from ...procedure import Floats, procedure
 from ..impulse.step import RESTING
 from .broad_phase import near_pairs, place_solids
 from .islands import group
-from .logs import log_record, log_touches
+from .logs import log_record, log_robots, log_touches
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .points import keep_near, prepare
+from .robots import move_robots
 from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
@@ -74,6 +75,8 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
             part = max(part, left / (fastest + RESTING))
     log_touches(scene, count, v, worst, part, log)
     _go(scene, count, q, v, work)
+    log_robots(scene, log)
+    move_robots(rules, bodies, work)
     scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.counts[0])
     return DONE if part <= STOPPED else UNSOLVED
 

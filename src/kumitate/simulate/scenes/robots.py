@@ -9,10 +9,12 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, found_or_traced
-from ...contact.scenes.arrays import MovingBodies, Robots
+from ...compile.stored import StoredProgram
+from ...contact.scenes.arrays import MovingBodies, RobotMotions, Robots
 from ...contact.scenes.building import rows_of
 from ...contact.scenes.parts import RobotPart
 from ...model.digest import digest
+from ...procedure import LocatedProgram
 from ...scalar import Program, trace
 from ..integrators import RK4
 from ..stepping.equations import dynamics_program, observables_program, projection_program
@@ -40,6 +42,20 @@ class RobotSteps:
         known = part.mechanism.tree.places
         self.places = {k: name for k, name in enumerate(places) if name in known and known[name].link >= 0}
         self.drives = [name for name in drives if name in {loop.name for loop in part.mechanism.loops}]
+
+    def locate(self, motions: RobotMotions) -> None:
+        """Writes the addresses of its programs, by which the steps of a scene move it."""
+        programs = [self._prepared_program, self._moved_program, *([self._flown_program] if self.flies else [])]
+        self._located = [LocatedProgram(program) for program in programs]
+        motions.programs[self.number, : len(programs)] = [located.address for located in self._located]
+
+    def put_efforts(self, robots: Robots, tau: np.ndarray, pulls: np.ndarray) -> None:
+        """Writes the efforts of a step, of those at the joints (nv) and the wrenches (places, 6) of the whole scene."""
+        self._first = int(robots.first_row[self.number])
+        self._put_row(robots.effort, tau[self.part.v])
+        own = robots.motions
+        u = own.u[own.first_u[self.number] : own.first_u[self.number + 1]]
+        u[:] = np.concatenate([tau[self.part.v], *(pulls[k] for k in self.places)])
 
     def put(
         self, bodies: MovingBodies, h: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, loop_tau: Mapping[str, np.ndarray]
@@ -142,14 +158,26 @@ class RobotSteps:
 
     @cached_property
     def _prepared(self) -> Kernel:
-        return self._kernel("prepared", lambda: prepared_program(self.part.mechanism))
+        return Kernel(self._prepared_program)
 
     @cached_property
     def _moved(self) -> Kernel:
-        return self._kernel("moved", lambda: moved_program(self.part.mechanism))
+        return Kernel(self._moved_program)
 
     @cached_property
     def _flown(self) -> Kernel:
+        return Kernel(self._flown_program)
+
+    @cached_property
+    def _prepared_program(self) -> Program | StoredProgram:
+        return self._program("prepared", lambda: prepared_program(self.part.mechanism))
+
+    @cached_property
+    def _moved_program(self) -> Program | StoredProgram:
+        return self._program("moved", lambda: moved_program(self.part.mechanism))
+
+    @cached_property
+    def _flown_program(self) -> Program | StoredProgram:
         mechanism = self.part.mechanism
         wrenches = {name: np.zeros(6) for name in self.places.values()}
         forcing = Forcing(mechanism, wrenches=wrenches, loop_tau=dict.fromkeys(self.drives, ()))  # type: ignore[arg-type]
@@ -158,7 +186,7 @@ class RobotSteps:
             closing = projection_program(mechanism) if mechanism.tree.closed else None
             return step_program(mechanism, RK4(), dynamics_program(mechanism, forcing, implicit_damping=False), closing, None)
 
-        return self._kernel(f"flown {list(wrenches)} {self.drives}", made)
+        return self._program(f"flown {list(wrenches)} {self.drives}", made)
 
     @cached_property
     def _turning(self) -> Kernel:
@@ -171,5 +199,8 @@ class RobotSteps:
         return self._kernel("observed", lambda: observables_program(self.part.mechanism))
 
     def _kernel(self, role: str, make: Callable[[], Program]) -> Kernel:
+        return Kernel(self._program(role, make))
+
+    def _program(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
         known = digest(self.part.mechanism)
-        return Kernel(found_or_traced(None if known is None else f"scene {role} {known}", make))
+        return found_or_traced(None if known is None else f"scene {role} {known}", make)
