@@ -45,7 +45,7 @@ class Robots(NamedTuple):
         first_column: where the blocks of each link's Jacobian begin, one per row; moves: 1 for those that may not be zero.
         jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
             Where loops are closed, these are of velocities that keep them closed.
-        give: of each link, its twist per unit wrench on it, if given is 1; felt: space for efforts [N·m or N, or times s].
+        give: of each link, its twist per unit wrench on it, if given is 1: where points are near it in this step; felt: space for efforts [N·m or N, or times s].
         effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
         before, free, after: velocities, as of `MovingBodies`.
         pushed: 1 of robots that contact pushed in this step.

@@ -45,10 +45,12 @@ def add_effort(robots: Robots, link: int, row: int, wrench: Shaped[6], effort: S
 
 
 @procedure
-def spread(robots: Robots, robot: int, v: Floats[6], twists: Floats[6]) -> None:
-    """The twists of the links with velocities v."""
+def spread(robots: Robots, robot: int, given: int, v: Floats[6], twists: Floats[6]) -> None:
+    """The twists of the links with velocities v; if `given` is 1, of those that points are near."""
     first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        if robots.given[link] < given:
+            continue
         twist = twists[robots.body[link]]
         for k in range(6):
             twist[k] = 0.0

@@ -25,8 +25,8 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
                 robots.felt[row, k] *= rules.step
                 robots.free[row, k] = robots.undriven[row, k]
         _respond(robots, robot, robots.free)
-        spread(robots, robot, robots.before, bodies.before)
-        spread(robots, robot, robots.free, bodies.free)
+        spread(robots, robot, 0, robots.before, bodies.before)
+        spread(robots, robot, 0, robots.free, bodies.free)
         for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
             robots.given[link] = 0
 
@@ -104,10 +104,11 @@ def pushed(bodies: MovingBodies, robot: int) -> None:
             robots.felt[row, k] = 0.0
             robots.after[row, k] = robots.free[row, k]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        for row in range(rows):
-            add_effort(robots, link, row, bodies.after[robots.body[link]], robots.felt[first + row])
+        if robots.given[link] == 1:
+            for row in range(rows):
+                add_effort(robots, link, row, bodies.after[robots.body[link]], robots.felt[first + row])
     _respond(robots, robot, robots.after)
-    spread(robots, robot, robots.after, bodies.after)
+    spread(robots, robot, 1, robots.after, bodies.after)
 
 
 @procedure
@@ -120,4 +121,4 @@ def nudged(bodies: MovingBodies, link: int, wrench: Shaped[6]) -> None:
             robots.felt[first + row, k] = 0.0
         add_effort(robots, link, row, wrench, robots.felt[first + row])
     _respond(robots, robot, robots.after)
-    spread(robots, robot, robots.after, bodies.after)
+    spread(robots, robot, 1, robots.after, bodies.after)
