@@ -16,23 +16,38 @@ class RobotMotions(NamedTuple):
     """The states of the robots in a scene, one after the other, and the programs that move them by themselves.
 
     Attributes:
-        programs: of each robot the addresses of "prepared", "moved" and "flown" (`simulate.scenes.robot_programs`); the first is
-            0 where the robot is moved from outside, the last where it does not fly.
-        first_q, first_v, first_u: where the coordinates, velocities and efforts of each robot begin.
+        programs: of each robot the addresses of "prepared", "moved", "flown", "begun" and "settled" (`robot_programs` and
+            `settling_programs` in `simulate.scenes`); the first is 0 where the robot is moved from outside, the third where it
+            does not fly, the last two where it has no drives and stops.
+        first_q, first_v, first_u, first_command, first_piece: where the numbers of each robot begin.
         q, v: before a step; next_q, next_v: after it; u: the efforts as "flown" takes them.
         pose: of each link its rotation to the world row by row, and its origin [m].
+        commands: of drives; pieces, following: which of their limits and of the stops hold in a pass, and in the next one.
+        rates: the changes of the velocities in a pass, by the step.
+        driving, resisting: the efforts of drives and stops in a pass, and the inertias that reduce them; carried: the velocities
+            that the changes count from; diagonal: of the inertia without `resisting`. All are in rows of six.
     """
 
-    programs: Ints[3]
+    programs: Ints[5]
     first_q: Ints
     first_v: Ints
     first_u: Ints
+    first_command: Ints
+    first_piece: Ints
     q: Floats
     v: Floats
     next_q: Floats
     next_v: Floats
     u: Floats
     pose: Floats[12]
+    commands: Floats
+    pieces: Floats
+    following: Floats
+    rates: Floats
+    driving: Floats[6]
+    resisting: Floats[6]
+    carried: Floats[6]
+    diagonal: Floats[6]
 
 
 class Robots(NamedTuple):

@@ -110,10 +110,14 @@ def scene_of(
     )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip
 
 
-def with_efforts(scene: Scene, sizes: Sequence[int]) -> Scene:
-    """The scene with room for the efforts that each robot flies with."""
-    robots, starts = scene.bodies.robots, _starts(sizes)
-    motions = robots.motions._replace(first_u=starts, u=np.zeros(starts[-1]))
+def with_efforts(scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int]) -> Scene:
+    """The scene with room for numbers of each robot: efforts that it flies with, commands of its drives, and pieces."""
+    robots = scene.bodies.robots
+    u, command, piece = map(_starts, (efforts, commands, pieces))
+    motions = robots.motions._replace(
+        first_u=u, first_command=command, first_piece=piece, u=np.zeros(u[-1]), commands=np.zeros(command[-1]),
+        pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]),
+    )  # fmt: skip
     return scene._replace(bodies=scene.bodies._replace(robots=robots._replace(motions=motions)))
 
 
@@ -286,14 +290,16 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
 
 
 def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
-    """The states of robots, and no programs yet."""
-    first_q, first_v = (_starts([len(part) for part in each]) for each in zip(*((p.q, p.v) for p in parts), strict=True)) if parts else (_starts([]), _starts([]))
-    q, v = int(first_q[-1]), int(first_v[-1])
-    links = sum(len(part.links) for part in parts)
-    return RobotMotions(
-        np.zeros((len(parts), 3), dtype=np.int64), first_q, first_v, np.zeros(len(parts) + 1, dtype=np.int64),
-        *(np.zeros(size) for size in (q, v, q, v, 0)), np.zeros((links, 12)),
-    )  # fmt: skip
+    """The states of robots, without programs, drives and stops."""
+    arrays = {name: _empty(kind, 0) for name, kind in RobotMotions.__annotations__.items()}
+    first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
+    q, v, rows = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts))
+    arrays |= {name: np.zeros(len(parts) + 1, dtype=np.int64) for name in ("first_u", "first_command", "first_piece")}
+    arrays |= {name: np.zeros(size) for name, size in {"q": q, "v": v, "next_q": q, "next_v": v, "rates": v}.items()}
+    arrays |= {name: np.zeros((rows, 6)) for name in ("driving", "resisting", "carried", "diagonal")}
+    arrays |= {"programs": np.zeros((len(parts), 5), dtype=np.int64), "first_q": first_q, "first_v": first_v}
+    arrays["pose"] = np.zeros((sum(len(part.links) for part in parts), 12))
+    return RobotMotions(**arrays)
 
 
 def _moved_rows(part: RobotPart) -> list[int]:

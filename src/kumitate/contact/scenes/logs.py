@@ -29,7 +29,7 @@ def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Scen
 
 @procedure
 def log_robots(scene: Scene, log: SceneLog) -> None:
-    """Writes what robots have reached in a step that a record begins with, once it is known which of them were pushed."""
+    """Writes what robots have reached in a step that a record begins with."""
     if log.marks[1] == 0:
         size = len(scene.bodies.robots.motions.v)
         write_reached(scene.bodies, log.robot_reached[log.marks[0] * size : log.marks[0] * size + size])

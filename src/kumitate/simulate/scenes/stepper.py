@@ -64,12 +64,13 @@ class SceneStepper(Stepper):
         self.steps = self.rejected = 0
         self.logged: list[Logged] = []
         places = actuation.forcing.places
-        self.robots = code.robots(step, places, q, v)
+        self.robots = code.robots(step, places, q, v, bounds)
         self._settling = Settling(code.mechanism, self.robots, bounds)
         self._rows = FreeRows(code.mechanism)
         rows = self._rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
-        scene = with_efforts(code.scene(step, places), [len(robot.part.v) + 6 * len(robot.places) for robot in self.robots])
-        self._outside = bool(self._settling) or any(robot.loops is not None for robot in self.robots)
+        efforts, commands, pieces = ([robot.sizes[k] for robot in self.robots] for k in range(3))
+        scene = with_efforts(code.scene(step, places), efforts, commands, pieces)
+        self._outside = any(robot.loops is not None for robot in self.robots)
         if not self._outside:
             for robot in self.robots:
                 robot.locate(scene.bodies.robots.motions)
@@ -233,10 +234,11 @@ class SceneStepper(Stepper):
         tau, wrenches, drives = forcing.split(u[None])
         self._tau, self._loop_tau = tau[0], {name: efforts[0] for name, efforts in drives.items()}
         self._commands = parts_of(forcing, u.tolist()).commands if self._settling else []
+        commands = np.array(self._commands, dtype=float).reshape(-1, 3)
         self._rows.put_efforts(self._tau, self.scene.bodies.effort)
         robots = self.scene.bodies.robots
         for k, name in enumerate(forcing.places):
             moving = forcing.mechanism.tree.places[name].link >= 0
             self.scene.pulls.value[k] = wrenches[name][0] if moving else 0.0
         for robot in () if self._outside else self.robots:
-            robot.put_efforts(robots, self._tau, self.scene.pulls.value)
+            robot.put_efforts(robots, self._tau, self.scene.pulls.value, commands)

@@ -38,6 +38,10 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
                     bodies.turn[body, i, j] = own.pose[link, 3 * i + j]
         for k in range(last - v):
             robots.before[first + k // 6, k % 6] = own.v[v + k]
+        for row in range(robots.first_row[robot + 1] - first):
+            block = robots.inertia[robots.first_block[robot] + row * (robots.first_row[robot + 1] - first + 1)]
+            for k in range(6):
+                own.diagonal[first + row, k] = block[k, k]
 
 
 @procedure

@@ -18,17 +18,34 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
     for robot in range(len(robots.pushed)):
         robots.pushed[robot] = 0
         if robots.motions.programs[robot, 0] != 0:
+            _resist(robots, robot)
             invert(robots, robot)
         feel(bodies, robot)
+        driven = robots.motions.programs[robot, 3] != 0
         for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
             for k in range(6):
+                free = robots.undriven[row, k]
+                robots.free[row, k] = free
                 robots.felt[row, k] *= rules.step
-                robots.free[row, k] = robots.undriven[row, k]
+                if driven:  # what resists changes of velocity by R also resists that of the step without it
+                    own = robots.motions
+                    robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (own.carried[row, k] - free)
         _respond(robots, robot, robots.free)
         spread(robots, robot, 0, robots.before, bodies.before)
         spread(robots, robot, 0, robots.free, bodies.free)
         for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
             robots.given[link] = 0
+
+
+@procedure
+def _resist(robots: Robots, robot: int) -> None:
+    """Adds the inertias of drives and stops to the diagonal."""
+    own, first = robots.motions, robots.first_row[robot]
+    rows = robots.first_row[robot + 1] - first
+    for row in range(rows):
+        block = robots.inertia[robots.first_block[robot] + row * (rows + 1)]
+        for k in range(6):
+            block[k, k] = own.diagonal[first + row, k] + own.resisting[first + row, k]
 
 
 @procedure
