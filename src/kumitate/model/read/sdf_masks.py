@@ -57,7 +57,7 @@ def _bits(contact: Element, tag: str) -> int | None:
         value = -1
     if "_" in text or not 0 <= value < 2**BITS:
         raise contact.need_child(tag).error(
-            f"<{tag}> {text!r} is not a whole number of {BITS} bits; write one from 0 to {2**BITS - 1}, or leave the element out"
+            f"<{tag}> {text!r} is not a whole number of {BITS} bits; write one from 0 to {2**BITS - 1}, or leave it out"
         )
     return value
 
@@ -75,9 +75,9 @@ def kept_apart(masks: Mapping[str, Collection[Mask]], joints: Collection[Joint])
     fixed = {joint.child for joint in joints if joint.parent == WORLD and joint.kind.nv == 0}
     roots = {name: _root(name, parents) for name in masks}
     for one, two in combinations(masks, 2):
-        if roots[one] != roots[two] and not {roots[one], roots[two]} <= fixed:
-            if not any(a.meets(b) for a in masks[one] for b in masks[two]):
-                yield one, two
+        moved = roots[one] != roots[two] and not {roots[one], roots[two]} <= fixed
+        if moved and not any(a.meets(b) for a in masks[one] for b in masks[two]):
+            yield one, two
 
 
 def _root(name: str, parents: Mapping[str, str]) -> str:
