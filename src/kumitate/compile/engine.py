@@ -26,7 +26,6 @@ _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is a
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _SHARE = 16  # so many libraries share a linker
-#: LLVM's own settings of what `_schedule` changes.
 _switch = threading.Lock()
 
 
