@@ -184,7 +184,7 @@ class MechanismSimulation:
             InputError: for another shape, or if a loop is open; for parameters that do not exist or are impossible.
         """
         with self._busy:
-            self._stepper.begin(*self._starts.given(q, v))
+            self._stepper.begin(*self._starts.given(q, v, self.bounds))
             self.actuation.put_parameters(self._stepper.efforts[None], by_name("parameters", parameters))
             return self._seen()
 
@@ -339,7 +339,7 @@ class MechanismSimulation:
         begin = clock.perf_counter()
         count = run_steps(self.mechanism.name, duration, self.step_size, every)
         check_memory(self.mechanism, count // every + 1)
-        q0, v0 = self._starts.given(q, v)
+        q0, v0 = self._starts.given(q, v, self.bounds)
         self.interaction.warn()
         stepper = self._stepper_at(q0, v0)
         self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
