@@ -52,7 +52,8 @@ def asked(
 
     given: dict[str, Any] = {"friction": friction, "restitution": restitution}
     surface = Surface(**{name: value for name, value in given.items() if value is not None})
-    return Contact(model, surface=surface, **({} if hull_vertices is None else {"hull_vertices": hull_vertices}))
+    hulls: dict[str, Any] = {} if hull_vertices is None else {"hull_vertices": hull_vertices}
+    return Contact(model, surface=surface, **hulls)
 
 
 def start_on(

@@ -102,8 +102,9 @@ def check_limits(mechanism: Mechanism, bounds: Sequence[Bound], q: np.ndarray) -
     """
     if not mechanism.loops or not bounds:
         return
-    worst = min(bounds, key=lambda bound: float(bound.gap(q)))
-    if worst.gap(q) < -_OUTSIDE:
+    at = q.tolist()
+    worst = min(bounds, key=lambda bound: float(bound.gap(at)))
+    if worst.gap(at) < -_OUTSIDE:
         side = "lower" if worst.sign > 0.0 else "upper"
         raise InputError(
             f"{mechanism.name}: joint {worst.name!r} starts at {q[worst.q]:.6g}, outside its {side} limit {worst.at:.6g} "
