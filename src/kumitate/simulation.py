@@ -19,6 +19,7 @@ from .simulate import simulation
 from .simulate.batch import Batch
 from .simulate.checks import by_name
 from .simulate.parameters import Variation
+from .simulate.prescribed.loops import with_followed_loops
 from .simulate.stepping.commands import COMMANDS
 from .simulate.stepping.equations import row_of
 from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
@@ -69,7 +70,9 @@ class Simulation(simulation.MechanismSimulation):
         self._given = {"outputs": outputs, **options}
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
         _check_forces(robot.name, named, options)
-        start = options.pop("start", robot.start)
+        given = options.pop("start", None)
+        mechanism, start = with_followed_loops(robot.mechanism, options.get("motions"), robot.start if given is None else given)
+        self.robot = robot = robot if mechanism is robot.mechanism else Robot(mechanism, start=start)
         inputs, driven = by_name("inputs", options.pop("inputs", None)), robot.mechanism.driven
         known = checked_inputs(
             robot.name, {name: values for name, values in inputs.items() if not driven or name not in COMMANDS}

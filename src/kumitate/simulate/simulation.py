@@ -22,6 +22,7 @@ from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
 from .parameters.asked import variation_of
+from .prescribed.loops import with_followed_loops
 from .prescribed.motion import motions_of
 from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
@@ -112,7 +113,8 @@ class MechanismSimulation:
         Raises:
             InputError: if an argument has a wrong shape or value.
         """
-        check_resistance(mechanism)
+        mechanism, start = with_followed_loops(mechanism, motions, start)
+        check_resistance(mechanism, by_name("motions", motions))
         self.mechanism = mechanism
         self._starts = Starts(mechanism, *start)
         self.step_size = checked_step(step)
