@@ -30,9 +30,7 @@ def _name(node: Symbol, names: dict[Symbol, str]) -> str:
     return repr(node) if node.op in ("const", "input") else names[node]
 
 
-def _list_line(
-    line: Sequence[Symbol], names: dict[Symbol, str], tables: dict[int, str], lines: list[str], indent: str
-) -> None:
+def _list_line(line: Sequence[Symbol], names: dict[Symbol, str], tables: dict[int, str], lines: list[str], indent: str) -> None:
     for node in line:
         if node.op in ("const", "input"):
             continue
