@@ -19,17 +19,13 @@ from .target import Target, binding, host, machine
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
+__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code", "switched"]
 
 _FORM = "3"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _SHARE = 16  # so many libraries share a linker
-#: LLVM's own settings of what `_schedule` changes.
-_USUAL = (
-    "-misched-prera-direction=bottomup", "-combiner-store-merging=true", "-enable-misched=true", "-disable-post-ra=false",
-)  # fmt: skip
 _switch = threading.Lock()
 
 
@@ -204,12 +200,22 @@ def _schedule(scheduled: bool, *, again: bool) -> Iterator[None]:
     switches belong to the whole process, so that they are put back at once; another user of LLVM in another thread would
     meanwhile get slower, not wrong, code.
     """
+    wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
+    usual = (
+        "-misched-prera-direction=bottomup", "-combiner-store-merging=true", "-enable-misched=true", "-disable-post-ra=false",
+    )  # fmt: skip
+    with switched(("-misched-prera-direction=topdown", "-combiner-store-merging=false", *wanted), usual):
+        yield
+
+
+@contextlib.contextmanager
+def switched(wanted: Sequence[str], usual: Sequence[str]) -> Iterator[None]:
+    """Options of LLVM in this context, and as they are put back after it; for one thread at a time."""
     with _switch:
-        wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
-        for option in ("-misched-prera-direction=topdown", "-combiner-store-merging=false", *wanted):
+        for option in wanted:
             binding().set_option("", option)
         try:
             yield
         finally:
-            for option in _USUAL:
+            for option in usual:
                 binding().set_option("", option)
