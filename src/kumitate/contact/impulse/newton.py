@@ -66,7 +66,9 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
         for patch, state in zip(given.patches, states, strict=True)
     ]
     factors = given.stiffened([K for _, K in felt])
-    return _after_all(given, guess, states, factors, [lack for lack, _ in felt]), factors
+    still = [0.0 for _ in given.loops]  # the loops are closed: their stiffness resists any dv that would open them
+    change = factors.solve(given.efforts([lack for lack, _ in felt], still))
+    return given.after(_changed(given, guess, states, change, _after), guess.loops), factors
 
 
 def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach, factors: SparseFactors) -> Impulses:
@@ -95,14 +97,6 @@ def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approac
         (patch.frames, patch.initial_modes, frozen(impulses), patch.twist(given.jacobians, twists), tuple(wanted), approach)
         for patch, impulses, wanted in zip(given.patches, guess.points, targets, strict=True)
     ]
-
-
-def _after_all(
-    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], factors: SparseFactors, lacks: Sequence[Force]
-) -> Impulses:
-    """All impulses after a Newton step; `lacks`: the residual wrench of each patch."""
-    still = [0.0 for _ in given.loops]  # the loops are closed: their stiffness resists any dv that would open them
-    return given.after(_changed(given, guess, states, factors.solve(given.efforts(lacks, still)), _after), guess.loops)
 
 
 def _changed(

@@ -89,13 +89,14 @@ class Problem:
     Attributes:
         branch_factors: the tree at its posture, with the inertia matrix of the implicit step.
         patches, loops: where impulses act.
-        factors: those of the inertia matrix plus the stiffness of loops.
+        held: the inertia matrix plus the stiffness of loops; factors: its factors.
         v_free: the velocities (nv) after the step without contact.
     """
 
     branch_factors: BranchFactors
     patches: Sequence[ContactPatch]
     loops: Sequence[LoopEquation]
+    held: Pattern
     factors: SparseFactors
     v_free: Sequence[Scalar]
 
@@ -108,12 +109,11 @@ class Problem:
         v_free: Sequence[Scalar],
     ) -> Problem:
         """The problem with its factors."""
-        factors = branch_factors.factors
-        if loops:
-            stiff = {i: dict(row) for i, row in branch_factors.M.items()}
-            _add_loops(stiff, loops)
-            factors = SparseFactors.of(stiff, symmetric=True)
-        return cls(branch_factors, patches, loops, factors, v_free)
+        if not loops:
+            return cls(branch_factors, patches, loops, branch_factors.M, branch_factors.factors, v_free)
+        held = {i: dict(row) for i, row in branch_factors.M.items()}
+        _add_loops(held, loops)
+        return cls(branch_factors, patches, loops, held, SparseFactors.of(held, symmetric=True), v_free)
 
     @classmethod
     def at(
@@ -216,12 +216,11 @@ class Problem:
                 near[link] = either(near[link], patch.near) if link in near else patch.near
         if not self.coupled:
             return self.branch_factors.stiffened(on, near)
-        H = {i: dict(row) for i, row in self.M.items()}
+        H = {i: dict(row) for i, row in self.held.items()}
         self.jacobians.add_stiffness(H, self.jacobians.tree.links, on)
         for patch, K in zip(self.patches, on_patches, strict=True):
             if patch.shift is not None:
                 self._add_between(H, patch, K)
-        _add_loops(H, self.loops)
         return SparseFactors.of(H)
 
     def _add_between(self, H: Pattern, patch: ContactPatch, K: Dense) -> None:
