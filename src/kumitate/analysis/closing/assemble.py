@@ -27,7 +27,7 @@ _CHORDS = 20
 _REMEMBERED, _RESOLVED = 6, 1e-6
 #: Longer ones [rad, m] turn from step to step, so that only the last two tell where they lead.
 _STRAIGHT = 0.05
-#: The gap that is left on the way, where the next step closes it too, as a part of the square of a step.
+#: The gap that is left on the way after long steps, as the next step closes it too, as a part of the square of a step.
 _ON_THE_WAY = 1e-2
 #: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
 _LEFT = 1e-9
@@ -149,7 +149,8 @@ def _further(before: list[_Place], place: _Place) -> np.ndarray:
 def _slid(loops: LoopEquations, place: _Place, step: np.ndarray, free: np.ndarray) -> np.ndarray | None:
     """The closed configuration beside a step; None if there is none."""
     tree, last = loops.mechanism.tree, np.inf
-    enough = max(0.1 * CLOSED * tree.size, _ON_THE_WAY * float(np.abs(step).max(initial=0.0)) ** 2)
+    longest = float(np.abs(step).max(initial=0.0))
+    enough = max(0.1 * CLOSED * tree.size, _ON_THE_WAY * longest**2 if longest > _STRAIGHT else 0.0)
     with suppress(ModelError):
         there = loops.stepped(place.q, step)
         for _ in range(_CHORDS):  # with J⁺ of the last place, as long as that closes the loops quickly
