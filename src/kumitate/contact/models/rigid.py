@@ -148,7 +148,8 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         return when(lost, helped, after), None
 
     nothing = given.nothing()
-    start = select(closing > 0.0, 1e300, 0.0)
+    # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
+    start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
     first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(PATIENCE), 1.0)
     end = loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)
