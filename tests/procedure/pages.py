@@ -9,7 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kumitate import scalar
-from kumitate.procedure import Floats, Ints, Procedure, Shaped, ShapedInts, apply, at, local, local_ints, over, procedure
+from kumitate.procedure import (
+    Floats,
+    Ints,
+    LocatedProgram,
+    Procedure,
+    Shaped,
+    ShapedInts,
+    apply,
+    apply_at,
+    at,
+    local,
+    local_ints,
+    over,
+    procedure,
+)
 
 GOLDEN = 0.6180339887498949
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
@@ -394,6 +408,16 @@ def _springs(a: Any, b: Any, stiffness: Any) -> dict[str, Any]:
 
 
 SPRING = scalar.trace(_springs, {"a": 3, "b": 3, "stiffness": ()}, "spring")
+# each rounds once, so that all forms give the same bits
+ADDED, PRODUCTS = (
+    LocatedProgram(scalar.trace(page, {"x": 2, "scale": ()}, f"located_{k}"))
+    for k, page in enumerate(
+        (
+            lambda x, scale: [x[0] + scale, x[1] + scale, x[0] - x[1]],
+            lambda x, scale: [x[0] * scale, x[1] * scale, x[0] * x[1]],
+        )
+    )
+)
 WIDE = scalar.trace(lambda x: [[scalar.sin(x[i]) * x[j] for i in range(11)] for j in range(11)], {"x": 11}, "wide")
 
 
@@ -413,6 +437,14 @@ def springs(points: Floats[3], pairs: Ints[2], first: Ints, second: Ints, forces
         apply(SPRING, points[pairs[k, 0]], points[k % len(points)], k / 2, out[k, 1:4], out[k, 0:1])
         total += energy[k] + out[k, 0]
     return total
+
+
+@procedure
+def chosen_program(which: Ints, x: Floats[2], scale: float, out: Floats) -> float:
+    """Programs by their addresses, on arrays whose length is known at run time."""
+    for k in range(len(x)):
+        apply_at(which[k % len(which)], (x[k], scale), (out[3 * k : 3 * k + 3],))
+    return out[0]
 
 
 @procedure
@@ -483,6 +515,15 @@ CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] 
     (side_by_side, lambda rng: (rng.normal(size=(4, 6)), rng.normal(size=9), rng.normal(size=6), 1.0 + rng.uniform())),
     (look_alike, _alike),
     (springs, _pulled),
+    (
+        chosen_program,
+        lambda rng: (
+            np.array([ADDED.address, PRODUCTS.address, ADDED.address]),
+            rng.normal(size=(n := int(rng.integers(1, 9)), 2)),
+            float(rng.normal()),
+            np.zeros(3 * n),
+        ),
+    ),
     (
         wide_rows,
         lambda rng: (rng.normal(size=(n := int(rng.integers(1, 20)), 11)), np.zeros((n + 1, 11, 11)), rng.permutation(n)),

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 import numpy as np
-from kumitate.procedure import Floats, Ints, Shaped, ShapedInts, apply, at, local, local_ints, over, procedure
+from kumitate.procedure import Floats, Ints, Shaped, ShapedInts, apply, apply_at, at, local, local_ints, over, procedure
 from kumitate.scalar import trace
 
 TABLE = (1.0, 2.0, 3.0)
@@ -114,6 +114,8 @@ FAULTS = [
     ("(x: Floats[3]) -> None", "over(PROGRAM, 3, x, x)", "x", "is Floats[3]; x of the program needs Floats[2]"),
     ("(x: Floats[2], k: Floats) -> None", "over(PROGRAM, 3, at(x, k), x)", "k", "is Floats, where Ints is needed"),
     ("(x: Floats[2]) -> None", "apply(PROGRAM, x, x[0])", "x", "is Floats[2]; x of the program needs Shaped[2]"),
+    ("(x: Floats, n: int) -> None", "apply_at(n, (x,))", "apply_at(n, (x,))", "is called as apply_at(address, (inputs…), "),
+    ("(x: Ints, n: int) -> None", "apply_at(n, (n,), (x,))", "x", "is Ints; programs read and write arrays of floats"),
     ("(n: int) -> None", "f(n)", "f(n)", "calls itself"),
 ]  # fmt: skip
 

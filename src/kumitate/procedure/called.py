@@ -79,7 +79,7 @@ class Procedure(Generic[Given, Result]):
         wanted = bool(os.environ.get("KUMITATE_DEBUG")) if checked is None else checked
         with _lock:
             if wanted not in self._machines:
-                self._machines[wanted] = Machine(self.typed, checked=wanted)
+                self._machines[wanted] = Machine(self._function, lambda: self.typed, checked=wanted)
             return self._machines[wanted]
 
     def __call__(self, *arguments: Given.args, **named: Given.kwargs) -> Result:

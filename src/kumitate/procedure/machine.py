@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.engine import ObjectFile, link
-from ..compile.optimized import optimized_object
-from ..compile.target import host
+from ..compile.engine import link
 from ..errors import InputError
-from ..scalar import Program, under_way
+from ..scalar import under_way
+from .images import kept_images, made_images
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .tree import TypedProcedure
+from .reading.source import Source
+from .tree import Site, TypedProcedure
 from .writing.llvm_form import ENTRY, FAULT_WORDS, LlvmText
 
 __all__ = ["Machine"]
@@ -28,30 +28,32 @@ class Machine:
     """The machine code of a procedure.
 
     Attributes:
-        typed: the procedure.
+        name: of the procedure; parameters: their names and kinds; result: its kind.
         checked: whether indices are checked.
     """
 
-    def __init__(self, typed: TypedProcedure, *, checked: bool):
-        self.typed, self.checked = typed, checked
-        with under_way(lambda: f"compiling {typed.name}") as work:
-            text = LlvmText(typed, checked=checked)
-            images = [optimized_object(text.text, host())]
-            for (program, listed, several), name in text.programs.items():
-                images.append(_program_object(name, program, listed, host().lanes if several else 1, portable=checked))
+    def __init__(self, function: Callable[..., Any], typed: Callable[[], TypedProcedure], *, checked: bool):
+        """That of a function; `typed` reads it, unless its code is found without that."""
+        self.name, self.checked = function.__name__, checked
+        self.sites: list[tuple[Site, str]] = []
+        with under_way(lambda: f"compiling {self.name}") as work:
+            images = None if checked else kept_images(function, typed)
+            if images is None:
+                text = LlvmText(typed(), checked=checked)
+                images, self.sites = made_images(text, portable=checked), text.sites
             self.code = link(images, [ENTRY])
             work.note = "; the next time it is read from disk" if self.code.on_disk else ""
-        self.sites = text.sites
-        self.results = len(typed.result.leaves)
-        self.packers = [_packer(f"{typed.name}: {name}", kind) for name, kind in typed.parameters]
+        self.parameters, self.result = Source(function).signature()
+        self.results = len(self.result.leaves)
+        self.packers = [_packer(f"{self.name}: {name}", kind) for name, kind in self.parameters]
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.addresses[ENTRY])
 
     def words(self, arguments: Sequence[Any]) -> array[int]:
         """The block of words of a call; the arrays must live as long as it is used."""
         words: list[int] = [0] * (FAULT_WORDS + self.results)
         if len(arguments) != len(self.packers):
-            names = ", ".join(name for name, _ in self.typed.parameters)
-            raise InputError(f"{self.typed.name} takes {len(self.packers)} arguments ({names}), got {len(arguments)}")
+            names = ", ".join(name for name, _ in self.parameters)
+            raise InputError(f"{self.name} takes {len(self.packers)} arguments ({names}), got {len(arguments)}")
         for pack, argument in zip(self.packers, arguments, strict=True):
             pack(words, argument)
         return array("q", words)
@@ -60,12 +62,12 @@ class Machine:
         """Runs the procedure; gives its result."""
         block = self.words(arguments)
         self.run(block.buffer_info()[0])
-        return self.result(block)
+        return self.result_in(block)
 
     def bound(self, arguments: Sequence[Any]) -> Callable[[], Any]:
         """A function that runs the procedure on these arguments."""
         block = self.words(arguments)
-        run, address, result = self.run, block.buffer_info()[0], self.result
+        run, address, result = self.run, block.buffer_info()[0], self.result_in
         plain = not self.results and not self.checked
 
         def call(_alive: tuple[Any, ...] = (self, block, arguments)) -> Any:
@@ -74,7 +76,7 @@ class Machine:
 
         return call
 
-    def result(self, block: array[int]) -> Any:
+    def result_in(self, block: array[int]) -> Any:
         """The result in a block of words after a call.
 
         Raises:
@@ -86,15 +88,7 @@ class Machine:
             raise IndexError(f"{site}: {what.format(first, second)}")
         if not self.results:
             return None
-        return _made(self.typed.result, list(block[FAULT_WORDS : FAULT_WORDS + self.results]))
-
-
-def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes: int, *, portable: bool) -> ObjectFile:
-    """The object file of the function that evaluates a traced program over lists, which does not depend on the procedure."""
-    from ..compile.llvm.gathered import Gathered
-    from ..compile.pipeline import Compilation, object_file
-
-    return object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable))
+        return _made(self.result, list(block[FAULT_WORDS : FAULT_WORDS + self.results]))
 
 
 def _packer(name: str, kind: Kind) -> Packer:

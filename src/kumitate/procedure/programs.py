@@ -14,7 +14,7 @@ import numpy as np
 
 from ..scalar import Program, evaluate
 
-__all__ = ["Listed", "apply", "at", "over", "program_of"]
+__all__ = ["Listed", "apply", "at", "evaluate_rows", "over", "program_of"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def apply(program: Program, *arrays: Any) -> None:
     """
     program = program_of(program)
     given, results = arrays[: len(program.inputs)], arrays[len(program.inputs) :]
-    _evaluate(program, given, results)
+    evaluate_rows(program, given, results)
 
 
 def over(program: Program, count: int, *arrays: Any) -> None:
@@ -56,7 +56,7 @@ def over(program: Program, count: int, *arrays: Any) -> None:
     program = program_of(program)
     for k in range(count):
         rows = [_row(array, k) for array in arrays]
-        _evaluate(program, rows[: len(program.inputs)], rows[len(program.inputs) :])
+        evaluate_rows(program, rows[: len(program.inputs)], rows[len(program.inputs) :])
 
 
 def program_of(value: Any) -> Program:
@@ -72,7 +72,8 @@ def _row(array: Any, k: int) -> np.ndarray:
     return rows[place : place + 1].reshape(-1) if rows.ndim == 1 else rows[place]
 
 
-def _evaluate(program: Program, given: Any, results: Any) -> None:
+def evaluate_rows(program: Program, given: Any, results: Any) -> None:
+    """Evaluates a program on floats: rows of its inputs, and of its outputs, which are written to."""
     scalars = [float(x) for row in given for x in np.ravel(row)]
     values = evaluate(program, scalars)
     for row, some in zip(results, _split(program, values), strict=True):

@@ -13,8 +13,8 @@ from .kinds import NOTHING, ArrayKind, Kind
 
 __all__ = [
     "Again", "ArrayElement", "ArrayRow", "ArraySlice", "Chosen", "Constant", "Counting", "Expression", "Fresh", "Invoke",
-    "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "RunProgram", "Set", "SetElement",
-    "Site", "Statement", "TypedProcedure", "When",
+    "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "RunAt", "RunProgram", "Set",
+    "SetElement", "Site", "Statement", "TypedProcedure", "When",
 ]  # fmt: skip
 
 
@@ -159,6 +159,16 @@ class RunProgram:
     kind: Kind = NOTHING
 
 
+@dataclass(frozen=True)
+class RunAt:
+    """One evaluation of the program at an address, on arrays and numbers: its inputs, then its outputs."""
+
+    address: Expression
+    arrays: tuple[Expression, ...]
+    site: Site
+    kind: Kind = NOTHING
+
+
 Expression = (
     Constant
     | Local
@@ -174,6 +184,7 @@ Expression = (
     | Fresh
     | Invoke
     | RunProgram
+    | RunAt
 )
 
 

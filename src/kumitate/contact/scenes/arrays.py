@@ -7,8 +7,47 @@ from typing import NamedTuple
 from ...procedure import Floats, Ints
 
 __all__ = [
-    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "Robots", "ScenePoints", "SolverSpace", "Turns",
+    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots", "ScenePoints",
+    "SolverSpace", "Turns",
 ]  # fmt: skip
+
+
+class RobotMotions(NamedTuple):
+    """The states of the robots in a scene, one after the other, and the programs that move them by themselves.
+
+    Attributes:
+        programs: of each robot the addresses of "prepared", "moved", "flown", "begun" and "settled" (`robot_programs` and
+            `settling_programs` in `simulate.scenes`); the first is 0 where the robot is moved from outside, the third where it
+            does not fly, the last two where it has no drives and stops.
+        first_q, first_v, first_u, first_command, first_piece: where the numbers of each robot begin.
+        q, v: before a step; next_q, next_v: after it; u: the efforts as "flown" takes them.
+        pose: of each link its rotation to the world row by row, and its origin [m].
+        commands: of drives; pieces, following: which of their limits and of the stops hold in a pass, and in the next one.
+        rates: the changes of the velocities in a pass, by the step.
+        driving, resisting: the efforts of drives and stops in a pass, and the inertias that reduce them; carried: the velocities
+            that the changes count from; diagonal: of the inertia without `resisting`. All are in rows of six.
+    """
+
+    programs: Ints[5]
+    first_q: Ints
+    first_v: Ints
+    first_u: Ints
+    first_command: Ints
+    first_piece: Ints
+    q: Floats
+    v: Floats
+    next_q: Floats
+    next_v: Floats
+    u: Floats
+    pose: Floats[12]
+    commands: Floats
+    pieces: Floats
+    following: Floats
+    rates: Floats
+    driving: Floats[6]
+    resisting: Floats[6]
+    carried: Floats[6]
+    diagonal: Floats[6]
 
 
 class Robots(NamedTuple):
@@ -18,13 +57,14 @@ class Robots(NamedTuple):
         link: of each moving body its number among all links, −1 of free bodies; body: the moving body of each link.
         owner: the robot of each link; first_link: where the links of each robot begin; first_row: its rows of velocities.
         first_block: where the blocks of its inertia begin, row by row; row_owner: the robot of each row.
-        first_column: where the blocks of each link's Jacobian begin, one per row.
+        first_column: where the blocks of each link's Jacobian begin, one per row; moves: 1 for those that may not be zero.
         jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
             Where loops are closed, these are of velocities that keep them closed.
-        give: of each link, its twist per unit wrench on it; felt: space for efforts [N·m or N, or times s].
+        give: of each link, its twist per unit wrench on it, if given is 1: where points are near it in this step; felt: space for efforts [N·m or N, or times s].
         effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
         before, free, after: velocities, as of `MovingBodies`.
         pushed: 1 of robots that contact pushed in this step.
+        motions: what moves them by themselves.
     """
 
     link: Ints
@@ -35,10 +75,12 @@ class Robots(NamedTuple):
     first_block: Ints
     row_owner: Ints
     first_column: Ints
+    moves: Ints
     jacobian: Floats[6, 6]
     inertia: Floats[6, 6]
     mobility: Floats[6, 6]
     give: Floats[6, 6]
+    given: Ints
     felt: Floats[6]
     effort: Floats[6]
     undriven: Floats[6]
@@ -46,6 +88,7 @@ class Robots(NamedTuple):
     free: Floats[6]
     after: Floats[6]
     pushed: Ints
+    motions: RobotMotions
 
 
 class MovingBodies(NamedTuple):

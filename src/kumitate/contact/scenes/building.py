@@ -14,13 +14,25 @@ from ...spatial import Transform
 from ..scene import Contact, Touchable
 from ..surface import Surface
 from ..touching import points_for, solids_of
-from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, Robots, ScenePoints, SolverSpace, Turns
+from .arrays import (
+    BlockFactors,
+    Islands,
+    Memory,
+    MovingBodies,
+    Placed,
+    Pulls,
+    RobotMotions,
+    Robots,
+    ScenePoints,
+    SolverSpace,
+    Turns,
+)
 from .parts import RobotPart, central_inertia, robot_parts
 from .rules import Rules
 from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
 
-__all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "rows_of", "scene_of", "solid_names"]
+__all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "rows_of", "scene_of", "solid_names", "with_efforts"]
 
 #: Room to begin with, per solid: pairs, points, couplings of bodies.
 _PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
@@ -98,6 +110,17 @@ def scene_of(
     )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip
 
 
+def with_efforts(scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int]) -> Scene:
+    """The scene with room for numbers of each robot: efforts that it flies with, commands of its drives, and pieces."""
+    robots = scene.bodies.robots
+    u, command, piece = map(_starts, (efforts, commands, pieces))
+    motions = robots.motions._replace(
+        first_u=u, first_command=command, first_piece=piece, u=np.zeros(u[-1]), commands=np.zeros(command[-1]),
+        pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]),
+    )  # fmt: skip
+    return scene._replace(bodies=scene.bodies._replace(robots=robots._replace(motions=motions)))
+
+
 def roomier(scene: Scene) -> Scene:
     """The scene with the room that `counts` says it lacked, and some more; everything that is remembered is kept."""
     links, units = len(scene.bodies.mass), len(scene.factors.unit)
@@ -115,11 +138,12 @@ def roomier(scene: Scene) -> Scene:
     return scene._replace(**changed)
 
 
-def log_of(bodies: int, records: int, touches: int) -> SceneLog:
-    """An empty log with room for some records and touches."""
+def log_of(bodies: int, records: int, touches: int, robots: tuple[int, int] = (0, 0)) -> SceneLog:
+    """An empty log with room for some records and touches; `robots`: how many coordinates and velocities all of them have."""
+    q, v = robots
     return SceneLog(
         np.zeros((records * bodies, 7)), np.zeros((records * bodies, 6)), np.zeros(records), np.zeros((records * bodies, 6)),
-        np.zeros((records, 4)), np.zeros((touches, 20)), np.zeros(3, dtype=np.int64),
+        np.zeros((records, 4)), np.zeros(records * q), np.zeros(records * v), np.zeros(records * v), np.zeros((touches, 20)), np.zeros(3, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -247,7 +271,8 @@ def rows_of(part: RobotPart) -> int:
 
 def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
     """The robots of a scene with so many moving bodies, still without any state."""
-    made = Robots(*(_empty(kind, 0) for kind in Robots.__annotations__.values()))
+    arrays = {name: _empty(kind, 0) for name, kind in Robots.__annotations__.items() if name != "motions"}
+    made = Robots(motions=_motions_of(parts), **arrays)
     link, rows = np.full(bodies, -1, dtype=np.int64), [rows_of(part) for part in parts]
     links = [len(part.links) for part in parts]
     body = _ints([number for part in parts for number in part.links])
@@ -259,8 +284,29 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
         link=link, body=body, owner=owner, row_owner=row_owner, first_link=_starts(links), first_row=_starts(rows),
         first_block=_starts([size * size for size in rows]), first_column=_starts([rows[robot] for robot in owner]),
         jacobian=np.zeros((columns, 6, 6)), inertia=np.zeros((blocks, 6, 6)), mobility=np.zeros((blocks, 6, 6)),
-        give=np.zeros((len(body), 6, 6)), pushed=np.zeros(len(parts), dtype=np.int64), **velocities,
+        moves=_ints([number for part in parts for number in _moved_rows(part)]), give=np.zeros((len(body), 6, 6)),
+        given=np.zeros(len(body), dtype=np.int64), pushed=np.zeros(len(parts), dtype=np.int64), **velocities,
     )  # fmt: skip
+
+
+def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
+    """The states of robots, without programs, drives and stops."""
+    arrays = {name: _empty(kind, 0) for name, kind in RobotMotions.__annotations__.items()}
+    first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
+    q, v, rows = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts))
+    arrays |= {name: np.zeros(len(parts) + 1, dtype=np.int64) for name in ("first_u", "first_command", "first_piece")}
+    arrays |= {name: np.zeros(size) for name, size in {"q": q, "v": v, "next_q": q, "next_v": v, "rates": v}.items()}
+    arrays |= {name: np.zeros((rows, 6)) for name in ("driving", "resisting", "carried", "diagonal")}
+    arrays |= {"programs": np.zeros((len(parts), 5), dtype=np.int64), "first_q": first_q, "first_v": first_v}
+    arrays["pose"] = np.zeros((sum(len(part.links) for part in parts), 12))
+    return RobotMotions(**arrays)
+
+
+def _moved_rows(part: RobotPart) -> list[int]:
+    """Of every link and row of velocities, 1 if any of the row moves the link; loops join all."""
+    tree, rows = part.mechanism.tree, range(rows_of(part))
+    moving = [{k // 6 for above in tree.ancestors(link.index) for k in above.velocities(range(tree.nv))} for link in tree.links]
+    return [int(row in found or tree.closed) for found in moving for row in rows]
 
 
 def _starts(sizes: Sequence[int]) -> np.ndarray:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ...procedure import Floats, Shaped, procedure
 from .points import stored
+from .robots import write_reached
 from .scene import Scene, SceneLog
 
-__all__ = ["gained_at", "log_record", "log_touches", "write_touch"]
+__all__ = ["gained_at", "log_record", "log_robots", "log_touches", "write_touch"]
 
 
 @procedure
@@ -19,6 +20,19 @@ def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Scen
             log.q[record * bodies + body, k] = q[body, k]
         for k in range(6):
             log.v[record * bodies + body, k] = v[body, k]
+    own = scene.bodies.robots.motions
+    for k in range(len(own.q)):
+        log.robot_q[record * len(own.q) + k] = own.q[k]
+    for k in range(len(own.v)):
+        log.robot_v[record * len(own.v) + k] = own.v[k]
+
+
+@procedure
+def log_robots(scene: Scene, log: SceneLog) -> None:
+    """Writes what robots have reached in a step that a record begins with."""
+    if log.marks[1] == 0:
+        size = len(scene.bodies.robots.motions.v)
+        write_reached(scene.bodies, log.robot_reached[log.marks[0] * size : log.marks[0] * size + size])
 
 
 @procedure

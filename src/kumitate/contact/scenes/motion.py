@@ -10,7 +10,7 @@ import math
 from ...procedure import Floats, Shaped, local, procedure
 from .arrays import MovingBodies, Pulls
 from .gyroscopic import turned_freely
-from .robots import let_go
+from .robots import place_robots
 from .rules import Rules
 
 __all__ = ["flown", "moved", "read_state"]
@@ -18,7 +18,7 @@ __all__ = ["flown", "moved", "read_state"]
 
 @procedure
 def read_state(rules: Rules, bodies: MovingBodies, pulls: Pulls, q: Floats[7], v: Floats[6]) -> None:
-    """Poses, inertias, and the twists before the step and after it without contact; robots are at their poses already."""
+    """Poses, inertias, and the twists before the step and, of free bodies, after it without contact; robots with the states in their arrays."""
     for body in range(len(bodies.mass)):
         if bodies.robots.link[body] < 0:
             _pose(bodies, body, q[body])
@@ -42,7 +42,7 @@ def read_state(rules: Rules, bodies: MovingBodies, pulls: Pulls, q: Floats[7], v
     for body in range(len(bodies.mass)):
         if bodies.robots.link[body] < 0:
             _free(rules, bodies, body)
-    let_go(rules, bodies)
+    place_robots(rules, bodies)
 
 
 @procedure

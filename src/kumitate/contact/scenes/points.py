@@ -10,6 +10,7 @@ import math
 from ...procedure import Floats, Shaped, local, procedure
 from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
 from .arrays import MovingBodies, Placed, ScenePoints
+from .robots import yielding
 from .rules import Rules
 from .turns import move_turn, prepare_turn
 
@@ -166,6 +167,7 @@ def _yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[
         y = lever[2] * axis[0] - lever[0] * axis[2]
         z = lever[0] * axis[1] - lever[1] * axis[0]
         if link >= 0:
+            yielding(bodies.robots, link)
             sizes[k] += _yield_of(bodies.robots.give[link], x, y, z, axis)
         else:  # the mobility is symmetric
             turned = mobility[0, 0] * x * x + mobility[1, 1] * y * y + mobility[2, 2] * z * z

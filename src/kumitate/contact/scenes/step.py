@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 
-from ...procedure import Floats, procedure
+from ...dynamics.settling.settled import PASSES
+from ...procedure import Floats, Shaped, local, procedure
 from ..impulse.step import RESTING
 from .broad_phase import near_pairs, place_solids
 from .islands import group
-from .logs import log_record, log_touches
+from .logs import log_record, log_robots, log_touches
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .points import keep_near, prepare
+from .robots import begin_settling, let_go, move_robots, settle
 from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
@@ -51,31 +53,51 @@ def advance_scene(
 
 @procedure
 def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> int:
+    """One step; drives and stops of robots may need some passes through its contact."""
     rules, bodies, points = scene.rules, scene.bodies, scene.points
     lie_down(scene)
     read_state(rules, bodies, scene.pulls, q, v)
-    sleep_on(bodies)
-    count = find(scene)
-    if count < 0:
-        return ROOM
-    if log.marks[1] == 0 and log.marks[2] + scene.counts[1] + scene.counts[4] > len(log.touches):
-        return FULL
-    islands = group(bodies.robots, count, points, scene.islands)
-    worst, part = 0.0, 0.0
-    for island in range(islands):
-        if asleep(rules, island, bodies, scene.islands) == 1:
+    begin_settling(rules, bodies)
+    left, done, count = local(2), local(1), 0
+    for _ in range(PASSES + 1):
+        let_go(rules, bodies)
+        sleep_on(bodies)
+        count = find(scene)
+        if count < 0:
+            return ROOM
+        if log.marks[1] == 0 and log.marks[2] + scene.counts[1] + scene.counts[4] > len(log.touches):
+            return FULL
+        if _push(scene, count, left) == ROOM:
+            return ROOM
+        if settle(rules, bodies, points, count, done) == 0:
+            break
+    log_touches(scene, count, v, left[0], left[1], log)
+    log_robots(scene, log)
+    if left[1] > STOPPED:
+        return UNSOLVED
+    _go(scene, count, q, v, work)
+    move_robots(rules, bodies, work)
+    work[0] += done[0]
+    scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.counts[0])
+    return DONE
+
+
+@procedure
+def _push(scene: Scene, count: int, left: Shaped[2]) -> int:
+    """Solves all islands; `left`: the worst residual [m/s], and the worst as a part of the speeds."""
+    left[0] = 0.0
+    left[1] = 0.0
+    for island in range(group(scene.bodies.robots, count, scene.points, scene.islands)):
+        if asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
             _rest(scene, island)
         else:
-            needed, left, fastest = solve(island, bodies, scene.islands, points, scene.factors, scene.trial)
+            needed, worst, fastest = solve(island, scene.bodies, scene.islands, scene.points, scene.factors, scene.trial)
             if needed > len(scene.factors.later):
                 scene.counts[3] = needed
                 return ROOM
-            worst = max(worst, left)
-            part = max(part, left / (fastest + RESTING))
-    log_touches(scene, count, v, worst, part, log)
-    _go(scene, count, q, v, work)
-    scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.counts[0])
-    return DONE if part <= STOPPED else UNSOLVED
+            left[0] = max(left[0], worst)
+            left[1] = max(left[1], worst / (fastest + RESTING))
+    return DONE
 
 
 @procedure
@@ -161,8 +183,6 @@ def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> N
     for body in range(len(bodies.mass)):
         pushed = scene.islands.label[body]
         if bodies.robots.link[body] >= 0:
-            if pushed == 1:
-                bodies.robots.pushed[bodies.robots.owner[bodies.robots.link[body]]] = 1
             continue
         if bodies.still[body] == 1 and bodies.bed[body] > 0:
             bodies.quiet[body] += 1

@@ -18,7 +18,7 @@ from ...scalar import Scalar, absolute, both, either, loop, maximum, select
 from .drives import DriveForce, limited
 from .stops import JointPush, Stop
 
-__all__ = ["Settled", "settled"]
+__all__ = ["PASSES", "Settled", "pushes_of", "seen", "settled", "starting"]
 
 #: A stop's velocity may miss the one that closes its gap by this [rad/s or m/s].
 TOLERANCE = 1e-7
@@ -49,6 +49,44 @@ class Settled:
     passes: Scalar
 
 
+def starting(wished: Sequence[DriveForce], stops: Sequence[Stop]) -> Settled:
+    """The pieces of the first pass: drives without their limits, stops that hold nothing."""
+    nothing: list[Scalar] = [0.0 for _ in stops]
+    return Settled({}, list(wished), nothing, nothing, 0.0, 0.0)
+
+
+def pushes_of(driven: Sequence[Driven], stops: Sequence[Stop], h: Scalar, now: Settled) -> list[JointPush]:
+    """The efforts at joints of some pieces."""
+    pushes = [JointPush(joint.v, force.effort, force.resisting) for joint, force in zip(driven, now.drives, strict=True)]
+    return pushes + [stop.push(force, hold, h) for stop, force, hold in zip(stops, now.multipliers, now.holds, strict=True)]
+
+
+def seen(
+    driven: Sequence[Driven], wished: Sequence[DriveForce], stops: Sequence[Stop], h: Scalar, found: dict[str, Any], now: Settled
+) -> Settled:  # fmt: skip
+    """The pieces that a motion `found` with the pieces `now` leads to; other arguments as of `settled`."""
+    rates, apart = found["rates"], []
+    drives = []
+    for joint, wish, acted in zip(driven, wished, now.drives, strict=True):
+        drives.append(limited(joint, wish, rates[joint.v]))
+        if joint.limit < inf:
+            apart.append(absolute(drives[-1].resisting - acted.resisting) + absolute(drives[-1].effort - acted.effort) > 0.0)
+    multipliers, holds = [], []
+    for stop, multiplier, held in zip(stops, now.multipliers, now.holds, strict=True):
+        rate = stop.velocity + h * stop.bound.sign * rates[stop.bound.v]
+        force, missing = stop.force(multiplier, rate, h), stop.target - rate
+        holding = held > 0.5
+        needed = select(holding, select(force > 0.0, 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
+        hold = select(both(holding, now.passes > LAST), 1.0, needed)
+        multipliers.append(select(both(holding, hold > 0.5), maximum(force, 0.0), 0.0))
+        holds.append(hold)
+        apart.append(either(absolute(hold - held) > 0.5, both(hold > 0.5, absolute(missing) > TOLERANCE)))
+    unsettled: Scalar = 0.0
+    for condition in apart:
+        unsettled = select(condition, 1.0, unsettled)
+    return Settled(found, drives, multipliers, holds, unsettled, now.passes + 1.0)
+
+
 def settled(
     driven: Sequence[Driven],
     wished: Sequence[DriveForce],
@@ -64,39 +102,10 @@ def settled(
         solve: the motion with given efforts; its "rates" are the changes of v (nv) over the step, divided by h.
     """
 
-    def moved(drives: Sequence[DriveForce], multipliers: Sequence[Scalar], holds: Sequence[Scalar]) -> dict[str, Any]:
-        pushes = [JointPush(joint.v, force.effort, force.resisting) for joint, force in zip(driven, drives, strict=True)]
-        pushes += [stop.push(force, hold, h) for stop, force, hold in zip(stops, multipliers, holds, strict=True)]
-        return solve(pushes)
+    def after(now: Settled) -> Settled:
+        return seen(driven, wished, stops, h, solve(pushes_of(driven, stops, h, now)), now)
 
-    def seen(found: dict[str, Any], now: Settled) -> Settled:
-        rates, apart = found["rates"], []
-        drives = []
-        for joint, wish, acted in zip(driven, wished, now.drives, strict=True):
-            drives.append(limited(joint, wish, rates[joint.v]))
-            if joint.limit < inf:
-                apart.append(
-                    absolute(drives[-1].resisting - acted.resisting) + absolute(drives[-1].effort - acted.effort) > 0.0
-                )
-        multipliers, holds = [], []
-        for stop, multiplier, held in zip(stops, now.multipliers, now.holds, strict=True):
-            rate = stop.velocity + h * stop.bound.sign * rates[stop.bound.v]
-            force, missing = stop.force(multiplier, rate, h), stop.target - rate
-            holding = held > 0.5
-            needed = select(holding, select(force > 0.0, 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
-            hold = select(both(holding, now.passes > LAST), 1.0, needed)
-            multipliers.append(select(both(holding, hold > 0.5), maximum(force, 0.0), 0.0))
-            holds.append(hold)
-            apart.append(either(absolute(hold - held) > 0.5, both(hold > 0.5, absolute(missing) > TOLERANCE)))
-        unsettled: Scalar = 0.0
-        for condition in apart:
-            unsettled = select(condition, 1.0, unsettled)
-        return Settled(found, drives, multipliers, holds, unsettled, now.passes + 1.0)
-
-    def again(_: Any, now: Settled) -> tuple[Settled, None]:
-        return seen(moved(now.drives, now.multipliers, now.holds), now), None
-
-    nothing: list[Scalar] = [0.0 for _ in stops]
-    start = Settled({}, list(wished), nothing, nothing, 0.0, 0.0)
-    first = seen(moved(wished, nothing, nothing), start)
-    return loop(PASSES, again, first, while_=lambda now: now.unsettled > 0.5, varies=True)[0]
+    first = after(starting(wished, stops))
+    return loop(
+        PASSES, lambda _, now: (after(now), None), first, while_=lambda now: now.unsettled > 0.5, varies=True
+    )[0]

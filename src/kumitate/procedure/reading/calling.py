@@ -10,8 +10,9 @@ from ...scalar import Array
 from ..forms import local, local_ints
 from ..kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from ..operations import OPERATIONS, FunctionRow, function_table
+from ..located import apply_at
 from ..programs import apply, at, over, program_of
-from ..tree import Constant, Expression, Fresh, Invoke, Length, Made, RunProgram, TypedProcedure
+from ..tree import Constant, Expression, Fresh, Invoke, Length, Made, RunAt, RunProgram, TypedProcedure
 from .expressions import whole
 from .indexing import Indexing
 from .source import UNKNOWN, Source, kind_of
@@ -43,6 +44,8 @@ class Calling(Indexing):
             return Made(parts, kind)
         if called in (apply, over):
             return self.program(node, several=called is over)
+        if called is apply_at:
+            return self.located(node)
         if called in (local, local_ints):
             return self.fresh(node, FLOAT if called is local else INT)
         if called in (len, int, float, bool):
@@ -127,6 +130,23 @@ class Calling(Indexing):
             if k >= len(program.inputs):
                 self.written.append((rows, part))
         return RunProgram(program, count, tuple(found), self.source.site(node))
+
+    def located(self, node: ast.Call) -> Expression:
+        """A call of a program by its address: `apply_at(address, (inputs…), (outputs…))`."""
+        parts = node.args[1:]
+        if node.keywords or len(node.args) != 3 or not all(isinstance(part, ast.Tuple) for part in parts):
+            raise self.source.fault(node, "is called as apply_at(address, (inputs…), (outputs…))")
+        found: list[Expression] = []
+        inputs, outputs = (part.elts for part in parts if isinstance(part, ast.Tuple))
+        for part in (*inputs, *outputs):
+            value = self.read(part)
+            if not isinstance(value.kind, ArrayKind) and part in inputs:
+                value = self.as_kind(value, FLOAT, part)
+            elif not isinstance(value.kind, ArrayKind) or value.kind.element != FLOAT:
+                raise self.source.fault(part, f"is {value.kind}; programs read and write arrays of floats")
+            found.append(value)
+        self.written += [(found[len(inputs) + k], part) for k, part in enumerate(outputs)]
+        return RunAt(self.as_kind(self.number(node.args[0]), INT, node), tuple(found), self.source.site(node))
 
     def rows(self, array: Array, node: ast.expr, *, several: bool, is_input: bool) -> tuple[Expression, Expression | None]:
         """What a program reads or writes, and the list that chooses its rows."""

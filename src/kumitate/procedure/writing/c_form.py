@@ -170,6 +170,10 @@ class _CWriter(ProcedureWriter):
         self.write(f"{name}({', '.join(given)});")
         self.end_count(None)
 
+    def run_at(self, address: str, arrays: Sequence[str]) -> None:
+        types = ", ".join(["long long", *["void *"] * len(arrays)])
+        self.write(f"((void (*)({types})){address})({', '.join(['1', *arrays])});")
+
     def when(self, condition: str) -> None:
         self.write(f"if ({condition}) {{")
         self.depth += 1

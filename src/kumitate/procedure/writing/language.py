@@ -71,6 +71,10 @@ class Language(ABC):
         """Evaluations of a traced program: one, or as many as `count`; the addresses of its arrays, and of lists of rows."""
 
     @abstractmethod
+    def run_at(self, address: str, arrays: Sequence[str]) -> None:
+        """One evaluation of the program at an address; the addresses of its arrays."""
+
+    @abstractmethod
     def when(self, condition: str) -> None:
         """Begins what is run if a condition holds."""
 

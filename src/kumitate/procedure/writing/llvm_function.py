@@ -232,6 +232,11 @@ class LlvmFunction(ProcedureWriter):
         given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
         self.effect(f"call void @{name}({', '.join(given)})")
 
+    def run_at(self, address: str, arrays: Sequence[str]) -> None:
+        self.calls += 1
+        function = self.line(f"inttoptr i64 {address} to ptr")
+        self.effect(f"call void {function}({', '.join(['i64 1', *(f'ptr {part}' for part in arrays)])})")
+
     # --- paths --------------------------------------------------------------------------------------------------------
     def when(self, condition: str) -> None:
         then, other, end = self.fresh_label(), self.fresh_label(), self.fresh_label()

@@ -31,6 +31,7 @@ from ..tree import (
     Operation,
     Repeat,
     Return,
+    RunAt,
     RunProgram,
     Set,
     SetElement,
@@ -278,14 +279,21 @@ class ProcedureWriter(Language):
         for rows, index in node.arrays:
             if count is not None and self.checked:
                 self.check_list(node, count, rows, index)
-            if isinstance(rows.kind, ArrayKind):
-                arrays.append((self.address_of(rows), None if index is None else self.address_of(index)))
-            else:  # a number
-                box = self.fresh(ArrayKind(FLOAT, (1,)))
-                self.store(box, FLOAT, self.value(rows)[0])
-                arrays.append((box, None))
+            arrays.append((self.boxed(rows), None if index is None else self.address_of(index)))
         self.run_program(node.program, count, arrays)
         return []
+
+    def value_RunAt(self, node: RunAt) -> Value:
+        self.run_at(self.value(node.address)[0], [self.boxed(array) for array in node.arrays])
+        return []
+
+    def boxed(self, node: Expression) -> str:
+        """The address of an array, or of a number."""
+        if isinstance(node.kind, ArrayKind):
+            return self.address_of(node)
+        box = self.fresh(ArrayKind(FLOAT, (1,)))
+        self.store(box, FLOAT, self.value(node)[0])
+        return box
 
     # --- arrays -------------------------------------------------------------------------------------------------------
     def address_of(self, node: Expression) -> str:

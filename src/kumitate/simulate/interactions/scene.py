@@ -15,6 +15,7 @@ from ...contact.scene import Contact
 from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import free_links, robot_parts
+from ...contact.scenes.robots import let_go
 from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import find
 from ...contact.settings import as_plain
@@ -106,6 +107,7 @@ class SceneContact(Interaction):
         for robot in robots_of(self.mechanism):
             robot.put(scene.bodies, _NEAR, q, still, still, {})
         read_state(scene.rules, scene.bodies, scene.pulls, *FreeRows(self.mechanism).of(q, still))
+        let_go(scene.rules, scene.bodies)
         while (count := find(scene)) < 0:
             scene = roomier(scene)
         near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
@@ -179,10 +181,12 @@ class SceneContact(Interaction):
 
 
 def robots_of(
-    mechanism: Mechanism, places: Sequence[str] = (), drives: Iterable[str] = (), *, flies: bool = False
+    mechanism: Mechanism, places: Sequence[str] = (), drives: Iterable[str] = (), bounds: Sequence[Bound] = (), *,
+    flies: bool = False,
 ) -> list[RobotSteps]:  # fmt: skip
-    """The robots of a mechanism, with the places of wrenches that are on them, and the loops that are driven."""
-    return [RobotSteps(part, number, places, list(drives), flies) for number, part in enumerate(robot_parts(mechanism))]
+    """The robots of a mechanism, with the places of wrenches on them, the loops that are driven, and limits that are stops."""
+    parts, driven = robot_parts(mechanism), [joint.name for joint in mechanism.driven]
+    return [RobotSteps(part, number, places, list(drives), driven, bounds, flies) for number, part in enumerate(parts)]
 
 
 #: Touches are logged with the number of their record; this row moves them on by one record.
@@ -212,13 +216,15 @@ class SceneCode:
         """Energies, center of mass and momentum of states (n, nq), (n, nv); efforts (n, size) do not matter."""
         return self._quantities(q, v)
 
-    def robots(self, step: float, places: Sequence[str], q: np.ndarray, v: np.ndarray) -> list[RobotSteps]:
+    def robots(
+        self, step: float, places: Sequence[str], q: np.ndarray, v: np.ndarray, bounds: Sequence[Bound]
+    ) -> list[RobotSteps]:
         """The robots of the scene; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
         flies = getattr(self.integrator, "flight", None) is not None
-        found = robots_of(self.mechanism, places, self._forcing.drives, flies=flies)
+        found = robots_of(self.mechanism, places, self._forcing.drives, bounds, flies=flies)
         for robot in found:
             rate, _ = fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])
-            robot.flies = flies and rate * step < EXPLICIT
+            robot.flies = robot.flies and rate * step < EXPLICIT
         return found
 
     @property

@@ -38,7 +38,9 @@ class Advance:
         """Prepares for so many records, at most so many steps a call."""
         if (records, every, most) != self._asked:
             bodies = len(self.scene.bodies.mass)
-            self._log, self._run = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records), None
+            own = self.scene.bodies.robots.motions
+            touches = _TOUCHES + _PER_BODY * bodies * records
+            self._log, self._run = log_of(bodies, records, touches, (len(own.q), len(own.v))), None
             self._asked = records, every, most
         self._log.marks[:] = 0
 

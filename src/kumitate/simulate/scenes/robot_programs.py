@@ -14,7 +14,7 @@ from ...model import Link, Mechanism, Tree
 from ...scalar import Program, Scalar, is_zero, trace
 from ..stepping.equations import Parts, applied_power
 
-__all__ = ["ROW", "loop_program", "moved_program", "prepared_program"]
+__all__ = ["ROW", "in_rows", "loop_program", "moved_program", "prepared_program"]
 
 #: The velocities of a robot stand in rows of so many.
 ROW = 6
@@ -97,6 +97,12 @@ def moved_program(mechanism: Mechanism) -> Program:
 
     nv = mechanism.nv
     return trace(moved, {"h": (), "q": mechanism.nq, "v": nv, "after": nv, "tau": nv}, f"moved_{mechanism.name}")
+
+
+def in_rows(values: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Velocities or efforts in rows of six, the last filled up by zeros."""
+    filled = [*values, *[0.0] * (len(_padded(len(values))) - len(values))]
+    return [filled[_row(k)] for k in range(len(filled) // ROW)]
 
 
 def _row(number: int) -> slice:

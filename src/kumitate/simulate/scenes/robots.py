@@ -9,10 +9,13 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, found_or_traced
-from ...contact.scenes.arrays import MovingBodies, Robots
+from ...compile.stored import StoredProgram
+from ...contact.scenes.arrays import MovingBodies, RobotMotions, Robots
 from ...contact.scenes.building import rows_of
 from ...contact.scenes.parts import RobotPart
+from ...model import Bound
 from ...model.digest import digest
+from ...procedure import LocatedProgram
 from ...scalar import Program, trace
 from ..integrators import RK4
 from ..stepping.equations import dynamics_program, observables_program, projection_program
@@ -20,6 +23,7 @@ from ..stepping.forcing import Forcing
 from ..stepping.system import step_program
 from .robot_loops import RobotLoops
 from .robot_programs import ROW, moved_program, prepared_program
+from .settling_programs import begun_program, bounds_on, pieces_of, settled_program
 
 __all__ = ["RobotSteps"]
 
@@ -31,15 +35,53 @@ class RobotSteps:
         part: the robot; number: its own among those of the scene.
         places: those of the simulation's wrenches that are on it, with their numbers.
         drives: the names of its loops with drives.
-        flies: whether it takes Runge-Kutta steps while nothing pushes it.
+        flies: whether it takes Runge-Kutta steps while nothing pushes it; with drives or stops it never does.
     """
 
-    def __init__(self, part: RobotPart, number: int, places: Sequence[str], drives: Iterable[str], flies: bool):
-        self.part, self.number, self.flies = part, number, flies
+    def __init__(
+        self, part: RobotPart, number: int, places: Sequence[str], drives: Iterable[str], driven: Sequence[str],
+        bounds: Sequence[Bound], flies: bool,
+    ):  # fmt: skip
+        self.part, self.number = part, number
+        own = [joint.name for joint in part.mechanism.driven]
+        self._drives, self._bounds = [k for k, name in enumerate(driven) if name in own], bounds_on(part, bounds)
+        self.flies = flies and not self.settles
         self._first = 0
         known = part.mechanism.tree.places
         self.places = {k: name for k, name in enumerate(places) if name in known and known[name].link >= 0}
         self.drives = [name for name in drives if name in {loop.name for loop in part.mechanism.loops}]
+
+    def locate(self, motions: RobotMotions) -> None:
+        """Writes the addresses of its programs, by which the steps of a scene move it."""
+        programs = {0: self._prepared_program, 1: self._moved_program}
+        if self.flies:
+            programs[2] = self._flown_program
+        if self.settles:
+            programs |= {3: self._begun_program, 4: self._settled_program}
+        self._located = {k: LocatedProgram(program) for k, program in programs.items()}
+        motions.programs[self.number, list(programs)] = [located.address for located in self._located.values()]
+
+    def put_efforts(self, robots: Robots, tau: np.ndarray, pulls: np.ndarray, commands: np.ndarray) -> None:
+        """Writes the efforts of a step: of those at the joints (nv), wrenches (places, 6) and commands (drives, 3) of all."""
+        self._first = int(robots.first_row[self.number])
+        self._put_row(robots.effort, tau[self.part.v])
+        own = robots.motions
+        u = own.u[own.first_u[self.number] : own.first_u[self.number + 1]]
+        u[:] = np.concatenate([tau[self.part.v], *(pulls[k] for k in self.places)])
+        if self.settles and self._drives:
+            given = own.commands[own.first_command[self.number] : own.first_command[self.number + 1]]
+            given[:] = commands[self._drives].reshape(-1)
+
+    @property
+    def settles(self) -> bool:
+        """Whether it has drives or stops."""
+        return bool(self._bounds or self._drives)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """The numbers of its efforts in flight, of its commands, and of the pieces of its drives and stops."""
+        commands = 3 * max(len(self._drives), 1)
+        return len(self.part.v) + 6 * len(self.places), commands, pieces_of(self.part.mechanism, self._bounds)
 
     def put(
         self, bodies: MovingBodies, h: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, loop_tau: Mapping[str, np.ndarray]
@@ -142,14 +184,36 @@ class RobotSteps:
 
     @cached_property
     def _prepared(self) -> Kernel:
-        return self._kernel("prepared", lambda: prepared_program(self.part.mechanism))
+        return Kernel(self._prepared_program)
 
     @cached_property
     def _moved(self) -> Kernel:
-        return self._kernel("moved", lambda: moved_program(self.part.mechanism))
+        return Kernel(self._moved_program)
 
     @cached_property
     def _flown(self) -> Kernel:
+        return Kernel(self._flown_program)
+
+    @cached_property
+    def _prepared_program(self) -> Program | StoredProgram:
+        return self._program("prepared", lambda: prepared_program(self.part.mechanism))
+
+    @cached_property
+    def _moved_program(self) -> Program | StoredProgram:
+        return self._program("moved", lambda: moved_program(self.part.mechanism))
+
+    @cached_property
+    def _begun_program(self) -> Program | StoredProgram:
+        mechanism = self.part.mechanism
+        return self._program(f"begun {self._bounds}", lambda: begun_program(mechanism, self._bounds))
+
+    @cached_property
+    def _settled_program(self) -> Program | StoredProgram:
+        mechanism = self.part.mechanism
+        return self._program(f"settled {self._bounds}", lambda: settled_program(mechanism, self._bounds))
+
+    @cached_property
+    def _flown_program(self) -> Program | StoredProgram:
         mechanism = self.part.mechanism
         wrenches = {name: np.zeros(6) for name in self.places.values()}
         forcing = Forcing(mechanism, wrenches=wrenches, loop_tau=dict.fromkeys(self.drives, ()))  # type: ignore[arg-type]
@@ -158,7 +222,7 @@ class RobotSteps:
             closing = projection_program(mechanism) if mechanism.tree.closed else None
             return step_program(mechanism, RK4(), dynamics_program(mechanism, forcing, implicit_damping=False), closing, None)
 
-        return self._kernel(f"flown {list(wrenches)} {self.drives}", made)
+        return self._program(f"flown {list(wrenches)} {self.drives}", made)
 
     @cached_property
     def _turning(self) -> Kernel:
@@ -171,5 +235,8 @@ class RobotSteps:
         return self._kernel("observed", lambda: observables_program(self.part.mechanism))
 
     def _kernel(self, role: str, make: Callable[[], Program]) -> Kernel:
+        return Kernel(self._program(role, make))
+
+    def _program(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
         known = digest(self.part.mechanism)
-        return Kernel(found_or_traced(None if known is None else f"scene {role} {known}", make))
+        return found_or_traced(None if known is None else f"scene {role} {known}", make)

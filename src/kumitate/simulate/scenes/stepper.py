@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...contact.scenes.building import with_efforts
 from ...contact.scenes.scene import Scene, SceneLog
 from ...contact.scenes.sleep import wake_all
 from ...model import Bound
@@ -63,11 +64,21 @@ class SceneStepper(Stepper):
         self.steps = self.rejected = 0
         self.logged: list[Logged] = []
         places = actuation.forcing.places
-        self.robots = code.robots(step, places, q, v)
+        self.robots = code.robots(step, places, q, v, bounds)
         self._settling = Settling(code.mechanism, self.robots, bounds)
         self._rows = FreeRows(code.mechanism)
         rows = self._rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
-        self._steps = Advance(code.scene(step, places), *rows, self.state["work"])
+        efforts, commands, pieces = ([robot.sizes[k] for robot in self.robots] for k in range(3))
+        scene = with_efforts(code.scene(step, places), efforts, commands, pieces)
+        self._outside = any(robot.loops is not None for robot in self.robots)
+        if not self._outside:
+            for robot in self.robots:
+                robot.locate(scene.bodies.robots.motions)
+        self._steps = Advance(scene, *rows, self.state["work"])
+        self._q, self._v = (
+            np.concatenate([getattr(robot.part, name) for robot in self.robots] or [np.zeros(0, dtype=np.int64)])
+            for name in ("q", "v")
+        )
         self._system = None
 
     @property
@@ -129,17 +140,45 @@ class SceneStepper(Stepper):
         state = self.state
         begins = int(state["number"][0]) + every * np.arange(records)
         self._put_efforts()
-        self._steps.begin(records, every, 1 if self.robots else _ALL)
-        if self.robots:
+        self._steps.begin(records, every, 1 if self._outside else _ALL)
+        if self._outside:
             log, q, v, reached = self._with_robots(records, every)
         else:
-            solved, log, reached = self._steps.go(), self._steps.taken(), []
-            q, v = log.q.reshape(records, -1), log.v.reshape(records, -1)
+            self._take()
+            solved, log = self._steps.go(), self._steps.taken()
+            self._give()
+            q, v, reached = self._states_of(log, records)
             if not solved:  # the run ends at the state before that step
                 q[log.marks[0] :], v[log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
         state["number"][0] += records * every
         self.logged.append(Logged(begins, log, reached))
         return log, q, v
+
+    def _take(self) -> None:
+        """The state, as the scene takes it."""
+        if self.robots:
+            q, v, steps, own = self.state["q"][0], self.state["v"][0], self._steps, self.scene.bodies.robots.motions
+            self._rows.take(q, v, steps.q, steps.v)
+            own.q[:], own.v[:] = q[self._q], v[self._v]
+
+    def _give(self) -> None:
+        """The state that the scene has reached."""
+        if self.robots:
+            q, v, steps, own = self.state["q"][0], self.state["v"][0], self._steps, self.scene.bodies.robots.motions
+            self._rows.give(steps.q, steps.v, q, v)
+            q[self._q], v[self._v] = own.q, own.v
+
+    def _states_of(self, log: SceneLog, records: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """The recorded states (records, nq), (records, nv), and what each robot has reached."""
+        if not self.robots:
+            return log.q.reshape(records, -1), log.v.reshape(records, -1), []
+        q, v = np.zeros((records, self.state["q"].shape[1])), np.zeros((records, self.state["v"].shape[1]))
+        rows, bodies = self._rows, len(self.scene.bodies.mass)
+        q[:, rows.q] = log.q.reshape(records, bodies, 7)[:, rows.links]
+        v[:, rows.v] = log.v.reshape(records, bodies, 6)[:, rows.links]
+        q[:, self._q], v[:, self._v] = log.robot_q.reshape(records, -1), log.robot_v.reshape(records, -1)
+        ends = np.cumsum([len(robot.part.v) for robot in self.robots])[:-1]
+        return q, v, np.split(log.robot_reached.reshape(records, -1), ends, axis=1)
 
     def _with_robots(
         self, records: int, every: int
@@ -195,7 +234,11 @@ class SceneStepper(Stepper):
         tau, wrenches, drives = forcing.split(u[None])
         self._tau, self._loop_tau = tau[0], {name: efforts[0] for name, efforts in drives.items()}
         self._commands = parts_of(forcing, u.tolist()).commands if self._settling else []
+        commands = np.array(self._commands, dtype=float).reshape(-1, 3)
         self._rows.put_efforts(self._tau, self.scene.bodies.effort)
+        robots = self.scene.bodies.robots
         for k, name in enumerate(forcing.places):
             moving = forcing.mechanism.tree.places[name].link >= 0
             self.scene.pulls.value[k] = wrenches[name][0] if moving else 0.0
+        for robot in () if self._outside else self.robots:
+            robot.put_efforts(robots, self._tau, self.scene.pulls.value, commands)

@@ -13,34 +13,9 @@ from .blocks import solve_factored
 from .ordering import coupling, units_of
 
 __all__ = [
-    "add_block", "couple", "forget_links", "go_on", "inertial_row", "on_robot", "put_inertia", "reach_of_unit",
+    "add_block", "forget_links", "go_on", "inertial_row", "put_inertia", "reach_of_unit",
     "solve_twists", "weighed_row",
 ]  # fmt: skip
-
-
-@procedure
-def on_robot(robots: Robots, points: ScenePoints, c: int) -> bool:
-    """Whether a point is on a robot's link."""
-    return robots.link[points.body[c, 0]] >= 0 or (points.body[c, 1] >= 0 and robots.link[points.body[c, 1]] >= 0)
-
-
-@procedure
-def couple(robots: Robots, points: ScenePoints, c: int, felt: Shaped[3, 3], factors: BlockFactors) -> None:
-    """Adds the stiffness `felt` (3 × 3) of a point to the blocks of all units that it touches."""
-    column, row, turned = local(3, 6), local(3, 6), local(3, 6)
-    for side in range(2 if points.body[c, 1] >= 0 else 1):
-        first, count = units_of(robots, points.body[c, side])
-        for unit in range(count):
-            reach_of_unit(robots, points, c, side, unit, column)
-            for i in range(3):
-                for k in range(6):
-                    turned[i, k] = felt[i, 0] * column[0, k] + felt[i, 1] * column[1, k] + felt[i, 2] * column[2, k]
-            k = factors.node[first + unit]
-            for other in range(2 if points.body[c, 1] >= 0 else 1):
-                begin, most = units_of(robots, points.body[c, other])
-                for at in range(most):
-                    reach_of_unit(robots, points, c, other, at, row)
-                    add_block(factors, factors.node[begin + at], k, row, turned)
 
 
 @procedure
@@ -149,7 +124,8 @@ def forget_links(island: int, robots: Robots, islands: Islands, factors: BlockFa
     if len(robots.body) == 0:
         return
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        if robots.link[islands.bodies[at]] >= 0:
+        link = robots.link[islands.bodies[at]]
+        if link >= 0 and robots.given[link] == 1:
             for k in range(6):
                 effort[factors.node[islands.bodies[at]], k] = 0.0
 
@@ -171,7 +147,7 @@ def _between(island: int, out: int, robots: Robots, islands: Islands, factors: B
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         body = islands.bodies[at]
         link = robots.link[body]
-        if link >= 0:
+        if link >= 0 and robots.given[link] == 1:
             first, rows = units_of(robots, body)
             for row in range(rows):
                 node = factors.node[first + row]
@@ -195,8 +171,10 @@ def go_on(
     """Adds a share of the changes to all velocities of an island."""
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         body = islands.bodies[at]
-        for k in range(6):
-            bodies.after[body, k] += share * changes[factors.node[body], k]
+        link = bodies.robots.link[body]
+        if link < 0 or bodies.robots.given[link] == 1:
+            for k in range(6):
+                bodies.after[body, k] += share * changes[factors.node[body], k]
         if leads(bodies.robots, body) >= 0:
             first, rows = units_of(bodies.robots, body)
             for unit in range(first, first + rows):

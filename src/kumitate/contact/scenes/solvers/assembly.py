@@ -5,8 +5,9 @@ from __future__ import annotations
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
-from .articulated import couple, forget_links, inertial_row, on_robot, put_inertia, solve_twists
+from .articulated import forget_links, inertial_row, put_inertia, solve_twists
 from .laws import add_wrench, onto_cone
+from .on_links import couple_links
 from .turning import add_lacks, advance_turns, couple_turns
 
 __all__ = ["advance", "assemble", "change_of", "inertial"]
@@ -20,23 +21,16 @@ def assemble(
     _assemble_inertias(bodies, factors)
     if len(points.turns.length) > 0:
         couple_turns(island, bodies.robots, islands, points, factors)
-    felt = local(3, 3)
     at, last = islands.first_point[island], islands.first_point[island + 1]
     while at < last:
-        c = islands.points[at]
-        if on_robot(bodies.robots, points, c):
-            _felt(points.frame[c], trial.K[c], felt)
-            couple(bodies.robots, points, c, felt, factors)
-            at += 1
-        else:
-            at = _assemble_pair(at, last, bodies, islands, points, factors, trial)
+        at = _assemble_pair(at, last, bodies, islands, points, factors, trial)
 
 
 @procedure
 def _assemble_pair(
     at: int, last: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
 ) -> int:  # fmt: skip
-    """Adds the points of two free bodies, which stand next to each other; returns where the next pair begins.
+    """Adds the points of two bodies, which stand next to each other; returns where the next pair begins.
 
     Their stiffness S, summed about the center of A, is S X about that of B: X [ω; v] is the velocity v + ω × d at A's center.
     """
@@ -49,6 +43,9 @@ def _assemble_pair(
             pushing = 1
         at += 1
     if pushing == 0:
+        return at
+    if bodies.robots.link[one] >= 0 or (other >= 0 and bodies.robots.link[other] >= 0):
+        couple_links(bodies, one, other, stiffness, factors)
         return at
     _plus(factors.diagonal[factors.node[one]], stiffness)
     if other >= 0:

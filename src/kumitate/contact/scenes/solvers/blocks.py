@@ -9,25 +9,25 @@ from __future__ import annotations
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import BlockFactors
 
-__all__ = ["factor", "solve_factored"]
+__all__ = ["factor", "invert_block", "solve_factored", "subtract_product", "times"]
 
 
 @procedure
 def factor(count: int, factors: BlockFactors) -> None:
     """Replaces the blocks of `count` nodes by their factors: `inverse` of the pivots, `lower` times it, and `upper`."""
     for k in range(count):
-        _invert(factors.diagonal[k], factors.inverse[k])
+        invert_block(factors.diagonal[k], factors.inverse[k])
         for e in range(factors.first[k], factors.first[k + 1]):
-            _times(factors.lower[e], factors.inverse[k])
+            times(factors.lower[e], factors.inverse[k])
         for e in range(factors.first[k], factors.first[k + 1]):
             i = factors.later[e]
-            _subtract_product(factors.diagonal[i], factors.lower[e], factors.upper[e])
+            subtract_product(factors.diagonal[i], factors.lower[e], factors.upper[e])
             for at in range(factors.first[i], factors.first[i + 1]):
                 factors.mark[factors.later[at]] = at
             for f in range(e + 1, factors.first[k + 1]):
                 at = factors.mark[factors.later[f]]
-                _subtract_product(factors.upper[at], factors.lower[e], factors.upper[f])
-                _subtract_product(factors.lower[at], factors.lower[f], factors.upper[e])
+                subtract_product(factors.upper[at], factors.lower[e], factors.upper[f])
+                subtract_product(factors.lower[at], factors.lower[f], factors.upper[e])
 
 
 @procedure
@@ -67,7 +67,7 @@ def _multiply(x: Shaped[6], block: Shaped[6, 6]) -> None:
 
 
 @procedure
-def _subtract_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
+def subtract_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
     """c −= a b."""
     for i in range(6):
         for k in range(6):
@@ -77,7 +77,7 @@ def _subtract_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None
 
 
 @procedure
-def _times(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
+def times(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
     """a = a b."""
     row = local(6)
     for i in range(6):
@@ -90,7 +90,7 @@ def _times(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
 
 
 @procedure
-def _invert(a: Shaped[6, 6], inverse: Shaped[6, 6]) -> None:
+def invert_block(a: Shaped[6, 6], inverse: Shaped[6, 6]) -> None:
     """inverse = a⁻¹, by Gauss and Jordan; the pivots are those of an inertia, and need no search."""
     for i in range(6):
         for j in range(6):

@@ -1,0 +1,63 @@
+"""The inverse of a robot's inertia, in blocks, by Gauss and Jordan; the pivots are those of an inertia, and need no search."""
+
+from __future__ import annotations
+
+from ....procedure import Shaped, local, procedure
+from ..arrays import Robots
+from ..solvers.blocks import invert_block, subtract_product, times
+
+__all__ = ["invert"]
+
+
+@procedure
+def invert(robots: Robots, robot: int) -> None:
+    """mobility = inertia⁻¹ of one robot."""
+    begin, end = robots.first_block[robot], robots.first_block[robot + 1]
+    rows, pivot, A = robots.first_row[robot + 1] - robots.first_row[robot], local(6, 6), robots.mobility
+    for at in range(begin, end):
+        for i in range(6):
+            for j in range(6):
+                A[at, i, j] = robots.inertia[at, i, j]
+    for step in range(rows):
+        k = rows - 1 - step  # from the tips of branches: blocks of separate branches stay zero until their joint root
+        invert_block(A[begin + k * rows + k], pivot)
+        for i in range(rows):
+            at = begin + i * rows + k
+            if i != k and _is_zero(A[at]) == 0:
+                times(A[at], pivot)
+                for j in range(rows):
+                    if j != k:
+                        subtract_product(A[begin + i * rows + j], A[at], A[begin + k * rows + j])
+                for a in range(6):
+                    for b in range(6):
+                        A[at, a, b] = -A[at, a, b]
+        for j in range(rows):
+            at = begin + k * rows + j
+            if j != k:
+                _times_from_left(pivot, A[at])
+        for a in range(6):
+            for b in range(6):
+                A[begin + k * rows + k, a, b] = pivot[a, b]
+
+
+@procedure
+def _is_zero(block: Shaped[6, 6]) -> int:
+    most = 0.0
+    for i in range(6):
+        for j in range(6):
+            most = max(most, abs(block[i, j]))
+    return 1 if most == 0.0 else 0
+
+
+@procedure
+def _times_from_left(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
+    """b = a b."""
+    old = local(6, 6)
+    for i in range(6):
+        for j in range(6):
+            old[i, j] = b[i, j]
+            b[i, j] = 0.0
+    for i in range(6):
+        for k in range(6):
+            for j in range(6):
+                b[i, j] += a[i, k] * old[k, j]

@@ -1,0 +1,141 @@
+"""What efforts and impulses do to a robot: its velocities change by M⁻¹ times them."""
+
+from __future__ import annotations
+
+from ....procedure import Floats, Shaped, local, procedure
+from ..arrays import MovingBodies, Robots
+from ..rules import Rules
+from .inverse import invert
+from .links import add_effort, spread
+
+__all__ = ["feel", "let_go", "nudged", "pushed", "yielding"]
+
+
+@procedure
+def let_go(rules: Rules, bodies: MovingBodies) -> None:
+    """Twists of the links before a step and after it without contact, with drives, and with `push` on the links."""
+    robots = bodies.robots
+    for robot in range(len(robots.pushed)):
+        robots.pushed[robot] = 0
+        if robots.motions.programs[robot, 0] != 0:
+            _resist(robots, robot)
+            invert(robots, robot)
+        feel(bodies, robot)
+        driven = robots.motions.programs[robot, 3] != 0
+        for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
+            for k in range(6):
+                free = robots.undriven[row, k]
+                robots.free[row, k] = free
+                robots.felt[row, k] *= rules.step
+                if driven:  # what resists changes of velocity by R also resists that of the step without it
+                    own = robots.motions
+                    robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (own.carried[row, k] - free)
+        _respond(robots, robot, robots.free)
+        spread(robots, robot, 0, robots.before, bodies.before)
+        spread(robots, robot, 0, robots.free, bodies.free)
+        for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+            robots.given[link] = 0
+
+
+@procedure
+def _resist(robots: Robots, robot: int) -> None:
+    """Adds the inertias of drives and stops to the diagonal."""
+    own, first = robots.motions, robots.first_row[robot]
+    rows = robots.first_row[robot + 1] - first
+    for row in range(rows):
+        block = robots.inertia[robots.first_block[robot] + row * (rows + 1)]
+        for k in range(6):
+            block[k, k] = own.diagonal[first + row, k] + own.resisting[first + row, k]
+
+
+@procedure
+def feel(bodies: MovingBodies, robot: int) -> None:
+    """felt: the efforts of the drives, and of `push` on the links."""
+    robots = bodies.robots
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    for row in range(first, first + rows):
+        for k in range(6):
+            robots.felt[row, k] = robots.effort[row, k]
+    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        push, most = bodies.push[robots.body[link]], 0.0
+        for k in range(6):
+            most = max(most, abs(push[k]))
+        if most > 0.0:
+            for row in range(rows):
+                add_effort(robots, link, row, push, robots.felt[first + row])
+
+
+@procedure
+def _respond(robots: Robots, robot: int, v: Floats[6]) -> None:
+    """v += M⁻¹ `felt`."""
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    for i in range(rows):
+        for j in range(rows):
+            block = robots.mobility[robots.first_block[robot] + i * rows + j]
+            for a in range(6):
+                total = v[first + i, a]
+                for b in range(6):
+                    total += block[a, b] * robots.felt[first + j, b]
+                v[first + i, a] = total
+
+
+@procedure
+def yielding(robots: Robots, link: int) -> None:
+    """Writes `give` of a link, J M⁻¹ Jᵀ, unless it is there in this step."""
+    if robots.given[link] == 1:
+        return
+    robots.given[link] = 1
+    robot, half = robots.owner[link], local(6, 6)
+    rows, give = robots.first_row[robot + 1] - robots.first_row[robot], robots.give[link]
+    first = robots.first_column[link]
+    for i in range(6):
+        for j in range(6):
+            give[i, j] = 0.0
+    for m in range(rows):
+        if robots.moves[first + m] == 1:
+            for i in range(6):
+                for j in range(6):
+                    half[i, j] = 0.0
+            for n in range(rows):
+                if robots.moves[first + n] == 1:
+                    J, block = robots.jacobian[first + n], robots.mobility[robots.first_block[robot] + n * rows + m]
+                    for i in range(6):
+                        for k in range(6):
+                            factor = J[i, k]
+                            for j in range(6):
+                                half[i, j] += factor * block[k, j]
+            J = robots.jacobian[first + m]
+            for i in range(6):
+                for j in range(6):
+                    for k in range(6):
+                        give[i, j] += half[i, k] * J[j, k]
+
+
+@procedure
+def pushed(bodies: MovingBodies, robot: int) -> None:
+    """Replaces wrenches on a robot's links, which stand in `after`, by the twists after them."""
+    robots = bodies.robots
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    for row in range(first, first + rows):
+        for k in range(6):
+            robots.felt[row, k] = 0.0
+            robots.after[row, k] = robots.free[row, k]
+    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        if robots.given[link] == 1:
+            for row in range(rows):
+                add_effort(robots, link, row, bodies.after[robots.body[link]], robots.felt[first + row])
+    _respond(robots, robot, robots.after)
+    spread(robots, robot, 1, robots.after, bodies.after)
+
+
+@procedure
+def nudged(bodies: MovingBodies, link: int, wrench: Shaped[6]) -> None:
+    """The velocities of a robot after one more impulse on a link."""
+    robots, robot = bodies.robots, bodies.robots.owner[link]
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    for row in range(rows):
+        for k in range(6):
+            robots.felt[first + row, k] = 0.0
+        add_effort(robots, link, row, wrench, robots.felt[first + row])
+    _respond(robots, robot, robots.after)
+    spread(robots, robot, 1, robots.after, bodies.after)

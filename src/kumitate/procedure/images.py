@@ -1,0 +1,71 @@
+"""The object files of a procedure: that of its own text, and one for each traced program that it calls.
+
+Those of kumitate's own procedures are kept on disk together under a stamp of its sources, so that the next process neither reads
+them nor writes their text again.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from ..compile.engine import ObjectFile, kept_image
+from ..compile.optimized import optimized_object
+from ..compile.stored import source_stamp
+from ..compile.target import host
+from ..scalar import Program
+from ..scalar.verify import verifying
+from .tree import TypedProcedure
+from .writing.llvm_form import LlvmText
+
+__all__ = ["kept_images", "made_images"]
+
+_PACKAGE = __name__.split(".", maxsplit=1)[0]
+
+
+def made_images(text: LlvmText, *, portable: bool = False) -> list[ObjectFile]:
+    """The object files of a text, found on disk by what it says; `portable`: programs give the same bits on every processor."""
+    images = [optimized_object(text.text, host())]
+    for (program, listed, several), name in text.programs.items():
+        images.append(_program_object(name, program, listed, host().lanes if several else 1, portable=portable))
+    return images
+
+
+def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure]) -> list[ObjectFile] | None:
+    """Those of a procedure of kumitate, found on disk by its name; None for all others, and where programs are checked.
+
+    typed: reads the procedure.
+    """
+    if function.__module__.split(".")[0] != _PACKAGE or function.__closure__ or verifying():
+        return None
+
+    def make() -> ObjectFile:
+        images = made_images(LlvmText(typed()))
+        return ObjectFile(_joined([image.content for image in images]), False, False, sum(image.seconds for image in images))
+
+    key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}"
+    found = kept_image(key, host(), make)
+    return [found._replace(content=content) for content in _parts(found.content)]
+
+
+def _joined(contents: list[bytes]) -> bytes:
+    """Their number and lengths, then all of them."""
+    return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
+
+
+def _parts(joined: bytes) -> list[bytes]:
+    (count,) = struct.unpack_from("<q", joined)
+    found, at = [], 8 * (1 + count)
+    for length in struct.unpack_from(f"<{count}q", joined, 8):
+        found.append(joined[at : at + length])
+        at += length
+    return found
+
+
+def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes: int, *, portable: bool) -> ObjectFile:
+    """The object file of the function that evaluates a traced program over lists, which does not depend on the procedure."""
+    from ..compile.llvm.gathered import Gathered
+    from ..compile.pipeline import Compilation, object_file
+
+    return object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable))
