@@ -30,7 +30,7 @@ HOPELESS = 1e-3
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
 #: The interior point method begins this part of the fastest velocity inside the cones, and ends when √τ is below this part of
-#: it: the rest is for Newton steps, which converge faster there. If they do not, in large islands it goes on for so many rounds.
+#: it: the rest is for Newton steps, which converge faster there. If not, in large islands it goes on for so many rounds.
 INSIDE, END, FURTHER, LATER = 0.1, 1e-5, 12, 3e-7
 #: How much of the derivative of the sliding speed it follows in large islands, and after a failure.
 FOLLOW, CALM = 0.8, 0.3
