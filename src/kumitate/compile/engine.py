@@ -18,7 +18,7 @@ from .target import Target, binding, host, machine
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code", "switched"]
+__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
 
 _FORM = "3"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
@@ -195,20 +195,12 @@ def _schedule(scheduled: bool, *, again: bool) -> Iterator[None]:
     switches belong to the whole process, so that they are put back at once; another user of LLVM in another thread would
     meanwhile get slower, not wrong, code.
     """
-    wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
-    usual = ("-misched-prera-direction=bottomup", "-enable-misched=true", "-disable-post-ra=false")
-    with switched(("-misched-prera-direction=topdown", *wanted), usual):
-        yield
-
-
-@contextlib.contextmanager
-def switched(wanted: Sequence[str], usual: Sequence[str]) -> Iterator[None]:
-    """Options of LLVM in this context, and as they are put back after it; for one thread at a time."""
     with _switch:
-        for option in wanted:
+        wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
+        for option in ("-misched-prera-direction=topdown", *wanted):
             binding().set_option("", option)
         try:
             yield
         finally:
-            for option in usual:
+            for option in ("-misched-prera-direction=bottomup", "-enable-misched=true", "-disable-post-ra=false"):
                 binding().set_option("", option)

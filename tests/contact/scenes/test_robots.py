@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.building import log_of
+from kumitate.contact.scenes.step import DONE, advance_scene
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.kinematics import link_poses
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere
+from kumitate.simulate.scenes.free_rows import FreeRows
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -292,3 +296,22 @@ def test_scenes_side_by_side_need_constant_efforts():
     sim = simulation(beside(walker(), *BRICKS), Contact(), controller=lambda t, q, v: [0.0] * 26)
     with pytest.raises(InputError, match=r"constant efforts.*Write efforts to `Batch.tau`"):
         sim.batch(2)
+
+
+def test_machine_code_and_python_step_robots_alike():
+    sim = simulation(beside(driven_walker(), *BRICKS), Contact())
+    mechanism = sim.mechanism
+    q = np.array([*CASES["walker"][1], *upright((0.05, 0.0, 0.75), (2.0, 0.0, 0.06), (2.0, 0.0, 0.2))])
+    v = np.array([*CASES["walker"][2], *np.zeros(18)])
+    q[6] = 0.335  # its feet are on the floor
+    stepper = sim.interaction.stepper(sim.actuation, sim.integrator, H, q, v, sim.bounds)
+    stepper.run({}, 1, 1)
+    ends = []
+    for make in (advance_scene, advance_scene.plain):
+        scene, state = copy.deepcopy(stepper.scene), stepper.look()
+        rows, work = FreeRows(mechanism).of(state["q"], state["v"]), np.zeros(1)
+        own = scene.bodies.robots.motions
+        assert make(scene, *rows, work, 2, 1, 2, log_of(len(scene.bodies.mass), 2, 200, (len(own.q), len(own.v)))) == DONE
+        assert scene.counts[0] > 0  # something pushes
+        ends.append(np.concatenate([own.q, own.v, rows[0].ravel(), work]))
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9

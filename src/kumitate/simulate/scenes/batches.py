@@ -64,6 +64,9 @@ class SceneRollout:
         for done in [pool(threads, "scenes").submit(self._run_row, row, records, every) for row in rows]:
             done.result()
 
+    def look(self, rows: np.ndarray) -> None:
+        """Nothing: scenes have no outputs."""
+
     def _run_row(self, row: int, records: int, every: int) -> None:
         stepper = self._steppers[row]
         own, seen = stepper.state, {name: array[row] for name, array in self._seen.items()}
