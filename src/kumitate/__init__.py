@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from .dynamics.parallel.parallel_ada import parallel_ada
     from .identification.identify import identify
     from .measure.best_partition import best_partition
-    from .model import convert
+    from .model import Sensor, convert
+    from .model.read.mjcf.sensors import read_sensors
     from .model.read.srdf import read_srdf
     from .model.read.urdf_transmissions import read_transmissions
     from .scenario.scenario import Scenario, read_scenario, scenario_of
@@ -70,11 +71,11 @@ __all__ = [
     "DivergenceError", "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull",
     "HydraulicCylinder", "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism",
     "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon", "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc",
-    "RollingSphere", "Run", "Scenario", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "Sweep",
+    "RollingSphere", "Run", "Scenario", "Sensor", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "Sweep",
     "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion", "identify", "lagrange", "linearize",
     "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep", "parallel_ada", "pose",
-    "read_scenario", "read_srdf", "read_transmissions", "samples", "scenario_of", "sign", "simulate", "simulate_batch", "sweep",
-    "where", "zeros",
+    "read_scenario", "read_sensors", "read_srdf", "read_transmissions", "samples", "scenario_of", "sign", "simulate",
+    "simulate_batch", "sweep", "where", "zeros",
 ]  # fmt: skip
 
 
@@ -86,6 +87,7 @@ _LATER = {
     "on_ground": ".contact",
     "PrescribedMotion": ".simulate.prescribed.motion",
     "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf",
+    "Sensor": ".model.sensors", "read_sensors": ".model.read.mjcf.sensors",
     "read_transmissions": ".model.read.urdf_transmissions", "Simulation": ".simulation",
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
     "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",

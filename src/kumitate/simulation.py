@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import InputError
-from .model import Mechanism
+from .model import Mechanism, Sensor
 from .programs import PROGRAMS, make_program
 from .robot import Robot
 from .run import Run, as_run, runs_in_errors
@@ -19,6 +19,7 @@ from .simulate import simulation
 from .simulate.batch import Batch
 from .simulate.checks import by_name
 from .simulate.parameters import Variation
+from .simulate.prescribed.loops import with_followed_loops
 from .simulate.stepping.commands import COMMANDS
 from .simulate.stepping.equations import row_of
 from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
@@ -68,7 +69,10 @@ class Simulation(simulation.MechanismSimulation):
         self.robot = robot = Robot(robot) if isinstance(robot, Mechanism) else robot
         self._given = {"outputs": outputs, **options}
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
-        start = options.pop("start", robot.start)
+        _check_forces(robot.name, named, options)
+        given = options.pop("start", None)
+        mechanism, start = with_followed_loops(robot.mechanism, options.get("motions"), robot.start if given is None else given)
+        self.robot = robot = robot if mechanism is robot.mechanism else Robot(mechanism, start=start)
         inputs, driven = by_name("inputs", options.pop("inputs", None)), robot.mechanism.driven
         known = checked_inputs(
             robot.name, {name: values for name, values in inputs.items() if not driven or name not in COMMANDS}
@@ -212,6 +216,8 @@ def _output(
         row = {} if parameters is None else {"parameters": parameters.blank}
         trials = [{**trial(mechanism, t, q, v, inputs), **row} for t in (0.0, 0.7)]
         return function_output(mechanism, name, what, trials, before)
+    if isinstance(what, Sensor):
+        return _sensor_output(mechanism, name, what, parameters)
     if what in SIGNALS:
         return signal_output(mechanism, what, name)
     function, _, place = str(what).partition(":")
@@ -235,6 +241,30 @@ def _output(
     if parameters is None:
         return Output(name, (function, place), lambda: make_program(mechanism, function, **options))
     return Output(name, (function, place), lambda: _varied_program(parameters, function, options))
+
+
+def _check_forces(name: str, outputs: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Refuses sensors of forces between bodies where other forces act on these, which are not among an output's signals."""
+    acting = next((key for key in ("contact", "wrenches", "held") if options.get(key)), None)
+    found = next((own for own, what in outputs.items() if isinstance(what, Sensor) and what.kind in ("force", "torque")), None)
+    if acting and found is not None:
+        raise InputError(
+            f"{name}: the output {found!r} is of a force between bodies, which is the rest of all that act on them, and "
+            f"{acting} acts too. Leave it out; results have the forces of contact, and efforts of the joints"
+        )
+
+
+def _sensor_output(mechanism: Mechanism, name: str, sensor: Sensor, parameters: Variation | None) -> Output:
+    """What a sensor measures."""
+    from .programs.of_sensors import sensor_program  # loaded only where there is one
+
+    if parameters is not None:
+        raise InputError(
+            f"{mechanism.name}: the sensor {name!r} is an output of the mechanism as it is, and the simulation has parameters "
+            "that change it. Leave one of the two out"
+        )
+    program = sensor_program(mechanism, sensor)
+    return Output(name, ("sensor", str(program)), lambda: program)
 
 
 def _varied_program(parameters: Variation, function: str, options: dict[str, Any]) -> Program:

@@ -16,6 +16,7 @@ from .comparisons import Dynamics, PythonCall, Steps
 from .contact import ContactSteps
 from .contract import Case
 from .derivatives import DynamicsDerivatives
+from .environment import EnvironmentSteps
 from .few_bricks import FewBricks
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
@@ -36,6 +37,7 @@ from .second_derivatives import SecondDerivatives
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
 from .start import Compilation, FirstRun, ImportTime, Loading
+from .step_slopes import StepSlopes
 from .subjects import RandomChain, RobotFile
 from .sweeping import SweepRate
 from .touching import TouchingPairs
@@ -70,7 +72,7 @@ CASES: dict[str, Case] = {
         ClosedDynamics(LONG_LADDER, one=8.0, states=256),
         ClosedDynamics(Cassie(), one=10.0, batch=60.0, states=128),
         ClosedSteps(FOUR_BAR, one=2.0),
-        ContactSteps(one=2.0, batch=8.0, at_most=25e-6),
+        ContactSteps(one=2.0, batch=8.0, at_most={"standing": (5e-6, 1.2e-6), "falling": (5e-6, 2e-6)}),
         Scenes(),
         FewBricks(),
         RobotsWithShapes(),
@@ -84,6 +86,7 @@ CASES: dict[str, Case] = {
         ParameterSteps(PANDA),
         SingleRun(PANDA),
         SweepRate(),
+        EnvironmentSteps("anymal", at_most=25e-6),
         LoopSteps(),
         StepsWithLimits(PANDA),
         StepsWithLimits(HYQ),
@@ -96,6 +99,7 @@ CASES: dict[str, Case] = {
         DynamicsDerivatives(CHAIN, one=2.0, batch=6.5),
         LoopDerivatives(FOUR_BAR, one=10.0, batch=40.0),
         LoopDerivatives(Cassie(), one=4.0, batch=15.0, tolerance=1e-2),
+        StepSlopes(one=30e-6, batch=8e-6),
         SecondDerivatives(TALOS, one=60e-6, batch=15e-6),
         PosesReached(PANDA, one=20e-6, batch=3e-6),
         ParametersFound(at_most=10.0),

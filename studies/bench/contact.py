@@ -71,7 +71,7 @@ class ContactSteps(Case):
 
     Attributes:
         one, batch: targets for the ratio, one run after another and all lanes of the processor at once.
-        at_most: target for our time of one standing step [s].
+        at_most: targets for our time of a step [s], standing and falling: one after another, and all lanes at once.
         trajectories, count: how many, and the steps of each, every one starting where the last ended.
         stiffness: of the drives [N·m/rad]; `damping`: of the joints [N·m·s/rad]; `step` [s].
         friction: μ of the floor.
@@ -80,7 +80,7 @@ class ContactSteps(Case):
 
     one: float
     batch: float
-    at_most: float
+    at_most: dict[str, tuple[float, float]]
     trajectories: int = 32
     count: int = 100
     stiffness: float = 20.0
@@ -134,8 +134,8 @@ class ContactSteps(Case):
                         None if peer is None else timings[peer.settings.name], at_least=target, agreement=error, remarks=said,
                     )  # fmt: skip
                     said = ""
-            if what == "standing":
-                yield Row(self.name, "step standing, one run at a time", timings["1"], at_most=self.at_most)
+            for lanes, most in zip((1, host().lanes), self.at_most.get(what, ()), strict=False):
+                yield Row(self.name, f"step {what}, {_runs(lanes)} at a time", timings[f"{lanes}"], at_most=most)
 
     def program(self, count: int, name: str) -> Program:
         """(q, v) → q, v after `count` steps: the step that `simulate` compiles for an integrator, in a loop."""

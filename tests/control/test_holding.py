@@ -10,6 +10,7 @@ import pytest
 import kumitate as km
 from kumitate.analysis import loop_equations
 from kumitate.cli.app import run
+from kumitate.contact import lowest_bodies
 from kumitate.control import holding_drives
 from kumitate.dynamics import crba
 from kumitate.errors import InputError
@@ -62,6 +63,45 @@ def test_on_a_free_base_gains_do_not_depend_on_which_body_is_the_base():
         assert other[name].kp == pytest.approx(drive.kp, rel=1e-10)
         assert other[name].kd == pytest.approx(drive.kd, rel=1e-10)
     assert one["bc"].kp == pytest.approx(1e4 * 3.0)  # a slider feels a mass: c has 3 kg, a and b together too
+
+
+def on_two_legs():
+    """A trunk on two straight legs with round feet, and an arm with a finger."""
+    masses = {"trunk": 20.0, "left": 3.0, "right": 3.0, "arm": 2.0, "finger": 0.01}
+    ball = km.Geometry(km.Sphere(0.05), km.pose((0, 0, -0.6)))
+    bodies = [
+        km.Body(name, mass, (0, 0, -0.2), (0.1 * mass,) * 3, collisions=(ball,) if name in ("left", "right", "arm") else ())
+        for name, mass in masses.items()
+    ]
+    joints = [
+        km.Joint("base", "floating", "world", "trunk"),
+        *(
+            km.Joint(f"{n} hip", "revolute", "trunk", n, km.pose((0, y, -0.3)), (0, 1, 0))
+            for n, y in (("left", 0.1), ("right", -0.1))
+        ),
+        km.Joint("shoulder", "revolute", "trunk", "arm", km.pose((0, 0.3, 0)), (0, 1, 0)),
+        km.Joint("knuckle", "revolute", "arm", "finger", km.pose((0, 0, -0.6)), (0, 1, 0)),
+    ]
+    return km.Mechanism("on two legs", tuple(bodies), tuple(joints))
+
+
+def test_joints_that_carry_no_standing_body_feel_only_what_they_move():
+    """A knuckle turns a finger, not the robot about the finger; hips between the base and a foot carry all the rest."""
+    mechanism = on_two_legs()
+    q = np.zeros(mechanism.nq)
+    q[mechanism.q_names.index("base.qw")] = 1.0
+    assert lowest_bodies(mechanism, q) == ["left", "right"]
+    standing, anywhere = holding_drives(mechanism, q, standing=["left", "right"]), holding_drives(mechanism, q)
+    own = {"knuckle": 0.01 * (0.1 + 0.2**2), "shoulder": 2.0 * (0.1 + 0.2**2) + 0.01 * (0.1 + 0.8**2)}
+    for name, inertia in own.items():
+        assert standing[name].kp == pytest.approx(1e4 * inertia, rel=1e-12)
+        assert anywhere[name].kp > 10.0 * standing[name].kp
+    for name in ("left hip", "right hip"):
+        assert standing[name] == anywhere[name]
+    in_flight = holding_drives(mechanism, q, standing=[])
+    assert in_flight["left hip"].kp == pytest.approx(1e4 * 3.0 * (0.1 + 0.2**2), rel=1e-12)
+    with pytest.raises(InputError, match="standing has 'leg', which is not a body; there are arm, finger"):
+        holding_drives(mechanism, q, standing=["leg"])
 
 
 def parallelogram():

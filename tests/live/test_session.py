@@ -124,6 +124,28 @@ def test_robots_of_all_sorts_are_drawn():
             assert sum(map(len, view._scene.shapes.values())) >= len(robot.mechanism.bodies) / 2
 
 
+@pytest.mark.parametrize("name", ["planar_4r", "pa10", "free_rod"])
+def test_the_camera_sees_the_whole_robot_above_the_ground(name):
+    """All origins of bodies are within the smaller half of viser's field of view, 75 deg high, and not below the grid."""
+    robot = km.load(name)
+    with km.Simulation(robot).view(port=18479, dark=True) as view:
+        camera = view.server.initial_camera
+        places = np.array([X[:3, 3] for X in robot.poses(view.player.state.q).values()])
+        towards, rays = camera.look_at - camera.position, places - camera.position
+        cosines = rays @ towards / np.linalg.norm(rays, axis=1) / np.linalg.norm(towards)
+        assert np.degrees(np.arccos(cosines.min())) < 37.5
+        (grid,) = (node for node in view.server.scene._handle_from_node_name.values() if node.name == "/ground")
+        assert places[:, 2].min() >= grid.position[2] - 0.1 * view._scene.size
+
+
+def test_ends_of_sliders_are_short_and_units_are_named():
+    with km.Simulation(km.load("four_bar")).view(port=18480) as view:
+        (slider, *_) = view._controls._sliders.values()
+        assert [mark.label for mark in slider._impl.props._marks] == ["-3.14", "3.14"]
+        assert slider.precision == 3
+        assert {one.unit for one in view.player.sliders} == {"rad"}
+
+
 def test_the_command_serves_until_it_is_stopped(monkeypatch, capsys):
     opened = []
 

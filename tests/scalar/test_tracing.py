@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -215,6 +216,20 @@ def test_listing_and_counts():
         ]
     )
     assert program.operations == {"mul": 5, "add": 4, "load": 4, "lookup": 4, "element": 1, "lt": 1, "select": 1}
+
+
+def test_a_table_is_written_once():
+    """However often it is read: tables of planned motions are long, and the text is part of the key on disk."""
+
+    def both_ends(x):
+        values = table([1.0, 2.0, 3.0])
+        total, _ = loop(3, lambda i, y: (y + x[0] * values[i] + values[2 - i], None), 0.0)
+        return [total]
+
+    text = str(trace(both_ends, {"x": 1}))
+    assert text.count("[1.0, 2.0, 3.0]") == 1
+    first, second = re.findall(r"(%\d+) = lookup .*", text)
+    assert f"of {first}" in text.partition(f"{second} = lookup")[2].partition("\n")[0]
 
 
 def test_traces_in_two_threads_know_nothing_of_each_other():

@@ -16,6 +16,10 @@ start:
   height: 0.1                    ## start.height: is a height above the floor, and there is no contact
 controler: pd                    ## controler: there is no such key, did you mean 'controller'?
 tau: {joint2: many}              ## tau.joint2: joint2 is 'many', which is not a real number
+prescribed:
+  joint_1: {velocity: 1.0}       ## prescribed.joint_1: there is no such key, did you mean 'joint1'?
+  joint2: {velocity: 1, mean: 2} ## prescribed.joint2: is a steady velocity or an oscillation
+  joint3: {amplitude: 0.1}       ## prescribed.joint3: has an amplitude and no frequency
 solver:
   step: -1e-3                    ## solver.step: step is -0.001; it must be above zero
   integrator: rk44               ## solver.integrator: there is no integrator 'rk44', did you mean 'rk4'?

@@ -30,6 +30,25 @@ def test_a_scenario_is_what_simulate_does():
     np.testing.assert_array_equal(tau.q, km.simulate(robot, *START, controller=[0, 3.0, 0], duration=0.1, integrator="rk4").q)
 
 
+def test_joints_follow_motions_and_resist():
+    given = {"joint1": {"mean": 0.2, "amplitude": "10deg", "frequency": 0.5}, "joint3": {"velocity": 0.5}}
+    run = km.read_scenario({**ARM, "prescribed": given}).run()
+    np.testing.assert_allclose(run.q[:, 0], 0.2 + np.radians(10.0) * np.sin(np.pi * run.time), atol=1e-14)
+    np.testing.assert_allclose(run.q[:, 2], START[0][2] + 0.5 * run.time, atol=1e-12)
+    assert np.abs(run.tau[:, [0, 2]]).min() > 0.0
+    np.testing.assert_array_equal(km.scenario_of(run).run().q, run.q)
+
+
+def test_loop_joints_follow_motions():
+    robot = km.load("four_bar")
+    loop = robot.mechanism.loops[0].name
+    here = {"robot": "four_bar", "solver": {"duration": 0.05}, "prescribed": {loop: {"velocity": 0.3}}}
+    run = km.read_scenario(here).run()
+    k = run.mechanism.q_names.index(loop)
+    np.testing.assert_allclose(run.v[:, k], 0.3, atol=1e-12)
+    np.testing.assert_allclose(km.scenario_of(run).run().v[:, k], 0.3, atol=1e-12)
+
+
 def ball(friction):
     body = km.Body("ball", 1.0, inertia=(0.004, 0.004, 0.004), collisions=(km.Geometry(km.Sphere(0.1)),))
     contact = {"model": "rigid", "friction": friction}

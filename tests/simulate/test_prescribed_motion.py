@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import kumitate as km
 from kumitate.dynamics import Acting, prescribed_dynamics
+from kumitate.model import recut
 from kumitate.scalar import directional, evaluate, trace
+from kumitate.simulate.stepping.reading import loops_at
 
 from ..mechanisms import closed_cases, random_mechanism, random_ring, random_state, seeds
 
@@ -93,6 +96,50 @@ def test_a_four_bar_with_a_steady_crank_has_the_angles_of_its_triangles(integrat
     np.testing.assert_allclose(power[2:-2], rate[2:-2], atol=2e-3 * np.abs(power).max())
 
 
+@pytest.mark.parametrize("motion", [cranked, km.PrescribedMotion(velocity=lambda t: RATE + 0.2 * np.sin(t))])
+def test_a_loop_joint_that_follows_a_motion_moves_and_resists_as_one_of_the_tree(motion):
+    """The loop cut at the crank: the coordinates are others, the motion of all bodies and the crank's effort are the same."""
+    options = {"duration": 1.0, "step": 0.01, "integrator": "rk4", "motions": {"crank": motion}}
+    tree, loop = four_bar(), recut(four_bar(), "tip", "crank")
+    start = km.Robot(tree).assemble([0.0, 0.9, 2.0])
+    known = dict(zip(tree.q_names, start, strict=True)) | {"tip": float(loops_at(tree, start, np.zeros(3))["loop_q"][0])}
+    far = km.Robot(loop).assemble([known[name] for name in loop.q_names])
+    np.testing.assert_allclose(far, [known[name] for name in loop.q_names], atol=1e-12)
+    one, other = km.simulate(tree, start, **options), km.simulate(loop, far, **options)
+    assert "crank" not in loop.q_names
+    k, m = tree.q_names.index("crank"), other.mechanism.q_names.index("crank")
+    np.testing.assert_allclose(np.exp(1j * other.q[:, m]), np.exp(1j * one.q[:, k]), atol=1e-9)
+    bodies = [[body.name for body in run.mechanism.bodies] for run in (one, other)]
+    for name in ("coupler", "rocker"):
+        np.testing.assert_allclose(other.poses()[:, bodies[1].index(name)], one.poses()[:, bodies[0].index(name)], atol=1e-7)
+    np.testing.assert_allclose(other.tau[:, m], one.tau[:, k], rtol=0.0, atol=1e-6 * np.abs(one.tau[:, k]).max())
+
+
+def test_steps_batches_and_files_have_the_coordinate_of_a_loop_joint_that_follows_a_motion(tmp_path):
+    robot = km.Robot(four_bar())
+    start = robot.assemble([1.2, 0.2, 2.2])
+    first = float(loops_at(robot.mechanism, start, np.zeros(3))["loop_q"][0])
+    options = {"motions": {"tip": lambda t: first + 0.2 * np.sin(t)}, "integrator": "rk4", "step": 0.01}
+    simulation = km.Simulation(robot, start=(start, np.zeros(3)), outputs=["energy"], **options)
+    run = simulation.run(duration=0.2)
+    k = run.mechanism.q_names.index("tip")
+    np.testing.assert_allclose(run.q[:, k], first + 0.2 * np.sin(run.time), atol=1e-14)
+    batch = simulation.batch(3)
+    batch.step(20)
+    np.testing.assert_allclose(batch.q, np.tile(run.q[-1], (3, 1)), atol=1e-12)
+    again = km.open(run.save(tmp_path / "run.h5"))
+    np.testing.assert_array_equal(again.q, run.q)
+    # the motion does what the tip's effort does: the wrench that ties its body, about its axis
+    wrench = run.loops["tip_closed"].wrench
+    assert np.isfinite(wrench).all()
+    np.testing.assert_allclose(np.abs(run.tau[:, k]), np.abs(wrench[:, 1]), rtol=1e-6)
+
+
+def test_motions_of_loop_joints_that_fight_a_loop_are_refused_by_their_names():
+    with pytest.raises(km.InputError, match="joints 'crank', 'tip' and loop 'tip_closed' determine each other"):
+        km.simulate(four_bar(), [0.0, 0.9, 2.0], duration=0.1, motions={"crank": cranked, "tip": lambda t: 2.0 + t})
+
+
 def test_motions_that_fight_a_loop_are_refused_before_the_run():
     with pytest.raises(km.InputError, match="joints 'crank', 'rocker' and loop 'tip' determine each other"):
         km.simulate(four_bar(), [0.0, 0.9, 2.0], duration=0.1, motions={"crank": cranked, "rocker": lambda t: 2.0 + t})
@@ -115,8 +162,9 @@ def test_loops_drives_and_joints_of_several_freedoms_are_refused():
     held = km.load("pendulum").with_drives({"hinge": km.PositionDrive(kp=1.0)})
     with pytest.raises(km.InputError, match="follows a prescribed motion and has a drive"):
         km.simulate(held, duration=0.1, motions={"hinge": swing})
-    with pytest.raises(km.InputError, match="'tip', which is a loop joint"):
-        km.simulate(four_bar(), duration=0.1, motions={"tip": swing})
+    rod = replace(four_bar(), loops=(km.Loop("rod", km.Distance(1.0), "world", "rocker"),))
+    with pytest.raises(km.InputError, match="'rod', which is a loop of kind distance: a motion is of one degree of freedom"):
+        km.simulate(rod, duration=0.1, motions={"rod": swing})
     with pytest.raises(km.InputError, match="a floating joint, cannot be prescribed"):
         km.simulate(km.load("free_rod"), duration=0.1, motions={km.load("free_rod").mechanism.joints[0].name: swing})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,34 @@ def test_a_velocity_of_no_branch_is_refused_among_many():
     v[11] = [0.5, 0.3, 0.5]
     with pytest.raises(InputError, match="not the velocity of any motion through the initial q"):
         sim.batch(q, v)
+
+
+def four_bar_with(limits):
+    """The four-bar with other limits of its first joint, without a start of its own; and that joint's index in q."""
+    mechanism = km.load("four_bar").mechanism
+    first = mechanism.joints[0]
+    joints = (replace(first, limits=(limits,)), *mechanism.joints[1:])
+    return replace(mechanism, joints=joints, starts=()), mechanism.q_names.index(first.name)
+
+
+@pytest.mark.parametrize("limits", [km.Limits(0.7, 1.4), km.Limits(-1.4, -0.7)])
+def test_the_default_start_is_within_the_limits_and_closed(limits):
+    mechanism, k = four_bar_with(limits)
+    robot = km.load(mechanism)
+    q = robot.start[0]
+    assert limits.lower <= q[k] <= limits.upper
+    (gap,) = loop_equations(mechanism).gaps(q, np.zeros(mechanism.nv))
+    assert gap.distance < 1e-12
+    run = km.simulate(robot, duration=0.2)
+    assert limits.lower - 1e-6 <= run.q[:, k].min() <= run.q[:, k].max() <= limits.upper + 1e-6
+
+
+def test_a_start_of_loops_outside_the_limits_is_refused_with_joint_value_and_remedy():
+    closed = km.load("four_bar").start[0]
+    mechanism, k = four_bar_with(km.Limits(closed[0] + 0.25, closed[0] + 0.5))
+    name = mechanism.joints[0].name
+    told = rf"joint '{name}' starts at {closed[k]:.6g}, outside its lower limit {closed[k] + 0.25:.6g} .*robot\.state.*limits=F"
+    with pytest.raises(InputError, match=told):
+        km.simulate(mechanism, closed, duration=0.1)
+    free = km.simulate(mechanism, closed, duration=0.1, limits=False)
+    np.testing.assert_array_equal(free.q[0], closed)

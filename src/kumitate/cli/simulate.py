@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..simulate.checks import step_count
 from ..simulate.integrators import INTEGRATORS
 from . import run_folder as runs
-from .contact_options import ContactModel, Friction, Restitution, asked, start_on
+from .contact_options import ContactModel, Friction, HullVertices, Restitution, asked, held, start_on
 from .described import described, refuse_options
 from .draw_result import draw, formats_of
 from .named_values import with_values
@@ -76,6 +76,7 @@ def simulate(
             help="Initial height of the lowest point above the floor [m], with --contact; with --floating-base 0 by default."
         ),
     ] = None,
+    hull_vertices: HullVertices = None,
     limits: Annotated[bool, Parameter(help="Whether joints stop at their position limits.")] = True,
     hold: Hold = False,
     explain: Annotated[
@@ -98,7 +99,7 @@ def simulate(
     own: dict[str, Any] = {
         "duration": duration, "step": step, "integrator": integrator, "floating-base": floating_base,
         "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
-        "restitution": restitution, "height": height, "no-limits": not limits, "hold": hold,
+        "restitution": restitution, "height": height, "hull-vertices": hull_vertices, "no-limits": not limits, "hold": hold,
     }  # fmt: skip
     found = described(robot, run, controller)
     if found is not None:
@@ -132,11 +133,10 @@ def simulate(
 def _motion_of(
     robot: str, *, duration: float | None, step: float | None, integrator: str, floating_base: bool, fix_inertia: bool,
     q: str | None, v: str | None, lock: str | None, contact: str | None, friction: float | None, restitution: float | None,
-    height: float | None, no_limits: bool, hold: bool,
+    height: float | None, hull_vertices: int | None, no_limits: bool, hold: bool,
 ) -> tuple[Callable[[], Simulation], Motion]:  # fmt: skip
     """What makes the simulation of a robot as the options say, and what runs it; results hold a scenario to run again from."""
     from .. import load
-    from ..control import holding_drives
     from ..model.samples import SAMPLES
 
     machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
@@ -146,13 +146,14 @@ def _motion_of(
     mechanism = machine.mechanism
     q0 = with_values(q, "--q", mechanism.q_names, usual_q) if q else usual_q
     v0 = with_values(v, "--v", mechanism.v_names, usual_v) if v else usual_v
-    if hold:
-        machine = machine.with_drives(holding_drives(machine, q0))
-    touching = asked(contact, friction=friction, restitution=restitution, height=height)
+    touching = asked(contact, friction=friction, restitution=restitution, height=height, hull_vertices=hull_vertices)
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
+    if hold:
+        machine = held(machine, q0, touching)
     own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)
     duration, step = (own_duration if duration is None else duration), (own_step if step is None else step)
-    surface = {name: value for name, value in (("friction", friction), ("restitution", restitution)) if value is not None}
+    given = {"friction": friction, "restitution": restitution, "hull_vertices": hull_vertices}
+    surface = {name: value for name, value in given.items() if value is not None}
     plain = {
         "robot": robot, "start": {"q": [float(x) for x in q0], "v": [float(x) for x in v0]},
         "solver": {"duration": duration, "step": step, "integrator": integrator, **({"limits": False} if no_limits else {})},

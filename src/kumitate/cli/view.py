@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from .contact_options import ContactModel, Friction, Restitution, asked, start_on
+from .contact_options import ContactModel, Friction, Restitution, asked, held, start_on
 from .named_values import with_values
 from .options import FixInertia, FloatingBase, Hold, RobotName, StartQ
 from .report import complain
@@ -39,7 +39,6 @@ def view(
 ) -> None:
     """Play a mechanism live in a browser: sliders, play, pause, step, reset; drag bodies with the mouse. Ctrl-C ends it."""
     from .. import load
-    from ..control import holding_drives
     from ..simulation import Simulation
 
     if not 0.0 < step < float("inf"):
@@ -48,10 +47,10 @@ def view(
     mechanism = machine.mechanism
     q0 = list(machine.start[0])
     q0 = with_values(q, "--q", mechanism.q_names, q0) if q else q0
-    if hold:
-        machine = machine.with_drives(holding_drives(machine, q0))
     touching = asked(contact, friction=friction, restitution=restitution, height=height)
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
+    if hold:
+        machine = held(machine, q0, touching)
     simulation = Simulation(machine, start=(q0, machine.start[1]), step=step, contact=touching)
     with simulation.view(host=host, port=port, dark=dark) as live:
         complain(f"{live.url} shows {mechanism.name}; Ctrl-C ends it", what="note")

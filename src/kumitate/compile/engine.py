@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ProgramError
 from ..scalar.verify import verifying
 from .disk import cached
+from .elf import Placed, placed
 from .target import Target, binding, host, machine
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code"]
+__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code", "switched"]
 
 _FORM = "3"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
@@ -91,21 +92,13 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequenc
         called: code in memory whose functions they call.
     """
     begin = time.perf_counter()
-    builder = binding().JITLibraryBuilder()
-    for image in images:
-        builder = builder.add_object_img(image.content)
-    builder = builder.add_current_process()
-    for name, address in chain.from_iterable(code.addresses.items() for code in called):
-        builder = builder.import_symbol(name, address)
-    for name in functions:
-        builder.export_symbol(name)
-    tracker = _link(builder)
+    known = dict(chain.from_iterable(code.addresses.items() for code in called))
+    addresses, keep = placed([image.content for image in images], functions, known) or _linked(images, functions, known)
     seconds = sum(image.seconds for image in images) + time.perf_counter() - begin
-    addresses = {name: tracker[name] for name in functions}
     size = sum(len(image.content) for image in images)
     return Code(
         addresses, size, seconds, all(image.from_cache for image in images), all(image.on_disk for image in images),
-        (tracker, *called),
+        (keep, *called),
     )  # fmt: skip
 
 
@@ -114,18 +107,27 @@ def load(text: str, target: Target, functions: Sequence[str]) -> Code:
     return link([generate(text, target)], functions)
 
 
-def _link(builder: llvm.JITLibraryBuilder) -> llvm.ResourceTracker:
-    """The linked library, which LLVM frees with the tracker.
+def _linked(images: Sequence[ObjectFile], functions: Sequence[str], known: Mapping[str, int]) -> Placed:
+    """Object files in memory by LLVM, which frees them with the tracker.
 
     LLVM keeps the names and tables of a library until its linker is freed, so that only a few libraries share one; making one
     takes longer than linking a small library. Each thread has its own, and trackers keep them alive. Objects are linked
     by LLVM's JITLink, which puts code and constants next to each other, as the small code model needs. A linker that is given
     a machine does not look for the processor's features again.
     """
+    builder = binding().JITLibraryBuilder()
+    for image in images:
+        builder = builder.add_object_img(image.content)
+    builder = builder.add_current_process()
+    for name, address in known.items():
+        builder = builder.import_symbol(name, address)
+    for name in functions:
+        builder.export_symbol(name)
     if _here.libraries % _SHARE == 0:
         _here.linker = binding().create_lljit_compiler(machine(host()), use_jit_link=True)
     _here.libraries += 1
-    return builder.link(_here.linker, f"kumitate{_here.libraries}")
+    tracker = builder.link(_here.linker, f"kumitate{_here.libraries}")
+    return Placed({name: tracker[name] for name in functions}, tracker)
 
 
 def assembly(text: str, target: Target) -> str:
@@ -190,17 +192,30 @@ def _is_long(text: str) -> bool:
 def _schedule(scheduled: bool, *, again: bool) -> Iterator[None]:
     """Switches LLVM's scheduler in this context: from the top down, or off; and whether it runs again on assigned registers.
 
+    LLVM also stops looking for neighbouring results to store together: it looks at every pair of stores, which takes a quarter
+    of the time of programs for one state, and their code is as fast without.
+
     From the top down it keeps fewer values alive than from the bottom up, as LLVM does on its own. Running it again makes code
     a hundredth faster, in a time that grows with the square of a function's length: most of the time of long functions. The
     switches belong to the whole process, so that they are put back at once; another user of LLVM in another thread would
     meanwhile get slower, not wrong, code.
     """
+    wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
+    usual = (
+        "-misched-prera-direction=bottomup", "-combiner-store-merging=true", "-enable-misched=true", "-disable-post-ra=false",
+    )  # fmt: skip
+    with switched(("-misched-prera-direction=topdown", "-combiner-store-merging=false", *wanted), usual):
+        yield
+
+
+@contextlib.contextmanager
+def switched(wanted: Sequence[str], usual: Sequence[str]) -> Iterator[None]:
+    """Options of LLVM in this context, and as they are put back after it; for one thread at a time."""
     with _switch:
-        wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
-        for option in ("-misched-prera-direction=topdown", *wanted):
+        for option in wanted:
             binding().set_option("", option)
         try:
             yield
         finally:
-            for option in ("-misched-prera-direction=bottomup", "-enable-misched=true", "-disable-post-ra=false"):
+            for option in usual:
                 binding().set_option("", option)

@@ -136,7 +136,7 @@ _SHARED: WeakValueDictionary[tuple[Any, ...], Code] = WeakValueDictionary()
 
 #: From programs to machine code. Each reads and adds to a `Compilation`.
 CODE_PASSES: tuple[Pass, ...] = (
-    Pass("partition", "cuts lines of more than 45 000 nodes into functions of 1000, with what crosses in memory", partition),
+    Pass("partition", "cuts lines of more than 60 000 nodes into functions of 1000, with what crosses in memory", partition),
     Pass("write", "writes LLVM text: the entry around the program's body, and every called program once", write),
     Pass("wrap", "adds a built-in Python function that checks arrays and calls the entry", wrap),
     Pass(

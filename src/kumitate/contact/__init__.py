@@ -7,11 +7,11 @@ routines that find where two shapes touch.
 from .held.point import HeldPoint
 from .held.surface import CylinderSurface, PlaneSurface, SphereSurface
 from .models import FORCE_MODELS, IMPULSE_MODELS, Penalty
-from .placement import ground_gap, on_ground
+from .placement import ground_gap, lowest_bodies, on_ground
 from .scene import Contact
 from .surface import Surface
 
 __all__ = [
     "FORCE_MODELS", "IMPULSE_MODELS", "Contact", "CylinderSurface", "HeldPoint", "Penalty", "PlaneSurface", "SphereSurface",
-    "Surface", "ground_gap", "on_ground",
+    "Surface", "ground_gap", "lowest_bodies", "on_ground",
 ]  # fmt: skip

@@ -14,10 +14,12 @@ from ..spatial import Vector3
 from .scene import Contact, contact_pairs
 from .shapes import FAR, touches
 
-__all__ = ["ground_gap", "on_ground"]
+__all__ = ["ground_gap", "lowest_bodies", "on_ground"]
 
 #: The tolerance of the lowest point's height [m], and the maximum number of moves.
 _NEAR, _MOVES = 1e-13, 60
+#: Bodies are as low as the lowest one up to this fraction of the mechanism's size.
+_ALIKE = 0.01
 
 
 def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None = None) -> float:
@@ -28,15 +30,33 @@ def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: C
     Raises:
         InputError: if nothing can touch anything.
     """
+    return min(_gaps(mechanism, q, contact).values(), default=FAR)
+
+
+def lowest_bodies(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None = None) -> list[str]:
+    """The names of the bodies on which the mechanism would stand at q (nq): those that are nearest to the ground.
+
+    All whose gap is the smallest but for 1 % of the mechanism's size, such as both feet of a humanoid.
+
+    Raises:
+        InputError: if nothing can touch anything.
+    """
+    gaps = _gaps(mechanism, q, contact)
+    end = min(gaps.values(), default=FAR) + _ALIKE * mechanism.tree.size
+    return [name for name, gap in gaps.items() if gap <= end]
+
+
+def _gaps(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, float]:
+    """The gap [m] between each moving body that can touch the world and the world, by name."""
     tree = mechanism.base_parameter_tree
     poses = link_poses(tree, [float(part) for part in q])
-    smallest = FAR
+    gaps: dict[str, float] = {}
     for pair in contact_pairs(mechanism, tree, contact or Contact()):
         if pair.links[1] < 0:
             X_WA, X_WB = pair.poses(tree, poses)
             found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
-            smallest = min(smallest, *(float(touch.gap) for touch in found))
-    return smallest
+            gaps[pair.bodies[0]] = min(gaps.get(pair.bodies[0], FAR), *(float(touch.gap) for touch in found))
+    return gaps
 
 
 def on_ground(

@@ -67,7 +67,9 @@ class Touchable:
         resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
         standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
         standing += [(name, tree.places[name], shape) for name, shape in resting]
-        barred = {(one, other) for one in moving for other, _, _ in standing if not contact.may(one, other)}
+        never = {*mechanism.no_contact, *((two, one) for one, two in mechanism.no_contact)}
+        pairs = {(one, other) for one in moving for other, _, _ in standing}
+        barred = {pair for pair in pairs if pair in never or not contact.may(*pair)}
         return cls(moving, standing, _between(mechanism, tree, contact, moving), frozenset(barred))
 
     def beside(self, name: str) -> list[tuple[str, Place, Geometry]]:

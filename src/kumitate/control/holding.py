@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -12,31 +13,35 @@ from ..dynamics import crba
 from ..errors import InputError
 from ..kinematics import jacobian, neutral
 from ..model import Drive, EffortDrive, Link, Mechanism, Place, PositionDrive
-from ..model.values import POSITIVE, checked_array, checked_number
+from ..model.values import POSITIVE, checked_array, checked_number, shown
 from ..spatial import Transform
 from .compiled_page import mechanism_of
 
 __all__ = ["holding_drives"]
 
 
-def holding_drives(robot: Any, q: Any = None, *, rate: float = 100.0) -> dict[str, PositionDrive]:
+def holding_drives(
+    robot: Any, q: Any = None, *, rate: float = 100.0, standing: Iterable[str] | None = None
+) -> dict[str, PositionDrive]:
     """Position drives for the joints of one degree of freedom, by name, for `Robot.with_drives`.
 
     They are the joints without a drive, and those whose drive gives the effort that it is commanded: without a controller,
     nothing. In a mechanism with loops of which some joints have drives, only those: loops move the others.
 
     A joint that feels the inertia I gets kp = I ω² and kd = 2 I ω: alone it comes back critically damped, and a load τ moves it
-    by τ/kp. I is that of everything beyond the joint, or if it is larger: on a free base, where a joint may stand on what it
-    carries, that of all else; in loops, that of all that moves with it while nothing acts on the other joints. Limits of
-    effort, gears and rotors are those of the joints and of their drives.
+    by τ/kp. I is that of everything beyond the joint, or if it is larger: on a free base, for a joint between the base and a
+    body on which the robot stands, that of all else, which turns about the joint; in loops, that of all that moves with it
+    while nothing acts on the other joints. Limits of effort, gears and rotors are those of the joints and of their drives.
 
     Args:
         robot: a robot or mechanism.
         q: coordinates (nq) at which the inertias are taken, neutral by default.
         rate: ω [1/s]; steps should be well below 1/ω, or implicit.
+        standing: the names of the bodies on which a robot with a free base stands, such as its feet (`contact.lowest_bodies`);
+            by default it may stand on any, and gets joints that are stiff enough for that.
 
     Raises:
-        InputError: for coordinates of another shape, or a rate that is not positive.
+        InputError: for coordinates of another shape, a rate that is not positive, or a name that is not that of a body.
 
     >>> import kumitate as km
     >>> arm = km.load("pa10")
@@ -49,7 +54,9 @@ def holding_drives(robot: Any, q: Any = None, *, rate: float = 100.0) -> dict[st
     at = neutral(tree) if q is None else checked_array(mechanism.name, "q", q, (mechanism.nq,)).tolist()
     omega = checked_number(mechanism.name, "the rate [1/s]", rate, POSITIVE, error=InputError)
     held = _held(mechanism)
-    felt = np.maximum(_felt(mechanism, at), _felt_in_loops(mechanism, at, [link.v_start for link in held]))
+    felt = np.maximum(
+        _felt(mechanism, at, _above(mechanism, standing)), _felt_in_loops(mechanism, at, [link.v_start for link in held])
+    )
     drives = {joint.name: joint.drive for joint in mechanism.joints}
     found = {}
     for link in held:
@@ -96,14 +103,29 @@ def _felt_in_loops(mechanism: Mechanism, q: list[float], held: list[int]) -> np.
     return felt
 
 
-def _felt(mechanism: Mechanism, q: list[float]) -> np.ndarray:
-    """The inertia (nv) that every degree of freedom feels."""
+def _above(mechanism: Mechanism, standing: Iterable[str] | None) -> set[int]:
+    """The links between the base and the bodies on which a robot stands, with those of the bodies; all for None."""
+    tree = mechanism.tree
+    if standing is None:
+        return {link.index for link in tree.links}
+    bodies, names = {body.name for body in mechanism.bodies}, tuple(standing)
+    for name in names:
+        if name not in bodies:
+            raise InputError(
+                f"{mechanism.name}: standing has {shown(name)}, which is not a body; there are {', '.join(sorted(bodies))}"
+            )
+    links = [tree.places[name].link for name in names if name in tree.places]
+    return {above.index for link in links if link >= 0 for above in tree.ancestors(link)}
+
+
+def _felt(mechanism: Mechanism, q: list[float], standing: set[int]) -> np.ndarray:
+    """The inertia (nv) that every degree of freedom feels; links whose joints may carry all else are in `standing`."""
     tree = mechanism.tree
     M = np.array(crba(tree, q), dtype=float)
     felt = np.diag(M).copy()
     for link in tree.links:
         base = tree.ancestors(link.index)[-1]
-        if base.kind.nv != 6 or base.index == link.index:
+        if base.kind.nv != 6 or base.index == link.index or link.index not in standing:
             continue
         J = np.array(jacobian(tree, q, Place(link.index, Transform())), dtype=float)
         own = slice(base.v_start, base.v_start + 6)

@@ -30,11 +30,12 @@ LIFTED = 5e-3
 
 def followed(plan: Plan, *, name: str, model: str = "rigid", duration: float | None = None, step: float = 1e-3) -> Result:
     """A run that follows a plan from rest on a floor, by a contact model; shorter, if a duration [s] is given."""
-    robot = replace(plan.servos.on(hoap1()), name=name)
-    return simulate(
+    robot = plan.servos.on(hoap1())  # named after the run later, so that walk and jump share their machine code
+    result = simulate(
         robot, plan.motion.q[0], duration=plan.duration if duration is None else duration, step=step,
         controller=plan.controller(robot), contact=Contact(model), limits=False,
     )  # fmt: skip
+    return replace(result, mechanism=replace(robot, name=name))
 
 
 def fallen(*, name: str, model: str = "rigid", duration: float = 1.6, step: float = 1e-3) -> Result:

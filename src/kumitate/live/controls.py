@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,10 +24,16 @@ class Controls:
         self.forces = gui.add_checkbox("contact forces", True)
         self._numbers, self._message = gui.add_markdown(""), gui.add_markdown("")
         self._sliders: dict[str, Any] = {}
-        with gui.add_folder("Joints [rad, m]", expand_by_default=len(player.sliders) <= 12):
+        units = ", ".join(dict.fromkeys(one.unit for one in player.sliders))
+        with gui.add_folder(f"Joints [{units}]" if units else "Joints", expand_by_default=len(player.sliders) <= 12):
             for one in player.sliders:
-                step = max((one.upper - one.lower) / 1000.0, 1e-6)
-                handle = gui.add_slider(one.name, one.lower, max(one.upper, one.lower + step), step, one.shown(player.state.q))
+                # viser shows as many digits as the ends and the step have
+                digits = 3 - math.floor(math.log10(max(one.upper - one.lower, 1e-5)))
+                lower, step = round(one.lower, digits), 10.0**-digits
+                upper = max(round(one.upper, digits), lower + step)
+                ends = tuple((end, f"{end:.3g}") for end in (lower, upper))
+                start = min(max(round(one.shown(player.state.q), digits), lower), upper)
+                handle = gui.add_slider(one.name, lower, upper, step, start, marks=ends)
                 handle.on_update(self._moved(one.name))
                 self._sliders[one.name] = handle
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,10 @@ _ROUND = ("sphere", "capsule", "ellipsoid", "mesh", "height_field")
 #: The length of a force of the robot's weight, as a part of its size.
 _FORCE = 0.6
 _RED, _ORANGE = (213, 94, 0), (230, 159, 0)
+#: Cells and sections of the grid, in a light and in a dark page.
+_GRID = {False: ((215, 218, 222), (165, 170, 178)), True: ((58, 63, 72), (95, 102, 114))}
+#: How far the camera is from the middle, in radii of the robot: at 1.6 it fills the picture's height.
+_AWAY = 2.1
 _NOTHING = np.zeros((1, 2, 3), dtype=np.float32)
 
 
@@ -35,8 +40,8 @@ class LiveScene:
         shapes: of each body, the nodes of its shapes.
     """
 
-    def __init__(self, server: Any, robot: LiveRobot, q: np.ndarray):
-        """Puts the shapes of a robot at q (nq) into the scene of a `viser.ViserServer`.
+    def __init__(self, server: Any, robot: LiveRobot, q: np.ndarray, *, dark: bool = False):
+        """Puts the shapes of a robot at q (nq) into the scene of a `viser.ViserServer`, whose page may be dark.
 
         Warns:
             KumitateWarning: of meshes that are not found.
@@ -49,18 +54,19 @@ class LiveScene:
         self.size = float(max(np.ptp(places, axis=0).max(), mechanism.tree.size, 0.1))
         self._per_newton = _FORCE * self.size / (weight or 1.0)
         server.scene.set_up_direction("+z")
-        server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.1, section_size=1.0, fade_distance=10.0 * self.size)
-        self._aim(places)
         surfaces, groups = load_surfaces(mechanism), groups_of(mechanism)
+        corners = [places]
         self.bodies: dict[str, Any] = {}
         self.shapes: dict[str, list[Any]] = {}
         for k, (name, items) in enumerate(drawn_shapes(mechanism, surfaces).items()):
             node = f"/robot/{k}"  # names of bodies may have slashes
             self.bodies[name] = server.scene.add_frame(node, show_axes=False)
             color = (150, 150, 150) if groups[name] < 0 else _rgb(PALETTE[groups[name] % len(PALETTE)])
-            self.shapes[name] = [
-                _add(server, f"{node}/{i}", item, surfaces, color) for i, item in enumerate(items) if _drawable(item, surfaces)
-            ]
+            drawn = [item for item in items if _drawable(item, surfaces)]
+            self.shapes[name] = [_add(server, f"{node}/{i}", item, surfaces, color) for i, item in enumerate(drawn)]
+            corners += [_corners(item, surfaces, poses[name]) for item in drawn if not item.shape.endless]
+        self._aim(np.concatenate(corners))
+        self._lay_grid(float(np.concatenate(corners)[:, 2].min()), dark)
         thickness = 0.006 * self.size
         self._forces = server.scene.add_line_segments("/forces", _NOTHING, _RED, thickness=thickness)
         self._pull = server.scene.add_line_segments("/pull", _NOTHING, _ORANGE, thickness=thickness)
@@ -90,20 +96,42 @@ class LiveScene:
         """Draws the spring from a point (3,) to another [m]; nothing without them."""
         self._pull.points = _NOTHING if begin is None or end is None else _segments(begin[None], end[None])
 
-    def _aim(self, places: np.ndarray) -> None:
-        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+    def _lay_grid(self, lowest: float, dark: bool) -> None:
+        """The ground at height 0; below a robot that hangs deeper, which its lines would cross."""
+        section = 10.0 ** math.ceil(math.log10(self.size) - 0.5)  # 1 m for a robot of 0.3 to 3 m
+        cells, sections = _GRID[dark]
+        self._server.scene.add_grid(
+            "/ground", infinite_grid=True, position=(0.0, 0.0, lowest if lowest < -0.1 * self.size else 0.0),
+            cell_size=0.2 * section, section_size=section, fade_distance=8.0 * self.size,
+            cell_color=cells, section_color=sections,
+        )  # fmt: skip
+
+    def _aim(self, corners: np.ndarray) -> None:
+        """Looks at points (m, 3) from in front, from the right and from above, so that all are seen."""
+        least, most = corners.min(axis=0), corners.max(axis=0)
+        radius, middle = max(0.5 * float(np.linalg.norm(most - least)), 0.05), 0.5 * (least + most)
         camera = self._server.initial_camera
-        camera.position, camera.look_at = middle + 1.5 * self.size * np.array([0.8, -1.2, 0.6]), middle
+        camera.position, camera.look_at = middle + _AWAY * radius * np.array([0.51, -0.77, 0.38]), middle
 
 
 def _drawable(item: Geometry, surfaces: dict[Mesh, Facets]) -> bool:
     return not isinstance(item.shape, Mesh) or stored_once(item.shape) in surfaces
 
 
+def _surface(shape: Any, surfaces: dict[Mesh, Facets]) -> Facets:
+    return surfaces[stored_once(shape)].scaled(shape.scale) if isinstance(shape, Mesh) else shape.facets()  # type: ignore[index]
+
+
+def _corners(item: Geometry, surfaces: dict[Mesh, Facets], X_WB: np.ndarray) -> np.ndarray:
+    """The corners of a shape of a body at X_WB (4, 4), in the world (m, 3) [m]."""
+    X = X_WB @ np.asarray(item.pose.matrix(), dtype=float)
+    return np.asarray(_surface(item.shape, surfaces).vertices @ X[:3, :3].T + X[:3, 3])
+
+
 def _add(server: Any, node: str, item: Geometry, surfaces: dict[Mesh, Facets], color: tuple[int, ...]) -> Any:
     """The node of a shape; a mesh with colours of its own has those of its faces."""
     shape = item.shape
-    surface = surfaces[stored_once(shape)].scaled(shape.scale) if isinstance(shape, Mesh) else shape.facets()  # type: ignore[index]
+    surface = _surface(shape, surfaces)
     where = _placed(item.pose)
     if surface.colors is not None and (surface.colors != surface.colors[0]).any():
         import trimesh

@@ -62,7 +62,7 @@ class LiveView:
         try:
             self.server.gui.configure_theme(dark_mode=dark, show_share_button=False)  # nothing leaves this computer
             self._simulation, robot = simulation, simulation.robot
-            self._scene = LiveScene(self.server, robot, self.player.state.q)
+            self._scene = LiveScene(self.server, robot, self.player.state.q, dark=dark)
             self._scene.on_drag(self.player.pulled, self._dragged)
             self._controls = Controls(self.server, self.player)
             self._controls.forces.on_update(lambda event: self._show(self.player))

@@ -28,6 +28,7 @@ class JointSlider(NamedTuple):
         least, most: its limits, infinite where there are none [rad, m].
         lower, upper: the ends of the slider: the limits, or half a turn or the mechanism's size to that side [rad, m].
         turns: whether it is an angle without limits, which is shown without full turns.
+        unit: of its numbers, "rad" or "m".
     """
 
     name: str
@@ -37,6 +38,7 @@ class JointSlider(NamedTuple):
     lower: float
     upper: float
     turns: bool
+    unit: str
 
     def shown(self, q: np.ndarray) -> float:
         """Where the slider stands at coordinates (nq)."""
@@ -64,7 +66,8 @@ def joint_sliders(mechanism: Mechanism) -> list[JointSlider]:
             upper = most if np.isfinite(most) else max(0.0, least) + reach
             turns = not length and not np.isfinite([least, most]).any()
             where = q.start + k
-            found.append(JointSlider(mechanism.q_names[where], where, least, most, lower, upper, turns))
+            unit = "m" if length else "rad"
+            found.append(JointSlider(mechanism.q_names[where], where, least, most, lower, upper, turns, unit))
     return found
 
 

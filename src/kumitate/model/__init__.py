@@ -43,6 +43,7 @@ from .joints import (
     Universal,
 )  # fmt: skip
 from .mechanism import WORLD, HasMechanism, Mechanism
+from .sensors import Sensor
 from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward
 from .tree.tree import Chord, Gear, Link, Place, Tree
@@ -100,6 +101,7 @@ __all__ = [
     "Revolute",
     "RollingDisc",
     "RollingSphere",
+    "Sensor",
     "Shape",
     "Sphere",
     "Spherical",

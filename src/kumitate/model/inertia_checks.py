@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 import numpy as np
@@ -43,10 +44,11 @@ def check_inertias(mechanism: Mechanism) -> None:
         raise ModelError(f"{mechanism.faults[0]}{others}")
 
 
-def check_resistance(mechanism: Mechanism) -> None:
+def check_resistance(mechanism: Mechanism, given: Collection[str] = ()) -> None:
     """Refuses a mechanism whose accelerations are not determined by the forces.
 
     Every joint must move something with inertia: massless bodies, or a thin rod about its own axis, have no equation of motion.
+    Those of which the motion is `given`, by their names, need none.
 
     Raises:
         ModelError: naming the joints that move nothing; or as `check_inertias`; or if there are no bodies at all.
@@ -57,7 +59,7 @@ def check_resistance(mechanism: Mechanism) -> None:
     if not mechanism.bodies:
         raise ModelError(f"{name}: the mechanism has no bodies, so that there is nothing to move; add links to it")
     check_inertias(mechanism)
-    idle = _idle(mechanism)
+    idle = [name for name in _idle(mechanism) if name not in given]
     if idle:
         more = f"; so do {len(idle) - 1} more ({', '.join(idle[1:4])}{', …' * (len(idle) > 4)})" if idle[1:] else ""
         otherwise = _elsewhere(mechanism) or ";"

@@ -15,7 +15,7 @@ def listing(program: Program) -> str:
     heads = [", ".join(f"{a.name}{list(a.shape)}" for a in arrays) for arrays in (program.inputs, program.outputs)]
     lines = [f"program {program.name}({heads[0]}) -> {heads[1]}"]
     names: dict[Symbol, str] = {}
-    _list_line(program.line, names, lines, "  ")
+    _list_line(program.line, names, {}, lines, "  ")
     position = 0
     for array in program.outputs:
         values = " ".join(_name(node, names) for node in program.results[position : position + array.size])
@@ -30,7 +30,7 @@ def _name(node: Symbol, names: dict[Symbol, str]) -> str:
     return repr(node) if node.op in ("const", "input") else names[node]
 
 
-def _list_line(line: Sequence[Symbol], names: dict[Symbol, str], lines: list[str], indent: str) -> None:
+def _list_line(line: Sequence[Symbol], names: dict[Symbol, str], tables: dict[int, str], lines: list[str], indent: str) -> None:
     for node in line:
         if node.op in ("const", "input"):
             continue
@@ -42,7 +42,7 @@ def _list_line(line: Sequence[Symbol], names: dict[Symbol, str], lines: list[str
         if node.op == "loop":
             block: LoopBlock = node.payload
             lines.append(f"{indent}{label} = loop {block.count} {arguments}")
-            _list_line(block.line, names, lines, indent + "  ")
+            _list_line(block.line, names, tables, lines, indent + "  ")
             for key, nodes in (("carry", block.following), ("stack", block.stacked)):
                 kept = [_name(node, names) for node in nodes if node is not None]
                 if kept:
@@ -53,7 +53,9 @@ def _list_line(line: Sequence[Symbol], names: dict[Symbol, str], lines: list[str
             lines.append(f"{indent}{label} = call {node.payload.name} {arguments}")
         elif node.op == "lookup":
             source, stride, offset = node.payload
-            lines.append(f"{indent}{label} = lookup {arguments} {stride} {offset} {list(source.values)}")
+            first = tables.setdefault(id(source), label)  # a table is written once: planned motions have thousands of values
+            values = list(source.values) if first == label else f"of {first}"
+            lines.append(f"{indent}{label} = lookup {arguments} {stride} {offset} {values}")
         else:
             plain = node.payload is not None and node.op != "carried"
             payload = f" {node.payload}" if plain else ""

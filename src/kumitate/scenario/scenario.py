@@ -20,6 +20,7 @@ from .design import Design, read_design
 from .mistakes import Mistakes, Section
 from .parameters import parameter
 from .parts import read_laws, read_robot, read_start
+from .prescribed import read_motions
 from .setup import Setup, Solver
 from .touching import read_contact
 from .written import Written, read_yaml
@@ -28,8 +29,8 @@ __all__ = ["KEYS", "Scenario", "functions_of", "names_scenario", "read_scenario"
 
 #: What a scenario may say.
 KEYS = (
-    "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "contact", "solver", "outputs", "parameters",
-    "sweep",
+    "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "prescribed", "contact", "solver", "outputs",
+    "parameters", "sweep",
 )  # fmt: skip
 _SOLVER = ("step", "duration", "integrator", "every", "tolerance", "sample_time", "baumgarte", "limits")
 _BETWEEN = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
@@ -146,6 +147,7 @@ def read_scenario(
     assert robot is not None
     setup = read_start(top, robot, solver)
     setup = read_laws(top, setup, written.folder, plain, allowed)
+    setup = read_motions(top, setup)
     setup = read_contact(top, setup)
     setup = _outputs(top, setup)
     parameters = top.section("parameters")

@@ -17,6 +17,7 @@ from .laws import ControlLaw, controller_of
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
+    from ..simulate.prescribed.motion import PrescribedMotion
 
 __all__ = ["Setup", "Solver"]
 
@@ -60,6 +61,7 @@ class Setup:
         outputs: names of what else is computed.
         assemble: whether loops are closed from a rough start, by the nearest configuration.
         height: of the lowest point above the floor at the start [m]; None leaves the start as it is.
+        motions: that joints follow, by name.
     """
 
     mechanism: Mechanism
@@ -72,6 +74,7 @@ class Setup:
     outputs: tuple[str, ...] = ()
     assemble: bool = False
     height: float | None = None
+    motions: Mapping[str, PrescribedMotion] = field(default_factory=dict)
 
     @property
     def plant(self) -> Plant:
@@ -123,6 +126,7 @@ class Setup:
             robot, outputs=self.outputs, start=start, step=solver.step, integrator=solver.integrator, controller=driven,
             contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, baumgarte=solver.baumgarte,
             limits=solver.limits, equal_steps=equal_steps, parameters=parameters,
+            motions=self.motions,
         )  # fmt: skip
 
     def run(self, plain: Mapping[str, Any], progress: Any = None) -> Run:

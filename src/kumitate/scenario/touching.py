@@ -26,7 +26,7 @@ def read_contact(top: Section, setup: Setup) -> Setup:
     from ..contact.scene import Contact
     from ..contact.surface import SURFACE_RULES
 
-    known = ("model", *SURFACE_RULES, "surfaces", "pairs", "between", "apart", "groups", "options")
+    known = ("model", *SURFACE_RULES, "surfaces", "pairs", "between", "apart", "groups", "options", "hull_vertices")
     section = Section({"model": given} if isinstance(given, str) else given, ("contact",), top.mistakes, known)
     model = section.text("model", (*IMPULSE_MODELS, *FORCE_MODELS), "rigid")
     bodies = (*(body.name for body in setup.mechanism.bodies), "ground")
@@ -42,6 +42,7 @@ def read_contact(top: Section, setup: Setup) -> Setup:
         contact = Contact(
             model, surface=_surface(section), surfaces=named, pairs=_surfaces_of_pairs(section, bodies), between=between,
             apart=apart, groups=section.section("groups", bodies).values, options=section.section("options").values,
+            hull_vertices=section.whole("hull_vertices", 4, 16),
         )  # fmt: skip
         return replace(setup, contact=contact)
     return setup

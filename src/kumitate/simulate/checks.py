@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..model import Mechanism
+from ..model import Bound, Mechanism
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
 __all__ = [
-    "OFF_MANIFOLD", "by_name", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows", "checked_state",
-    "checked_step", "checked_tolerance", "run_steps", "step_count", "steps_held",
+    "OFF_MANIFOLD", "by_name", "check_limits", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows",
+    "checked_state", "checked_step", "checked_tolerance", "run_steps", "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -23,6 +23,8 @@ _TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0
 _RATE = Rule(NOT_NEGATIVE.words, "Give a rate in 1/s, or leave it out for projection", NOT_NEGATIVE.holds)
 #: A quaternion counts as of unit length if its length differs from 1 by less than this.
 OFF_MANIFOLD = 1e-6
+#: Coordinates of mechanisms with loops may start outside their limits by this much [rad, m].
+_OUTSIDE = 1e-6
 #: Assumed for a machine that does not report its memory [bytes].
 _MEMORY = 64 * 2**30
 #: Numbers that a run keeps per recorded time in addition to q, v, a, tau and efforts: energies, center of mass, momentum.
@@ -90,6 +92,25 @@ def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
                 f"{mechanism.name}: the quaternion in q of joint {link.name!r} is {off:.3g} off unit length: {own}. The "
                 f"order of its components is ({', '.join(link.kind.coordinates)}); some programs put the position or w first"
             )
+
+
+def check_limits(mechanism: Mechanism, bounds: Sequence[Bound], q: np.ndarray) -> None:
+    """Refuses a start q (nq) of a mechanism with loops outside its limits: stops would bring it back against the loops.
+
+    Raises:
+        InputError: naming the joint that is furthest outside, its value and its limit.
+    """
+    if not mechanism.loops or not bounds:
+        return
+    at = q.tolist()
+    worst = min(bounds, key=lambda bound: float(bound.gap(at)))
+    if worst.gap(at) < -_OUTSIDE:
+        side = "lower" if worst.sign > 0.0 else "upper"
+        raise InputError(
+            f"{mechanism.name}: joint {worst.name!r} starts at {q[worst.q]:.6g}, outside its {side} limit {worst.at:.6g} "
+            f"({mechanism.q_names[worst.q]} in rad or m). Stops would force it back against closed loops: start within the "
+            "limits (robot.state, --q), correct the limit, or take limits=False (--no-limits)"
+        )
 
 
 # --- times ------------------------------------------------------------------------------------------------------------

@@ -59,9 +59,9 @@ def simulate(
             (`Mechanism.loop_q_names`; angles between −π and π), and their rates.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the degrees of freedom of loop joints [N·m, N], by the loop's name, likewise.
-        motions: of joints of the tree that follow a function of time, by name: their position f(t) [rad or m], or a
-            `PrescribedMotion`. They begin where these do, whatever q and v say, with the loops closed around them; their
-            efforts are the reactions, in `Result.tau`. They have no stops.
+        motions: of joints that follow a function of time, by name: their position f(t) [rad or m], or a `PrescribedMotion`.
+            They begin where these do, whatever q and v say, with the loops closed around them; their efforts are the reactions,
+            in `Result.tau`. They have no stops. A loop joint that follows one has a coordinate of its name in q and v.
         inputs: what the drives of joints are commanded, by name: "target" (positions [rad, m], velocities or efforts, by the
             kind of drive), "target_velocity" and "feed_forward" [N·m, N]; each an array with a value per driven joint, a
             dictionary by joint, or a function of (t, q, v). Position drives hold the start where nothing is said. Functions

@@ -22,6 +22,7 @@ from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
 from .parameters.asked import variation_of
+from .prescribed.loops import with_followed_loops
 from .prescribed.motion import motions_of
 from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
@@ -112,7 +113,8 @@ class MechanismSimulation:
         Raises:
             InputError: if an argument has a wrong shape or value.
         """
-        check_resistance(mechanism)
+        mechanism, start = with_followed_loops(mechanism, motions, start)
+        check_resistance(mechanism, by_name("motions", motions))
         self.mechanism = mechanism
         self._starts = Starts(mechanism, *start)
         self.step_size = checked_step(step)
@@ -184,7 +186,7 @@ class MechanismSimulation:
             InputError: for another shape, or if a loop is open; for parameters that do not exist or are impossible.
         """
         with self._busy:
-            self._stepper.begin(*self._starts.given(q, v))
+            self._stepper.begin(*self._starts.given(q, v, self.bounds))
             self.actuation.put_parameters(self._stepper.efforts[None], by_name("parameters", parameters))
             return self._seen()
 
@@ -339,7 +341,7 @@ class MechanismSimulation:
         begin = clock.perf_counter()
         count = run_steps(self.mechanism.name, duration, self.step_size, every)
         check_memory(self.mechanism, count // every + 1)
-        q0, v0 = self._starts.given(q, v)
+        q0, v0 = self._starts.given(q, v, self.bounds)
         self.interaction.warn()
         stepper = self._stepper_at(q0, v0)
         self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))

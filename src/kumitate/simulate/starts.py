@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..analysis import CLOSED, NEARLY, LoopEquations, admitted_rows, closed_state
 from ..kinematics import neutral
-from ..model import Mechanism
-from .checks import checked_rows, checked_state
+from ..model import Bound, Mechanism
+from .checks import check_limits, checked_rows, checked_state
 from .prescribed.starts import FollowedStarts
 
 __all__ = ["Starts", "closed_starts"]
@@ -51,11 +51,18 @@ class Starts:
         self._loops, self._adjust, self._drives, self._follow = loops, adjust, drives, follow
         self.default = self._closed(*self.default)
 
-    def given(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-        """One start: the default one if neither is given, at rest if only q is."""
+    def given(self, q: Any, v: Any, bounds: Sequence[Bound] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """One start: the default one if neither is given, at rest if only q is.
+
+        Raises:
+            InputError: for another shape, if a loop is open, or, with loops, if it is outside these limits.
+        """
         if q is None and v is None:
-            return self.default
-        return self._closed(*self._checked(self.default[0] if q is None else q, v))
+            found = self.default
+        else:
+            found = self._closed(*self._checked(self.default[0] if q is None else q, v))
+        check_limits(self._mechanism, bounds, found[0])
+        return found
 
     def many(self, q: Any, v: Any, count: int, projection: Projection) -> tuple[np.ndarray, np.ndarray]:
         """`count` initial states with their loops closed.

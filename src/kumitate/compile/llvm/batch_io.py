@@ -60,10 +60,19 @@ class RowInputs:
             value = to.line(f"insertelement {module.real} {value}, {module.element} {loaded}, i32 {lane}")
         return value
 
+    def address(self, to: Writer, name: str, element: int | str) -> str:
+        """Where an element is, of one state."""
+        row = self.rows[name]
+        (pointer,) = [row] if isinstance(row, str) else row
+        return to.line(f"getelementptr {to.module.element}, ptr {pointer}, i64 {element}")
+
 
 def scatter_buffer(to: Writer, buffer: str, first: int, size: int, row: Row) -> None:
     """The elements of an output, which stand in a buffer of blocks from `first` on, to the rows of all lanes, by a loop."""
     lanes = to.module.lanes
+    if lanes == 1:
+        to.copy(to.slot(buffer, first), _addresses(to, row, size, 0)[0], size)
+        return
     if size < lanes:
         for k in range(size):
             scatter(to, to.load_block(buffer, first + k), row, size, k)

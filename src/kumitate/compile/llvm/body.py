@@ -11,12 +11,13 @@ from functools import cached_property
 from typing import Protocol
 
 from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
+from .any_order import in_blocks, independent_loops, read_inside, write_blocks, write_passes
 from .arguments import inputs_read
 from .module import Module
 from .partition import PART, line_partition
-from .scratch import scratch_of_blocks, scratch_of_loops, scratch_size, stack_runs
-from .side_by_side import independent_loops, write_passes
-from .straight_line import CONDITIONS, StraightLine
+from .scratch import left_in_memory, scratch_of_blocks, scratch_of_loops, scratch_size
+from .stacks import KeptInMemory, loop_stack, stacks_in_results
+from .straight_line import CONDITIONS
 from .sums import uses, uses_of_pass
 from .writer import Writer
 
@@ -35,6 +36,9 @@ class ProgramInputs(Protocol):
 
     def read(self, to: Writer, name: str, element: int | str) -> str:
         """The value of an element of an input, which is a number or the name of an index."""
+
+    def address(self, to: Writer, name: str, element: int | str) -> str:
+        """Where an element of an input is, of one state."""
 
 
 class BlockInputs:
@@ -57,6 +61,11 @@ class BlockInputs:
         """One block of lanes."""
         offset = self.offsets[name]
         return to.load_block("%in", element + offset if isinstance(element, int) else to.line(f"add i64 {element}, {offset}"))
+
+    def address(self, to: Writer, name: str, element: int | str) -> str:
+        """Where an element of an input is, of one state."""
+        at = to.line(f"add i64 {element}, {self.offsets[name]}")
+        return to.line(f"getelementptr {to.module.element}, ptr %in, i64 {at}")
 
 
 def hole_name(hole: str) -> str:
@@ -81,17 +90,17 @@ def called_function(module: Module, program: Program) -> str:
 def blocks_function(module: Module, program: Program, head: str) -> str:
     """The text of the function of a program on blocks of lanes; `head`: its linkage, type and name."""
     body = ProgramBody(module, program, BlockInputs(program))
+    body.in_results = {} if body.in_parts else stacks_in_results(program)
     body.run_program()
     body.store_results("%out")
     return body.function(f"define {head}(ptr %in, ptr %out, ptr %scratch) noinline #0")
 
 
-class ProgramBody(StraightLine):
+class ProgramBody(KeptInMemory):
     """Writes the body of a program. Its loops and the programs that it calls keep blocks of lanes from `%scratch` on.
 
     Attributes:
         results: the names of the results of the loops and calls so far, by number.
-        stacks: the start of each loop's stack in the scratch memory, and the column there of every value that it keeps.
         argument_size, result_size, turn_size: blocks of lanes in the buffers `%arguments`, `%returned` and `%turns`.
         crossing: values that other parts of a long line leave in memory, by slot.
         side_by_side, one_by_one: what loops without a loop keep: vectors over the passes by number, or for each pass.
@@ -102,10 +111,9 @@ class ProgramBody(StraightLine):
     """
 
     def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
-        super().__init__(module)
+        super().__init__(module, program)
         self.program, self.inputs = program, inputs
         self.results: dict[Symbol, dict[int, str]] = {}
-        self.stacks: dict[Symbol, tuple[int, dict[int, int]]] = {}
         self.scratch_used = self.argument_size = self.result_size = 0
         self.crossing: dict[Symbol, int] = {}
         self.side_by_side: dict[Symbol, dict[int, str]] = {}
@@ -113,7 +121,6 @@ class ProgramBody(StraightLine):
         self.passes: dict[Symbol, int] = {}
         self.noted: Callable[[Symbol], None] | None = None
         self.handed_over: tuple[str, dict[int, Symbol]] = ("", {})
-        self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
 
     @cached_property
     def block_slots(self) -> int:
@@ -214,30 +221,6 @@ class ProgramBody(StraightLine):
             self.values[node] = value
         return super().value(node)
 
-    # --- values into arrays of blocks -----------------------------------------------------------------------------------------
-    def store_all(self, nodes: Sequence[Symbol], base: str) -> None:
-        """Values into an array of blocks; a stretch of a loop's stack is copied by a loop."""
-        runs = {run.start: run for run in stack_runs(nodes)}
-        k = 0
-        while k < len(nodes):
-            if k in runs:
-                self.copy_stack(nodes, runs[k], base)
-                k = runs[k].stop
-                continue
-            self.store_block(self.value(nodes[k]), base, k)
-            k += 1
-
-    def copy_stack(self, nodes: Sequence[Symbol], run: range, base: str) -> None:
-        """A stretch of a loop's stack into an array of blocks."""
-        node = nodes[run.start]
-        step = nodes[run.start + 1].payload[2] - node.payload[2]
-        first, columns = self.stacks[origin(node.args[0])]
-        start = first + columns[node.payload[0]] + node.payload[2] * len(columns)
-        with self.counted(len(run)) as k:
-            scaled = self.line(f"mul i64 {k}, {step * len(columns)}")
-            value = self.load_block("%scratch", self.line(f"add i64 {scaled}, {start}"))
-            self.store_block(value, base, self.line(f"add i64 {k}, {run.start}"))
-
     # --- inputs, tables, indices --------------------------------------------------------------------------------------
     def compute_input(self, node: Symbol) -> str:
         return self.inputs.read(self, *node.payload)
@@ -284,6 +267,8 @@ class ProgramBody(StraightLine):
     def compute_result(self, node: Symbol) -> str:
         (block,) = node.args
         self.value(block)
+        if block in self.left:
+            return self.load_block(*self.place(node))
         return self.results[block][node.payload]
 
     def compute_element(self, node: Symbol) -> str:
@@ -294,19 +279,17 @@ class ProgramBody(StraightLine):
             return self.line(f"extractelement {vector} {self.side_by_side[source][node.payload[0]]}, i32 {position}")
         if source in self.one_by_one:
             return self.one_by_one[source][int(position)][node.payload[0]]
-        first, columns = self.stacks[source]
-        slots = len(columns)
-        column = first + columns[node.payload[0]]
+        stack = self.stacks[source]
+        column = stack.columns[node.payload[0]]
         if isinstance(position, int):
-            at: int | str = position * slots + column
+            at: int | str = position * stack.apart + column
         else:
-            at = self.line(f"add i64 {self.line(f'mul i64 {position}, {slots}')}, {column}")
-        return self.load_block("%scratch", at)
+            at = self.line(f"add i64 {self.line(f'mul i64 {position}, {stack.apart}')}, {column}")
+        return self.load_block(stack.base, at)
 
     def compute_call(self, node: Symbol) -> str:
         program: Program = node.payload
         self.argument_size = max(self.argument_size, len(node.args), 1)
-        self.result_size = max(self.result_size, len(program.results), 1)
         read = inputs_read(program)
         if self.handed_over[0] != self.block:  # what another block of instructions has stored may not have been
             self.handed_over = (self.block, {})
@@ -315,7 +298,14 @@ class ProgramBody(StraightLine):
                 self.store_block(self.value(argument), "%arguments", k)
                 self.handed_over[1][k] = argument
         scratch = self.slot("%scratch", scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
-        self.effect(f"call void {called_function(self.module, program)}(ptr %arguments, ptr %returned, ptr {scratch})")
+        function = called_function(self.module, program)
+        if left_in_memory(node):
+            self.left[node], self.scratch_used = self.scratch_used, self.scratch_used + len(program.results)
+            returned = self.slot("%scratch", self.left[node])
+            self.effect(f"call void {function}(ptr %arguments, ptr {returned}, ptr {scratch})")
+            return "call"
+        self.result_size = max(self.result_size, len(program.results), 1)
+        self.effect(f"call void {function}(ptr %arguments, ptr %returned, ptr {scratch})")
         self.results[node] = {k: self.load_block("%returned", k) for k in range(len(program.results))}
         return "call"
 
@@ -328,10 +318,16 @@ class ProgramBody(StraightLine):
         self.count += 1  # a loop in it may begin before any line
         carries, keeps = block.carries, block.keeps
         first = [self.value(a) for a in node.args[: len(carries)]]
+        inside = read_inside(node)
         for outer in node.args[len(carries) :]:
-            self.value(outer)  # loaded or computed before the loop, not in it
-        self.stacks[node] = (self.scratch_used, {k: column for column, k in enumerate(keeps)})
+            if outer not in inside:
+                self.value(outer)  # loaded or computed before the loop, not in it
+        stack = self.in_results.get(node) or loop_stack(node, self.module.lanes, self.scratch_used)
+        self.stacks[node] = stack
         self.scratch_used += block.count * len(keeps)
+        if in_blocks(node, self.module.lanes):
+            write_blocks(self, node)
+            return "loop"
         before = self.block
         self.effect(f"br label %{label}")
         self.start(label)
@@ -347,10 +343,9 @@ class ProgramBody(StraightLine):
         going = None if block.condition is None else self.going(block, used, label, counter)
         self.run_line(block.line, used)
         carried = {k: self.value(then) for k, (_, then) in carries.items()}
-        for column, kept_symbol in enumerate(keeps.values()):
-            row = self.line(f"mul i64 {counter}, {len(keeps)}")
-            at = self.line(f"add i64 {row}, {self.stacks[node][0] + column}")
-            self.store_block(self.value(kept_symbol), "%scratch", at)
+        for k, kept_symbol in keeps.items():
+            at = self.line(f"add i64 {self.line(f'mul i64 {counter}, {stack.apart}')}, {stack.columns[k]}")
+            self.store_block(self.value(kept_symbol), stack.base, at)
         self.effect(f"br label %{label}.latch")
         self.start(f"{label}.latch")
         for k, value in carried.items():

@@ -26,7 +26,9 @@ class Filling:
         self.name, self.program, self.programs = hole_name(hole), program, (program,)
 
     def function(self, module: Module) -> str:
-        """The function around the program's, with scratch memory of its own."""
+        """The function around the program's, with scratch memory of its own; that of the program itself if it needs none."""
+        if not scratch_size(self.program):
+            return blocks_function(module, self.program, f"void @{self.name}")
         called = called_function(module, self.program)
         taken, given_back = scratch_memory(module, scratch_size(self.program))
         scratch = "%scratch" if taken else "null"

@@ -155,6 +155,10 @@ class _Outputs:
                 body.value(node)
         self._store(list(self.missing))
         for row, nodes in self.whole:
+            stand_at = body.stand_at(nodes)
+            if stand_at is not None:
+                scatter_buffer(body, *stand_at, len(nodes), row)
+                continue
             body.result_size = max(body.result_size, len(nodes))
             body.store_all(nodes, "%returned")
             scatter_buffer(body, "%returned", 0, len(nodes), row)

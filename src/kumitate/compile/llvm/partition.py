@@ -16,7 +16,7 @@ from ..remembered import Remembered
 __all__ = ["LinePartition", "check_partition", "line_partition"]
 
 #: Lines with more nodes are cut, into parts of about this many.
-LONGEST_LINE, PART = 45_000, 1000
+LONGEST_LINE, PART = 60_000, 1000
 _READ = frozenset({"const", "input", "carried", "counter", "capture", "loop", "call"})
 
 

@@ -1,4 +1,5 @@
-"""The scratch memory of a program: for its loops' stacks, values that cross between its parts, and called programs."""
+"""The scratch memory of a program: for its loops' stacks, the results of calls, values that cross between its parts, and what
+called programs need."""
 
 from __future__ import annotations
 
@@ -9,20 +10,27 @@ from ..remembered import Remembered
 from .module import Module
 from .partition import line_partition
 
-__all__ = ["scratch_memory", "scratch_of_blocks", "scratch_of_loops", "scratch_size", "stack_runs"]
+__all__ = ["left_in_memory", "scratch_memory", "scratch_of_blocks", "scratch_of_loops", "scratch_size", "stack_runs"]
 
-_COPY_AT_LEAST = 16  # values that a loop's stack is copied by a loop for
+_COPY_AT_LEAST = 9  # values of a stretch of the scratch memory that is copied at once
+_LEFT = 64  # results of a call that has more stay in memory
 _STACK_BYTES = 1 << 17  # more than this comes from the heap
 
 
+def left_in_memory(node: Symbol) -> bool:
+    """Whether a node is a call whose results stay in the scratch memory until they are used."""
+    return node.op == "call" and len(node.payload.results) > _LEFT
+
+
 def _own_scratch(line: Sequence[Symbol]) -> int:
-    """Blocks of lanes that the loops of a line (and the loops in them) keep."""
-    return sum(n.payload.count * len(n.payload.keeps) + _own_scratch(n.payload.line) for n in line if n.op == "loop")
+    """Blocks of lanes that the loops of a line (and the loops in them) keep, and that its calls leave in memory."""
+    kept = sum(n.payload.count * len(n.payload.keeps) + _own_scratch(n.payload.line) for n in line if n.op == "loop")
+    return kept + sum(len(n.payload.results) for n in line if left_in_memory(n))
 
 
 @Remembered
 def scratch_of_loops(program: Program) -> int:
-    """Blocks of lanes that the loops of a program need, without the programs it calls."""
+    """Blocks of lanes that the loops and calls of a program keep, without what the programs that it calls need."""
     return _own_scratch(program.line)
 
 
@@ -59,7 +67,7 @@ def scratch_memory(module: Module, slots: int) -> tuple[list[str], list[str]]:
 
 
 def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
-    """Stretches of at least `_COPY_AT_LEAST` nodes that read one value of a loop's stack, pass by pass."""
+    """Stretches of `_COPY_AT_LEAST` nodes or more that read one value of a loop's stack, pass by pass, or results of a call."""
     runs, start = [], 0
     for k in range(1, len(nodes) + 1):
         if k < len(nodes) and _follows(nodes, start, k):
@@ -73,6 +81,8 @@ def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
 def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
     """Whether node k continues the sequence that begins at `start`."""
     a, b, first = nodes[k - 1], nodes[k], nodes[start]
+    if a.op == b.op == "result" and left_in_memory(a.args[0]):
+        return a.args[0] is b.args[0] and b.payload == a.payload + 1
     if any(node.op != "element" or len(node.args) != 1 for node in (a, b)):
         return False
     if a.args[0] is not b.args[0] or a.payload[0] != b.payload[0]:

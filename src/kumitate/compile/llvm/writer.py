@@ -62,3 +62,10 @@ class Writer:
         """Puts a value of all lanes at an index."""
         address = self.slot(base, index)
         self.effect(f"store {self.module.real} {value}, ptr {address}, align {self.module.align}")
+
+    def copy(self, source: str, target: str, count: int) -> None:
+        """So many blocks of lanes from one address to another."""
+        module, name = self.module, "llvm.memcpy.p0.p0.i64"
+        module.declare("void", name, ["ptr", "ptr", "i64", "i1"])
+        target, source = (f"ptr {module.apart} {place}" for place in (target, source))
+        self.effect(f"call void @{name}({target}, {source}, i64 {module.align * count}, i1 false)")

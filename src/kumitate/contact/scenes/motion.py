@@ -9,6 +9,7 @@ import math
 
 from ...procedure import Floats, Shaped, local, procedure
 from .arrays import MovingBodies, Pulls
+from .gyroscopic import turned_freely
 from .robots import place_robots
 from .rules import Rules
 
@@ -112,28 +113,27 @@ def _effort(bodies: MovingBodies, body: int) -> None:
 
 @procedure
 def _free(rules: Rules, bodies: MovingBodies, body: int) -> None:
-    """The twist after an explicit step without contact."""
-    twist, inertia, mobility = bodies.before[body], bodies.inertia[body], bodies.mobility[body]
-    spin, torque = local(3), local(3)
+    """The twist after a step without contact."""
+    twist, mobility, push, spin = bodies.before[body], bodies.mobility[body], bodies.push[body], local(3)
+    turned_freely(rules.step, bodies.inertia[body], twist, spin)
     for i in range(3):
-        spin[i] = inertia[i, 0] * twist[0] + inertia[i, 1] * twist[1] + inertia[i, 2] * twist[2]
-    torque[0] = bodies.push[body, 0] - (twist[1] * spin[2] - twist[2] * spin[1])
-    torque[1] = bodies.push[body, 1] - (twist[2] * spin[0] - twist[0] * spin[2])
-    torque[2] = bodies.push[body, 2] - (twist[0] * spin[1] - twist[1] * spin[0])
-    for i in range(3):
-        rate = mobility[i, 0] * torque[0] + mobility[i, 1] * torque[1] + mobility[i, 2] * torque[2]
-        bodies.free[body, i] = twist[i] + rules.step * rate
+        rate = mobility[i, 0] * push[0] + mobility[i, 1] * push[1] + mobility[i, 2] * push[2]
+        bodies.free[body, i] = spin[i] + rules.step * rate
         pulled = rules.gravity[i] + bodies.push[body, 3 + i] / bodies.mass[body]
         bodies.free[body, 3 + i] = twist[3 + i] + rules.step * pulled
 
 
 @procedure
 def moved(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
-    """The state after a step with the twist `after` all along it (Moreau 1988)."""
-    turn, twist, angle = bodies.turn[body], bodies.after[body], local(3)
+    """The state after a step with the twist `after` all along it (Moreau 1988), but for what a body's own spin turns.
+
+    It turns with the angular velocity in the middle of the step after the impulses: pushes, then free motion, in turn.
+    """
+    turn, twist, angle, middle = bodies.turn[body], bodies.after[body], local(3), local(3)
+    turned_freely(0.5 * rules.step, bodies.inertia[body], twist, middle)
     for i in range(3):
         v[i] = turn[0, i] * twist[0] + turn[1, i] * twist[1] + turn[2, i] * twist[2]
-        angle[i] = rules.step * v[i]
+        angle[i] = rules.step * (turn[0, i] * middle[0] + turn[1, i] * middle[1] + turn[2, i] * middle[2])
         bodies.place[body, i] += rules.step * twist[3 + i]
     square = angle[0] * angle[0] + angle[1] * angle[1] + angle[2] * angle[2]
     part, w = 0.5 - square / 48.0, 1.0 - square / 8.0

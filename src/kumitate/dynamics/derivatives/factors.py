@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, active_scope, is_zero
+from .columns import solve_in_loops
 
 __all__ = ["InverseFactors", "inverse_factors"]
 
 
 #: Columns that are solved for together.
 _TOGETHER = 8
+#: Products from which on columns are solved for in a loop.
+_LONGEST = 12_000
 
 
 class InverseFactors(NamedTuple):
@@ -37,11 +40,13 @@ class InverseFactors(NamedTuple):
         return [sum((w * scaled[k] for k, w in row.items() if k in scaled), 0.0) for row in self.rows]
 
     def solve_columns(self, right: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-        """X of M X = right, both by rows.
+        """X of M X = right, both by rows; many columns are solved for in loops (`columns`).
 
-        Some columns together, row by row: the rows of W that they need are then still in the caches for the next one.
+        Few are solved for some together, row by row: the rows of W that they need are then in the caches for the next one.
         """
         n, width = len(self.rows), len(right[0])
+        if active_scope() is not None and 2 * width * sum(map(len, self.rows)) > _LONGEST:
+            return solve_in_loops(self.rows, self.inverse, right)
         found: list[list[Scalar]] = [[] for _ in range(n)]
         for start in range(0, width, _TOGETHER):
             block = range(start, min(start + _TOGETHER, width))
@@ -58,11 +63,10 @@ class InverseFactors(NamedTuple):
         """M⁻¹, symmetric; computed in half."""
         n = len(self.rows)
         found: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-        for i in range(n):
+        for i, row in enumerate(self.rows):
+            scaled = {k: w * self.inverse[k] for k, w in row.items()}
             for j in range(i + 1):
-                shared = [k for k in self.rows[j] if k in self.rows[i]]
-                entry = sum((self.rows[i][k] * self.rows[j][k] * self.inverse[k] for k in shared), 0.0)
-                found[i][j] = found[j][i] = entry
+                found[i][j] = found[j][i] = sum((scaled[k] * w for k, w in self.rows[j].items() if k in scaled), 0.0)
         return found
 
 

@@ -15,7 +15,7 @@ from ..crba import crba
 from ..passive import passive_curve, resisting_inertia
 from ..rnea import rnea
 from ..wrenches import Wrenches
-from .factors import InverseFactors, inverse_factors
+from .factors import inverse_factors
 from .inverse import rnea_derivatives
 from .slopes import Matrix
 
@@ -67,9 +67,6 @@ def aba_derivatives(
         curves = passive_curve(link, link.velocities(v))
         for k, i in enumerate(range(link.v_start, link.v_start + link.kind.nv)):
             slopes.by_v[i][i] = slopes.by_v[i][i] + implicit_step * (link.stiffness[k] + curves[k] * a[i])
-    return ForwardSlopes(a, _solved(factors, slopes.by_q), _solved(factors, slopes.by_v), factors.dense())
-
-
-def _solved(factors: InverseFactors, slopes: Matrix) -> Matrix:
-    """−M⁻¹ times a matrix."""
-    return factors.solve_columns([[-entry for entry in row] for row in slopes])
+    both = factors.solve_columns([[-entry for entry in (*q, *v)] for q, v in zip(slopes.by_q, slopes.by_v, strict=True)])
+    by_q, by_v = ([row[start : start + tree.nv] for row in both] for start in (0, tree.nv))
+    return ForwardSlopes(a, by_q, by_v, factors.dense())

@@ -16,6 +16,7 @@ from .sdf_frames import MODEL, SEPARATOR, Frames
 from .sdf_include import expand_includes
 from .sdf_joint import read_joint
 from .sdf_link import SdfLinkReader
+from .sdf_masks import kept_apart
 from .sdf_tree import SpanningTree, spanning_tree
 from .sdf_values import read_flag, read_numbers
 from .shapes import free_name
@@ -30,7 +31,10 @@ _UNREAD = {
     "<sensor>": "sensors are not simulated",
     "<light>": "lights are not used",
     "<physics>": "settings of another simulator, not used",
-    "<surface>": "contact settings of another simulator, not used",
+    **dict.fromkeys(
+        ("<surface>", "<friction>", "<bounce>", "<soft_contact>", "<collide_without_contact>", "<ode>", "<bullet>"),
+        "contact settings of another simulator, not used; km.Contact has surfaces",
+    ),
     "<self_collide>": "not used; the simulation says what touches",
     "<axis>": "of joints that move about no axis of their own (ball, fixed), not used",
     "<axis2>": "of joints with one axis, not used",
@@ -132,6 +136,7 @@ def read_sdf(
             name, tuple(bodies), tuple(joints), loops, named,
             (0.0, 0.0, -9.81) if gravity is None else read_numbers(gravity, 3),  # type: ignore[arg-type]
             source=None if path is None else str(path), faults=tuple(notes.faults),
+            no_contact=tuple(kept_apart(reader.masks, joints)),
         )  # fmt: skip
         couplings = read_couplings(mechanism, specs, gearboxes, frames, content.version, notes)
         mechanism = replace(mechanism, couplings=couplings)

@@ -16,12 +16,15 @@ from .inertia import usable_inertia
 from .meshes import MeshFinder
 from .notes import Notes
 from .sdf_frames import Frames
+from .sdf_masks import Mask, read_mask
 from .sdf_values import read_number, read_numbers, read_pose, read_text, read_word, relative_to
 from .shapes import read_shape
 from .xml import TEXT, Element
 
 __all__ = ["SdfLinkReader"]
 
+#: The masks of a collision that nothing may touch.
+NOTHING = Mask(0, 0)
 Color = tuple[float, float, float, float]
 
 
@@ -37,6 +40,8 @@ class SdfLinkReader:
         self.notes = notes
         self.fix_inertia = fix_inertia
         self.missing: list[tuple[str, int]] = []
+        #: the masks of the collisions of each body that has any
+        self.masks: dict[str, list[Mask]] = {}
 
     def body(self, link: Element, key: str, scope: str) -> Body:
         """The body of the link with this key in the models of `scope`; its frame is the link's."""
@@ -94,7 +99,11 @@ class SdfLinkReader:
                 kinds = ", ".join(f"<{part.tag}>" for part in geometry.children) if geometry is not None else ""
                 remark = f"<{role}> of no shape that is known here{f' ({kinds})' * bool(kinds)}, left out"
                 self.notes.leave(item, remark, name or key)
+            elif role == "collision" and (mask := read_mask(item)) == NOTHING:
+                self.notes.leave(item, "<collision> with a bitmask of 0, which nothing may touch, left out", name or key)
             else:
+                if role == "collision":
+                    self.masks.setdefault(key, []).append(mask)
                 with item.located():
                     found = Geometry(shape, (self._pose(item, key, scope) @ turn).dense(), self._color(item), name)
                 yield found

@@ -26,6 +26,7 @@ class Impact(NamedTuple):
         unsolved: how much of that is due to a solver that did not converge.
         power: of all applied efforts at the mean of the velocities before and after [W]: velocities jump, and efforts do work
             in between along the mean velocity, as the kinetic energy requires.
+        along: the velocities with which everything moves in the step; those after it, but for the turning of free bodies.
     """
 
     v: Sequence[Scalar]
@@ -34,6 +35,7 @@ class Impact(NamedTuple):
     missed: Scalar
     unsolved: Scalar
     power: Scalar
+    along: Sequence[Scalar]
 
 
 @dataclass(frozen=True)

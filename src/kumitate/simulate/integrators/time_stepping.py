@@ -19,9 +19,10 @@ STOPPED = 10.0
 class TimeStepping(Integrator):
     """v₁ from v + h v̇ by the contact impulses, q₁ = q ⊕ h v₁; where nothing touches, a step of the integrator `flight`.
 
-    Of order one where something touches. Impact times are not located: an impact takes effect in the step in which it happens.
-    The error of a step is the remaining error of its impulses, in units of `FAILED`; the velocities become infinite where they
-    diverge.
+    The turning of single free bodies is of order two between impacts (`dynamics.free_turning`): they move with v₁ as it is
+    half a step later. All else is of order one where something touches. Impact times are not located: an impact takes effect in
+    the step in which it happens. The error of a step is the remaining error of its impulses, in units of `FAILED`; the
+    velocities become infinite where they diverge.
     """
 
     name = "time_stepping"
@@ -33,8 +34,7 @@ class TimeStepping(Integrator):
 
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         contact = system.jump(t, h, state.q, state.v)
-        v = contact.v
-        move = [h * rate for rate in v]
+        v, move = contact.v, [h * rate for rate in contact.along]
         q_after, v_after = system.settled(system.integrate(state.q, move), system.carried(v, move))
         after = IntegratorState(list(q_after), list(v_after), state.work + h * contact.power + contact.work)
         if self.flight is None:

@@ -106,8 +106,8 @@ def motions_of(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Pres
         joint = known.get(name)
         if joint is None:
             close = get_close_matches(str(name), known, 1)
-            loop = any(loop.name == name for loop in mechanism.loops)
-            hint = "is a loop joint; cut the loop at another joint (`robot.recut`)" if loop else "is not a joint"
+            kinds = [loop.kind.name for loop in mechanism.loops if loop.name == name]
+            hint = f"is a loop of kind {kinds[0]}: a motion is of one degree of freedom" if kinds else "is not a joint"
             raise InputError(
                 f"{mechanism.name}: motions names {name!r}, which {hint}{f'; did you mean {close[0]!r}?' if close else ''}"
             )

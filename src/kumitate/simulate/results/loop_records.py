@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -161,8 +161,9 @@ def _loop_forces(result: Result) -> LoopForces:
     m = result.mechanism
     check_line_laws(result, "forces of loops")
     loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
-    kernel = _kernel(m, tuple(loads.wrenches), tuple((name, values.shape[-1]) for name, values in drives.items()))
-    wrenches, efforts, couplings = kernel(result.q, result.v, loads.tau, *loads.wrenches.values(), *drives.values())
+    moved, tau = _with_armature(result, loads.tau)
+    kernel = _kernel(moved, tuple(loads.wrenches), tuple((name, values.shape[-1]) for name, values in drives.items()))
+    wrenches, efforts, couplings = kernel(result.q, result.v, tau, *loads.wrenches.values(), *drives.values())
     by_loop, at = {}, 0
     for loop in m.loops:
         by_loop[loop.name], at = efforts[:, at : at + loop.kind.nv], at + loop.kind.nv
@@ -171,6 +172,24 @@ def _loop_forces(result: Result) -> LoopForces:
         by_loop,
         {item.name: couplings[:, k] for k, item in enumerate(m.couplings)},
     )
+
+
+def _with_armature(result: Result, tau: np.ndarray) -> tuple[Mechanism, np.ndarray]:
+    """The mechanism with an armature of 1 more in joints that follow motions, and efforts that move it alike: τ + v̇.
+
+    Joints that follow motions may move nothing with inertia; as free joints their accelerations would have no equation.
+    """
+    followed = set(result.settings.get("motions", ()))
+    if not followed:
+        return result.mechanism, tau
+    tau, joints = tau.copy(), []
+    for item in joint_columns(result.mechanism):
+        joint = item.joint
+        if joint.name in followed:
+            tau[:, item.v] += result.a[:, item.v]
+            joint = replace(joint, armature=(1.0 + np.asarray(joint.armature)).tolist())
+        joints.append(joint)
+    return replace(result.mechanism, joints=tuple(joints)), tau
 
 
 @lru_cache(_KEPT)

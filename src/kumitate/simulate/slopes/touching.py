@@ -23,6 +23,7 @@ from ...contact.scene import Pair
 from ...dynamics import Wrenches
 from ...dynamics.derivatives import rnea_derivatives
 from ...dynamics.derivatives.slopes import Matrix
+from ...dynamics.free_turning import lone_bodies
 from ...dynamics.passive import passive_curve, resisting_inertia
 from ...dynamics.settling.drives import drive_forces, limited
 from ...dynamics.settling.stops import RECOVERY, STIFF, stops_at
@@ -51,14 +52,14 @@ AT_STOP = 1e-6
 
 
 def touching_page(integrator: Integrator, code: StepCode, forcing: Forcing, interaction: Interaction) -> Page | None:
-    """The page of such a step; None for loops, bodies of the mechanism that may touch each other, surfaces that rebound,
-    and parameters.
+    """The page of such a step; None for loops, single free bodies, bodies of the mechanism that may touch each other, surfaces
+    that rebound, and parameters.
     """
     interaction.slopes(None)  # which refuses models that have no derivatives
     m, pairs = code.mechanism, getattr(interaction, "pairs", ())
     if not isinstance(integrator, TimeStepping) or m.tree.closed or forcing.parameters is not None:
         return None
-    if any(pair.links[1] >= 0 or not _only_rubs(pair.surface) for pair in pairs):
+    if lone_bodies(m.tree) or any(pair.links[1] >= 0 or not _only_rubs(pair.surface) for pair in pairs):
         return None
     return partial(_stepped, code, forcing, pairs, integrator.flight is not None)
 

@@ -94,7 +94,7 @@ def _motion(
     mechanism: Mechanism, forcing: Forcing, implicit_damping: bool, baumgarte: float, held: HeldDynamics | None,
     pressing: ContactForces | None,
 ) -> Callable[..., dict[str, Any]]:  # fmt: skip
-    check_resistance(mechanism)
+    check_resistance(mechanism, forcing.motions)
 
     def moved(h: Scalar, q: Any, v: Any, u: Any, others: Any, resisting: Any) -> dict[str, Any]:
         implicit_step = h if implicit_damping else 0.0
@@ -130,7 +130,7 @@ def closing_program(
     `opens`: as of an `Integrator`; `pushed`: whether other efforts at all joints and what resists them (`freedoms`) are
     inputs, as of `motion_program`; the other arguments as for `dynamics_program`.
     """
-    check_resistance(mechanism)
+    check_resistance(mechanism, forcing.motions)
     usual = usual_rank(mechanism, forcing.fixed)
 
     def closing(h: Scalar, q: Any, v: Any, u: Any, *others: Any) -> dict[str, Any]:

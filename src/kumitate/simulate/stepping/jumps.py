@@ -7,11 +7,12 @@ from typing import Any
 
 from ... import kinematics
 from ...analysis import joint_accelerations, joint_motion
+from ...dynamics.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.drive_states import state_rates
 from ...dynamics.settling.drives import drive_forces
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, stops_at
-from ...model import Bound, freedoms
+from ...model import Bound, Tree, freedoms
 from ...scalar import Program, Scalar, call, maximum, select, trace
 from .driven import drive_power, moved_by
 from .equations import applied_power, parts_of, seen_mechanism
@@ -34,6 +35,9 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
         impacts: (h, q, v, v_free, resisting) → the velocities after contact, likewise; None without contact.
         bounds: the limits of joints that are stops.
 
+    Where single bodies are free, "along" is the velocity with which they move in the step: it is turned by their gyroscopic
+    torques for half of the step. Pushes and free turning in turn are of order two together.
+
     A joint with a prescribed motion resists contact like a far larger inertia, and its effort is what that takes.
     """
     m = forcing.mechanism
@@ -42,6 +46,9 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
         turning, parts = kinematics.turning(m.tree, v), parts_of(forcing, u)
+        seen = seen_mechanism(m, forcing, u)[0]
+        tree = seen.base_parameter_tree
+        more_turning = turned_more(tree, v, h)
         place, speeds = joint_motion(m, q, v)
         wished, stops = drive_forces(m.driven, place, speeds, parts.commands, parts.states, h), stops_at(m, bounds, q, v, h)
         plain = not (wished or stops or forcing.following)
@@ -59,7 +66,8 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
 
         def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
             free = call(motion, h, q, v, u) if plain else moved(pushes)
-            v_free = [rate + h * (a - b) for rate, a, b in zip(v, free["acceleration"], turning, strict=True)]
+            rates = zip(v, free["acceleration"], turning, more_turning, strict=True)
+            v_free = [rate + h * (a - b) + more for rate, a, b, more in rates]
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
             if impacts is not None:
                 row = [u[forcing.row]] if forcing.parameters else []
@@ -75,19 +83,23 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
         rates = found.pop("rates")
         mean = [rate + 0.5 * h * a for rate, a in zip(v, rates, strict=False)]
         stopped, pushing = _work_of_stops(stops, end.multipliers, mean, h)
-        power = applied_power(seen_mechanism(m, forcing, u)[0], q, mean, parts) + drive_power(
-            m.driven, wished, speeds, rates, h
-        )
+        power = applied_power(seen, q, mean, parts) + drive_power(m.driven, wished, speeds, rates, h)
         own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, h)
         return {
             **found,
             **({"states": own} if own else {}),
+            **({"along": _along(tree, found["v"], h)} if lone_bodies(tree) else {}),
             "work": found["work"] + stopped,
             "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
             "power": sum((effort * mean[k] for effort, k in zip(found.get("efforts", ()), fast, strict=True)), power),
         }
 
     return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"jump_{m.name}")
+
+
+def _along(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
+    """The velocities (nv) in the middle of free motion over a step."""
+    return [rate + more for rate, more in zip(v, turned_freely(tree, v, 0.5 * h), strict=True)]
 
 
 def _work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar]:

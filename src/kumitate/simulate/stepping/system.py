@@ -301,4 +301,5 @@ def _rates(found: Mapping[str, Any]) -> list[Scalar]:
 def _impact(found: Mapping[str, Any], h: Scalar, states: Sequence[Scalar]) -> Impact:
     """The effect of contact, with the drives' own states after the step behind the velocities."""
     after = [state + h * rate for state, rate in zip(states, found.get("states", ()), strict=True)]
-    return Impact([*found["v"], *after], *(found[name] for name in Impact._fields[1:]))
+    judged = (found[name] for name in Impact._fields[1:-1])
+    return Impact([*found["v"], *after], *judged, [*found.get("along", found["v"]), *after])

@@ -20,12 +20,8 @@ from .laws import add_wrench, move, onto_cone, residual
 
 __all__ = ["interior_point"]
 
-#: The start is moved into the cones by this part of the fastest velocity.
-INSIDE = 0.1
 #: A step goes this part of the way to the boundary of the cones.
 SHORT = 0.99
-#: The rounds end when √τ is below this part of the fastest velocity: the rest is for Newton steps, which converge faster there.
-END = 1e-5
 #: After a step shorter than this the next one only centers, and follows |u_t| half as much.
 CRAMPED = 0.2
 #: Four steps shorter than this in a row end the iteration.
@@ -34,18 +30,22 @@ STALLED = 1e-2
 
 @procedure
 def interior_point(
-    island: int, rounds: int, follow: float, enough: float, fastest: float, bodies: MovingBodies, islands: Islands,
+    island: int, rounds: int, follow: float, end: float, inside: float, bodies: MovingBodies, islands: Islands,
     points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
-    """At most so many rounds from the impulses of the points.
+    """At most so many rounds from the impulses of the points, until √τ, an estimate of the residual, is below `end` [m/s].
 
     follow: how much of the derivative of |u_t| the directions follow at first. With all of it the matrix is not symmetric and
     becomes singular where the path turns back; with none of it every step is that of a convex problem, but more are needed.
 
-    Returns the residual [m/s]. Rounds end when √τ, an estimate of it, is below `enough` [m/s] or END of the fastest.
+    inside: how far in the cones it begins [m/s]; 0 to go on from x and z of the last call, if no other method came between
+    but Newton's.
+
+    Returns the residual [m/s].
     """
-    _begin(island, INSIDE * max(fastest, 1e-3), islands, points, trial)
-    share, stalls, end = 1.0, 0, max(enough, END * fastest)
+    if inside > 0.0:
+        _begin(island, inside, islands, points, trial)
+    share, stalls = 1.0, 0
     for _ in range(rounds):
         tau = _tau(island, 0.0, islands, points, trial)
         if tau <= end * end or stalls >= 4:

@@ -29,12 +29,20 @@ SMALL, PASSES, FEW = 20, 20, 8
 HOPELESS = 1e-3
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
-#: How much of the derivative of the sliding speed the interior point method follows in large islands, and after a failure.
+#: The interior point method begins this part of the fastest velocity inside the cones, and ends when √τ is below this part of
+#: it: the rest is for Newton steps, which converge faster there. If they do not, it goes on for so many rounds to a later end.
+INSIDE, END, FURTHER, LATER = 0.1, 1e-5, 12, 3e-7
+#: How much of the derivative of the sliding speed it follows in large islands, and after a failure.
 FOLLOW, CALM = 0.8, 0.3
-#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity; and in large islands [m/s].
-GOOD, FAIR = 1e-8, 2e-7
-#: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time.
-TIMES, SWEEPS, SLOW = 8, 100, 5
+#: Newton's method comes first only in islands of at most so many bodies, or if the old impulses miss the laws by less than this
+#: part of the fastest velocity: else it hardly ever succeeds.
+MANY, NEAR = 40, 0.03
+#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity; and in large islands, of which the
+#: second is for bodies that move [m/s], up to the third.
+GOOD, FAIR, MOVING, FAIREST = 1e-8, 2e-7, 2e-6, 9e-7
+#: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time. After so
+#: many times they end if more than this part of a residual of at most so much is left [m/s]: it would hardly get less.
+TIMES, SWEEPS, SLOW, PATIENCE, LITTLE, STUCK = 8, 100, 5, 2, 0.5, 1e-5
 
 
 @procedure
@@ -84,35 +92,64 @@ def _chain(
 
     Only Newton's method and sweeps know compliance, and moments.
     """
-    plain = _plain(island, islands, points)
-    enough, small = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island] <= SMALL or not plain
-    good = max(GOOD * (1.0 + fastest), 0.0 if small else FAIR)
-    passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * max(fastest, 1.0)
-    left = newton(island, passes, begun, enough, hopeless, fastest, bodies, islands, points, factors, trial)
+    plain, count = _plain(island, islands, points), islands.first_body[island + 1] - islands.first_body[island]
+    enough, small = 0.1 * accepted, count <= SMALL or not plain
+    good = max(GOOD * (1.0 + fastest), 0.0 if small else min(FAIR + MOVING * fastest, FAIREST))
+    left = residual(island, islands, points, trial)
+    if small or count <= MANY or left <= NEAR * fastest:
+        passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * max(fastest, 1.0)
+        left = newton(island, passes, begun, enough, hopeless, fastest, bodies, islands, points, factors, trial)
     best = _set_aside(island, left, math.inf, islands, points, trial)
     if plain and left > (accepted if small else good):
-        left = interior_point(
-            island, ROUNDS, 1.0 if small else FOLLOW, enough, fastest, bodies, islands, points, factors, trial
-        )
-        if left > enough:
-            left = newton(island, POLISH, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+        inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
+        follow = 1.0 if small else FOLLOW
+        left = interior_point(island, ROUNDS, follow, end, inside, bodies, islands, points, factors, trial)
+        left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
-    for attempt in range(TIMES):
-        if best <= good:
-            break
-        if attempt % 3 == 2 and plain:
-            left = interior_point(island, ROUNDS, CALM, enough, fastest, bodies, islands, points, factors, trial)
-        elif attempt % 3 == 0 and plain:
-            left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
-        else:
-            left = relax(island, SWEEPS, bodies, islands, points, trial)
-        if left > enough:
-            left = newton(island, POLISH, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
-        best = _set_aside(island, left, best, islands, points, trial)
+        if best > good:
+            later = max(enough, LATER * fastest)
+            left = interior_point(island, FURTHER, CALM, later, 0.0, bodies, islands, points, factors, trial)
+            left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
+            best = _set_aside(island, left, best, islands, points, trial)
+    if best > good:
+        left, best = _in_turn(island, plain, best, good, enough, fastest, bodies, islands, points, factors, trial)
     if best < left:
         restore(island, islands, points, trial.first)
         move(island, bodies, islands, points)
     return best
+
+
+@procedure
+def _in_turn(
+    island: int, plain: bool, best: float, good: float, enough: float, fastest: float, bodies: MovingBodies, islands: Islands,
+    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
+) -> tuple[float, float]:  # fmt: skip
+    """Convex problems, sweeps and the interior point method in turn; the residual of the last, and the least."""
+    begin, left = best, best
+    for attempt in range(TIMES):
+        if best <= good or (attempt >= PATIENCE and LITTLE * begin < best < STUCK):
+            break
+        if attempt % 3 == 2 and plain:
+            inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
+            left = interior_point(island, ROUNDS, CALM, end, inside, bodies, islands, points, factors, trial)
+        elif attempt % 3 == 0 and plain:
+            left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
+        else:
+            left = relax(island, SWEEPS, bodies, islands, points, trial)
+        left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
+        best = _set_aside(island, left, best, islands, points, trial)
+    return left, best
+
+
+@procedure
+def _polished(
+    island: int, left: float, enough: float, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
+    factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """The residual after Newton steps on the result of another method, if it left more than enough."""
+    if left <= enough:
+        return left
+    return newton(island, POLISH, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
 
 
 @procedure

@@ -13,6 +13,7 @@ from .compiled import CompiledModel, compiled_file
 from .keyframes import with_keyframes
 from .loops import Constraints
 from .masks import kept_apart
+from .sensors import note_sensors
 from .unread import note_unread
 
 __all__ = ["read_mjcf"]
@@ -47,6 +48,7 @@ def read_mjcf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     tree = BodyTree(compiled, notes, fix_inertia=fix_inertia)
     constraints = Constraints(compiled, tree, notes)
     note_unread(compiled, notes)
+    note_sensors(compiled, tree, notes)
     note_weightless(tree.bodies, tree.joints, tree.lines, notes)
     mechanism = Mechanism(
         compiled.spec.modelname or "model", tuple(tree.bodies), tuple(tree.joints), tuple(constraints.loops), tree.frames,

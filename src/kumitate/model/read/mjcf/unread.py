@@ -25,7 +25,6 @@ _KINDS = {
     "light": "cameras, lights, textures and skins: not drawn",
     "texture": "cameras, lights, textures and skins: not drawn",
     "skin": "cameras, lights, textures and skins: not drawn",
-    "sensor": "sensors: not simulated; outputs of a simulation take their place",
     "flex": "flexes (deformable bodies): not simulated",
     "plugin": "<plugin>: programs for MuJoCo, not used",
     "numeric": "<custom>: data for other programs, not used",

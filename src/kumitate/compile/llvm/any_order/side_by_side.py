@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...scalar import LoopBlock, Program, Symbol, origin
-from ..remembered import Remembered
-from .sincos import PACKED
-from .straight_line import CONDITIONS, StraightLine
-from .sums import uses_of_pass
+from ....scalar import LoopBlock, Program, Symbol, origin
+from ...remembered import Remembered
+from ..sincos import PACKED
+from ..straight_line import CONDITIONS, StraightLine
+from ..sums import uses_of_pass
 
 if TYPE_CHECKING:
-    from .body import ProgramBody
+    from ..body import ProgramBody
 
-__all__ = ["MOST", "PassLanes", "independent_loops", "write_passes"]
+__all__ = ["MOST", "PassLanes", "independent_loops", "without_order", "write_passes"]
 
 #: Loops of more passes stay loops, and those of more than `WIDEST` passes are never computed in lanes: 256 bits.
 MOST, WIDEST = 8, 4
@@ -39,9 +39,14 @@ def independent_loops(program: Program) -> frozenset[int]:
 
 
 def _independent(node: Symbol) -> bool:
-    """Whether a loop is short, carries nothing, runs all its passes, and has no other blocks in it."""
+    """Whether a loop is short, and its passes have no order."""
+    return node.payload.count <= MOST and without_order(node)
+
+
+def without_order(node: Symbol) -> bool:
+    """Whether the passes of a loop may be computed in any order: it carries nothing, runs them all, and has no blocks in it."""
     block = node.payload
-    if block.count > MOST or block.carries or block.condition is not None:
+    if block.carries or block.condition is not None:
         return False
     return not any(part.op in _OTHER_BLOCKS for part in block.line)
 
@@ -65,7 +70,7 @@ def write_passes(around: ProgramBody, node: Symbol) -> None:
     for outer in node.args:
         around.value(outer)
     if around.module.lanes == 1 < block.count <= WIDEST:
-        around.side_by_side[node] = PassLanes(around, node).run()
+        around.side_by_side[node] = PassLanes(around, node, block.count).run()
         return
     counters = [part for part in block.line if part.op == "counter"]
     kept = around.one_by_one[node] = []
@@ -91,10 +96,10 @@ def _order(indices: Sequence[int]) -> str:
 
 
 class PassLanes(StraightLine):
-    """Writes the passes of a loop side by side into the function of `around`."""
+    """Writes so many passes of a loop side by side into the function of `around`."""
 
-    def __init__(self, around: ProgramBody, node: Symbol):
-        super().__init__(around.module.wide(node.payload.count))
+    def __init__(self, around: ProgramBody, node: Symbol, passes: int):
+        super().__init__(around.module.wide(passes))
         self.around, self.block_node = around, node
 
     def run(self) -> dict[int, str]:

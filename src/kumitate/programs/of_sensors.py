@@ -1,0 +1,201 @@
+"""What sensors measure, as functions of the state, the accelerations and the efforts.
+
+A force between two bodies is the rate of the momentum of all that the outer one carries, minus its weight (Newton's and Euler's
+equations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import Body, Mechanism, Sensor
+from ..model.sensors import AT_JOINTS
+from ..scalar import Program, Scalar, maximum, select, sqrt, trace
+from ..spatial import Transform, Vector3
+from .moving_frames import MovingFrame, MovingFrames
+
+__all__ = ["sensor_program"]
+
+#: What only accelerations tell, and what is of all that a body carries.
+_OF_ACCELERATIONS = ("accelerometer", "proper_acceleration", "angular_acceleration", "force", "torque")
+_OF_POSTURES = ("position", "orientation", "x_axis", "y_axis", "z_axis", "subtree_center")
+
+
+def sensor_program(mechanism: Mechanism, sensor: Sensor) -> Program:
+    """What a sensor measures, as a program of q, v, a and tau, as many as it needs.
+
+    Raises:
+        InputError: for a body, frame or joint that does not exist; for a force where loops act on bodies.
+    """
+    name = f"{sensor.kind}_{mechanism.name}"
+    if sensor.kind in AT_JOINTS:
+        return _of_joint(mechanism, sensor, name)
+    for place in (sensor.of, sensor.seen_from):
+        if place not in mechanism.tree.places:
+            raise _unknown(mechanism, "body or frame", place, list(mechanism.tree.places))
+    if sensor.kind in ("force", "torque") and mechanism.loops:
+        raise InputError(
+            f"{mechanism.name}: the {sensor.kind} at {sensor.of!r} cannot be measured, as forces of loops act on bodies; the "
+            "joints' efforts and the loops' forces are in the results"
+        )
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq}
+    if sensor.kind not in _OF_POSTURES:
+        sizes["v"] = mechanism.nv
+    if sensor.kind in _OF_ACCELERATIONS:
+        sizes["a"] = mechanism.nv
+    measured = _OF_PLACES[sensor.kind]
+
+    def page(q: Any, v: Any = (0.0,) * mechanism.nv, a: Any = (0.0,) * mechanism.nv) -> list[Scalar]:
+        return list(measured(MovingFrames(mechanism, q, v, a), sensor))
+
+    return trace(page, sizes, name)
+
+
+def _of_joint(mechanism: Mechanism, sensor: Sensor, name: str) -> Program:
+    """Coordinates, velocities or efforts of a joint."""
+    q = v = 0
+    for joint in mechanism.joints:
+        if joint.name == sensor.of:
+            break
+        q, v = q + joint.kind.nq, v + joint.kind.nv
+    else:
+        raise _unknown(mechanism, "joint", sensor.of, [joint.name for joint in mechanism.joints])
+    signal = {"joint_position": "q", "joint_velocity": "v", "joint_effort": "tau"}[sensor.kind]
+    own = slice(q, q + joint.kind.nq) if signal == "q" else slice(v, v + joint.kind.nv)
+    size = mechanism.nq if signal == "q" else mechanism.nv
+    return trace(lambda values: [sensor.scale * x for x in list(values)[own]], {signal: size}, name)
+
+
+def _unknown(mechanism: Mechanism, what: str, name: str, known: list[str]) -> InputError:
+    near = get_close_matches(name, known, 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    return InputError(f"{mechanism.name}: a sensor is at {name!r}, which is not a {what}{meant}")
+
+
+def _gyro(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    frame = moving.at(sensor.of, sensor.pose)
+    return frame.X.rotation.unrotate(frame.angular)
+
+
+def _velocimeter(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    frame = moving.at(sensor.of, sensor.pose)
+    return frame.X.rotation.unrotate(frame.linear)
+
+
+def _accelerometer(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    frame = moving.at(sensor.of, sensor.pose)
+    return frame.X.rotation.unrotate(frame.acceleration)
+
+
+def _proper_acceleration(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    return moving.at(sensor.of, sensor.pose).acceleration
+
+
+def _angular_acceleration(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    return moving.at(sensor.of, sensor.pose).turning
+
+
+def _relative(moving: MovingFrames, sensor: Sensor) -> Transform:
+    """X_RB."""
+    X_WR, X_WB = moving.at(sensor.seen_from, sensor.its_pose).X, moving.at(sensor.of, sensor.pose).X
+    return (X_WR.inverse() @ X_WB).dense()
+
+
+def _position(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    return _relative(moving, sensor).translation
+
+
+def _axis(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    axis = {"x_axis": (1.0, 0.0, 0.0), "y_axis": (0.0, 1.0, 0.0), "z_axis": (0.0, 0.0, 1.0)}[sensor.kind]
+    return _relative(moving, sensor).rotation.rotate(Vector3.of(axis))
+
+
+def _orientation(moving: MovingFrames, sensor: Sensor) -> Sequence[Scalar]:
+    """The quaternion by its squares, each from the diagonal, and signs from the differences (S. Sarabandi, F. Thomas,
+    Accurate computation of quaternions from rotation matrices, ARK 2018)."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (list(row) for row in _relative(moving, sensor).rotation.matrix())
+    squares = [1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz, 1.0 + xx + yy + zz]
+    x, y, z, w = (0.5 * sqrt(maximum(square, 0.0)) for square in squares)
+    signed = [select(part < 0.0, -size, size) for size, part in zip((x, y, z), (zy - yz, xz - zx, yx - xy), strict=True)]
+    return [*signed, w]
+
+
+def _linear_velocity(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    frame, base = moving.at(sensor.of, sensor.pose), moving.at(sensor.seen_from, sensor.its_pose)
+    away = frame.X.translation - base.X.translation
+    return base.X.rotation.unrotate(frame.linear - base.linear - base.angular.cross(away))
+
+
+def _angular_velocity(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    frame, base = moving.at(sensor.of, sensor.pose), moving.at(sensor.seen_from, sensor.its_pose)
+    return base.X.rotation.unrotate(frame.angular - base.angular)
+
+
+def _center(carried: list[tuple[Body, MovingFrame]], values: list[Vector3]) -> Vector3:
+    """The mean of vectors by the masses of bodies."""
+    total = sum(body.mass for body, _ in carried)
+    return sum((value * (body.mass / total) for (body, _), value in zip(carried, values, strict=True)), Vector3())
+
+
+def _subtree_center(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    carried = moving.carried(sensor.of)
+    return _center(carried, [frame.X.translation for _, frame in carried])
+
+
+def _subtree_velocity(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    carried = moving.carried(sensor.of)
+    return _center(carried, [frame.linear for _, frame in carried])
+
+
+def _subtree_angular_momentum(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    carried = moving.carried(sensor.of)
+    center, mean = _subtree_center(moving, sensor), _subtree_velocity(moving, sensor)
+    total = Vector3()
+    for body, frame in carried:
+        total = total + _turned(body, frame, frame.angular)
+        total = total + (frame.X.translation - center).cross((frame.linear - mean) * body.mass)
+    return total
+
+
+def _turned(body: Body, frame: MovingFrame, omega: Vector3) -> Vector3:
+    """I ω in the world's axes, of an angular velocity or acceleration in them."""
+    R = frame.X.rotation
+    own = R.unrotate(omega)
+    rows = np.asarray(body.inertia, dtype=float).tolist()
+    return R.rotate(Vector3.of([own.dot(Vector3.of(row)) for row in rows]))
+
+
+def _force(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    frame = moving.at(sensor.of, sensor.pose)
+    total = Vector3()
+    for body, other in moving.carried(_body(moving.mechanism, sensor.of)):
+        total = total + other.acceleration * body.mass
+    return frame.X.rotation.unrotate(total)
+
+
+def _torque(moving: MovingFrames, sensor: Sensor) -> Vector3:
+    frame = moving.at(sensor.of, sensor.pose)
+    total = Vector3()
+    for body, other in moving.carried(_body(moving.mechanism, sensor.of)):
+        total = total + (other.X.translation - frame.X.translation).cross(other.acceleration * body.mass)
+        total = total + _turned(body, other, other.turning) + other.angular.cross(_turned(body, other, other.angular))
+    return frame.X.rotation.unrotate(total)
+
+
+def _body(mechanism: Mechanism, name: str) -> str:
+    """The body that a frame is on; a body itself."""
+    return next((frame.body for frame in mechanism.frames if frame.name == name), name)
+
+
+_OF_PLACES: dict[str, Callable[[MovingFrames, Sensor], Iterable[Scalar]]] = {
+    "gyro": _gyro, "velocimeter": _velocimeter, "accelerometer": _accelerometer, "proper_acceleration": _proper_acceleration,
+    "angular_acceleration": _angular_acceleration, "position": _position, "orientation": _orientation, "x_axis": _axis,
+    "y_axis": _axis, "z_axis": _axis, "linear_velocity": _linear_velocity, "angular_velocity": _angular_velocity,
+    "force": _force, "torque": _torque, "subtree_center": _subtree_center, "subtree_velocity": _subtree_velocity,
+    "subtree_angular_momentum": _subtree_angular_momentum,
+}  # fmt: skip
