@@ -150,10 +150,10 @@ class Simulation(simulation.MechanismSimulation):
             if any(given is not None for given in (tau, wrenches, loop_tau, inputs)):
                 raise InputError(f"{self.mechanism.name}: a batch has efforts and inputs of its own; write to its arrays")
             return self._sloped(state.time, state.q, state.v, state.efforts)
-        number, q, v, u = (np.array(state.carried[name]) for name in ("number", "q", "v", "u"))
+        q, v, u = (state.carried[name].copy() for name in ("q", "v", "u"))
         given = (by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs))
         self.actuation.put(u, tau, *given)
-        return self._sloped(number * self.step_size, q, v, u)
+        return self._sloped(state.carried["number"] * self.step_size, q, v, u)
 
     def rollout(self, start: Batch, efforts: Mapping[str, Any] | None = None, *, steps: int, every: int = 1) -> RolloutTape:
         """The motion of a batch over some steps, with efforts of their own in each; `RolloutTape.back` gives gradients.

@@ -17,15 +17,12 @@ from .pinocchio_peer import Pinocchio, without_calls
 from .report import Row
 from .subjects import RandomChain, Subject
 
-__all__ = ["DynamicsDerivatives"]
+__all__ = ["DerivativesCase", "DynamicsDerivatives"]
 
 
 @dataclass(frozen=True)
-class DynamicsDerivatives(SubjectCase):
-    """Accelerations with their derivatives by q, v and tau of many states, one thread.
-
-    Pinocchio has no loop over states in C++ for this function. It is called from Python at every state, and what such a call
-    costs is taken off: all that it takes for a pendulum, its few operations included.
+class DerivativesCase(SubjectCase):
+    """Derivatives of forward dynamics of many states, one thread, beside Pinocchio.
 
     Attributes:
         one, batch: targets for the ratio, one state at a time and all lanes of the processor at once.
@@ -44,6 +41,15 @@ class DynamicsDerivatives(SubjectCase):
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"derivatives of the forward dynamics of {self.subject.title}"
+
+
+@dataclass(frozen=True)
+class DynamicsDerivatives(DerivativesCase):
+    """Accelerations with their derivatives by q, v and tau of many states, one thread.
+
+    Pinocchio has no loop over states in C++ for this function. It is called from Python at every state, and what such a call
+    costs is taken off: all that it takes for a pendulum, its few operations included.
+    """
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         mechanism, states, n = self.subject.mechanism, effort.share(self.states), self.subject.mechanism.nv

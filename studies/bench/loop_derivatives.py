@@ -13,7 +13,8 @@ from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.programs import make_program
 
 from .cassie import Cassie
-from .contract import Case, agreement
+from .contract import agreement
+from .derivatives import DerivativesCase
 from .four_bars import FourBars
 from .pinocchio_peer import Pinocchio, without_calls
 from .report import Row
@@ -22,7 +23,7 @@ __all__ = ["LoopDerivatives"]
 
 
 @dataclass(frozen=True)
-class LoopDerivatives(Case):
+class LoopDerivatives(DerivativesCase):
     """Accelerations with their derivatives by q, v and tau of many states on closed loops, one thread.
 
     Pinocchio is called from Python at every state: constraintDynamics, then its derivatives. What the calls cost is taken off:
@@ -30,29 +31,11 @@ class LoopDerivatives(Case):
     two moving bodies they are not those of their own accelerations (by differences along a motion of the linkage).
 
     Attributes:
-        one, batch: targets for the ratio, one state at a time and all lanes of the processor at once.
-        states: in the batch.
         tolerance: of the comparison. Theirs keeps the proximal damping of rows that depend on each other.
     """
 
     subject: FourBars | Cassie
-    one: float
-    batch: float
-    states: int = 64
     tolerance: float = 1e-9
-    peer = "Pinocchio"
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"derivatives_{self.subject.name}"
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        return f"derivatives of the forward dynamics of {self.subject.title}"
-
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return self.subject.missing
 
     def rows(self, effort: Effort) -> Iterator[Row]:
         mechanism, states, n = self.subject.mechanism, effort.share(self.states), self.subject.mechanism.nv

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel, engine
-from kumitate.compile.elf import placed
+from kumitate.compile.linking import placed
 from kumitate.compile.target import host
 from kumitate.scalar import arctan2, loop, sin, sqrt, tanh, trace
 

@@ -179,6 +179,15 @@ def test_loops_stop_at_their_limits():
         assert (run.energy.total - run.energy.total[0]).max() < 1e-3 * run.energy.kinetic.max()
 
 
+def test_limits_of_loop_joints_are_said_to_be_no_stops():
+    robot = km.load("four_bar")
+    loop = robot.mechanism.loops[0]
+    limited = replace(robot.mechanism, loops=(replace(loop, limits=(km.Limits(-0.1, 0.1),)),))
+    for limits in (True, False):
+        run = km.simulate(limited, *robot.start, duration=0.01, limits=limits)
+        assert any(f"limits of loop joints ({loop.name!r}): not stops" in note for note in run.audit.notes) == limits
+
+
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rkf45_adaptive"])
 def test_loops_with_limits_that_are_not_reached_move_as_without(integrator):
     robot = km.load("andrews")

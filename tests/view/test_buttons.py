@@ -154,3 +154,17 @@ def test_names_in_legends_are_not_cut(page, size):
         assert page.ask("document.documentElement.scrollWidth") <= size[0]
     finally:
         page.browser.resize((900, 500))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(1280, 720), (885, 560), (861, 500), (390, 780)], ids=lambda size: f"{size[0]} px")
+def test_the_title_leaves_the_buttons_free(page, size):
+    page.browser.resize(size)
+    try:
+        page.until(f"innerWidth == {size[0]}")
+        boxes = "JSON.stringify(['#stage header', '#view'].map((one) => document.querySelector(one).getBoundingClientRect()))"
+        title, buttons = json.loads(page.ask(boxes))
+        assert title["right"] < buttons["left"] or title["bottom"] < buttons["top"]
+        assert buttons["right"] <= size[0]
+    finally:
+        page.browser.resize((900, 500))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ProgramError
 from ..scalar.verify import verifying
 from .disk import cached
-from .elf import Placed, placed
-from .target import Target, binding, host, machine
+from .linking import linked, placed
+from .target import Target, binding, machine
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -25,18 +25,7 @@ _FORM = "3"  # version of `object_code` itself, apart from the text and the targ
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
-_SHARE = 16  # so many libraries share a linker
 _switch = threading.Lock()
-
-
-class _Here(threading.local):
-    """The linker in use in a thread, and how many libraries were linked there."""
-
-    linker: Any = None
-    libraries = 0
-
-
-_here = _Here()
 
 
 @dataclass(frozen=True)
@@ -93,7 +82,8 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequenc
     """
     begin = time.perf_counter()
     known = dict(chain.from_iterable(code.addresses.items() for code in called))
-    addresses, keep = placed([image.content for image in images], functions, known) or _linked(images, functions, known)
+    contents = [image.content for image in images]
+    addresses, keep = placed(contents, functions, known) or linked(contents, functions, known)
     seconds = sum(image.seconds for image in images) + time.perf_counter() - begin
     size = sum(len(image.content) for image in images)
     return Code(
@@ -105,29 +95,6 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequenc
 def load(text: str, target: Target, functions: Sequence[str]) -> Code:
     """The functions of an LLVM module that was not made from a program."""
     return link([generate(text, target)], functions)
-
-
-def _linked(images: Sequence[ObjectFile], functions: Sequence[str], known: Mapping[str, int]) -> Placed:
-    """Object files in memory by LLVM, which frees them with the tracker.
-
-    LLVM keeps the names and tables of a library until its linker is freed, so that only a few libraries share one; making one
-    takes longer than linking a small library. Each thread has its own, and trackers keep them alive. Objects are linked
-    by LLVM's JITLink, which puts code and constants next to each other, as the small code model needs. A linker that is given
-    a machine does not look for the processor's features again.
-    """
-    builder = binding().JITLibraryBuilder()
-    for image in images:
-        builder = builder.add_object_img(image.content)
-    builder = builder.add_current_process()
-    for name, address in known.items():
-        builder = builder.import_symbol(name, address)
-    for name in functions:
-        builder.export_symbol(name)
-    if _here.libraries % _SHARE == 0:
-        _here.linker = binding().create_lljit_compiler(machine(host()), use_jit_link=True)
-    _here.libraries += 1
-    tracker = builder.link(_here.linker, f"kumitate{_here.libraries}")
-    return Placed({name: tracker[name] for name in functions}, tracker)
 
 
 def assembly(text: str, target: Target) -> str:

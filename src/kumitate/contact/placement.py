@@ -40,6 +40,11 @@ def lowest_bodies(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact
 
     Raises:
         InputError: if nothing can touch anything.
+
+    >>> from kumitate.model import Body, Geometry, Joint, Sphere
+    >>> ball = Body("ball", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Geometry(Sphere(0.5)),))
+    >>> lowest_bodies(Mechanism("a ball", (ball,), (Joint("free", "floating", "world", "ball"),)), [0, 0, 0, 1, 0, 0, 3.0])
+    ['ball']
     """
     gaps = _gaps(mechanism, q, contact)
     end = min(gaps.values(), default=FAR) + _ALIKE * mechanism.tree.size

@@ -14,7 +14,7 @@ from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked
 
 __all__ = [
     "OFF_MANIFOLD", "by_name", "check_limits", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows",
-    "checked_state", "checked_step", "checked_tolerance", "run_steps", "step_count", "steps_held",
+    "checked_state", "checked_step", "checked_tolerance", "first_notes", "run_steps", "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -111,6 +111,20 @@ def check_limits(mechanism: Mechanism, bounds: Sequence[Bound], q: np.ndarray) -
             f"({mechanism.q_names[worst.q]} in rad or m). Stops would force it back against closed loops: start within the "
             "limits (robot.state, --q), correct the limit, or take limits=False (--no-limits)"
         )
+
+
+def first_notes(mechanism: Mechanism, limits: bool) -> list[str]:
+    """What is said of a mechanism that does not move, and, with stops, of position limits of loop joints, which have none."""
+    still = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
+    limited = [loop.name for loop in mechanism.loops if any((one.lower, one.upper) != (None, None) for one in loop.limits)]
+    if not limited or not limits:
+        return still
+    names = ", ".join(map(repr, limited))
+    return [
+        *still,
+        f"limits of loop joints ({names}): not stops; those of joints of the tree are. Cut the loop at another joint, by "
+        "kumitate.model.recut(mechanism, loop, joint)",
+    ]
 
 
 # --- times ------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
 from .batch import Batch
-from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, run_steps, steps_held  # fmt: skip
+from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, first_notes, run_steps, steps_held
 from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
@@ -119,7 +119,7 @@ class MechanismSimulation:
         self._starts = Starts(mechanism, *start)
         self.step_size = checked_step(step)
         self._busy = Lock()
-        self.notes = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
+        self.notes = first_notes(mechanism, limits)
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)

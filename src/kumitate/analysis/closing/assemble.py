@@ -23,6 +23,12 @@ NEARLY = 1e-6
 _TRIES = 200
 #: Steps with the same inverse before a new one is computed.
 _CHORDS = 20
+#: How many steps towards the nearest configuration are remembered, and what of their differences is resolved.
+_REMEMBERED, _RESOLVED = 6, 1e-6
+#: Longer ones [rad, m] turn from step to step, so that only the last two tell where they lead.
+_STRAIGHT = 0.05
+#: The gap that is left on the way after long steps, as the next step closes it too, as a part of the square of a step.
+_ON_THE_WAY = 1e-2
 #: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
 _LEFT = 1e-9
 #: An initial velocity is refused if closing the loops changes it by more than this fraction.
@@ -90,23 +96,25 @@ def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray
 def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Slides along the closed configurations from q until the difference from `start` is normal to them.
 
-    Steps on a curved surface shorten by a nearly constant factor; two of them tell where they lead (D. G. Anderson, Iterative
-    procedures for nonlinear integral equations, J. ACM 12, 1965, with one step remembered).
+    Steps on a curved surface shorten by nearly constant factors; some of them tell where they lead (D. G. Anderson, Iterative
+    procedures for nonlinear integral equations, J. ACM 12, 1965, with a few steps remembered).
     """
     place = _place(loops, start, q, free)
-    before = None
+    before: list[_Place] = []
     for _ in range(_TRIES):
         if np.abs(place.step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(place.q).max(initial=0.0)):
             break
-        there = _slid(loops, place, place.step if before is None else _further(before, place), free)
+        there = _slid(loops, place, _further(before, place) if before else place.step, free)
         found = None if there is None else _place(loops, start, there, free)
         if found is not None and np.linalg.norm(found.away) <= np.linalg.norm(place.away) * (1.0 + 1e-12):
-            before, place = place, found
-        elif before is None:  # the slide went beyond the end of the closed configurations, or rounding is all that is left
+            straight = np.abs(found.step).max(initial=0.0) < _STRAIGHT
+            before, place = [*before, place][-_REMEMBERED if straight else -1 :], found
+        elif not before:  # the slide went beyond the end of the closed configurations, or rounding is all that is left
             break
         else:
-            before = None
-    return place.q
+            before = []
+    gap = float(np.abs(loops.positions(place.q)[0]).max(initial=0.0))
+    return place.q if gap <= CLOSED * loops.mechanism.tree.size else closed_near(loops, place.q, free)
 
 
 class _Place(NamedTuple):
@@ -130,22 +138,25 @@ def _place(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndar
     return _Place(q, away, (inverse @ (J @ away - error) - away) * free, inverse)
 
 
-def _further(before: _Place, place: _Place) -> np.ndarray:
-    """The step to where the last two lead together."""
-    bend = place.step - before.step
-    share = float(bend @ place.step) / max(float(bend @ bend), 1e-300)
-    return np.asarray(place.step - share * (place.away - before.away + bend))
+def _further(before: list[_Place], place: _Place) -> np.ndarray:
+    """The step to where the last ones lead together."""
+    bends = np.stack([place.step - other.step for other in before], axis=1)
+    moves = np.stack([place.away - other.away for other in before], axis=1)
+    shares = np.linalg.lstsq(bends, place.step, rcond=_RESOLVED)[0]
+    return np.asarray(place.step - (moves + bends) @ shares)
 
 
 def _slid(loops: LoopEquations, place: _Place, step: np.ndarray, free: np.ndarray) -> np.ndarray | None:
     """The closed configuration beside a step; None if there is none."""
     tree, last = loops.mechanism.tree, np.inf
+    longest = float(np.abs(step).max(initial=0.0))
+    enough = max(0.1 * CLOSED * tree.size, _ON_THE_WAY * longest**2 if longest > _STRAIGHT else 0.0)
     with suppress(ModelError):
         there = loops.stepped(place.q, step)
         for _ in range(_CHORDS):  # with J⁺ of the last place, as long as that closes the loops quickly
             error, _ = loops.positions(there)
             gap = float(np.abs(error).max(initial=0.0))
-            if gap <= 0.1 * CLOSED * tree.size:
+            if gap <= enough:
                 return there
             if gap > 0.7 * last:
                 break

@@ -6,7 +6,7 @@ It does not know where the inputs come from (`ProgramInputs`), nor how the funct
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -318,7 +318,7 @@ class ProgramBody(KeptInMemory):
         self.count += 1  # a loop in it may begin before any line
         carries, keeps = block.carries, block.keeps
         first = [self.value(a) for a in node.args[: len(carries)]]
-        inside = read_inside(node)
+        inside = read_inside(node) - self.values.keys()
         for outer in node.args[len(carries) :]:
             if outer not in inside:
                 self.value(outer)  # loaded or computed before the loop, not in it
@@ -327,6 +327,7 @@ class ProgramBody(KeptInMemory):
         self.scratch_used += block.count * len(keeps)
         if in_blocks(node, self.module.lanes):
             write_blocks(self, node)
+            self.forget(inside)
             return "loop"
         before = self.block
         self.effect(f"br label %{label}")
@@ -359,7 +360,13 @@ class ProgramBody(KeptInMemory):
             self.effect(f"br i1 {self.line(f'icmp ult i64 {following}, {block.count}')}, label %{label}, label %{label}.end")
         self.start(f"{label}.end")
         self.results[node] = {k: f"%{label}.{'c' if going else 'n'}{k}" for k in carries}
+        self.forget(inside)
         return "loop"
+
+    def forget(self, inputs: Iterable[Symbol]) -> None:
+        """Has inputs read again where they are used next: they are too many to be kept."""
+        for node in inputs:
+            self.values.pop(node, None)
 
     def going(self, block: LoopBlock, used: Mapping[Symbol, int], label: str, counter: str) -> str:
         """The lanes that continue, determined before a pass; the loop ends without any, or after all passes."""

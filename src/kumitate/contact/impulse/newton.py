@@ -10,7 +10,7 @@ from typing import Any
 from ...scalar import Scalar, is_zero, maximum, minimum, select, sqrt
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
 from .contact_points import ContactFrame
-from .jacobians import NO_STIFFNESS, frozen
+from .jacobians import NO_STIFFNESS, along, frozen
 from .problem import STIFF, Impulses, Problem
 
 __all__ = ["Approach", "again", "felt_stiffness", "newton"]
@@ -28,10 +28,9 @@ class Law:
     base: list[Scalar]
     K: Dense
 
-    def after(self, frame: ContactFrame, du: Sequence[Scalar]) -> list[Scalar]:
-        """The impulse after the velocity has changed by du, projected onto the friction cone."""
-        change = [dot(row, du) for row in self.K.rows]
-        return frame.onto_laws([a - b for a, b in zip(self.base, change, strict=True)])
+    def after(self, du: Sequence[Scalar]) -> list[Scalar]:
+        """The impulse after the velocity has changed by du."""
+        return [a - dot(row, du) for a, row in zip(self.base, self.K.rows, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,28 @@ def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach
         for patch, state in zip(given.patches, states, strict=True)
     ]
     factors = given.stiffened([K for _, K in felt])
-    return _after_all(given, guess, states, factors, [lack for lack, _ in felt]), factors
+    still = [0.0 for _ in given.loops]  # the loops are closed: their stiffness resists any dv that would open them
+    change = factors.solve(given.efforts([lack for lack, _ in felt], still))
+    return given.after(_changed(given, guess, states, change, _after), guess.loops), factors
 
 
 def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach, factors: SparseFactors) -> Impulses:
-    """A step with the factors of the previous one: valid where no point slides and none has changed its mode."""
+    """A step with the factors of the previous one: valid where no point slides and none has changed its mode.
+
+    It solves the same equations for points and loops at once, so that neither needs sweeps over the other:
+    (M + JᵀKJ + GᵀsG) dv = Jᵀ base + Gᵀμ − s Gᵀ(G v + softness μ) − M (v − v_free), λ' = base − K J dv, and μ' by the loops'
+    stiffness s from v + dv. Impulses are not projected onto the laws, so that velocities and impulses belong together: where a
+    mode changes, `Problem.residual` or `Problem.unbalanced` says so.
+    """
     states = _states(given, guess, targets, approach)
-    lacks = [patch.if_near(_lack, *state, otherwise=Force()) for patch, state in zip(given.patches, states, strict=True)]
-    return _after_all(given, guess, states, factors, lacks)
+    bases = [patch.if_near(_base, *state, otherwise=Force()) for patch, state in zip(given.patches, states, strict=True)]
+    moved = [rate - free for rate, free in zip(guess.v, given.v_free, strict=True)]
+    pulls = given.pulls(guess.v, guess.loops)
+    left = [effort - along(given.M[i], moved) for i, effort in enumerate(given.efforts(bases, pulls))]
+    change = factors.solve(left)
+    v = [rate + more for rate, more in zip(guess.v, change, strict=True)]
+    points = _changed(given, guess, states, change, _onwards)
+    return Impulses(points, given.pulls(v, guess.loops), v)
 
 
 def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> list[tuple[Any, ...]]:
@@ -86,17 +99,15 @@ def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approac
     ]
 
 
-def _after_all(
-    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], factors: SparseFactors, lacks: Sequence[Force]
-) -> Impulses:
-    """All impulses after a Newton step; `lacks`: the residual wrench of each patch."""
-    still = [0.0 for _ in given.loops]  # the loops are closed: their stiffness resists any dv that would open them
-    turned = given.jacobians.twists(factors.solve(given.efforts(lacks, still)))
-    points = []
-    for patch, state, impulses in zip(given.patches, states, guess.points, strict=True):
-        change = patch.twist(given.jacobians, turned)
-        points.append(patch.if_near(_after, *state, change, otherwise=impulses))
-    return given.after(points, guess.loops)
+def _changed(
+    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], change: Sequence[Scalar], after: Callable[..., Any]
+) -> list[list[list[Scalar]]]:
+    """The impulses of all points after the velocities have changed."""
+    turned = given.jacobians.twists(change)
+    return [
+        patch.if_near(after, *state, patch.twist(given.jacobians, turned), otherwise=impulses)
+        for patch, state, impulses in zip(given.patches, states, guess.points, strict=True)
+    ]
 
 
 def _laws(
@@ -131,10 +142,21 @@ def _lack(frames: Sequence[ContactFrame], initial_modes: Any, impulses: Sequence
     return total
 
 
-def _after(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
+def _base(frames: Sequence[ContactFrame], *state: Any) -> Force:
+    """The wrench of a patch by the laws, without a change of its twist."""
+    laws = zip(frames, _laws(frames, *state), strict=True)
+    return sum((frame.wrench(law.base) for frame, law in laws), Force())
+
+
+def _onwards(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
     """A patch's impulses after its twist has changed by the last item of `state`."""
     *now, change = state
-    return [law.after(frame, frame.along(change)) for frame, law in zip(frames, _laws(frames, *now), strict=True)]
+    return [law.after(frame.along(change)) for frame, law in zip(frames, _laws(frames, *now), strict=True)]
+
+
+def _after(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
+    """The same, projected onto the friction cones."""
+    return [frame.onto_laws(impulse) for frame, impulse in zip(frames, _onwards(frames, *state), strict=True)]
 
 
 @dataclass(frozen=True)

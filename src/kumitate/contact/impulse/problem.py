@@ -89,13 +89,14 @@ class Problem:
     Attributes:
         branch_factors: the tree at its posture, with the inertia matrix of the implicit step.
         patches, loops: where impulses act.
-        factors: those of the inertia matrix plus the stiffness of loops.
+        held: the inertia matrix plus the stiffness of loops; factors: its factors.
         v_free: the velocities (nv) after the step without contact.
     """
 
     branch_factors: BranchFactors
     patches: Sequence[ContactPatch]
     loops: Sequence[LoopEquation]
+    held: Pattern
     factors: SparseFactors
     v_free: Sequence[Scalar]
 
@@ -108,12 +109,11 @@ class Problem:
         v_free: Sequence[Scalar],
     ) -> Problem:
         """The problem with its factors."""
-        factors = branch_factors.factors
-        if loops:
-            stiff = {i: dict(row) for i, row in branch_factors.M.items()}
-            _add_loops(stiff, loops)
-            factors = SparseFactors.of(stiff, symmetric=True)
-        return cls(branch_factors, patches, loops, factors, v_free)
+        if not loops:
+            return cls(branch_factors, patches, loops, branch_factors.M, branch_factors.factors, v_free)
+        held = {i: dict(row) for i, row in branch_factors.M.items()}
+        _add_loops(held, loops)
+        return cls(branch_factors, patches, loops, held, SparseFactors.of(held, symmetric=True), v_free)
 
     @classmethod
     def at(
@@ -160,27 +160,38 @@ class Problem:
 
     def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
         """The effect of the points' impulses, and of the impulses that keep the loops closed; `loops`: their first guess."""
-        wrenches = [
-            sum((frame.wrench(impulse) for frame, impulse in zip(patch.frames, of_points, strict=True)), Force())
-            for patch, of_points in zip(self.patches, points, strict=True)
-        ]
+        wrenches = self._wrenches(points)
         v = list(self.v_free)
         # M (v − v_free): the correction is small after the first sweep, and so is its rounding error
         moved: list[Scalar] = [0.0] * len(v)
         for _ in range(SWEEPS if self.loops else 1):
-            pulls = [
-                old - equation.stiffness * (equation.rate(v) + equation.softness * old)
-                for equation, old in zip(self.loops, loops, strict=True)
-            ]
-            left = [effort - done for effort, done in zip(self.efforts(wrenches, pulls), moved, strict=True)]
+            left = [effort - done for effort, done in zip(self.efforts(wrenches, self.pulls(v, loops)), moved, strict=True)]
             change = self.factors.solve(left)
             v = [rate + more for rate, more in zip(v, change, strict=True)]
             moved = [done + along(self.M[i], change) for i, done in enumerate(moved)]
-            loops = [
-                old - equation.stiffness * (equation.rate(v) + equation.softness * old)
-                for equation, old in zip(self.loops, loops, strict=True)
-            ]
+            loops = self.pulls(v, loops)
         return Impulses(points, loops, v)
+
+    def unbalanced(self, guess: Impulses) -> Scalar:
+        """How far the velocities of a guess are from those that its impulses cause: M (v − v_free) − Jᵀλ, by M's diagonal."""
+        pushed = self.efforts(self._wrenches(guess.points), guess.loops)
+        moved = [rate - free for rate, free in zip(guess.v, self.v_free, strict=True)]
+        errors = (absolute(along(self.M[i], moved) - effort) / self.M[i][i] for i, effort in enumerate(pushed))
+        return reduce(maximum, errors, 0.0)
+
+    def _wrenches(self, points: list[list[list[Scalar]]]) -> list[Force]:
+        """The wrench of every patch, from its points' impulses."""
+        return [
+            sum((frame.wrench(impulse) for frame, impulse in zip(patch.frames, of_points, strict=True)), Force())
+            for patch, of_points in zip(self.patches, points, strict=True)
+        ]
+
+    def pulls(self, v: Sequence[Scalar], loops: Sequence[Scalar]) -> list[Scalar]:
+        """The impulses of the loops by their stiffness, from those so far and the velocities."""
+        return [
+            old - equation.stiffness * (equation.rate(v) + equation.softness * old)
+            for equation, old in zip(self.loops, loops, strict=True)
+        ]
 
     def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
         """Jᵀ λ (nv), from one wrench per patch and one impulse per equation."""
@@ -205,12 +216,11 @@ class Problem:
                 near[link] = either(near[link], patch.near) if link in near else patch.near
         if not self.coupled:
             return self.branch_factors.stiffened(on, near)
-        H = {i: dict(row) for i, row in self.M.items()}
+        H = {i: dict(row) for i, row in self.held.items()}
         self.jacobians.add_stiffness(H, self.jacobians.tree.links, on)
         for patch, K in zip(self.patches, on_patches, strict=True):
             if patch.shift is not None:
                 self._add_between(H, patch, K)
-        _add_loops(H, self.loops)
         return SparseFactors.of(H)
 
     def _add_between(self, H: Pattern, patch: ContactPatch, K: Dense) -> None:

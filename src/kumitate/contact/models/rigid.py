@@ -117,7 +117,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
 
         def repeated(_: Any, last: _Repeat) -> tuple[_Repeat, None]:
             finer = again(given, last.guess, targets, replace(approach, first=0.0), factors)
-            left = given.residual(finer, targets)
+            left = maximum(given.residual(finer, targets), given.unbalanced(finer))
             falling = select(left < FALLING * last.residual, 1.0, 0.0)
             return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
 
@@ -148,7 +148,8 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         return when(lost, helped, after), None
 
     nothing = given.nothing()
-    start = select(closing > 0.0, 1e300, 0.0)
+    # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
+    start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
     first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(PATIENCE), 1.0)
     end = loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)

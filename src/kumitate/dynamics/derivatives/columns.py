@@ -75,16 +75,25 @@ def solve_in_loops(rows: Factor, inverse: Sequence[Scalar], right: Sequence[Sequ
 
 
 def _solved(W: Factor, inverse: Any, group: ColumnGroup, right: Any) -> list[list[Scalar]]:
-    """The columns of one group, by rows."""
+    """The columns of one group, by rows: D⁻¹ Wᵀ times them in one loop, W times that in another.
 
-    def column(j: Any, _: Any) -> tuple[None, list[Scalar]]:
+    Each loop uses an entry of W once in a pass, so that it need not be kept.
+    """
+    count = len(group.columns)
+
+    def scaled(j: Any, _: Any) -> tuple[None, list[Scalar]]:
         total: dict[int, Scalar] = dict.fromkeys(group.rows, 0.0)
         for start in range(0, len(group.rows), _TOGETHER):
             given = {i: right[place][j] for place, i in enumerate(group.rows) if start <= place < start + _TOGETHER}
             for k in group.rows:
                 total[k] = sum((W[i][k] * b for i, b in given.items() if k in W[i]), total[k])
-        scaled = {k: x * inverse[k] for k, x in total.items()}
-        return None, [sum((w * scaled[k] for k, w in row.items() if k in scaled), 0.0) for row in W]
+        return None, [total[k] * inverse[k] for k in group.rows]
 
-    _, found = loop(len(group.columns), column, None)
-    return [[found[j][i] for j in range(len(group.columns))] for i in range(len(W))]
+    _, reached = loop(count, scaled, None)
+
+    def column(j: Any, _: Any) -> tuple[None, list[Scalar]]:
+        y = dict(zip(group.rows, reached[j], strict=True))
+        return None, [sum((w * y[k] for k, w in row.items() if k in y), 0.0) for row in W]
+
+    _, found = loop(count, column, None)
+    return [[found[j][i] for j in range(count)] for i in range(len(W))]

@@ -77,11 +77,11 @@ class Direct:
         inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": m.nv, "u": size}
         self._kernel, self._nv = Kernel(found_or_traced(key, lambda: trace(slopes, inputs, name))), m.nv
 
-    def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[np.ndarray, ...]:
+    def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[tuple[np.ndarray, ...], Any]:
         """As of `Along`; and which of the states (...) this is not the derivative at."""
         q_after, v_after, by_all, elsewhere = self._kernel(h, q, v, u)
         n = 2 * self._nv
-        return q_after, v_after, by_all[..., :n], by_all[..., n : n + columns], elsewhere > 0.5
+        return (q_after, v_after, by_all[..., :n], by_all[..., n : n + columns]), elsewhere > 0.5
 
 
 def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scalar) -> tuple[list[Scalar], Dense, Dense, Dense]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,24 +67,31 @@ class SlopedStep:
         Raises:
             InputError: for one state whose contact has no solution to differentiate at; in batches its row is NaN.
         """
-        h, time = self._simulation.step_size, np.broadcast_to(time, q.shape[:-1])
-        if self._direct is None:
-            found = list(self._along(time, h, q, v, u, self._columns))
-        else:
-            *found, other = self._direct(time, h, q, v, u, self._columns)
-            if other.any():
-                again = self._along(time[other], h, q[other], v[other], u[other], self._columns)
-                for part, right in zip(found, again, strict=True):
-                    part[other] = right
-        if not q.shape[:-1] and not np.isfinite(found[2]).all():
+        simulation, lead = self._simulation, q.shape[:-1]
+        found = self._found(np.broadcast_to(time, lead) if lead else np.float64(time), q, v, u)
+        if not lead and not isfinite(found[2].sum()):
             raise InputError(
-                f"{self._simulation.mechanism.name}: the step cannot be differentiated at this state, as its contact has no "
+                f"{simulation.mechanism.name}: the step cannot be differentiated at this state, as its contact has no "
                 "solution that obeys all laws: it did not converge, or a rebound that would gain energy was reduced. Take "
                 "another state, a smaller step, or less restitution"
             )
         q_after, v_after, A, B = found
-        look = partial(active_sets, self._simulation, time, q, v, u, q_after)
+        look = partial(active_sets, simulation, time, q, v, u, q_after)
         return StepSlopes(q_after, v_after, A, B, self.places, look)
+
+    def _found(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The state after the step, and A and B."""
+        h, columns = self._simulation.step_size, self._columns
+        if self._direct is None:
+            return self._along(time, h, q, v, u, columns)
+        found, other = self._direct(time, h, q, v, u, columns)
+        if not time.shape:
+            return self._along(time, h, q, v, u, columns) if other else found
+        if other.any():
+            again = self._along(time[other], h, q[other], v[other], u[other], columns)
+            for part, right in zip(found, again, strict=True):
+                part[other] = right
+        return found
 
 
 def _places(forcing: Forcing) -> dict[str, slice]:

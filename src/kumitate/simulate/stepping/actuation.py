@@ -134,7 +134,7 @@ class Actuation:
         given += [None] * len(forcing.motions)
         given += [self._command(name, inputs.get(name)) for name in forcing.commands]
         for what, known, asked in (("wrenches", forcing.wrenches, wrenches), ("loop_tau", forcing.loop_tau, loop_tau)):
-            if unknown := set(asked) - set(known):
+            if asked and (unknown := set(asked) - set(known)):
                 name = sorted(unknown)[0]
                 raise InputError(
                     f"{forcing.mechanism.name}: {what} has no input for {name!r}; make the simulation with "
@@ -142,18 +142,22 @@ class Actuation:
                 )
         for value, how, (label, names), source in zip(given, self.how, forcing.labels, forcing.sources, strict=True):
             own = slice(start, start := start + len(names))
-            if value is not None and how is not How.CONSTANT:
+            if value is None:
+                if how is How.CONSTANT:
+                    u[own] = 0.0 if source is None else source
+                continue
+            if how is not How.CONSTANT:
                 raise InputError(
                     f"{forcing.mechanism.name}: {label} is a function; make the simulation without it for an input"
                 )
-            if value is not None and np.shape(value) != (len(names),):
+            if np.shape(value) != (len(names),):
                 raise InputError(
                     f"{forcing.mechanism.name}: {label} as an input has shape {np.shape(value)}; it must have {len(names)} "
                     f"components: {', '.join(names)}"
                 )
-            if how is How.CONSTANT:
-                u[own] = value if value is not None else 0.0 if source is None else source
-        self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
+            u[own] = value
+        if inputs or forcing.inputs:
+            self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
 
     def _command(self, name: str, given: Any) -> Any:
         """The values of a command; None where nothing is given, which leaves its own."""

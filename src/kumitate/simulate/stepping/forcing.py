@@ -112,15 +112,15 @@ class Forcing:
         """Whether u does not depend on anything."""
         return not any(callable(source) for source in self.sources)
 
-    @property
+    @cached_property
     def sources(self) -> tuple[Any, ...]:
         """The functions and constants, in the order of u."""
         return (
             self.controller, *self.wrenches.values(), *self.loop_tau.values(), *self.motions.values(), *self.commands.values(),
         )  # fmt: skip
 
-    @property
-    def labels(self) -> list[tuple[str, Sequence[str]]]:
+    @cached_property
+    def labels(self) -> tuple[tuple[str, Sequence[str]], ...]:
         """The name of each source in messages, and the names of its components."""
         axes = ("nx", "ny", "nz", "fx", "fy", "fz")
         kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
@@ -129,7 +129,7 @@ class Forcing:
         motions = ((f"the motion of {name!r}", ("position", "velocity", "acceleration")) for name in self.motions)
         driven = tuple(joint.name for joint in self.mechanism.driven)
         commands = ((f"the input {name!r}", driven) for name in self.commands)
-        return [("the controller", self.mechanism.v_names), *wrenches, *drives, *motions, *commands]
+        return (("the controller", self.mechanism.v_names), *wrenches, *drives, *motions, *commands)
 
     @cached_property
     def reads(self) -> tuple[tuple[str, ...], ...]:

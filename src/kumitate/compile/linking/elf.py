@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Placed", "placed"]
+__all__ = ["InMemory", "placed"]
 
 
 def _fields(text: str) -> np.dtype[Any]:
@@ -35,7 +35,7 @@ _PLACE, _CALL, _ADDRESS = 2, 4, 42
 _JUMP, _SLOT = b"\xff\x25\0\0\0\0", 16
 
 
-class Placed(NamedTuple):
+class InMemory(NamedTuple):
     """Functions in memory: their addresses by name, and what keeps them there."""
 
     addresses: dict[str, int]
@@ -46,7 +46,7 @@ class _OutsideError(Exception):
     """Something that is left to LLVM."""
 
 
-class _Object:
+class _Image:
     """An object file and where its sections begin in the region."""
 
     def __init__(self, content: bytes, start: int):
@@ -96,7 +96,7 @@ class _Object:
         return np.frombuffer(self.content, fields, size // fields.itemsize, start)
 
 
-def placed(images: Sequence[bytes], functions: Sequence[str], known: Mapping[str, int]) -> Placed | None:
+def placed(images: Sequence[bytes], functions: Sequence[str], known: Mapping[str, int]) -> InMemory | None:
     """Object files in memory together, with the addresses of these functions; None if they need what only LLVM can do.
 
     Args:
@@ -110,10 +110,10 @@ def placed(images: Sequence[bytes], functions: Sequence[str], known: Mapping[str
         return None
 
 
-def _placed(images: Sequence[bytes], functions: Sequence[str], known: Mapping[str, int]) -> Placed:
-    objects: list[_Object] = []
+def _placed(images: Sequence[bytes], functions: Sequence[str], known: Mapping[str, int]) -> InMemory:
+    objects: list[_Image] = []
     for image in images:
-        objects.append(_Object(image, objects[-1].end if objects else 0))
+        objects.append(_Image(image, objects[-1].end if objects else 0))
     offered = {name: place for found in objects for name, place in found.offered.items()}
     outside = dict.fromkeys(name for found in objects for name in found.wanted.values() if name not in offered)
     first = -(-objects[-1].end // _SLOT) * _SLOT
@@ -128,10 +128,10 @@ def _placed(images: Sequence[bytes], functions: Sequence[str], known: Mapping[st
     begin = region.ctypes.data
     if _process().mprotect(ctypes.c_void_p(begin), ctypes.c_size_t(len(region)), mmap.PROT_READ | mmap.PROT_EXEC):
         raise _OutsideError
-    return Placed({name: begin + offered[name] for name in functions}, region)
+    return InMemory({name: begin + offered[name] for name in functions}, region)
 
 
-def _fill(memory: mmap.mmap, region: np.ndarray, found: _Object, offered: Mapping[str, int], slots: Mapping[str, int]) -> None:
+def _fill(memory: mmap.mmap, region: np.ndarray, found: _Image, offered: Mapping[str, int], slots: Mapping[str, int]) -> None:
     """Copies an object file and resolves its references."""
     for start, section in zip(found.starts.tolist(), found.sections, strict=True):
         if start >= 0:
