@@ -12,7 +12,6 @@ from kumitate import scalar
 from kumitate.procedure import (
     Floats,
     Ints,
-    LocatedProgram,
     Procedure,
     Shaped,
     ShapedInts,
@@ -24,6 +23,7 @@ from kumitate.procedure import (
     over,
     procedure,
 )
+from kumitate.procedure.located import LocatedProgram
 
 GOLDEN = 0.6180339887498949
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
