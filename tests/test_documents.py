@@ -424,6 +424,10 @@ def whole_body_control(shown: Shown, values: Shown) -> None:
     assert (np.abs(shown["run"].tau) <= effort + 1e-3).all()
 
 
+def mjcf(shown: Shown, values: Shown) -> None:
+    np.testing.assert_allclose(np.linalg.norm(shown["run"].outputs["imu"], axis=1), 9.81, atol=1e-9)  # on the axis of the hinge
+
+
 def sharing(n: dict[str, Any], values: list[Any]) -> None:
     table, run = n["table"], n["run"]
     np.testing.assert_array_equal(table["q.joint2 [rad]"], run.joint("joint2").q[:, 0])
@@ -449,6 +453,7 @@ JUDGES = {
     "identification.md": identification,
     "inverse-kinematics.md": inverse_kinematics,
     "lagrange.md": lagrange,
+    "mjcf.md": mjcf,
     "learning.md": learning,
     "meshes.md": meshes,
     "partitions.md": partitions,
