@@ -37,7 +37,8 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
         own = np.array(chord.closure.pull_slopes(closing.coordinates, closing.rates), dtype=float).reshape(-1, 2)
         law = driven.get(chord.name, DriveLaw(0.0))
-        damping = damping + J.T @ np.diag(floats(passive_slope(chord, [0.0] * len(closing.rates))) + own[:, 1] + float(law.damping)) @ J
+        lost = floats(passive_slope(chord, [0.0] * len(closing.rates)))
+        damping = damping + J.T @ np.diag(lost + own[:, 1] + float(law.damping)) @ J
         stiffness = stiffness + J.T @ np.diag(own[:, 0] + float(law.stiffness)) @ J
         springs = free_springs(chord, closing)
         if springs:  # springs act in all directions
