@@ -14,6 +14,7 @@ from kumitate.dynamics import (
     aba_with_loops,
     crba,
     passive_force,
+    passive_secant,
     passive_slope,
     rnea,
     solve_symmetric,
@@ -99,11 +100,11 @@ def test_friction_is_the_dry_value_at_speed_and_71_percent_at_the_regularised_on
 
 
 @pytest.mark.parametrize(**seeds(6))
-def test_an_implicit_step_adds_the_slope_of_the_damping_to_the_diagonal(seed):
-    """M + h ∂f/∂v is what an integration step that is implicit in the joints' own forces f(v) solves with."""
+def test_an_implicit_step_adds_the_secant_slope_of_the_damping_to_the_diagonal(seed):
+    """M + h f(v)/v is what an integration step that is implicit in the joints' own forces f(v) solves with."""
     case = random_case(seed)
     tree, g, step = case.mechanism.tree, case.mechanism.gravity, 0.01
-    slopes = [slope for link in tree.links for slope in passive_slope(link, link.velocities(list(case.v)))]
+    slopes = [slope for link in tree.links for slope in passive_secant(link, link.velocities(list(case.v)))]
     M = np.array(crba(tree, case.q)) + step * np.diag(slopes)
     h = np.array(rnea(tree, case.q, case.v, [0.0] * tree.nv, gravity=g))
     a = aba(tree, case.q, case.v, case.tau, Acting(g, implicit_step=step))

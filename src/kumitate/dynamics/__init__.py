@@ -16,7 +16,7 @@ from .loops.line_pulls import pulls
 from .loops.projection import projected
 from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions
-from .passive import FRICTION_VELOCITY, passive_force, passive_slope, spring_force
+from .passive import FRICTION_VELOCITY, passive_force, passive_secant, passive_slope, spring_force
 from .prescribed import prescribed_dynamics
 from .regressor import regressor
 from .rnea import rnea
@@ -49,6 +49,7 @@ __all__ = [
     "loop_jacobian",
     "loop_wrenches",
     "passive_force",
+    "passive_secant",
     "passive_slope",
     "prescribed_dynamics",
     "projected",

@@ -23,7 +23,7 @@ class Acting:
         wrenches: external forces on links.
         loop_tau: forces of drives along the degrees of freedom of loop joints, by the loop's name [N·m or N].
         implicit_step: with a step h > 0 [s], v̇ is the acceleration for an integration step that is implicit in the damping and
-            springs of the joints: damping then acts like an armature of h·∂f/∂v.
+            springs of the joints: damping and dry friction f then act like an armature of h·f/v (`passive`).
         resisting: inertia that the drives of joints add in such a step (nv) [kg·m² or kg]; empty for none (`settling`).
         loop_resisting: that of drives in loop joints, by the loop's name.
         prescribed: v̇ of joints of one degree of freedom that follow a given motion, by index in v; their efforts result

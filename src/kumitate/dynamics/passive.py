@@ -12,6 +12,7 @@ __all__ = [
     "driving_force",
     "passive_curve",
     "passive_force",
+    "passive_secant",
     "passive_slope",
     "resisting_inertia",
     "spring_force",
@@ -71,8 +72,8 @@ def driving_force(
 
 
 def resisting_inertia(joint: Passive, v_joint: Sequence[Scalar], implicit_step: Scalar) -> list[Scalar]:
-    """The armatures, plus for an implicit step h [s] h·∂f/∂v of damping and friction and h²·k of springs [kg·m² or kg]."""
-    slopes = passive_slope(joint, v_joint)
+    """The armatures, plus for an implicit step h [s] h·f/v of damping and friction and h²·k of springs [kg·m² or kg]."""
+    slopes = passive_secant(joint, v_joint)
     return [
         armature + implicit_step * (slope + implicit_step * k)
         for armature, slope, k in zip(joint.armature, slopes, joint.stiffness, strict=True)
@@ -96,10 +97,24 @@ def passive_slope(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     return slopes
 
 
+def passive_secant(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
+    """`passive_force` divided by v, by which a step is implicit in it: d + f/√(v² + ε²) [N·m·s/rad or N·s/m].
+
+    The force f(v)/v · v' at the velocity v' after the step never drives the motion, so that friction brings a joint to rest and
+    never past it, however light the joint and long the step. By the slope ∂f/∂v, which is nearly zero at speed, friction would
+    act in full beyond the stop. Of order one as well, and (1/2) f(v)/v · v'² bounds the potential of f from above, so that
+    every step lowers what implicit Euler minimises (Voss and Eckhardt 1980, on Weiszfeld's method).
+    """
+    return [
+        d if is_zero(f) else d + f / sqrt(v * v + FRICTION_VELOCITY**2)
+        for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True)
+    ]
+
+
 def passive_curve(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
-    """The derivative of `passive_slope` with respect to v: of dry friction, as damping is linear."""
+    """The derivative of `passive_secant` with respect to v: of dry friction, as damping is linear."""
     curves: list[Scalar] = []
     for f, v in zip(joint.friction, v_joint, strict=True):
         scale = v * v + FRICTION_VELOCITY**2
-        curves.append(0.0 if is_zero(f) else -3.0 * FRICTION_VELOCITY**2 * f * v / (scale * scale * sqrt(scale)))
+        curves.append(0.0 if is_zero(f) else -f * v / (scale * sqrt(scale)))
     return curves

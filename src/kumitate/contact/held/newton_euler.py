@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dynamics import Acting, passive_slope, rnea, solve_symmetric, spring_force
+from ...dynamics import Acting, passive_secant, rnea, solve_symmetric, spring_force
 from ...dynamics.wrenches import Applied, LinkForces
 from ...errors import InputError
 from ...kinematics import jacobian_rate
@@ -56,7 +56,7 @@ def newton_euler(
     push = [t - k - b for t, k, b in zip(tau, springs, bias, strict=True)]
     h = acting.implicit_step
     for link in tree.links:  # damping and springs implicit over a step h: h d + h² k act like armatures, plus the force h k q̇
-        for i, (slope, k) in enumerate(zip(passive_slope(link, link.velocities(v)), link.stiffness, strict=True)):
+        for i, (slope, k) in enumerate(zip(passive_secant(link, link.velocities(v)), link.stiffness, strict=True)):
             j = link.v_start + i
             M[j][j] = M[j][j] + h * (slope + h * k)
             push[j] = push[j] - h * k * v[j]

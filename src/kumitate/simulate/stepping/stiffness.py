@@ -17,10 +17,11 @@ __all__ = ["fastest_rate"]
 def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
     """The fastest rate of the passive forces and drives [1/s], and the degree of freedom in which it is largest.
 
-    The largest eigenvalue of M a + D v + K x = 0, linearised at the state, within the motions that closed loops allow.
+    The largest eigenvalue of M a + D v + K x = 0, linearised at the state, within the motions that closed loops allow. Dry
+    friction counts as at rest, where it is steepest: joints that slide come there.
     """
     tree, state = mechanism.tree, (q.tolist(), v.tolist())
-    damping = np.diag(floats(slope for link in tree.links for slope in passive_slope(link, list(link.velocities(state[1])))))
+    damping = np.diag(floats(slope for link in tree.links for slope in passive_slope(link, [0.0] * link.kind.nv)))
     stiffness = np.diag(floats(k for link in tree.links for k in link.stiffness))
     place, speeds = (floats(part) for part in joint_motion(mechanism, *state))
     driven = {joint.name: joint.drive.law(place[joint.q], speeds[joint.v], Command(0.0)) for joint in mechanism.driven}
@@ -36,7 +37,8 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
         own = np.array(chord.closure.pull_slopes(closing.coordinates, closing.rates), dtype=float).reshape(-1, 2)
         law = driven.get(chord.name, DriveLaw(0.0))
-        damping = damping + J.T @ np.diag(floats(passive_slope(chord, closing.rates)) + own[:, 1] + float(law.damping)) @ J
+        lost = floats(passive_slope(chord, [0.0] * len(closing.rates)))
+        damping = damping + J.T @ np.diag(lost + own[:, 1] + float(law.damping)) @ J
         stiffness = stiffness + J.T @ np.diag(own[:, 0] + float(law.stiffness)) @ J
         springs = free_springs(chord, closing)
         if springs:  # springs act in all directions
