@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..dynamics import chord_closings, constraint_rows, link_motions, loop_jacobian, projected
 from ..kinematics import integrate, normalized
 from ..model import Mechanism, Tree
-from ..scalar import Program, Scalar, absolute, either, loop, maximum, minimum, select, trace
+from ..scalar import Program, Scalar, absolute, both, either, loop, maximum, minimum, select, trace
 from .contract import Goal, Posture
 from .limits import clipped, free_at_limits, limits_of
 from .step import Level, damped_step
@@ -41,12 +41,15 @@ class _Search(NamedTuple):
 
 
 def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps: int, limited: bool) -> Program:
-    """(q, tolerance, target_0, target_1, …) → the last q, the largest error of the first priority, and the number of steps."""
+    """(q, tolerance, most, target_0, …) → the last q, the largest error of the first priority, and the number of steps.
+
+    It ends after `steps`, or after `most` if that is less.
+    """
     tree = mechanism.tree
     goals = [goal for level in levels for goal in level]
     low, high = limits_of(mechanism) if limited else ({}, {})
 
-    def search(q: Any, tolerance: Scalar, *targets: Any) -> dict[str, Any]:
+    def search(q: Any, tolerance: Scalar, most: Scalar, *targets: Any) -> dict[str, Any]:
         wanted = dict(zip(map(id, goals), targets, strict=True))
 
         def levels_at(q: Sequence[Scalar]) -> list[Level]:
@@ -70,7 +73,8 @@ def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps
             return _Search(q, levels, error, select(better, squared, carry.squared), damping, largest, carry.steps + 1.0), None
 
         def unfinished(carry: _Search) -> Scalar:
-            return either(tolerance < carry.error, carry.move > STILL) if len(levels) > 1 else tolerance < carry.error
+            moves = either(tolerance < carry.error, carry.move > STILL) if len(levels) > 1 else tolerance < carry.error
+            return both(moves, carry.steps < most)
 
         begin = levels_at(q)
         first = _Search(list(q), begin, _largest(begin[0].errors), begin[0].squared_error(), DAMPING, 1.0, 0.0)
@@ -80,7 +84,7 @@ def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps
             found = [select(error < _CLOSE, a, b) for a, b in zip(normalized(tree, closed), found, strict=True)]
         return {"q": found, "error": error, "steps": count}
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "tolerance": ()}
+    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "tolerance": (), "most": ()}
     sizes |= {f"target_{k}": goal.size(tree) for k, goal in enumerate(goals)}
     return trace(search, sizes, f"inverse_kinematics_{mechanism.name}")
 
