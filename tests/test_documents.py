@@ -58,6 +58,8 @@ hand = km.Body("hand", 1.0, (0.1, 0.0, -0.2), (0.02, 0.03, 0.04))
 mechanism = km.Mechanism("wrist", (km.Body("ring1"), km.Body("ring2"), hand), tuple(joints))
 q_three, v_three = np.array([0.3, -0.2, 0.5]), np.array([0.4, 0.1, -0.2])
 """
+SENSED = """<mujoco><worldbody><body name="arm"><joint name="hinge" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/>
+<site name="tip"/></body></worldbody><sensor><accelerometer name="imu" site="tip"/></sensor></mujoco>"""
 SWEEP = """
 robot: pendulum
 controller: {law: pd, kp: 2.0, kd: 1.0}
@@ -98,6 +100,7 @@ q, v, a, tau = np.array([0.3]), np.array([0.1]), np.array([0.2]), np.array([2.0]
 hand = km.Body("hand", 1.0, inertia=(1, 1, 1), visuals=(km.Geometry(mesh),))
 robot = km.load(km.Mechanism("m", (hand,), (km.Joint("j", "revolute", "world", "hand"),)))
 """,
+    "mjcf.md": f"from pathlib import Path\nimport kumitate as km\nPath('robot.xml').write_text({SENSED!r})",
     "partitions.md": """
 import numpy as np
 import kumitate as km
@@ -421,6 +424,10 @@ def whole_body_control(shown: Shown, values: Shown) -> None:
     assert (np.abs(shown["run"].tau) <= effort + 1e-3).all()
 
 
+def mjcf(shown: Shown, values: Shown) -> None:
+    np.testing.assert_allclose(np.linalg.norm(shown["run"].outputs["imu"], axis=1), 9.81, atol=1e-9)  # on the axis of the hinge
+
+
 def sharing(n: dict[str, Any], values: list[Any]) -> None:
     table, run = n["table"], n["run"]
     np.testing.assert_array_equal(table["q.joint2 [rad]"], run.joint("joint2").q[:, 0])
@@ -446,6 +453,7 @@ JUDGES = {
     "identification.md": identification,
     "inverse-kinematics.md": inverse_kinematics,
     "lagrange.md": lagrange,
+    "mjcf.md": mjcf,
     "learning.md": learning,
     "meshes.md": meshes,
     "partitions.md": partitions,

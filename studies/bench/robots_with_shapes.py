@@ -46,8 +46,8 @@ class RobotsWithShapes(Case):
     """Limp robots, all joints at zero, fall and come to lie; links that no joint connects, and that begin apart, may touch.
 
     Both sides go their own ways from one start. Ours are steps of a scene, as all pairs of a robot's shapes traced, as for a
-    robot on its feet, take minutes to compile (ANYmal: 85 s with the floor alone; solo12: over 2 minutes). Scenes have no
-    batches yet: there is no row of several runs at a time.
+    robot on its feet, take minutes to compile (ANYmal: 85 s with the floor alone; solo12: over 2 minutes). Rows of a batch
+    of a scene are advanced one after the other, so that there is no row of several runs at a time.
     """
 
     count: int = 600

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kumitate.procedure import Procedure
+from kumitate.procedure.called import Procedure
 from kumitate.procedure.tree import Counting
 from kumitate.procedure.writing import CText
 from kumitate.procedure.writing.vectors import loops_side_by_side, statements_in

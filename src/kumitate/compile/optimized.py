@@ -21,7 +21,7 @@ _LONG = 10_000
 
 
 def optimized_object(text: str, target: Target) -> ObjectFile:
-    """The object file of an LLVM module after the passes of `-O3`, of a long one `-O2`; from the disk cache, if the same LLVM made it before."""
+    """The object file of an LLVM module after the passes of `-O3`, of a long one `-O2`; kept on disk for the same LLVM."""
 
     def make() -> ObjectFile:
         begin = time.perf_counter()

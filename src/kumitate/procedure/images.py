@@ -1,7 +1,7 @@
 """The object files of a procedure: that of its own text, and one for each traced program that it calls.
 
-Those of kumitate's own procedures are kept on disk together under a stamp of its sources, so that the next process neither reads
-them nor writes their text again.
+Those of kumitate's own procedures are kept on disk together under a stamp of its sources, so that the next process neither
+reads them nor writes their text again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Traced programs that procedures call by an address, so that one procedure's code serves whatever program is chosen at run time.
+"""Traced programs that procedures call by an address, so that one procedure's code serves all that are chosen at run time.
 
 `apply` names its program where the procedure is written. A list of robots has programs of its own for each: their addresses
 stand in an array of integers, and `apply_at` calls them.
@@ -7,6 +7,7 @@ stand in an array of integers, and `apply_at` calls them.
 from __future__ import annotations
 
 from functools import cached_property
+from operator import lt
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -58,8 +59,9 @@ def apply_at(address: int, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) ->
 
     Args:
         address: of a `LocatedProgram` that still exists.
-        inputs: arrays of floats with as many numbers as those of the program, in their order, or numbers for those without axes.
-        outputs: arrays that are written to, likewise. Only the function as written checks the sizes.
+        inputs: arrays of floats that begin with the numbers of the program's inputs, in their order; numbers for those without
+            axes.
+        outputs: arrays of as many numbers, which are written to. Only the function as written checks the sizes.
 
     Raises:
         InputError: as written, if there is no such program, or the arrays do not have its sizes.
@@ -68,8 +70,10 @@ def apply_at(address: int, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) ->
     if located is None:
         raise InputError(f"there is no program at the address {address}; `LocatedProgram(program).address` gives one")
     program = traced(located.program)
-    sizes = [int(np.size(array)) for array in (*inputs, *outputs)]
-    wanted = [array.size for array in (*program.inputs, *program.outputs)]
-    if sizes != wanted:
-        raise InputError(f"{program.name} takes and gives arrays of {wanted} numbers, got {sizes}")
-    evaluate_rows(program, inputs, outputs)
+    sizes = [[int(np.size(array)) for array in arrays] for arrays in (inputs, outputs)]
+    wanted = [[array.size for array in arrays] for arrays in (program.inputs, program.outputs)]
+    if len(inputs) != len(wanted[0]) or any(map(lt, sizes[0], wanted[0])) or sizes[1] != wanted[1]:
+        raise InputError(
+            f"{program.name} takes arrays of {wanted[0]} numbers and gives {wanted[1]}, got {sizes[0]} and {sizes[1]}"
+        )
+    evaluate_rows(program, [np.ravel(array)[:size] for array, size in zip(inputs, wanted[0], strict=True)], outputs)

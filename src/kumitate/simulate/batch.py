@@ -14,6 +14,8 @@ from .stepping.outputs import STATE
 from .stepping.system import states_of
 
 if TYPE_CHECKING:
+    from ..compile.recurrence import Recurrence
+    from .scenes.batches import SceneRows
     from .simulation import MechanismSimulation
     from .stepping.state import State
 
@@ -45,10 +47,10 @@ class Batch:
 
         Raises:
             InputError: if the simulation cannot be stepped without Python: an adaptive integrator, or functions that must be
-                called.
+                called; in scenes of many bodies all functions.
         """
-        if not simulation.whole:
-            raise InputError(f"{simulation.mechanism.name}: {_why_not(simulation)}")
+        if why := _why_not(simulation):
+            raise InputError(f"{simulation.mechanism.name}: {why}")
         rows = len(q)
         self.simulation = simulation
         self.state = {
@@ -63,7 +65,7 @@ class Batch:
         self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.values_of_inputs}
         actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
-        self._recurrence = simulation.compiled.recurrence
+        self._recurrence = _recurrence_of(simulation)
         seen = self.room(1)
         self._step = self._recurrence.over(self.state, self._given, seen, batch=True)
         self.outputs = {name: array[:, 0] for name, array in seen.items() if name not in (*STATE, "states")}
@@ -164,17 +166,33 @@ class Batch:
 
 
 def _why_not(simulation: MechanismSimulation) -> str:
-    """Why runs cannot be made side by side."""
+    """Why runs cannot be made side by side, or "": those of scenes need constant efforts."""
+    in_scene, how = simulation.interaction.steps_itself, set(simulation.actuation.how)
+    if simulation.whole or (in_scene and how <= {How.CONSTANT}):
+        return ""
     if simulation.integrator.adaptive:
         return f"batched runs need a constant step; {simulation.integrator.name} has none, take 'auto'"
-    if simulation.interaction.steps_itself:
-        return (
-            "a scene of many free bodies cannot be simulated side by side with others; make its runs one by one. Up to four "
-            "bodies can be: give Simulation(side_by_side=True)"
-        )
     actuation = simulation.actuation
+    if in_scene:
+        return (
+            f"scenes of many free bodies are simulated side by side with constant efforts; {actuation.lines()[0]}. Write "
+            "efforts to `Batch.tau` between steps"
+        )
     why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
     return (
         f"batched runs need functions that can be compiled; {why}. Give `sample_time`, and the controller is called with "
         "the states of all runs at once"
     )
+
+
+def _recurrence_of(simulation: MechanismSimulation) -> Recurrence | SceneRows:
+    """What advances the rows: one compiled step, or the rows of a scene, which keep impulses and so belong to one batch."""
+    if not simulation.interaction.steps_itself:
+        return simulation.compiled.recurrence
+    from .scenes.batches import SceneRows
+
+    def stepper(q: np.ndarray, v: np.ndarray) -> Any:
+        own = simulation.interaction.stepper
+        return own(simulation.actuation, simulation.integrator, simulation.step_size, q, v, simulation.bounds)
+
+    return SceneRows(stepper, simulation.mechanism.nq, simulation.mechanism.nv)

@@ -207,8 +207,6 @@ def test_controllers_are_sampled_and_wrenches_act_at_their_places():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: MechanismSimulation(mixed(3), contact="rigid").batch(4), "one by one"),
-        (lambda: MechanismSimulation(mixed(5), contact="rigid", side_by_side=True).batch(4), "one by one"),
         (lambda: Simulation(mixed(5), contact="rigid", outputs=["energy"]), "no outputs"),
         (lambda: MechanismSimulation(mixed(3), contact="rigid", integrator="rk4"), "velocities jump"),
         (lambda: MechanismSimulation(mixed(2), contact=Contact(options={"sleeping": 1.0})), "sleeping"),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.building import log_of
+from kumitate.contact.scenes.step import DONE, advance_scene
 from kumitate.contact.surface import Surface
+from kumitate.errors import InputError
 from kumitate.kinematics import link_poses
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere
+from kumitate.simulate.scenes.free_rows import FreeRows
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -241,3 +246,72 @@ def test_a_press_pushes_with_no_more_than_its_drive_has():
     assert abs(pushed[("ram", "brick0")]) == pytest.approx(30.0 + G, rel=1e-6)
     assert pushed[("brick0", "ground")] == pytest.approx(30.0 + 2.0 * G, rel=1e-6)
     assert np.abs(run.v[-1]).max() < 1e-7
+
+
+def driven_walker() -> Mechanism:
+    """The walker with position drives at its hips, which its limits and the drives' efforts end."""
+    robot = walker()
+    driven = {"drive": PositionDrive(kp=60.0, kd=2.0, limit=4.0), "limits": (Limits(-0.4, 0.5),)}
+    joints = (replace(joint, **driven) if joint.name[:3] == "hip" else joint for joint in robot.joints)
+    return replace(robot, joints=tuple(joints))
+
+
+@pytest.mark.parametrize("make", [walker, driven_walker])
+def test_steps_by_one_and_many_at_a_time_have_equal_bits(make):
+    """So have rows of a batch: robots and bodies are moved by one code, however many steps a call makes."""
+    sim = simulation(beside(make(), *BRICKS), Contact())
+    q = np.array([*CASES["walker"][1], *upright((0.05, 0.0, 0.75), (2.0, 0.0, 0.06), (2.0, 0.0, 0.2))])
+    v = np.array([*CASES["walker"][2], *np.zeros(18)])
+    by_one = many = sim.start(q, v)
+    for _ in range(300):
+        by_one = sim.step(by_one)
+    many = sim.step(many, count=300)
+    batch = sim.batch(np.stack([q, q]), np.stack([0.9 * v, v]))
+    batch.step(100)
+    batch.step(200)
+    record = sim.batch(np.stack([q]), np.stack([v])).record(3, 100)
+    assert np.linalg.norm(many.v) > 1e-3  # it moves
+    for found in (by_one, batch.q[1], record["q"][0, -1]):
+        assert np.array_equal(found if isinstance(found, np.ndarray) else found.q, many.q)
+    assert np.array_equal(by_one.v, many.v)
+    assert by_one.work == many.work == batch.work[1]
+    assert not np.array_equal(batch.q[0], batch.q[1])
+
+
+def test_a_row_of_a_batch_starts_anew_where_it_is_reset():
+    sim = simulation(beside(driven_walker(), *BRICKS), Contact())
+    q = np.array([*CASES["walker"][1], *upright((0.05, 0.0, 0.75), (2.0, 0.0, 0.06), (2.0, 0.0, 0.2))])
+    v = np.array([*CASES["walker"][2], *np.zeros(18)])
+    batch = sim.batch(np.stack([q, q]), np.stack([v, v]))
+    batch.step(200)
+    first = batch.q[0].copy()
+    batch.reset([0], q, v)
+    batch.step(200)
+    assert np.array_equal(batch.q[0], first)
+    assert not np.array_equal(batch.q[1], first)
+    assert batch.time.tolist() == pytest.approx([0.2, 0.4])
+
+
+def test_scenes_side_by_side_need_constant_efforts():
+    sim = simulation(beside(walker(), *BRICKS), Contact(), controller=lambda t, q, v: [0.0] * 26)
+    with pytest.raises(InputError, match=r"constant efforts.*Write efforts to `Batch.tau`"):
+        sim.batch(2)
+
+
+def test_machine_code_and_python_step_robots_alike():
+    sim = simulation(beside(driven_walker(), *BRICKS), Contact())
+    mechanism = sim.mechanism
+    q = np.array([*CASES["walker"][1], *upright((0.05, 0.0, 0.75), (2.0, 0.0, 0.06), (2.0, 0.0, 0.2))])
+    v = np.array([*CASES["walker"][2], *np.zeros(18)])
+    q[6] = 0.335  # its feet are on the floor
+    stepper = sim.interaction.stepper(sim.actuation, sim.integrator, H, q, v, sim.bounds)
+    stepper.run({}, 1, 1)
+    ends = []
+    for make in (advance_scene, advance_scene.plain):
+        scene, state = copy.deepcopy(stepper.scene), stepper.look()
+        rows, work = FreeRows(mechanism).of(state["q"], state["v"]), np.zeros(1)
+        own = scene.bodies.robots.motions
+        assert make(scene, *rows, work, 2, 1, 2, log_of(len(scene.bodies.mass), 2, 200, (len(own.q), len(own.v)))) == DONE
+        assert scene.counts[0] > 0  # something pushes
+        ends.append(np.concatenate([own.q, own.v, rows[0].ravel(), work]))
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9

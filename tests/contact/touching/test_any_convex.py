@@ -113,8 +113,8 @@ def test_closed_forms_and_the_general_routine_agree(i, j):
         if i < 2 and j < 2 and found[2] < -SOLIDS.sizes[[i, j], 6].sum() + 1e-6:
             continue  # the axes cross: the direction is not unique
         met += 1
-        # boxes keep a direction that is less than 1e-6 m worse
-        assert out.gaps[k] == pytest.approx(found[2], abs=2e-6 if (i, j) == (2, 2) else 1e-9), (seed, trial)
+        # boxes keep a direction that is less than 1e-6 m worse, and take faces before edges that are 2e-5 m better
+        assert out.gaps[k] == pytest.approx(found[2], abs=2.2e-5 if (i, j) == (2, 2) else 1e-9), (seed, trial)
         if abs(out.gaps[k] - found[2]) < 1e-9:
             same += 1
             np.testing.assert_allclose(out.normals[k], found[1], atol=1e-9, err_msg=f"{seed}, {trial}")

@@ -8,7 +8,7 @@ import pytest
 from kumitate.model import Box, Capsule, Plane, Sphere
 
 from ..distances import support
-from .laws import Pair, distance_of, outside, random_pose
+from .laws import Pair, distance_of, outside, random_pose, turn_about
 
 pytest.importorskip("scipy")
 
@@ -137,3 +137,25 @@ def test_the_direction_of_the_last_step_is_kept_where_two_are_equal():
         before = found[0][3]
         seen.add(tuple(np.round(found[0][1], 6)))
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("tilt", [-1e-4, -1e-5, 0.0, 1e-5, 1e-4])
+def test_a_face_on_a_longer_edge_touches_both_sides_of_it_while_it_rocks(tilt):
+    """A plate lies on an edge that crosses two of its own: one point at each, whichever of them is deeper."""
+    roof, plate = Box((0.6, 0.2, 0.2)), Box((0.2, 0.2, 0.02))
+    edge = 0.1 * np.sqrt(2.0)
+    X = np.array([*rocked(0.3, tilt).ravel(), 0.0, 0.0, edge + 0.01])
+    Y = np.array([*turn_about(0, np.pi / 4).ravel(), 0.0, 0.0, 0.0])
+    found = Pair(plate, roof)(X, Y, 1e-3)
+    assert len(found) == 2
+    half = 0.1 / np.cos(0.3)
+    for position, normal, gap, _ in found:
+        assert abs(position[0]) == pytest.approx(half, abs=1e-5)
+        assert gap == pytest.approx(-tilt * position[0], abs=1e-8)
+        np.testing.assert_allclose(normal, [0.0, 0.0, -1.0], atol=2e-4)
+    assert found[0][0][0] * found[1][0][0] < 0.0
+
+
+def rocked(yaw: float, tilt: float) -> np.ndarray:
+    """Turned about z, then about the world's y."""
+    return turn_about(1, tilt) @ turn_about(2, yaw)

@@ -24,7 +24,7 @@ class RobotMotions(NamedTuple):
         pose: of each link its rotation to the world row by row, and its origin [m].
         commands: of drives; pieces, following: which of their limits and of the stops hold in a pass, and in the next one.
         rates: the changes of the velocities in a pass, by the step.
-        driving, resisting: the efforts of drives and stops in a pass, and the inertias that reduce them; carried: the velocities
+        driving, resisting: the efforts of drives and stops in a pass, and the inertias that reduce them; carried: velocities
             that the changes count from; diagonal: of the inertia without `resisting`. All are in rows of six.
     """
 
@@ -60,7 +60,8 @@ class Robots(NamedTuple):
         first_column: where the blocks of each link's Jacobian begin, one per row; moves: 1 for those that may not be zero.
         jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
             Where loops are closed, these are of velocities that keep them closed.
-        give: of each link, its twist per unit wrench on it, if given is 1: where points are near it in this step; felt: space for efforts [N·m or N, or times s].
+        give: of each link, its twist per unit wrench on it, if given is 1: where points are near it in this step.
+        felt: space for efforts [N·m or N, or times s].
         effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
         before, free, after: velocities, as of `MovingBodies`.
         pushed: 1 of robots that contact pushed in this step.
@@ -155,6 +156,7 @@ class Placed(NamedTuple):
             robot's first link, or −1: unless pairs are named, links that joints connect do not touch each other.
         own: the pose about the body's center of mass in the axes of the body, or in the world; pose: in the world.
         half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
+        span: of each moving body how far its solids reach from its center [m], −1 if it has none.
         material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
             the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s],
             torsional and rolling friction [m], stiffness [N/m], zero if it is rigid, and damping [N·s/m].
@@ -173,6 +175,7 @@ class Placed(NamedTuple):
     half: Floats[3]
     middle: Floats[3]
     reach: Floats
+    span: Floats
     material: Ints
     materials: int
     surfaces: Floats[8]

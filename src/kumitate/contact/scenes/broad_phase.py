@@ -40,7 +40,8 @@ def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], sta
     Solids that both rest are not listed. If there is not room for all, the list is not usable.
 
     Args:
-        allowed: 2³¹ · A's owner + B's owner of the pairs of bodies that may touch, sorted; empty: all may.
+        allowed: the number n of bodies, then n² bits, 32 a word: bit A's owner · n + B's owner is 1 if they may touch. If
+            it is empty, all may.
         starts, space: work space, one entry per solid and one more, and as many rows as `pairs`.
     """
     _sort_along_x(placed.sorted, placed.low)
@@ -120,7 +121,8 @@ def _may(placed: Placed, allowed: Ints, i: int, j: int) -> int:
         return 1 - _holds(placed.barred, (placed.owner[moving] << 31) + placed.owner[other] + 1)
     if len(allowed) == 0:
         return 0 if placed.family[i] >= 0 and placed.family[i] == placed.family[j] else 1
-    return _holds(allowed, (min(placed.owner[i], placed.owner[j]) << 31) + max(placed.owner[i], placed.owner[j]))
+    bit = placed.owner[i] * allowed[0] + placed.owner[j]
+    return (allowed[1 + (bit >> 5)] >> (bit & 31)) & 1
 
 
 @procedure

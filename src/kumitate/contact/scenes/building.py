@@ -143,7 +143,8 @@ def log_of(bodies: int, records: int, touches: int, robots: tuple[int, int] = (0
     q, v = robots
     return SceneLog(
         np.zeros((records * bodies, 7)), np.zeros((records * bodies, 6)), np.zeros(records), np.zeros((records * bodies, 6)),
-        np.zeros((records, 4)), np.zeros(records * q), np.zeros(records * v), np.zeros(records * v), np.zeros((touches, 20)), np.zeros(3, dtype=np.int64),
+        np.zeros((records, 4)), np.zeros(records * q), np.zeros(records * v), np.zeros(records * v), np.zeros((touches, 20)),
+        np.zeros(3, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -194,7 +195,10 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
             made.half[k], made.middle[k] = 0.5 * (high - low), 0.5 * (high + low)
             made.reach[k] = np.linalg.norm(points - made.middle[k], axis=1).max() + radius
     made.pose[:] = made.own
-    return made._replace(sorted=np.flatnonzero(~flat), planes=np.flatnonzero(flat))
+    span = np.full(len(mechanism.tree.links), -1.0)
+    moves = made.body >= 0
+    np.maximum.at(span, made.body[moves], np.linalg.norm(made.own[moves, 9:], axis=1) + made.reach[moves])
+    return made._replace(span=span, sorted=np.flatnonzero(~flat), planes=np.flatnonzero(flat))
 
 
 def _materials(contact: Contact, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -225,8 +229,12 @@ def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
     if found.between is None:
         return np.zeros(0, dtype=np.int64)
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
-    keys = [(min(pair) << 31) + max(pair) for pair in ([numbers[name] for name in names] for names in found.between)]
-    return _ints(sorted(keys) or [-1])
+    size = len(numbers)
+    may = np.zeros(-(-size * size // 32) * 32, dtype=np.int64)
+    for names in found.between:
+        a, b = (numbers[name] for name in names)
+        may[[a * size + b, b * size + a]] = 1
+    return np.concatenate([[size], may.reshape(-1, 32) @ (1 << np.arange(32, dtype=np.int64))])
 
 
 def _barred(mechanism: Mechanism, found: Touchable) -> np.ndarray:
@@ -279,7 +287,8 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
     link[body] = np.arange(len(body))
     owner, row_owner = np.repeat(np.arange(len(parts)), links), np.repeat(np.arange(len(parts)), rows)
     blocks, columns = sum(size * size for size in rows), sum(size * many for size, many in zip(rows, links, strict=True))
-    velocities = {name: np.zeros((sum(rows), 6)) for name in ("felt", "effort", "undriven", "before", "free", "after")}
+    in_rows = ("felt", "effort", "undriven", "before", "free", "after")
+    velocities: dict[str, Any] = {name: np.zeros((sum(rows), 6)) for name in in_rows}
     return made._replace(
         link=link, body=body, owner=owner, row_owner=row_owner, first_link=_starts(links), first_row=_starts(rows),
         first_block=_starts([size * size for size in rows]), first_column=_starts([rows[robot] for robot in owner]),

@@ -18,7 +18,7 @@ __all__ = ["flown", "moved", "read_state"]
 
 @procedure
 def read_state(rules: Rules, bodies: MovingBodies, pulls: Pulls, q: Floats[7], v: Floats[6]) -> None:
-    """Poses, inertias, and the twists before the step and, of free bodies, after it without contact; robots with the states in their arrays."""
+    """Poses, inertias, and twists before the step; of free bodies also after it without contact. Robots keep their own."""
     for body in range(len(bodies.mass)):
         if bodies.robots.link[body] < 0:
             _pose(bodies, body, q[body])

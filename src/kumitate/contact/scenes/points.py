@@ -160,7 +160,7 @@ def relative(points: ScenePoints, c: int, twists: Floats[6], a: int, b: int, u: 
 @procedure
 def _yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], sizes: Shaped[3]) -> None:
     """Adds the velocity of a body along each axis per unit impulse along it [1/kg]."""
-    link, mobility, each = bodies.robots.link[body], bodies.mobility[body], 1.0 / bodies.mass[body]
+    link, mobility, mass = bodies.robots.link[body], bodies.mobility[body], bodies.mass[body]
     for k in range(3):
         axis = frame[k]
         x = lever[1] * axis[2] - lever[2] * axis[1]
@@ -171,7 +171,7 @@ def _yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[
             sizes[k] += _yield_of(bodies.robots.give[link], x, y, z, axis)
         else:  # the mobility is symmetric
             turned = mobility[0, 0] * x * x + mobility[1, 1] * y * y + mobility[2, 2] * z * z
-            sizes[k] += each + turned + 2.0 * (mobility[0, 1] * x * y + mobility[0, 2] * x * z + mobility[1, 2] * y * z)
+            sizes[k] += 1.0 / mass + turned + 2.0 * (mobility[0, 1] * x * y + mobility[0, 2] * x * z + mobility[1, 2] * y * z)
 
 
 @procedure

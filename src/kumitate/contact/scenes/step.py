@@ -136,18 +136,15 @@ def _find_awake(scene: Scene) -> int:
 
 @procedure
 def _fastest(scene: Scene) -> float:
-    """A bound of the speed of any point of a body [m/s]."""
-    bodies, placed, most = scene.bodies, scene.placed, scene.rules.fall
-    for s in range(len(placed.body)):
-        body = placed.body[s]
-        if body >= 0 and bodies.still[body] == 0:
-            x, y, z = placed.own[s, 9], placed.own[s, 10], placed.own[s, 11]
-            reach = math.sqrt(x * x + y * y + z * z) + placed.reach[s]
+    """A bound of the speed of any point of a solid [m/s]."""
+    bodies, span, most = scene.bodies, scene.placed.span, scene.rules.fall
+    for body in range(len(span)):
+        if span[body] >= 0.0 and bodies.still[body] == 0:
             for state in range(2):
                 twist = bodies.before[body] if state == 0 else bodies.free[body]
                 turning = twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2]
                 moving = twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5]
-                most = max(most, math.sqrt(moving) + reach * math.sqrt(turning))
+                most = max(most, math.sqrt(moving) + span[body] * math.sqrt(turning))
     return most
 
 

@@ -10,6 +10,9 @@ __all__ = ["most_separating"]
 
 #: A direction is changed, from faces of A to those of B to edges and from one step to the next, only for this much [m].
 _BETTER = 1e-6
+#: That of two edges is taken only if it is better by this [m]: next to a face, its edges would be found one after the other,
+#: one point at a time, as a box rocks on it.
+_EDGES = 2e-5
 #: Edges with a smaller square of the sine between them are parallel, and faces suffice.
 _PARALLEL = 1e-12
 
@@ -67,7 +70,7 @@ def most_separating(
                 apart = (abs(t[i2] * C[i1, j] - t[i1] * C[i2, j]) - reach) / math.sqrt(square)
                 if apart > margin:
                     return -1, apart
-                weight = apart - (_BETTER if before != 6 + 3 * i + j else 0.0)
+                weight = apart - (_EDGES if before != 6 + 3 * i + j else _EDGES - _BETTER)
                 if weight > most:
                     most = weight
                     chosen = apart

@@ -62,7 +62,8 @@ def pushes_of(driven: Sequence[Driven], stops: Sequence[Stop], h: Scalar, now: S
 
 
 def seen(
-    driven: Sequence[Driven], wished: Sequence[DriveForce], stops: Sequence[Stop], h: Scalar, found: dict[str, Any], now: Settled
+    driven: Sequence[Driven], wished: Sequence[DriveForce], stops: Sequence[Stop], h: Scalar, found: dict[str, Any],
+    now: Settled,
 ) -> Settled:  # fmt: skip
     """The pieces that a motion `found` with the pieces `now` leads to; other arguments as of `settled`."""
     rates, apart = found["rates"], []
@@ -106,6 +107,4 @@ def settled(
         return seen(driven, wished, stops, h, solve(pushes_of(driven, stops, h, now)), now)
 
     first = after(starting(wished, stops))
-    return loop(
-        PASSES, lambda _, now: (after(now), None), first, while_=lambda now: now.unsettled > 0.5, varies=True
-    )[0]
+    return loop(PASSES, lambda _, now: (after(now), None), first, while_=lambda now: now.unsettled > 0.5, varies=True)[0]

@@ -9,8 +9,8 @@ from typing import Any
 from ...scalar import Array
 from ..forms import local, local_ints
 from ..kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from ..operations import OPERATIONS, FunctionRow, function_table
 from ..located import apply_at
+from ..operations import OPERATIONS, FunctionRow, function_table
 from ..programs import apply, at, over, program_of
 from ..tree import Constant, Expression, Fresh, Invoke, Length, Made, RunAt, RunProgram, TypedProcedure
 from .expressions import whole

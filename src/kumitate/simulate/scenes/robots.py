@@ -15,7 +15,7 @@ from ...contact.scenes.building import rows_of
 from ...contact.scenes.parts import RobotPart
 from ...model import Bound
 from ...model.digest import digest
-from ...procedure import LocatedProgram
+from ...procedure.located import LocatedProgram
 from ...scalar import Program, trace
 from ..integrators import RK4
 from ..stepping.equations import dynamics_program, observables_program, projection_program

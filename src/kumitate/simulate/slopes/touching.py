@@ -23,9 +23,9 @@ from ...contact.scene import Pair
 from ...dynamics import Wrenches
 from ...dynamics.derivatives import rnea_derivatives
 from ...dynamics.derivatives.slopes import Matrix
-from ...dynamics.free_turning import lone_bodies
 from ...dynamics.passive import passive_curve, resisting_inertia
 from ...dynamics.settling.drives import drive_forces, limited
+from ...dynamics.settling.free_turning import lone_bodies
 from ...dynamics.settling.stops import RECOVERY, STIFF, stops_at
 from ...kinematics import carried, integrate, jacobian, turning
 from ...model import Bound, Command, Drive, Mechanism

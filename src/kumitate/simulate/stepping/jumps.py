@@ -7,9 +7,9 @@ from typing import Any
 
 from ... import kinematics
 from ...analysis import joint_accelerations, joint_motion
-from ...dynamics.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.drive_states import state_rates
 from ...dynamics.settling.drives import drive_forces
+from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, stops_at
 from ...model import Bound, Tree, freedoms

@@ -301,5 +301,6 @@ def _rates(found: Mapping[str, Any]) -> list[Scalar]:
 def _impact(found: Mapping[str, Any], h: Scalar, states: Sequence[Scalar]) -> Impact:
     """The effect of contact, with the drives' own states after the step behind the velocities."""
     after = [state + h * rate for state, rate in zip(states, found.get("states", ()), strict=True)]
-    judged = (found[name] for name in Impact._fields[1:-1])
-    return Impact([*found["v"], *after], *judged, [*found.get("along", found["v"]), *after])
+    along = [*found.get("along", found["v"]), *after]
+    judged = {name: found[name] for name in Impact._fields if name not in ("v", "along")}
+    return Impact(v=[*found["v"], *after], along=along, **judged)

@@ -29,7 +29,9 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
                 robots.felt[row, k] *= rules.step
                 if driven:  # what resists changes of velocity by R also resists that of the step without it
                     own = robots.motions
-                    robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (own.carried[row, k] - free)
+                    robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (
+                        own.carried[row, k] - free
+                    )
         _respond(robots, robot, robots.free)
         spread(robots, robot, 0, robots.before, bodies.before)
         spread(robots, robot, 0, robots.free, bodies.free)
@@ -69,8 +71,11 @@ def feel(bodies: MovingBodies, robot: int) -> None:
 def _respond(robots: Robots, robot: int, v: Floats[6]) -> None:
     """v += M⁻¹ `felt`."""
     first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    for i in range(rows):
-        for j in range(rows):
+    for j in range(rows):
+        most = 0.0
+        for k in range(6):
+            most = max(most, abs(robots.felt[first + j, k]))
+        for i in range(rows if most > 0.0 else 0):
             block = robots.mobility[robots.first_block[robot] + i * rows + j]
             for a in range(6):
                 total = v[first + i, a]

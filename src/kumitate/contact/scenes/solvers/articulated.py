@@ -6,7 +6,7 @@ row of its own, where the pages of points put wrenches on it, and find its chang
 
 from __future__ import annotations
 
-from ....procedure import Floats, Shaped, local, procedure
+from ....procedure import Floats, Shaped, procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, Robots, ScenePoints
 from ..robots import add_effort, add_twist, leads
 from .blocks import solve_factored
@@ -143,25 +143,20 @@ def _between(island: int, out: int, robots: Robots, islands: Islands, factors: B
     """Wrenches on links to efforts along velocities, or out from velocities to the twists of links."""
     if len(robots.body) == 0:
         return
-    given, felt = local(6), local(6)
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         body = islands.bodies[at]
         link = robots.link[body]
         if link >= 0 and robots.given[link] == 1:
             first, rows = units_of(robots, body)
-            for row in range(rows):
-                node = factors.node[first + row]
+            own = effort[factors.node[body]]
+            if out == 1:
                 for k in range(6):
-                    given[k] = effort[node if out == 1 else factors.node[body], k]
-                    felt[k] = effort[factors.node[body] if out == 1 else node, k]
-                    if out == 1 and row == 0:
-                        felt[k] = 0.0
-                if out == 1:
-                    add_twist(robots, link, row, given, felt)
-                else:
-                    add_effort(robots, link, row, given, felt)
-                for k in range(6):
-                    effort[factors.node[body] if out == 1 else node, k] = felt[k]
+                    own[k] = 0.0
+                for row in range(rows):
+                    add_twist(robots, link, row, effort[factors.node[first + row]], own)
+            else:
+                for row in range(rows):
+                    add_effort(robots, link, row, own, effort[factors.node[first + row]])
 
 
 @procedure

@@ -30,7 +30,7 @@ HOPELESS = 1e-3
 #: Rounds of the interior point method, and of the Newton steps that polish its result.
 ROUNDS, POLISH = 40, 6
 #: The interior point method begins this part of the fastest velocity inside the cones, and ends when √τ is below this part of
-#: it: the rest is for Newton steps, which converge faster there. If they do not, it goes on for so many rounds to a later end.
+#: it: the rest is for Newton steps, which converge faster there. If not, in large islands it goes on for so many rounds.
 INSIDE, END, FURTHER, LATER = 0.1, 1e-5, 12, 3e-7
 #: How much of the derivative of the sliding speed it follows in large islands, and after a failure.
 FOLLOW, CALM = 0.8, 0.3
@@ -40,8 +40,8 @@ MANY, NEAR = 40, 0.03
 #: A residual that is not worth more than this, in m/s and as a part of the fastest velocity; and in large islands, of which the
 #: second is for bodies that move [m/s], up to the third.
 GOOD, FAIR, MOVING, FAIREST = 1e-8, 2e-7, 2e-6, 9e-7
-#: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time. After so
-#: many times they end if more than this part of a residual of at most so much is left [m/s]: it would hardly get less.
+#: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time. In large
+#: islands they end after so many times if more than this part of a residual of at most so much is left [m/s].
 TIMES, SWEEPS, SLOW, PATIENCE, LITTLE, STUCK = 8, 100, 5, 2, 0.5, 1e-5
 
 
@@ -106,13 +106,14 @@ def _chain(
         left = interior_point(island, ROUNDS, follow, end, inside, bodies, islands, points, factors, trial)
         left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
-        if best > good:
+        if best > good and not small:
             later = max(enough, LATER * fastest)
             left = interior_point(island, FURTHER, CALM, later, 0.0, bodies, islands, points, factors, trial)
             left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
             best = _set_aside(island, left, best, islands, points, trial)
     if best > good:
-        left, best = _in_turn(island, plain, best, good, enough, fastest, bodies, islands, points, factors, trial)
+        patience = TIMES if small else PATIENCE
+        left, best = _in_turn(island, plain, patience, best, good, enough, fastest, bodies, islands, points, factors, trial)
     if best < left:
         restore(island, islands, points, trial.first)
         move(island, bodies, islands, points)
@@ -121,13 +122,16 @@ def _chain(
 
 @procedure
 def _in_turn(
-    island: int, plain: bool, best: float, good: float, enough: float, fastest: float, bodies: MovingBodies, islands: Islands,
-    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
+    island: int, plain: bool, patience: int, best: float, good: float, enough: float, fastest: float, bodies: MovingBodies,
+    islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> tuple[float, float]:  # fmt: skip
-    """Convex problems, sweeps and the interior point method in turn; the residual of the last, and the least."""
+    """Convex problems, sweeps and the interior point method in turn; the residual of the last, and the least.
+
+    patience: after so many they end if the residual is small and hardly gets less.
+    """
     begin, left = best, best
     for attempt in range(TIMES):
-        if best <= good or (attempt >= PATIENCE and LITTLE * begin < best < STUCK):
+        if best <= good or (attempt >= patience and LITTLE * begin < best < STUCK):
             break
         if attempt % 3 == 2 and plain:
             inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)

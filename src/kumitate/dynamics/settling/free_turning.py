@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import Link, Tree
-from ..scalar import Scalar, maximum, select
-from ..spatial import Inertia, Symmetric3, Vector3
+from ...model import Link, Tree
+from ...scalar import Scalar, maximum, select
+from ...spatial import Inertia, Symmetric3, Vector3
 
 __all__ = ["lone_bodies", "turned_freely", "turned_more"]
 
@@ -17,11 +17,8 @@ FLAT = 1e-12
 def lone_bodies(tree: Tree) -> list[Link]:
     """The links that move freely in the world and carry no other."""
     held = {end.link for chord in tree.chords for end in (chord.base, chord.follower)}
-    return [
-        link
-        for link in tree.links
-        if link.parent == -1 and link.kind.name == "floating" and not tree.children(link.index) and link.index not in held
-    ]
+    free = (link for link in tree.children(-1) if (link.kind.nq, link.kind.nv) == (7, 6))
+    return [link for link in free if not tree.children(link.index) and link.index not in held]
 
 
 def turned_freely(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
