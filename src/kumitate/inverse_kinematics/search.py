@@ -14,7 +14,7 @@ from ..model import Mechanism
 from ..model.values import checked_whole
 from .contract import Goal, KeyedGoals
 from .program import search_program
-from .starts import Starts, compared, random_postures
+from .starts import ComparedPostures, compared, random_postures
 
 __all__ = ["Reached", "inverse_kinematics"]
 
@@ -85,7 +85,13 @@ class Found(NamedTuple):
 
 
 def _begin_again(
-    kernel: Kernel, starts: Starts, targets: Sequence[np.ndarray], best: Found, tolerance: float, restarts: int, most: float
+    kernel: Kernel,
+    starts: ComparedPostures,
+    targets: Sequence[np.ndarray],
+    best: Found,
+    tolerance: float,
+    restarts: int,
+    most: float,
 ) -> None:
     """Searches from further starts, each target from its nearest ones, until all are found or `restarts` are made.
 

@@ -18,13 +18,13 @@ from ..scalar import Scalar, trace
 from .contract import Goal, KeyedGoals, Posture
 from .limits import limits_of
 
-__all__ = ["Starts", "compared", "random_postures"]
+__all__ = ["ComparedPostures", "compared", "random_postures"]
 
 #: How many postures are drawn at least: with half or twice as many, searches of Panda take the same time within 10 %.
 DRAWN = 256
 
 
-class Starts:
+class ComparedPostures:
     """Random postures, compared with several targets.
 
     Attributes:
@@ -48,17 +48,19 @@ class Starts:
         self.nearness = self.nearness[rows]
 
 
-def compared(mechanism: Mechanism, goals: Sequence[Goal], targets: Sequence[np.ndarray], postures: np.ndarray) -> Starts:
+def compared(
+    mechanism: Mechanism, goals: Sequence[Goal], targets: Sequence[np.ndarray], postures: np.ndarray
+) -> ComparedPostures:
     """Postures as starts for targets (targets, size) of goals; without a goal that can be compared they keep their order."""
     told = [(goal, target) for goal, target in zip(goals, targets, strict=True) if goal.scales(mechanism.tree)]
     if not told:
-        return Starts(postures, np.zeros((len(targets[0]), len(postures)), np.float32))
+        return ComparedPostures(postures, np.zeros((len(targets[0]), len(postures)), np.float32))
     scale = np.concatenate([goal.weight**0.5 * np.array(goal.scales(mechanism.tree)) for goal, _ in told])
     reached = _reached(mechanism, KeyedGoals([[goal for goal, _ in told]]))(postures) * scale
     wanted = np.concatenate([target for _, target in told], axis=1) * scale
     nearness = wanted.astype(np.float32) @ reached.astype(np.float32).T
     nearness -= 0.5 * np.sum(reached**2, axis=1, dtype=np.float32)
-    return Starts(postures, nearness)
+    return ComparedPostures(postures, nearness)
 
 
 @lru_cache(maxsize=64)
