@@ -1,4 +1,4 @@
-"""Where searches begin anew: what postures reach, their order, and that one target and many are searched alike."""
+"""Where searches begin again: what postures reach, their order, and that one target and many are searched alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where searches begin anew: at random postures, those first at which goals are nearest their targets.
+"""Where searches begin again: at random postures, those first at which goals are nearest their targets.
 
 The same postures are drawn for all targets. What they reach is computed once, and one product of matrices compares it with all
 targets: −½ |t − r|² = t · r − ½ |r|² − ½ |t|². For a target this takes less time than a step of its search.
