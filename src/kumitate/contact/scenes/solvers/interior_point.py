@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ....procedure import Shaped, at, over, procedure
+from ....procedure import Ints, Shaped, at, over, procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .articulated import forget_links, go_on, solve_twists
 from .assembly import assemble, change_of, inertial
@@ -117,12 +117,18 @@ def _tau(island: int, share: float, islands: Islands, points: ScenePoints, trial
 
 
 @procedure
+def _give(which: Ints, first: float, second: float, trial: SolverSpace) -> None:
+    """Gives two numbers to all these points: `over` takes nothing that its rows share."""
+    for k in range(len(which)):
+        trial.given[which[k], 0] = first
+        trial.given[which[k], 1] = second
+
+
+@procedure
 def _scale(island: int, root: float, follow: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
     """The linearised laws of the points; root: √τ, follow: how much of the derivative of |u_t| is in them."""
     which = islands.points[islands.first_point[island] : islands.first_point[island + 1]]
-    for k in range(len(which)):
-        trial.given[which[k], 0] = root
-        trial.given[which[k], 1] = follow
+    _give(which, root, follow, trial)
     over(
         SCALED, len(which), at(points.friction, which), at(points.target, which), at(points.speed, which), at(trial.x, which),
         at(trial.z, which), at(trial.given, which), at(trial.K, which), at(trial.W, which), at(trial.slope, which),
@@ -140,9 +146,7 @@ def _direction(
     seconds: 1 to correct by the products of the predictor's steps.
     """
     which = islands.points[islands.first_point[island] : islands.first_point[island + 1]]
-    for k in range(len(which)):
-        trial.given[which[k], 0] = tau
-        trial.given[which[k], 1] = seconds
+    _give(which, tau, seconds, trial)
     over(
         AIMED, len(which), at(points.friction, which), at(points.mass, which), at(trial.x, which), at(trial.z, which),
         at(trial.W, which), at(trial.lack, which), at(trial.second, which), at(trial.given, which), at(trial.base, which),
