@@ -221,7 +221,7 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
                 or lists of them, each of lower priority than the one before.
             q0: where the search starts (..., nq); by default the robot's start.
             options: `limits` False to pass limits; `tolerance` of the errors [m, rad], 1e-8; `restarts`, searches from random
-                postures where the first fails, 30; `seed` of these.
+                postures where the first fails, 30, the nearest first; `seed` of these.
 
         Raises:
             InputError: for goals with unknown places or targets of wrong shapes. Where a target is out of reach, `solved` is

@@ -81,7 +81,7 @@ def _searches(
         given = starts[: len(rows)] if not passes else others(len(rows))
         error = np.empty(len(rows))
         out = np.empty((len(rows), robot.nq)), error, np.empty(len(rows))
-        passes.append(raw(kernel, 1, (given, np.full(len(rows), TOLERANCE), targets[rows]), out))
+        passes.append(raw(kernel, 1, (given, np.full(len(rows), TOLERANCE), np.full(len(rows), STEPS), targets[rows]), out))
         passes[-1]()
         rows = rows[~(error <= TOLERANCE)]
     return passes

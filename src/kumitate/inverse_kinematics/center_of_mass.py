@@ -43,3 +43,9 @@ class CenterOfMassGoal(Goal):
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         linear = momentum_matrix(posture.tree, posture.q)[3:]
         return [[entry / posture.tree.mass for entry in row] for row in linear]
+
+    def scales(self, tree: Tree) -> list[float]:
+        return [1.0] * 3
+
+    def reached(self, posture: Posture) -> list[Scalar]:
+        return list(center_of_mass(posture.tree, posture.q))

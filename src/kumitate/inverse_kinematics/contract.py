@@ -17,7 +17,7 @@ from ..model import Place, Tree
 from ..scalar import Scalar
 from ..spatial import Transform
 
-__all__ = ["Goal", "Posture"]
+__all__ = ["Goal", "KeyedGoals", "Posture"]
 
 
 class Posture:
@@ -76,6 +76,27 @@ class Goal(ABC):
     @abstractmethod
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         """By how much the errors decrease (errors, nv) along each degree of freedom."""
+
+    def scales(self, tree: Tree) -> list[float]:
+        """By what its components (size) are multiplied where targets are compared for new starts; empty if they are not."""
+        return []
+
+    def reached(self, posture: Posture) -> list[Scalar]:
+        """The target (size) that a posture reaches; empty if `scales` is."""
+        return []
+
+
+class KeyedGoals:
+    """Goals by priority, equal where their programs are."""
+
+    def __init__(self, levels: Sequence[Sequence[Goal]]):
+        self.levels, self.key = levels, tuple(tuple(goal.key for goal in level) for level in levels)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeyedGoals) and self.key == other.key
 
 
 def checked_place(tree: Tree, place: str) -> Place:

@@ -11,7 +11,7 @@ import numpy as np
 from ..model import Tree
 from ..scalar import Scalar
 from .contract import Goal, Posture, checked_place, checked_target
-from .orientation import checked_rotation, turn_missing
+from .orientation import TURNED, checked_rotation, rotation_entries, turn_missing
 
 __all__ = ["PoseGoal"]
 
@@ -48,3 +48,9 @@ class PoseGoal(Goal):
 
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         return posture.jacobian(self.place)
+
+    def scales(self, tree: Tree) -> list[float]:
+        return [TURNED] * 9 + [1.0] * 3
+
+    def reached(self, posture: Posture) -> list[Scalar]:
+        return [*rotation_entries(posture, self.place), *posture.pose(self.place).translation]

@@ -43,3 +43,9 @@ class PositionGoal(Goal):
 
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         return posture.jacobian(self.place)[3:]
+
+    def scales(self, tree: Tree) -> list[float]:
+        return [1.0] * 3
+
+    def reached(self, posture: Posture) -> list[Scalar]:
+        return list(posture.pose(self.place).translation)

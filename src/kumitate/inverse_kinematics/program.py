@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..dynamics import chord_closings, constraint_rows, link_motions, loop_jacobian, projected
 from ..kinematics import integrate, normalized
 from ..model import Mechanism, Tree
-from ..scalar import Program, Scalar, absolute, either, loop, maximum, minimum, select, trace
+from ..scalar import Program, Scalar, absolute, both, either, loop, maximum, minimum, select, trace
 from .contract import Goal, Posture
 from .limits import clipped, free_at_limits, limits_of
 from .step import Level, damped_step
@@ -32,6 +32,7 @@ class _Search(NamedTuple):
     """A search under way: the best posture, its largest and squared error, the damping, the last move, the number of steps."""
 
     q: list[Scalar]
+    levels: list[Level]
     error: Scalar
     squared: Scalar
     damping: Scalar
@@ -40,12 +41,15 @@ class _Search(NamedTuple):
 
 
 def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps: int, limited: bool) -> Program:
-    """(q, tolerance, target_0, target_1, …) → the last q, the largest error of the first priority, and the number of steps."""
+    """(q, tolerance, most, target_0, …) → the last q, the largest error of the first priority, and the number of steps.
+
+    It ends after `steps`, or after `most` if that is less.
+    """
     tree = mechanism.tree
     goals = [goal for level in levels for goal in level]
     low, high = limits_of(mechanism) if limited else ({}, {})
 
-    def search(q: Any, tolerance: Scalar, *targets: Any) -> dict[str, Any]:
+    def search(q: Any, tolerance: Scalar, most: Scalar, *targets: Any) -> dict[str, Any]:
         wanted = dict(zip(map(id, goals), targets, strict=True))
 
         def levels_at(q: Sequence[Scalar]) -> list[Level]:
@@ -54,31 +58,33 @@ def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps
             return [_with_loops(found[0], tree, posture.q), *found[1:]] if tree.closed else found
 
         def body(k: Any, carry: _Search) -> tuple[_Search, None]:
-            at, here = carry.q, levels_at(carry.q)
+            at, here = carry.q, carry.levels
             step = damped_step(here, free_at_limits(tree, at, here[0], low, high), carry.damping)
             largest = _largest(step)
             short = minimum(1.0, LONGEST_STEP / maximum(largest, LONGEST_STEP))
             moved = clipped(normalized(tree, integrate(tree, at, [x * short for x in step])), low, high)
-            there = levels_at(moved)[0]
-            squared = there.squared_error()
+            there = levels_at(moved)
+            squared = there[0].squared_error()
             better = either(squared < carry.squared, squared < NEAR * NEAR)
             q = [select(better, a, b) for a, b in zip(moved, at, strict=True)]
-            error = select(better, _largest(there.errors), carry.error)
+            error = select(better, _largest(there[0].errors), carry.error)
+            levels = [_chosen(better, a, b) for a, b in zip(there, here, strict=True)]
             damping = select(better, maximum(carry.damping * LESS, DAMPING), carry.damping * MORE)
-            return _Search(q, error, select(better, squared, carry.squared), damping, largest, carry.steps + 1.0), None
+            return _Search(q, levels, error, select(better, squared, carry.squared), damping, largest, carry.steps + 1.0), None
 
         def unfinished(carry: _Search) -> Scalar:
-            return either(tolerance < carry.error, carry.move > STILL) if len(levels) > 1 else tolerance < carry.error
+            moves = either(tolerance < carry.error, carry.move > STILL) if len(levels) > 1 else tolerance < carry.error
+            return both(moves, carry.steps < most)
 
-        begin = levels_at(q)[0]
-        first = _Search(list(q), _largest(begin.errors), begin.squared_error(), DAMPING, 1.0, 0.0)
-        found, error, *_, count = loop(steps, body, first, while_=unfinished)[0]
+        begin = levels_at(q)
+        first = _Search(list(q), begin, _largest(begin[0].errors), begin[0].squared_error(), DAMPING, 1.0, 0.0)
+        found, _, error, *_, count = loop(steps, body, first, while_=unfinished)[0]
         if tree.closed:
             closed, _ = projected(tree, found, [0.0] * tree.nv)
             found = [select(error < _CLOSE, a, b) for a, b in zip(normalized(tree, closed), found, strict=True)]
         return {"q": found, "error": error, "steps": count}
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "tolerance": ()}
+    sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "tolerance": (), "most": ()}
     sizes |= {f"target_{k}": goal.size(tree) for k, goal in enumerate(goals)}
     return trace(search, sizes, f"inverse_kinematics_{mechanism.name}")
 
@@ -102,6 +108,12 @@ def _with_loops(level: Level, tree: Tree, q: Sequence[Scalar]) -> Level:
     rows = [row for row in rows if row.softness == 0.0 and row.holonomic]
     J = loop_jacobian(tree, motions, rows)
     return Level([*level.errors, *(-row.error for row in rows)], [*level.slopes, *J], [*level.weights, *([1.0] * len(rows))])
+
+
+def _chosen(condition: Scalar, a: Level, b: Level) -> Level:
+    errors = [select(condition, x, y) for x, y in zip(a.errors, b.errors, strict=True)]
+    slopes = [[select(condition, x, y) for x, y in zip(*rows, strict=True)] for rows in zip(a.slopes, b.slopes, strict=True)]
+    return Level(errors, slopes, a.weights)
 
 
 def _largest(values: Sequence[Scalar]) -> Scalar:

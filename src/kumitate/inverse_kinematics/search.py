@@ -10,17 +10,22 @@ import numpy as np
 
 from ..compile import Kernel
 from ..errors import InputError
-from ..kinematics import random_coordinates
 from ..model import Mechanism
 from ..model.values import checked_whole
-from .contract import Goal
-from .limits import limits_of
+from .contract import Goal, KeyedGoals
 from .program import search_program
+from .starts import ComparedPostures, compared, random_postures
 
 __all__ = ["Reached", "inverse_kinematics"]
 
 #: Steps of one search: a new start is then better than more steps, unless goals of lower priority come to rest slowly.
 STEPS, STEPS_WITH_PRIORITIES = 25, 100
+#: From new starts fewer steps are enough, as these are near the target.
+STEPS_AGAIN = 16
+#: Searches of one call where few targets are left.
+SEARCHES = 64
+#: Targets that are compared with starts at a time, for which memory is needed.
+COMPARED = 16384
 
 
 class Reached(NamedTuple):
@@ -52,40 +57,66 @@ def inverse_kinematics(
     """See `Robot.inverse_kinematics`."""
     levels = _levels(goals)
     restarts = checked_whole(mechanism.name, "restarts", restarts, 0, remedy="Give a number of searches", error=InputError)
+    seed = checked_whole(mechanism.name, "seed", seed, 0, remedy="Give a whole number", error=InputError)
     targets = [goal.target(mechanism.tree) for level in levels for goal in level]
-    kernel = _kernel(mechanism, _Keyed(levels), limits)
+    kernel = _kernel(mechanism, KeyedGoals(levels), limits)
     shape = np.broadcast_shapes(q0.shape[:-1], *(target.shape[:-1] for target in targets))
     q = np.broadcast_to(q0, (*shape, mechanism.nq)).reshape(-1, mechanism.nq)
     wanted = [np.broadcast_to(target, (*shape, target.shape[-1])).reshape(len(q), -1) for target in targets]
-    found, error, steps = kernel(q, tolerance, *wanted)
-    rng = np.random.default_rng(seed)
-    for _ in range(restarts):
-        open_rows = np.flatnonzero(~(error <= tolerance))
-        if not len(open_rows):
-            break
-        starts = _random_starts(mechanism, rng, len(open_rows), limits)
-        again, its_error, its_steps = kernel(starts, tolerance, *(target[open_rows] for target in wanted))
-        better = ~(error[open_rows] <= its_error)
-        rows = open_rows[better]
-        found[rows], error[rows], steps[rows] = again[better], its_error[better], its_steps[better]
+    found, error, steps = kernel(q, np.full(len(q), tolerance), np.full(len(q), np.inf), *wanted)
+    open_rows = np.flatnonzero(~(error <= tolerance))
+    if restarts and len(open_rows):
+        postures = random_postures(mechanism, seed, restarts, limits)
+        for rows in np.array_split(open_rows, -(-len(open_rows) // COMPARED)):
+            its_targets = [target[rows] for target in wanted]
+            starts = compared(mechanism, levels[0], its_targets[: len(levels[0])], postures)
+            best = Found(found[rows], error[rows], steps[rows])
+            _begin_again(kernel, starts, its_targets, best, tolerance, restarts, STEPS_AGAIN if len(levels) == 1 else np.inf)
+            found[rows], error[rows], steps[rows] = best
     return Reached(found.reshape(*shape, -1), error.reshape(shape), (error <= tolerance).reshape(shape), steps.reshape(shape))
 
 
-class _Keyed:
-    """Goals by priority, equal where their programs are."""
+class Found(NamedTuple):
+    """The best of the searches so far for several targets: its posture, largest error, and number of steps."""
 
-    def __init__(self, levels: list[list[Goal]]):
-        self.levels, self.key = levels, tuple(tuple(goal.key for goal in level) for level in levels)
+    q: np.ndarray
+    error: np.ndarray
+    steps: np.ndarray
 
-    def __hash__(self) -> int:
-        return hash(self.key)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Keyed) and self.key == other.key
+def _begin_again(
+    kernel: Kernel,
+    starts: ComparedPostures,
+    targets: Sequence[np.ndarray],
+    best: Found,
+    tolerance: float,
+    restarts: int,
+    most: float,
+) -> None:
+    """Searches from further starts, each target from its nearest ones, until all are found or `restarts` are made.
+
+    Where few targets are left, each is searched from several starts at once, as many as one instruction works on.
+    """
+    rows = np.arange(len(best.error))
+    while restarts and len(rows):
+        count = min(restarts, kernel.lanes, max(1, SEARCHES // len(rows)))
+        restarts -= count
+        repeated = np.repeat(rows, count)
+        begin = starts.take(count).reshape(len(repeated), -1)
+        given = (target[repeated] for target in targets)
+        made = Found(*kernel(begin, np.full(len(repeated), tolerance), np.full(len(repeated), most), *given))
+        error = np.where(np.isnan(made.error), np.inf, made.error).reshape(len(rows), count)
+        chosen = np.where(error <= tolerance, 0.0, error).argmin(axis=1) + count * np.arange(len(rows))  # the first one found
+        better = ~(best.error[rows] <= error.ravel()[chosen])
+        for kept, new in zip(best, made, strict=True):
+            kept[rows[better]] = new[chosen[better]]
+        missing = ~(best.error[rows] <= tolerance)
+        rows = rows[missing]
+        starts.keep(missing)
 
 
 @lru_cache(maxsize=64)
-def _kernel(mechanism: Mechanism, goals: _Keyed, limits: bool) -> Kernel:
+def _kernel(mechanism: Mechanism, goals: KeyedGoals, limits: bool) -> Kernel:
     return Kernel(search_program(mechanism, goals.levels, STEPS if len(goals.levels) == 1 else STEPS_WITH_PRIORITIES, limits))
 
 
@@ -105,14 +136,3 @@ def _levels(goals: Any) -> list[list[Goal]]:
             f"inverse kinematics: {what}. Give goals, such as PoseGoal(place, X), or a list of lists: priority by priority"
         )
     return levels
-
-
-def _random_starts(mechanism: Mechanism, rng: np.random.Generator, count: int, limits: bool) -> np.ndarray:
-    """Random coordinates (count, nq), those with limits within them."""
-    low, high = limits_of(mechanism) if limits else ({}, {})
-    bounded = sorted(low.keys() & high.keys())
-    q = np.zeros((count, mechanism.nq))
-    if len(bounded) < mechanism.nq:
-        q[:] = [random_coordinates(mechanism.tree, rng) for _ in range(count)]
-    q[:, bounded] = rng.uniform([low[i] for i in bounded], [high[i] for i in bounded], (count, len(bounded)))
-    return q

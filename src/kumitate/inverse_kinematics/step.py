@@ -43,28 +43,36 @@ def damped_step(levels: Sequence[Level], free: Sequence[Scalar], damping: Scalar
     move: list[Scalar] = [0.0] * n
     null: list[list[Scalar]] = [[free[i] if i == k else 0.0 for i in range(n)] for k in range(n)]
     for number, level in enumerate(levels):
-        within = [[_dot(row, column) for column in null] for row in level.slopes]  # J N; N is symmetric
-        left = [e - _dot(row, move) for e, row in zip(level.errors, level.slopes, strict=True)]
-        product = _weighted_product(within, level.weights)
-        H = _plus(product, damping * level.squared_error() + LEAST_DAMPING)
-        g = [sum((w * row[k] * e for w, row, e in zip(level.weights, within, left, strict=True)), 0.0) for k in range(n)]
-        own = solve_symmetric(H, g)
+        roots = [w**0.5 for w in level.weights]
+        within = [[root * _dot(row, column) for column in null] for root, row in zip(roots, level.slopes, strict=True)]  # J N
+        left = [root * (e - _dot(row, move)) for root, e, row in zip(roots, level.errors, level.slopes, strict=True)]
+        product = _product(within)
+        own = _solution(within, product, left, damping * level.squared_error() + LEAST_DAMPING)
         move = [a + _dot(row, own) for a, row in zip(move, null, strict=True)]
-        if number + 1 < len(levels):
-            least = _plus(product, LEAST_DAMPING)  # with more damping, later levels would take back what this one moves
-            taken = [solve_symmetric(least, column) for column in product]
+        if number + 1 < len(levels):  # with more damping, later levels would take back what this one moves
+            taken = [_solution(within, product, column, LEAST_DAMPING) for column in _transposed(within)]
             null = [[null[i][k] - taken[i][k] for i in range(n)] for k in range(n)]
     return move
 
 
-def _weighted_product(rows: Sequence[Sequence[Scalar]], weights: Sequence[float]) -> list[list[Scalar]]:
-    """Jᵀ W J (nv, nv)."""
-    n = len(rows[0])
-    found: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    for i in range(n):
-        for k in range(i + 1):
-            found[i][k] = found[k][i] = sum((w * row[i] * row[k] for w, row in zip(weights, rows, strict=True)), 0.0)
-    return found
+def _solution(A: Sequence[Sequence[Scalar]], product: list[list[Scalar]], b: Sequence[Scalar], damping: Scalar) -> list[Scalar]:
+    """The least squares of A x = b with damping d: Aᵀ (A Aᵀ + d)⁻¹ b = (Aᵀ A + d)⁻¹ Aᵀ b, the form with fewer unknowns."""
+    H, across = _plus(product, damping), _transposed(A)
+    if len(A) < len(across):
+        y = solve_symmetric(H, list(b))
+        return [_dot(column, y) for column in across]
+    return solve_symmetric(H, [_dot(column, b) for column in across])
+
+
+def _product(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """A Aᵀ if A has fewer rows than columns, else Aᵀ A."""
+    vectors = list(A) if len(A) < len(A[0]) else _transposed(A)
+    lower = [[_dot(vectors[i], vectors[k]) for k in range(i + 1)] for i in range(len(vectors))]
+    return [[lower[max(i, k)][min(i, k)] for k in range(len(vectors))] for i in range(len(vectors))]
+
+
+def _transposed(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    return [list(column) for column in zip(*A, strict=True)]
 
 
 def _plus(A: Sequence[Sequence[Scalar]], damping: Scalar) -> list[list[Scalar]]:
