@@ -177,6 +177,16 @@ def test_bricks_on_a_tray_that_legs_carry_weigh_what_they_should():
     assert weight == pytest.approx(3.0 * G, rel=1e-9)
 
 
+def test_a_motion_that_runs_away_ends_without_an_error():
+    legs, speeds = four_bars_start(1, 0.1, 0.0)
+    sim = with_bricks(four_bar(), legs, speeds)
+    stepper = sim.interaction.stepper(sim.actuation, sim.integrator, sim.step_size, sim.start().q, sim.start().v, sim.bounds)
+    stepper.state["v"][:] = 1e200
+    with np.errstate(all="ignore"):
+        stepper.run({}, 5, 1)
+    assert np.isinf(stepper.state["v"]).all()
+
+
 def test_errors_that_decay_are_refused_with_the_loop_and_the_remedy():
     with pytest.raises(InputError, match=r"closes its loops \(loop0\) by projection .*leave out `baumgarte`"):
         with_bricks(four_bar(), *four_bars_start(1, 0.1, 0.0), baumgarte=10.0)

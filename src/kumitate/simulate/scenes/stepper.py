@@ -189,6 +189,9 @@ class SceneStepper(Stepper):
         reached = [np.zeros((records, len(robot.part.v))) for robot in self.robots]
         seen_q, seen_v, work = np.tile(q, (records, 1)), np.full((records, len(v)), np.inf), np.zeros(records)
         for k in range(records * every):
+            if not (np.isfinite(q).all() and np.isfinite(v).all()):  # the step before ran away: the run ends there
+                v[:] = np.inf
+                break
             for robot in self.robots:
                 robot.put(self.scene.bodies, h, q, v, self._tau, self._loop_tau)
             work_of_drives, solved = self._settled(q, v)
