@@ -15,7 +15,8 @@ from kumitate.compile.target import host
 from kumitate.scalar import arctan2, loop, sin, sqrt, tanh, trace
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not host().triple.startswith("x86_64"), reason="this format is that of Linux on 64-bit x86"
+    sys.platform != "linux" or not host().triple.startswith("x86_64"),
+    reason="such object files are made on Linux and 64-bit x86 alone; elsewhere LLVM links",
 )
 
 #: A function of another file and of the C library, with constants of its own.
