@@ -14,7 +14,7 @@ __all__ = ["AT_JOINTS", "AT_PLACES", "Sensor"]
 AT_PLACES = (
     "gyro", "velocimeter", "accelerometer", "position", "orientation", "x_axis", "y_axis", "z_axis", "linear_velocity",
     "angular_velocity", "proper_acceleration", "angular_acceleration", "force", "torque", "subtree_center",
-    "subtree_velocity", "subtree_angular_momentum",
+    "subtree_velocity", "subtree_angular_momentum", "rangefinder",
 )  # fmt: skip
 _HERE = Transform()
 #: What is measured at joints.
@@ -36,7 +36,11 @@ class Sensor:
     | force, torque | what the parent exerts on the body, about B's origin, in B's axes (3) [N, N·m] |
     | subtree_center, subtree_velocity | of the center of mass of the body and all that it carries, in the world (3) |
     | subtree_angular_momentum | about that center, in the world's axes (3) [kg·m²/s] |
+    | rangefinder | distance from B's origin along its z axis to the nearest collision shape of another body (1) [m]; −1: none |
     | joint_position, joint_velocity, joint_effort | coordinates, velocities, efforts of a joint, times `scale` |
+
+    Rays meet planes from above, boxes, balls, capsules, cylinders and ellipsoids of bodies, but for shapes of opacity 0; from
+    inside of a shape they meet it where they leave it. The ground of `Contact` is not a body's.
 
     Attributes:
         kind: one of these.
