@@ -18,6 +18,7 @@ from ..model.sensors import AT_JOINTS
 from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
 from ..spatial import Transform, Vector3
 from .moving_frames import MovingFrame, MovingFrames
+from .of_touch import touch_program
 from .rays import FAR, MET, met
 
 __all__ = ["sensor_program"]
@@ -27,8 +28,11 @@ _OF_ACCELERATIONS = ("accelerometer", "proper_acceleration", "angular_accelerati
 _OF_POSTURES = ("position", "orientation", "x_axis", "y_axis", "z_axis", "subtree_center", "rangefinder")
 
 
-def sensor_program(mechanism: Mechanism, sensor: Sensor) -> Program:
-    """What a sensor measures, as a program of q, v, a and tau, as many as it needs.
+def sensor_program(mechanism: Mechanism, sensor: Sensor, points: Sequence[tuple[str, str]] = ()) -> Program:
+    """What a sensor measures, as a program of q, v, a, tau and pushes of contact, as many as it needs.
+
+    Args:
+        points: the bodies A and B of every push.
 
     Raises:
         InputError: for a body, frame or joint that does not exist; for a force where loops act on bodies; for shapes that a
@@ -45,6 +49,8 @@ def sensor_program(mechanism: Mechanism, sensor: Sensor) -> Program:
             f"{mechanism.name}: the {sensor.kind} at {sensor.of!r} cannot be measured, as forces of loops act on bodies; the "
             "joints' efforts and the loops' forces are in the results"
         )
+    if sensor.kind == "touch":
+        return touch_program(mechanism, sensor, _body(mechanism, sensor.of), points)
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq}
     if sensor.kind not in _OF_POSTURES:
         sizes["v"] = mechanism.nv

@@ -90,6 +90,10 @@ def _sensor(compiled: CompiledModel, tree: BodyTree, at: int) -> Sensor | str:
         return _of_actuator(compiled, tree, kind, of)
     if kind in _OF_SUBTREES:
         return Sensor(_OF_SUBTREES[kind], tree.body_names[of])
+    if kind == "touch":
+        body, pose = _place(compiled, tree, model.sensor_objtype[at], of)
+        volume = SHAPES[compiled.enum("mjtGeom", model.site_type[of])](model.site_size[of].tolist())
+        return Sensor("touch", tree.with_shapes[int(model.site_bodyid[of])], pose, volume=volume)
     if kind == "rangefinder":
         return _rangefinder(compiled, tree, at)
     if kind not in _AT_PLACES:
