@@ -167,6 +167,10 @@ class StepCode:
         """
         return self._interaction.slopes(self.impacts)
 
+    def pushes(self, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        """What pushes at every point of contact, as `Interaction.pushes`."""
+        return self._interaction.pushes(self, h, q, v, u)
+
     @cached_property
     def accelerations(self) -> Program:
         """(h, q, v, u) → v̇; where contact or stops make velocities jump, their mean rate over the step h that begins there."""
