@@ -15,7 +15,9 @@ from kumitate.contact.scenes.motion import read_state
 from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
 from kumitate.contact.scenes.solvers.cone_laws import aimed, scaled, stepped
 from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scaling, step_to_cone
-from kumitate.contact.scenes.solvers.ordering import BITS, eliminate
+from kumitate.contact.scenes.solvers.interior_point import interior_point
+from kumitate.contact.scenes.solvers.laws import move
+from kumitate.contact.scenes.solvers.ordering import BITS, eliminate, pattern
 from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
 
 from .places import at_random, bin_of, mixed
@@ -131,6 +133,31 @@ def test_the_scaling_of_the_cone():
         else:
             assert d[0] >= np.linalg.norm(d[1:])
         assert inner(x) == pytest.approx(x[0] ** 2 - x[1] ** 2 - x[2] ** 2, abs=1e-12)
+
+
+def test_steps_of_smooth_points_end_where_their_impulse_or_speed_is_zero():
+    """Both roots are the same number, which rounding must not take away."""
+    rng = np.random.default_rng(6)
+    for first, step in 10.0 ** rng.uniform(-12.0, 3.0, size=(200, 2)):
+        assert step_to_cone([first, 0.0, 0.0], [-step, 0.0, 0.0]) == pytest.approx(first / step, rel=1e-7)
+        assert step_to_cone([first, 0.0, 0.0], [step, 0.0, 0.0]) == np.inf
+
+
+def test_the_interior_point_method_forgets_what_it_left_before():
+    """Space that a failed solve left full of what is not a number."""
+    found = []
+    for left in (0.0, np.nan):
+        scene, _, _ = scene_at(7, 3)
+        while (count := find(scene)) < 0:
+            scene = roomier(scene)
+        bodies, islands, points, factors, trial = scene.bodies, scene.islands, scene.points, scene.factors, scene.trial
+        assert group(bodies.robots, count, points, islands) > 0
+        for space in trial:
+            space[:] = left
+        move(0, bodies, islands, points)
+        pattern(0, bodies.robots, islands, points, factors)
+        found.append(interior_point.plain(0, 4, 1.0, 1e-9, 0.1, bodies, islands, points, factors, trial))
+    assert found[0] == found[1] < np.inf
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.5])
