@@ -28,6 +28,7 @@ from .arrays import (
     Turns,
 )
 from .parts import RobotPart, central_inertias, robot_parts
+from .points.measured import SEEN
 from .rules import Rules
 from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
@@ -162,6 +163,8 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
     """The bodies of a mechanism that `fault_of` has nothing against; of links of its robots, nothing but their number."""
     links = mechanism.tree.links
     arrays = {name: _empty(kind, len(links)) for name, kind in MovingBodies.__annotations__.items() if name != "robots"}
+    arrays["seen"] = np.zeros((len(links) + 1, SEEN))
+    arrays["seen"][-1, -2] = 1.0
     made = MovingBodies(robots=robots_of(parts, len(links)), **arrays)
     free = np.flatnonzero(made.robots.link < 0)
     inertias = [links[k].inertia for k in free]
