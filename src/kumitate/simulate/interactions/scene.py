@@ -203,8 +203,12 @@ class SceneCode:
     def __init__(self, interaction: SceneContact, integrator: Integrator, forcing: Forcing):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
         self._forcing = forcing
-        self._quantities = Quantities(self.mechanism, robots_of(self.mechanism))
         self.code = self
+
+    @cached_property
+    def _quantities(self) -> Quantities:
+        """Only results want them."""
+        return Quantities(self.mechanism, robots_of(self.mechanism))
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
         """A scene to step."""
