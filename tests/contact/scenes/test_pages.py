@@ -232,7 +232,7 @@ def test_machine_code_and_python_make_the_same_steps():
         scene, q, v = scene_at(7, 3)
         scene = roomier(scene)
         log, work = log_of(3, 4, 200), np.zeros(1)
-        while (ended := make(scene, q, v, work, 4, 1, 4, log)) == ROOM:
+        while (ended := make(scene, q, v, work, 4, 1, log)) == ROOM:
             scene = roomier(scene)
         assert ended == DONE
         ends.append(np.concatenate([q.ravel(), v.ravel(), work, log.sums.ravel()]))
@@ -244,8 +244,8 @@ def test_room_grows_where_a_step_lacks_it():
     small = scene._replace(pairs=scene.pairs[:1], space=scene.space[:1])
     log = log_of(12, 1, 1000)
     before = q.copy()
-    assert advance_scene(small, q, v, np.zeros(1), 1, 1, 1, log) == ROOM
+    assert advance_scene(small, q, v, np.zeros(1), 1, 1, log) == ROOM
     assert np.array_equal(q, before)
     grown = roomier(small)
     assert len(grown.pairs) > small.counts[1]
-    assert advance_scene(grown, q, v, np.zeros(1), 1, 1, 1, log) in (DONE, ROOM)
+    assert advance_scene(grown, q, v, np.zeros(1), 1, 1, log) in (DONE, ROOM)

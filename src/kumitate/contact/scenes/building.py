@@ -111,13 +111,16 @@ def scene_of(
     )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip
 
 
-def with_efforts(scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int]) -> Scene:
-    """The scene with room for numbers of each robot: efforts that it flies with, commands of its drives, and pieces."""
+def with_efforts(
+    scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int], closed: Sequence[int]
+) -> Scene:
+    """The scene with room for numbers of each robot: its efforts, commands and pieces, and the rows of six of its loops."""
     robots = scene.bodies.robots
-    u, command, piece = map(_starts, (efforts, commands, pieces))
+    u, command, piece, rows = map(_starts, (efforts, commands, pieces, closed))
     motions = robots.motions._replace(
-        first_u=u, first_command=command, first_piece=piece, u=np.zeros(u[-1]), commands=np.zeros(command[-1]),
-        pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]),
+        first_u=u, first_command=command, first_piece=piece, first_closed=rows, u=np.zeros(u[-1]),
+        commands=np.zeros(command[-1]), pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]),
+        closed=np.zeros((rows[-1], 6)),
     )  # fmt: skip
     return scene._replace(bodies=scene.bodies._replace(robots=robots._replace(motions=motions)))
 
@@ -316,10 +319,13 @@ def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     arrays = {name: _empty(kind, 0) for name, kind in RobotMotions.__annotations__.items()}
     first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
     q, v, rows = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts))
-    arrays |= {name: np.zeros(len(parts) + 1, dtype=np.int64) for name in ("first_u", "first_command", "first_piece")}
+    arrays |= {
+        name: np.zeros(len(parts) + 1, dtype=np.int64) for name in ("first_u", "first_command", "first_piece", "first_closed")
+    }
     arrays |= {name: np.zeros(size) for name, size in {"q": q, "v": v, "next_q": q, "next_v": v, "rates": v}.items()}
-    arrays |= {name: np.zeros((rows, 6)) for name in ("driving", "resisting", "carried", "diagonal")}
-    arrays |= {"programs": np.zeros((len(parts), 5), dtype=np.int64), "first_q": first_q, "first_v": first_v}
+    arrays |= {name: np.zeros((rows, 6)) for name in ("driving", "resisting", "carried", "reached", "opening", "along")}
+    arrays |= {name: np.zeros((sum(rows_of(part) ** 2 for part in parts), 6, 6)) for name in ("inertia", "stay")}
+    arrays |= {"programs": np.zeros((len(parts), 7), dtype=np.int64), "first_q": first_q, "first_v": first_v}
     arrays["pose"] = np.zeros((sum(len(part.links) for part in parts), 12))
     return RobotMotions(**arrays)
 
