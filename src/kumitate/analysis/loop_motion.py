@@ -15,7 +15,8 @@ from ..model import Chord, JointKind, Line, Mechanism, freedoms
 from ..scalar import Program, Scalar, call, directional, trace
 
 __all__ = [
-    "LoopMotion", "closure_determinant", "joint_accelerations", "joint_motion", "loop_coordinates", "loop_motion",
+    "LoopMotion", "closure_determinant", "joint_accelerations", "joint_coordinates", "joint_motion", "loop_coordinates",
+    "loop_motion",
 ]  # fmt: skip
 
 #: Singular values below this fraction of the largest count as zero.
@@ -90,6 +91,23 @@ def joint_motion(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> tupl
         return list(q), list(v)
     moved = call(loop_coordinates(m), q, v)
     return [*q, *moved["loop_q"]], [*v, *moved["loop_v"]]
+
+
+def joint_coordinates(m: Mechanism, q: Sequence[Scalar]) -> list[Scalar]:
+    """The coordinates of `joint_motion` alone."""
+    return list(q) if freedoms(m) == m.nv else [*q, *call(_loop_places(m), q)]
+
+
+@lru_cache(64)
+def _loop_places(mechanism: Mechanism) -> Program:
+    """q → the coordinates of loop joints and lines."""
+    tree, chords = mechanism.tree, _moving(mechanism)
+
+    def places(q: Any) -> list[Scalar]:
+        still = [0.0] * tree.nv
+        return [x for chord, _ in chords for x in chord_closing(tree, q, still, chord).coordinates]
+
+    return trace(places, {"q": mechanism.nq}, f"loop_places_{mechanism.name}")
 
 
 def joint_accelerations(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:

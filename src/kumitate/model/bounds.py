@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, pi, tau
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..scalar import Scalar, minimum, select
 from .joints import JointKind
@@ -39,7 +39,7 @@ class Bound:
     at: float
     middle: float | None = None
 
-    def gap(self, q: Sequence[Scalar]) -> Scalar:
+    def gap(self, q: Sequence[Any]) -> Any:
         """How far the coordinate, one of `q` of all joints, is within the limit [rad or m]; negative outside."""
         if self.middle is None:
             return self.sign * (q[self.q] - self.at)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import kinematics
-from ...analysis import joint_motion
+from ...analysis import joint_coordinates
 from ...compile import Kernel
 from ...model import Bound, Mechanism, in_loops, least_gap
 from ...scalar import Program, Scalar, call, select, trace, when
@@ -56,7 +56,7 @@ class _Coordinates(ABC):
     def beyond(self, q: Sequence[Scalar]) -> Scalar:
         if not self.bounds:
             return 0.0
-        place = joint_motion(self.mechanism, q, [0.0] * self.nv)[0] if in_loops(self.mechanism, self.bounds) else q
+        place = joint_coordinates(self.mechanism, q) if in_loops(self.mechanism, self.bounds) else q
         return select(least_gap(self.bounds, place) < -BEYOND, 1.0, 0.0)
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
