@@ -256,6 +256,18 @@ def test_angles_of_loop_joints_are_taken_near_the_middle_of_their_range():
     assert gaps(0.0, lower=-3.1, upper=3.1) == []
 
 
+def test_no_limit_is_overlooked():
+    """Cosines tell that an angle is far from its limits; narrow ranges, in which they cannot, are looked at closely."""
+    rng = np.random.default_rng(3)
+    for width in (1e-6, 1e-3, 0.3, 3.0, 6.0):
+        middle = rng.uniform(-7.0, 7.0)
+        lower, upper = middle - 0.5 * width, middle + 0.5 * width
+        bounds = bounds_of(slider_crank_by("revolute", lower=lower, upper=upper))
+        for angle in (lower - 1e-9, upper + 1e-9, upper + 0.1, lower - 0.1, middle):
+            q, facing = [math.remainder(angle, math.tau)] * 4, {3: (2.0 * math.sin(angle), 2.0 * math.cos(angle))}
+            assert any(bool(bound.near(q, facing)) for bound in bounds) == (angle != middle), (width, angle)
+
+
 def slider_crank_by(kind, **limits):
     """The slider-crank with its wrist as the joint that closes the loop, or another kind in its place."""
     plain = slider_crank()
