@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import kinematics
-from ...analysis import joint_accelerations, joint_motion
+from ...analysis import joint_accelerations, joint_coordinates, joint_motion
 from ...dynamics.settling.advances import advances
 from ...dynamics.settling.drive_states import state_rates
 from ...dynamics.settling.drives import drive_forces
@@ -91,7 +91,7 @@ def jump_program(
                 end_q, end_v = kinematics.integrate(m.tree, q, [h * rate for rate in after]), list(after)
                 if projection is not None:
                     end_q = call(projection, end_q, end_v, *([u[forcing.row]] if forcing.parameters else []))["q"]
-                end, _ = joint_motion(m, end_q, end_v)
+                end = joint_coordinates(m, end_q)
                 return [stop.bound.gap(end) for stop in stops]
 
             return {"advances": advances(stops, place, ends, after, rates, h)}
