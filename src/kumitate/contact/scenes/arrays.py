@@ -126,6 +126,8 @@ class MovingBodies(NamedTuple):
         still: 1 if it sleeps in this step.
         bed: of a body that sleeps on from the last step, 1 + the first body of its island, whose contact is not computed
             again; else 0.
+        seen: what points read of each body, and in a last row of the world: place, before, free, the diagonal of the mobility
+            and its entries xy, xz, yz, 1/mass, 1 of the world; of links, neither mobility nor mass.
         robots: what the links among them belong to.
     """
 
@@ -147,6 +149,7 @@ class MovingBodies(NamedTuple):
     quiet: Ints
     still: Ints
     bed: Ints
+    seen: Floats[24]
     robots: Robots
 
 
@@ -252,6 +255,7 @@ class ScenePoints(NamedTuple):
             that is kept in what is remembered of this step.
         common: the largest mass of a point of the same two bodies.
         edge: the block that couples A and B in the factors of their island.
+        row_a, row_b: the rows of A and B in `MovingBodies.seen`.
         turns: torsional and rolling friction.
     """
 
@@ -280,6 +284,8 @@ class ScenePoints(NamedTuple):
     steady: Floats
     common: Floats
     edge: Ints
+    row_a: Ints
+    row_b: Ints
     turns: Turns
 
 

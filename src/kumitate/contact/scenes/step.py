@@ -131,7 +131,7 @@ def _find_awake(scene: Scene) -> int:
     scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
     if scene.counts[2] > len(points.gap):
         return -1
-    fastest = prepare(rules, bodies, scene.placed, points, count)
+    fastest = prepare(rules, bodies, scene.placed, scene.found, points, count)
     return keep_near(points, count, REACH * rules.step * fastest)
 
 

@@ -119,8 +119,9 @@ class SceneContact(Interaction):
         self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
         bounds: Sequence[Bound] = (),
     ) -> SceneStepper:  # fmt: skip
-        """A stepper of the scene from a state."""
-        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, bounds)
+        """A stepper of the scene from a state, in which only joints of the tree stop."""
+        of_tree = [bound for bound in bounds if bound.v < self.mechanism.nv]
+        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, of_tree)
 
     def record_of(self, found: Sequence[Logged], h: float, q: np.ndarray, v: np.ndarray) -> Touched:
         """The record of the steps of length h that begin at the states (n, nq), (n, nv), from all that was logged."""
@@ -206,8 +207,12 @@ class SceneCode:
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
         self._forcing = forcing
         self._robots = robots_of(self.mechanism)
-        self._quantities = Quantities(self.mechanism, self._robots)
         self.code = self
+
+    @cached_property
+    def _quantities(self) -> Quantities:
+        """Only results want them."""
+        return Quantities(self.mechanism, self._robots)
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
         """A scene to step."""
