@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.loop_motion import loop_coordinates
+from ...compile import Kernel
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.plan import ContactPlan, pairs_of_scene
 from ...contact.scene import Contact
@@ -21,7 +23,7 @@ from ...contact.scenes.step import find
 from ...contact.settings import as_plain
 from ...contact.shapes import FAR
 from ...errors import InputError
-from ...model import Bound, Command, Mechanism
+from ...model import Bound, Command, Mechanism, freedoms
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
@@ -247,14 +249,22 @@ class SceneCode:
         return bool(self.mechanism.driven)
 
     def efforts_kernel(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The efforts at the joints (n, nv) at states, those of a controller and of drives; as the kernel of a `StepCode`."""
-        total = u[:, : self.mechanism.nv].copy()
-        for joint, command in zip(self.mechanism.driven, parts_of(self._forcing, u.T).commands, strict=True):
+        """The efforts at the joints (n, `freedoms`) at states, those of a controller and of drives; as of a `StepCode`."""
+        m = self.mechanism
+        total = np.zeros((len(u), freedoms(m)))
+        total[:, : m.nv] = u[:, : m.nv]
+        if freedoms(m) > m.nv:
+            q, v = (np.hstack(pair) for pair in zip((q, v), self._loop_coordinates(q, v), strict=True))
+        for joint, command in zip(m.driven, parts_of(self._forcing, u.T).commands, strict=True):
             commands = (Command(*values) for values in np.array(command).T.tolist())
             states = zip(q[:, joint.q].tolist(), v[:, joint.v].tolist(), commands, strict=True)
             wished = [joint.drive.law(*state).effort for state in states]
             total[:, joint.v] += np.clip(np.array(wished, dtype=float), -joint.limit, joint.limit)
         return total
+
+    @cached_property
+    def _loop_coordinates(self) -> Kernel:
+        return Kernel(loop_coordinates(self.mechanism))
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The efforts along a run, which are those that were held."""

@@ -8,6 +8,7 @@ from ..rules import Rules
 from .inverse import invert, respond
 from .links import add_effort, spread
 from .loops import keep_closed, keep_responses_closed
+from .pushing import push, resist
 
 __all__ = ["feel", "let_go", "nudged", "pushed", "yielding"]
 
@@ -18,7 +19,7 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
     robots = bodies.robots
     for robot in range(len(robots.pushed)):
         robots.pushed[robot] = 0
-        _resist(robots, robot)
+        resist(robots, robot)
         if robots.motions.programs[robot, 5] == 0:
             invert(robots, robot)
         else:
@@ -26,36 +27,17 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
             invert(robots, robot)
             keep_responses_closed(robots, robot, mean)
         feel(bodies, robot)
-        driven = robots.motions.programs[robot, 3] != 0
         for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
             for k in range(6):
-                free = robots.undriven[row, k]
-                robots.free[row, k] = free - robots.motions.opening[row, k]
+                robots.free[row, k] = robots.undriven[row, k] - robots.motions.opening[row, k]
                 robots.felt[row, k] *= rules.step
-                if driven:  # what resists changes of velocity by R also resists that of the step without it
-                    own = robots.motions
-                    robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (
-                        own.carried[row, k] - free
-                    )
+        if robots.motions.programs[robot, 3] != 0:
+            push(rules, robots, robot)
         respond(robots, robot, robots.free)
         spread(robots, robot, 0, robots.before, bodies.before)
         spread(robots, robot, 0, robots.free, bodies.free)
         for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
             robots.given[link] = 0
-
-
-@procedure
-def _resist(robots: Robots, robot: int) -> None:
-    """The inertia with those of drives and stops."""
-    own, first, begin = robots.motions, robots.first_row[robot], robots.first_block[robot]
-    rows = robots.first_row[robot + 1] - first
-    for at in range(begin, robots.first_block[robot + 1]):
-        for i in range(6):
-            for j in range(6):
-                robots.inertia[at, i, j] = own.inertia[at, i, j]
-    for row in range(rows):
-        for k in range(6):
-            robots.inertia[begin + row * (rows + 1), k, k] += own.resisting[first + row, k]
 
 
 @procedure
