@@ -36,7 +36,7 @@ from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
-from .traced_or_scene import FEWEST
+from .traced_or_scene import ALONE, FEWEST
 
 __all__ = ["SceneContact"]
 
@@ -63,7 +63,8 @@ class SceneContact(Interaction):
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
         bodies, robots = len(free_links(self.mechanism)), len(robot_parts(self.mechanism))
-        why = f"{bodies} bodies are free" if bodies >= FEWEST else "shapes touch that have no traced routine"
+        enough = bodies >= (FEWEST if robots else ALONE)
+        why = f"{bodies} bodies are free" if enough else "shapes touch that have no traced routine"
         if self.contact.belts:
             why = f"the surface of {self.contact.belts[0]!r} moves"
         return ContactPlan("scene", why, pairs_of_scene(self.mechanism, self.contact), None, _SECONDS + robots * _PER_ROBOT)
