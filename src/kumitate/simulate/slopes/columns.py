@@ -77,12 +77,12 @@ def _program(tree: Tree, system: TwoRounds, turning: Sequence[int], efforts: Seq
         own = [row for link in tree.links for row in (ends[link.index].own if link.index in ends else link.velocities(unit))]
 
         def three(k: Any, _: Any) -> tuple[None, list[list[Scalar]]]:
-            right = [np.array([by_q[i][k], by_v[i][k], h * unit[i][k]], dtype=object) for i in range(n)]
+            right: Any = [np.array([by_q[i][k], by_v[i][k], h * unit[i][k]], dtype=object) for i in range(n)]
             once = factors.solve(right)
-            left = [r - along(more[i], once) - np.array([less[i][k], 0.0, 0.0], dtype=object) for i, r in enumerate(right)]
+            left: Any = [r - along(more[i], once) - np.array([less[i][k], 0.0, 0.0], dtype=object) for i, r in enumerate(right)]
             by_coordinate, by_velocity, by_effort = zip(*factors.solve(left), strict=True)
-            first, *others = (_at_end(tree, ends, h, x) for x in (by_coordinate, by_velocity, by_effort))
-            return None, [[x + row[k] for x, row in zip(first, own, strict=False)] + first[n:], *others]
+            first, second, third = (_at_end(tree, ends, h, x) for x in (by_coordinate, by_velocity, by_effort))
+            return None, [[x + row[k] for x, row in zip(first, own, strict=False)] + first[n:], second, third]
 
         _, found = loop(n, three, None)
         kept = [found[k] for k in range(n)]
