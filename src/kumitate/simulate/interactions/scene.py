@@ -24,7 +24,7 @@ from ...contact.settings import as_plain
 from ...contact.shapes import FAR
 from ...errors import InputError
 from ...model import Bound, Command, Mechanism, freedoms
-from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
 from ..scenes.quantities import Quantities
@@ -79,6 +79,12 @@ class SceneContact(Interaction):
             return TimeStepping(RK4())
         if asked.name == "semi_implicit_euler":
             return TimeStepping()
+        if asked.name == Midpoint.name:
+            raise InputError(
+                f"{self.mechanism.name}: integrator='midpoint' is for contact of one robot, and this is a scene of many bodies "
+                "(`contact.explain()` says why). Take integrator='auto', with which bodies that nothing touches are at order 4 "
+                "and others turn at order 2, and a smaller step for more"
+            )
         if asked.name in INTEGRATORS:
             raise InputError(
                 f"the contact model {self.contact.model!r} makes velocities jump, which {asked.name} cannot: take "
