@@ -174,6 +174,16 @@ def test_a_stop_in_a_loop_and_the_floor_act_together(integrator):
     assert np.diff(loop.energy.total).max() < 1e-9
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_two_bodies_that_a_stop_joins_go_on_with_their_common_momentum(integrator):
+    """A plastic impact between bodies on rails of their own: 0.5 kg at 1 m/s takes 3 kg along at 1/7 m/s."""
+    weightless = replace(two_legs()[1], gravity=(0.0, 0.0, 0.0))
+    run = km.simulate(weightless, [0.0, 0.0], [0.0, 1.0], duration=0.2, integrator=integrator)
+    np.testing.assert_allclose(run.momentum[:, 5], 0.5, rtol=1e-9)
+    np.testing.assert_allclose(run.v[-1], 1.0 / 7.0, rtol=0.0, atol=2e-7)  # twice the tolerance of stops
+    assert run.audit.work == pytest.approx(-0.5 * (3.0 * 0.5 / 3.5) * 1.0**2, rel=1e-6)  # the reduced mass
+
+
 def test_a_drive_in_a_loop_joint_is_at_its_limit_against_the_stop():
     q, at = crank_at(1.0)
     drive = km.PositionDrive(kp=1e5, kd=100.0, limit=60.0)
