@@ -132,6 +132,11 @@ def _check(simulation: MechanismSimulation) -> None:
             f"{owner}: a step of drives with states of their own, such as pressures, cannot be differentiated. Take drives "
             "without, or linearize them by hand"
         )
+    if simulation.integrator.kicks and simulation.interaction.touches:
+        raise InputError(
+            f"{owner}: a step of integrator={simulation.integrator.name!r} with contact cannot be differentiated. Take "
+            "integrator='auto' or 'semi_implicit_euler'"
+        )
     if simulation.interaction.held is not None:
         raise InputError(
             f"{owner}: a step with points held on surfaces cannot be differentiated. Close the mechanism by loop joints, or "
