@@ -32,7 +32,7 @@ from ..interactions import Interaction
 from ..stepping.compiled_step import StepCode
 from ..stepping.forcing import Forcing
 from .active import RESTING, SLOW
-from .balance import Balance, balance
+from .balance import StepBalance, balance
 from .columns import JointEnd, TwoRounds, step_columns
 from .direct import Page, Sloped, turned
 from .tangent import flat
@@ -82,7 +82,7 @@ def _stepped(code: StepCode, forcing: Forcing, pairs: Sequence[Pair], flies: boo
     return Sloped(integrate(m.tree, q, move), carried(m.tree, after, move), A, B, elsewhere)
 
 
-def _system(free: Balance, touched: LinearisedContact, held: dict[int, tuple[Scalar, Scalar]]) -> TwoRounds:
+def _system(free: StepBalance, touched: LinearisedContact, held: dict[int, tuple[Scalar, Scalar]]) -> TwoRounds:
     """(M + JᵀKJ) dv' = r, with what is carried over from the first round to the second."""
     H = {i: {j: x for j, x in enumerate(row) if not is_zero(x)} for i, row in enumerate(free.M)}
     by_q, by_q_over = ([list(row) for row in rows] for rows in (free.by_q, zeros(len(H))))
