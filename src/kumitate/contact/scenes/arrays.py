@@ -180,7 +180,7 @@ class Placed(NamedTuple):
         material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
             the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s],
             torsional and rolling friction [m], stiffness [N/m], zero if it is rigid, and damping [N·s/m].
-        belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
+        belt: the velocity of the surface in the axes of its moving body, or of the world [m/s]; belts: 1 if any moves.
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         resting: 1 of the world's solids and of bodies that sleep.
         barred: 2³¹ · a moving body's owner + 1 + that of a body of the world, of the pairs that never touch, sorted.
@@ -200,6 +200,7 @@ class Placed(NamedTuple):
     materials: int
     surfaces: Floats[8]
     belt: Floats[3]
+    belts: int
     low: Floats[3]
     high: Floats[3]
     resting: Ints
@@ -351,8 +352,8 @@ class SolverSpace(NamedTuple):
 
     Attributes:
         K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
-        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; those of
-            `Turns` stand after those of all points.
+        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; pushed:
+            those that push overlaps out; those of `Turns` stand after those of all points. asked: the targets that do so.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
             product of the predictor's steps; given: two numbers that all points share; share: the part of a step
             that stays in the cones.
@@ -366,6 +367,8 @@ class SolverSpace(NamedTuple):
     kept: Floats[3]
     tried: Floats[3]
     best: Floats[3]
+    pushed: Floats[3]
+    asked: Floats
     x: Floats[3]
     z: Floats[3]
     dx: Floats[3]

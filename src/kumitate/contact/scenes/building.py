@@ -183,9 +183,10 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
 
 def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
     material, surfaces = _materials(contact, [item.name for item in items])
-    kinds = {name: kind for name, kind in Placed.__annotations__.items() if name != "materials"}
+    kinds = {name: kind for name, kind in Placed.__annotations__.items() if name not in ("materials", "belts")}
     blank: dict[str, Any] = {name: _empty(kind, len(items)) for name, kind in kinds.items()}
-    made = Placed(materials=int(material.max()) + 1, **blank | {"material": material, "surfaces": surfaces})
+    counts = {"materials": int(material.max()) + 1, "belts": int(bool(contact.belts))}
+    made = Placed(**counts, **blank | {"material": material, "surfaces": surfaces})
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
     robots = {link for part in parts for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
@@ -286,7 +287,7 @@ def _factors(units: int, couplings: int) -> BlockFactors:
 
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
     made = _made(SolverSpace, points)
-    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best")}
+    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best", "pushed")}
     return made._replace(effort=np.zeros((efforts, 6)), **saved)
 
 

@@ -24,7 +24,7 @@ from ...contact.settings import as_plain
 from ...contact.shapes import FAR
 from ...errors import InputError
 from ...model import Bound, Command, Mechanism, freedoms
-from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
 from ..scenes.quantities import Quantities
@@ -36,7 +36,7 @@ from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
-from .traced_or_scene import FEWEST
+from .traced_or_scene import ALONE, FEWEST
 
 __all__ = ["SceneContact"]
 
@@ -63,7 +63,8 @@ class SceneContact(Interaction):
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
         bodies, robots = len(free_links(self.mechanism)), len(robot_parts(self.mechanism))
-        why = f"{bodies} bodies are free" if bodies >= FEWEST else "shapes touch that have no traced routine"
+        enough = bodies >= (FEWEST if robots else ALONE)
+        why = f"{bodies} bodies are free" if enough else "shapes touch that have no traced routine"
         if self.contact.belts:
             why = f"the surface of {self.contact.belts[0]!r} moves"
         return ContactPlan("scene", why, pairs_of_scene(self.mechanism, self.contact), None, _SECONDS + robots * _PER_ROBOT)
@@ -78,6 +79,12 @@ class SceneContact(Interaction):
             return TimeStepping(RK4())
         if asked.name == "semi_implicit_euler":
             return TimeStepping()
+        if asked.name == Midpoint.name:
+            raise InputError(
+                f"{self.mechanism.name}: integrator='midpoint' is for contact of one robot, and this is a scene of many bodies "
+                "(`contact.explain()` says why). Take integrator='auto', with which bodies that nothing touches are at order 4 "
+                "and others turn at order 2, and a smaller step for more"
+            )
         if asked.name in INTEGRATORS:
             raise InputError(
                 f"the contact model {self.contact.model!r} makes velocities jump, which {asked.name} cannot: take "
