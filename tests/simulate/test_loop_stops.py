@@ -144,6 +144,7 @@ def test_a_loop_joint_stops_as_where_it_is_of_the_tree(ring):
     """Both cuts arrive in the same step, at the stop itself, though its coordinate is linear in those of one cut only."""
     runs, cuts, sign, at = two_cuts(ring, 1e-3, "rk4")
     np.testing.assert_allclose(*cuts, rtol=0.0, atol=INSIDE)
+    assert runs[1].audit.work == pytest.approx(runs[0].audit.work, rel=1e-4)
     for run, own in zip(runs, cuts, strict=True):
         assert (sign * (at - own)).max() < INSIDE
         assert np.diff(run.energy.total).max() < 1e-9 * run.energy.kinetic.max()
@@ -172,6 +173,16 @@ def test_a_stop_in_a_loop_and_the_floor_act_together(integrator):
     assert (loop.loops["knee"].q[:, 0] - 0.1).max() < INSIDE
     np.testing.assert_allclose(loop.contact.force[-50:, 0, 2], 3.5 * G, rtol=1e-6)
     assert np.diff(loop.energy.total).max() < 1e-9
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_two_bodies_that_a_stop_joins_go_on_with_their_common_momentum(integrator):
+    """A plastic impact between bodies on rails of their own: 0.5 kg at 1 m/s takes 3 kg along at 1/7 m/s."""
+    weightless = replace(two_legs()[1], gravity=(0.0, 0.0, 0.0))
+    run = km.simulate(weightless, [0.0, 0.0], [0.0, 1.0], duration=0.2, integrator=integrator)
+    np.testing.assert_allclose(run.momentum[:, 5], 0.5, rtol=1e-9)
+    np.testing.assert_allclose(run.v[-1], 1.0 / 7.0, rtol=0.0, atol=2e-7)  # twice the tolerance of stops
+    assert run.audit.work == pytest.approx(-0.5 * (3.0 * 0.5 / 3.5) * 1.0**2, rel=1e-5)  # the reduced mass
 
 
 def test_a_drive_in_a_loop_joint_is_at_its_limit_against_the_stop():

@@ -352,8 +352,8 @@ class SolverSpace(NamedTuple):
 
     Attributes:
         K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
-        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; those of
-            `Turns` stand after those of all points.
+        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; pushed:
+            those that push overlaps out; those of `Turns` stand after those of all points. asked: the targets that do so.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
             product of the predictor's steps; given: two numbers that all points share; share: the part of a step
             that stays in the cones.
@@ -367,6 +367,8 @@ class SolverSpace(NamedTuple):
     kept: Floats[3]
     tried: Floats[3]
     best: Floats[3]
+    pushed: Floats[3]
+    asked: Floats
     x: Floats[3]
     z: Floats[3]
     dx: Floats[3]

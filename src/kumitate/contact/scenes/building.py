@@ -287,7 +287,7 @@ def _factors(units: int, couplings: int) -> BlockFactors:
 
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
     made = _made(SolverSpace, points)
-    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best")}
+    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best", "pushed")}
     return made._replace(effort=np.zeros((efforts, 6)), **saved)
 
 

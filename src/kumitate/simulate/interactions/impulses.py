@@ -28,7 +28,7 @@ from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT, check_midpoint
 from ..stepping.stiffness import fastest_rate
-from .contract import Asked, Interaction, StepCode, StepKernels, content_of
+from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 from .traced_or_scene import why_traced
 
 __all__ = ["ImpulseContact"]
@@ -159,7 +159,7 @@ class ImpulseContact(Interaction):
     def touching_bodies(self) -> list[tuple[str, str]]:
         return [pair.bodies for pair in self.pairs for _ in range(pair.capacity)]
 
-    def pushes(self, code: StepCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         found = call(code.jumps, h, q, v, u)  # type: ignore[arg-type]
         points = zip(found["impulses"], found["positions"], found["normals"], strict=True)
         return [part for impulse, at, normal in points for part in (*(x / h for x in impulse), *at, *normal)]
