@@ -51,10 +51,10 @@ class StepCode:
         outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
         """The code for the sources of efforts of an actuation."""
-        self.bounds = bounds
-        self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
-        self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
-        self._forcing, self._interaction, self._stabilisation, self.key = actuation.forcing, interaction, stabilisation, key
+        self.bounds, forcing = bounds, actuation.forcing
+        self.mechanism, self.integrator, self.outputs = forcing.mechanism, integrator, outputs
+        self.parameters, self.row, self.left_out = forcing.parameters, forcing.row, forcing.left_out
+        self._forcing, self._interaction, self._stabilisation, self.key = forcing, interaction, stabilisation, key
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
 
@@ -389,7 +389,15 @@ def compiled_step(
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key
     targets = (*(name for name, source in forcing.commands.items() if callable(source)), *forcing.following)
-    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied, targets)
+    shape = (
+        tuple(forcing.places),
+        tuple(forcing.drives.items()),
+        sizes,
+        program is not None,
+        varied,
+        targets,
+        *([len(forcing.overlaps.depths)] if forcing.overlaps else ()),
+    )
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (integrator.settings, shape, stabilisation, asked, bool(bounds))
     known, content = digest(forcing.mechanism), interaction.content
