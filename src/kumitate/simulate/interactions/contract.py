@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..stepping.actuation import Actuation
     from ..stepping.stepper import Stepper
 
-__all__ = ["Asked", "Interaction", "StepKernels", "content_of"]
+__all__ = ["Asked", "Interaction", "StepKernels", "StepPrograms", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -60,6 +60,14 @@ class StepKernels(Protocol):
 
     @property
     def jump_kernel(self) -> Kernel:
+        """The velocities after a step with contact by impulses, and that contact."""
+
+
+class StepPrograms(Protocol):
+    """What pushes of contact need of a run's step: programs of (h, q, v, u)."""
+
+    @property
+    def jumps(self) -> Program | None:
         """The velocities after a step with contact by impulses, and that contact."""
 
 
@@ -137,6 +145,16 @@ class Interaction:
     @property
     def points(self) -> list[str]:
         """The points at which bodies may touch by impulses, by the names of the bodies; one name for each."""
+        return []
+
+    @property
+    def touching_bodies(self) -> list[tuple[str, str]]:
+        """The bodies A and B of every point at which they may touch."""
+        return []
+
+    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        """What pushes at every such point, as `stepping.reading.PUSHES`, while tracing; where velocities jump, the mean force
+        over the step h that begins there."""
         return []
 
     def plan(self) -> ContactPlan | None:

@@ -27,7 +27,7 @@ from ..parameters import Variation
 from ..prescribed.overlaps import PARTING, Overlaps
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
-from .contract import Asked, Interaction, StepKernels, content_of
+from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 
 __all__ = ["ForceContact"]
 
@@ -100,6 +100,14 @@ class ForceContact(Interaction):
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
         """The contact as numbers, texts, lists and dictionaries."""
         return as_plain(self.contact)
+
+    @property
+    def touching_bodies(self) -> list[tuple[str, str]]:
+        return [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
+
+    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        found = self.forces.at(q, v).points
+        return [part for point in found for part in (*point.force, *point.position, *point.normal)]
 
     @cached_property
     def _pressed(self) -> Kernel:

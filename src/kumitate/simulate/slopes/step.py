@@ -84,9 +84,10 @@ class SlopedStep:
         h, columns = self._simulation.step_size, self._columns
         if self._direct is None:
             return self._along(time, h, q, v, u, columns)
-        found, other = self._direct(time, h, q, v, u, columns)
+        found, elsewhere = self._direct(time, h, q, v, u, columns)
         if not time.shape:
-            return self._along(time, h, q, v, u, columns) if other else found
+            return self._along(time, h, q, v, u, columns) if elsewhere.item() > 0.5 else found
+        other = elsewhere > 0.5
         if other.any():
             again = self._along(time[other], h, q[other], v[other], u[other], columns)
             for part, right in zip(found, again, strict=True):
