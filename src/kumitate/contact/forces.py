@@ -104,7 +104,7 @@ class ContactForces:
             a, b = (moving.get(index, _STILL) for index in pair.links)
             places = [touch.point if pair.links[1] >= 0 else touch.point + touch.normal * (0.5 * touch.gap) for touch in found]
             counted = found
-            if left_out:
+            if len(left_out):
                 first = len(points)
                 more = left_out[first : first + len(found)]
                 counted = [replace(touch, gap=touch.gap + part) for touch, part in zip(found, more, strict=True)]

@@ -64,7 +64,13 @@ class StepKernels(Protocol):
 
 
 class StepPrograms(Protocol):
-    """What pushes of contact need of a run's step: programs of (h, q, v, u)."""
+    """What pushes of contact need of a run's step: programs of (h, q, v, u).
+
+    Attributes:
+        left_out: as of `StepKernels`.
+    """
+
+    left_out: slice
 
     @property
     def jumps(self) -> Program | None:

@@ -106,7 +106,7 @@ class ForceContact(Interaction):
         return [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
 
     def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
-        found = self.forces.at(q, v).points
+        found = self.forces.at(q, v, left_out=u[code.left_out]).points
         return [part for point in found for part in (*point.force, *point.position, *point.normal)]
 
     @cached_property
