@@ -133,7 +133,8 @@ class MechanismSimulation:
         self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._starts.default[0])
         given = motions_of(mechanism, by_name("motions", motions))
-        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given)
+        overlaps = self.interaction.overlaps(self._starts.default[0])
+        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given, overlaps)
         if given:
             check_followed(mechanism, self.interaction)
             self.bounds = tuple(bound for bound in self.bounds if bound.v not in forcing.fixed)
