@@ -56,6 +56,7 @@ class Runs(Results):
         return run_html(repr(self), [drawn, *ends], lambda fps: page_text(self._scene(0, fps, "")))
 
     def _scene(self, shown: int, fps: float, title: str) -> dict[str, Any]:
+        from .share.columns import units
         from .view.scene import build_scene
 
         if not 0 <= shown < len(self):
@@ -67,10 +68,10 @@ class Runs(Results):
         runs = range(min(len(self), _DRAWN))
         channels = [
             {
-                "title": name, "unit": "", "x": self.time,
+                "title": name, "unit": unit, "x": self.time,
                 "series": [{"name": f"run {k}", "values": _held(self.q[k, :, column])} for k in runs],
             }
-            for column, name in enumerate(self.mechanism.q_names[:_DRAWN])
+            for column, (name, unit) in enumerate(zip(self.mechanism.q_names[:_DRAWN], units(self.mechanism, 0), strict=False))
         ]  # fmt: skip
         return build_scene(self.mechanism, self.time[samples], poses, channels, title=title)
 

@@ -39,8 +39,8 @@ def test_each_package_has_one_oldest_version():
     bounds = {}
     for requirement in [*PROJECT["dependencies"], *(requirement for extra in EXTRAS.values() for requirement in extra)]:
         if not requirement.startswith("kumitate["):
-            found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
-            assert found, f"{requirement}: write it as name>=version"
+            found = re.fullmatch(r"([\w.-]+)>=([\w.]+)(; .+)?", requirement)
+            assert found, f"{requirement}: write it as name>=version, or name>=version; systems"
             assert bounds.setdefault(found[1], found[2]) == found[2]
 
 

@@ -58,7 +58,9 @@ def test_runs_side_by_side_are_displayed_with_their_curves(tmp_path):
     assert "3 runs of 101 times" in displayed
     page = page_of(frame_of(displayed)[1])
     (data,) = re.findall(r'id="scene">([^<]*)<', page)
-    assert [one["name"] for one in unpacked(data)["channels"][0]["series"]] == ["run 0", "run 1", "run 2"]
+    (angle, _) = unpacked(data)["channels"]
+    assert [one["name"] for one in angle["series"]] == ["run 0", "run 1", "run 2"]
+    assert angle["unit"] == "rad"
     assert page != runs.page(tmp_path / "page.html", shown=2).read_text(encoding="utf-8")
     with pytest.raises(InputError, match="there is no run 3; there are 0 to 2"):
         runs.page(tmp_path / "page.html", shown=3)

@@ -11,7 +11,7 @@ from ..model import Mechanism
 from ..simulate.results.columns import joint_columns
 from ..simulate.results.result import Result
 
-__all__ = ["Column", "columns_of"]
+__all__ = ["Column", "columns_of", "units"]
 
 _XYZ = ("x", "y", "z")
 #: Units of the coordinates, velocities, accelerations and efforts along an angle, a length and a part of a quaternion.
@@ -63,7 +63,7 @@ def _of_joints(result: Result) -> Iterator[Column]:
     names = (result.mechanism.q_names, *(result.mechanism.v_names,) * 3)
     for order, quantity in enumerate(("q", "v", "a", "tau")):
         values = getattr(result, quantity)
-        for k, (name, unit) in enumerate(zip(names[order], _units(result.mechanism, order), strict=True)):
+        for k, (name, unit) in enumerate(zip(names[order], units(result.mechanism, order), strict=True)):
             yield Column(f"{quantity}.{name}", unit, values[:, k])
 
 
@@ -98,7 +98,7 @@ def _wrench(name: str, values: np.ndarray) -> Iterator[Column]:
     yield from _vector(name, "N", values[:, 3:], ("fx", "fy", "fz"))
 
 
-def _units(mechanism: Mechanism, order: int) -> list[str]:
+def units(mechanism: Mechanism, order: int) -> list[str]:
     """The units of the columns of q (order 0), v, a or tau."""
     found = []
     for item in joint_columns(mechanism):

@@ -13,7 +13,8 @@ __all__ = ["MOST", "framed", "smallest_framed"]
 MOST = 3_000_000
 
 #: Unpacks the page where it is shown. Browsers of 2023 and later have DecompressionStream.
-_LOADER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>kumitate</title>
+_LOADER = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="color-scheme" content="light dark"><title>kumitate</title>
 <body><p id="wait" style="font:14px system-ui;color:#888">unpacking…</p><script>
 (async () => {
   try {

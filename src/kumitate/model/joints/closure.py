@@ -53,10 +53,12 @@ class Closure(ABC):
         name: what files and tables call it.
         rows: how many directions it constrains.
         velocity_rows: how many of them, the last ones, it constrains in velocity alone, so that they have no error (rolling).
+        angles: the indices of coordinates that poses give up to whole turns: angles, but not those of screws.
     """
 
     name: ClassVar[str]
     velocity_rows: ClassVar[int] = 0
+    angles: ClassVar[tuple[int, ...]] = ()
 
     @property
     @abstractmethod
@@ -77,6 +79,13 @@ class Closure(ABC):
     @abstractmethod
     def nq(self) -> int:
         """The number of coordinates of these degrees of freedom."""
+
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Scalar, Scalar]]:
+        """Of coordinates that are angles, by index: sine and cosine at the pose nearest to X_FM, times any positive number.
+
+        They tell quickly whether an angle is near a limit; kinds that do not give them are slower there.
+        """
+        return {}
 
     def pull(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         """The forces of its own along its degrees of freedom, positive against them, like a spring's k·(q − rest)."""

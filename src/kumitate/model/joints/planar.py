@@ -26,12 +26,16 @@ class Planar(JointKind):
     name = "planar"
     is_group = True
     coordinates = velocities = ("angle", "x", "y")
+    angles = (0,)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]), Vector3(q[1], q[2], 0.0))
 
     def locate(self, X_FM: Transform) -> list[Any]:
         return [*_REVOLUTE.locate(X_FM), X_FM.translation.x, X_FM.translation.y]
+
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
+        return _REVOLUTE.facing(X_FM)
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s, c = sin(q[0]), cos(q[0])

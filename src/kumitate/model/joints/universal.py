@@ -19,14 +19,18 @@ class Universal(JointKind):
 
     name = "universal"
     coordinates = velocities = ("first_angle", "second_angle")
+    angles = (0, 1)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]))
 
     def locate(self, X_FM: Transform) -> list[Any]:
         # the second axis, y of M, and the third row of Ry
+        return [arctan2(*pair) for pair in self.facing(X_FM).values()]
+
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
         R = X_FM.rotation.matrix()
-        return [arctan2(-R[0][1], R[1][1]), arctan2(-R[2][0], R[2][2])]
+        return {0: (-R[0][1], R[1][1]), 1: (-R[2][0], R[2][2])}
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s2, c2 = sin(q[1]), cos(q[1])

@@ -108,7 +108,7 @@ class Interaction:
         """A stepper from a state, of an interaction that steps itself; else None. `bounds`: where joints stop."""
         return None
 
-    def impacts(self, *, resisted: bool) -> Program | None:
+    def impacts(self, *, resisted: bool, parted: bool = False) -> Program | None:
         """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
         return None
 

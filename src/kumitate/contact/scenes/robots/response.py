@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ....procedure import Floats, Shaped, local, procedure
+from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots
 from ..rules import Rules
-from .inverse import invert
+from .inverse import invert, respond
 from .links import add_effort, spread
+from .loops import keep_closed, keep_responses_closed
+from .pushing import push, resist
 
 __all__ = ["feel", "let_go", "nudged", "pushed", "yielding"]
 
@@ -17,37 +19,25 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
     robots = bodies.robots
     for robot in range(len(robots.pushed)):
         robots.pushed[robot] = 0
-        if robots.motions.programs[robot, 0] != 0:
-            _resist(robots, robot)
+        resist(robots, robot)
+        if robots.motions.programs[robot, 5] == 0:
             invert(robots, robot)
+        else:
+            mean = keep_closed(robots, robot)
+            invert(robots, robot)
+            keep_responses_closed(robots, robot, mean)
         feel(bodies, robot)
-        driven = robots.motions.programs[robot, 3] != 0
         for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
             for k in range(6):
-                free = robots.undriven[row, k]
-                robots.free[row, k] = free
+                robots.free[row, k] = robots.undriven[row, k] - robots.motions.opening[row, k]
                 robots.felt[row, k] *= rules.step
-                if driven:  # what resists changes of velocity by R also resists that of the step without it
-                    own = robots.motions
-                    robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (
-                        own.carried[row, k] - free
-                    )
-        _respond(robots, robot, robots.free)
+        if robots.motions.programs[robot, 3] != 0:
+            push(rules, robots, robot)
+        respond(robots, robot, robots.free)
         spread(robots, robot, 0, robots.before, bodies.before)
         spread(robots, robot, 0, robots.free, bodies.free)
         for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
             robots.given[link] = 0
-
-
-@procedure
-def _resist(robots: Robots, robot: int) -> None:
-    """Adds the inertias of drives and stops to the diagonal."""
-    own, first = robots.motions, robots.first_row[robot]
-    rows = robots.first_row[robot + 1] - first
-    for row in range(rows):
-        block = robots.inertia[robots.first_block[robot] + row * (rows + 1)]
-        for k in range(6):
-            block[k, k] = own.diagonal[first + row, k] + own.resisting[first + row, k]
 
 
 @procedure
@@ -57,7 +47,7 @@ def feel(bodies: MovingBodies, robot: int) -> None:
     first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
     for row in range(first, first + rows):
         for k in range(6):
-            robots.felt[row, k] = robots.effort[row, k]
+            robots.felt[row, k] = robots.effort[row, k] + robots.motions.along[row, k]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         push, most = bodies.push[robots.body[link]], 0.0
         for k in range(6):
@@ -65,23 +55,6 @@ def feel(bodies: MovingBodies, robot: int) -> None:
         if most > 0.0:
             for row in range(rows):
                 add_effort(robots, link, row, push, robots.felt[first + row])
-
-
-@procedure
-def _respond(robots: Robots, robot: int, v: Floats[6]) -> None:
-    """v += M⁻¹ `felt`."""
-    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    for j in range(rows):
-        most = 0.0
-        for k in range(6):
-            most = max(most, abs(robots.felt[first + j, k]))
-        for i in range(rows if most > 0.0 else 0):
-            block = robots.mobility[robots.first_block[robot] + i * rows + j]
-            for a in range(6):
-                total = v[first + i, a]
-                for b in range(6):
-                    total += block[a, b] * robots.felt[first + j, b]
-                v[first + i, a] = total
 
 
 @procedure
@@ -129,7 +102,7 @@ def pushed(bodies: MovingBodies, robot: int) -> None:
         if robots.given[link] == 1:
             for row in range(rows):
                 add_effort(robots, link, row, bodies.after[robots.body[link]], robots.felt[first + row])
-    _respond(robots, robot, robots.after)
+    respond(robots, robot, robots.after)
     spread(robots, robot, 1, robots.after, bodies.after)
 
 
@@ -142,5 +115,5 @@ def nudged(bodies: MovingBodies, link: int, wrench: Shaped[6]) -> None:
         for k in range(6):
             robots.felt[first + row, k] = 0.0
         add_effort(robots, link, row, wrench, robots.felt[first + row])
-    _respond(robots, robot, robots.after)
+    respond(robots, robot, robots.after)
     spread(robots, robot, 1, robots.after, bodies.after)
