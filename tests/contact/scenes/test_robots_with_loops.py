@@ -180,7 +180,7 @@ def test_two_frames_under_a_shower_of_bricks_obey_the_laws():
     )
     bricks = tuple(solid(f"brick{k}", BRICK if k % 2 else Sphere(0.08)) for k in range(6))
     q = [*upright((0.0, 0.0, 0.5)), *corners, *upright((0.1, 0.03, 0.9)), *corners]
-    q += upright(*((0.1 * (k % 3), 0.02 * k, 1.35 + 0.4 * k) for k in range(6))).tolist()
+    q += upright(*((0.1 * (k % 3), 0.02 * k, 1.3 + 0.25 * k) for k in range(6))).tolist()
     sim = simulation(beside(both, *bricks), Contact(surface=Surface(0.5)), start=(q, np.zeros(18 + 36)))
     run = sim.run(duration=2.0)
     assert {"bar", "other"} <= {name[:5].rstrip("0123_") for pair in run.contact.bodies for name in pair}
