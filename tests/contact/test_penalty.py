@@ -18,7 +18,9 @@ from kumitate.errors import InputError, KumitateWarning
 from kumitate.kinematics import link_poses, neutral, place_pose
 from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechanism, Plane, Sphere
 from kumitate.model.samples.chains import planar_chain
+from kumitate.simulate.prescribed.overlaps import PARTING, SHRINKS
 from kumitate.simulate.run import simulate
+from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.spatial import Force, Vector3, pose
@@ -281,10 +283,50 @@ def test_called_controllers_see_the_same_floor():
 
 def test_a_start_whose_springs_would_throw_bodies_up_causes_a_warning():
     """5 cm deep, the weight's depth being 1 mm: E/(m g) = (0.05 m)²/(2 · 1 mm) = 1.25 m."""
-    told = r"'ball' and 'ground' overlap at the start, by up to 0\.05 m; .* hold 12\.3 J there, .* 1\.25 m up"
+    told = (
+        r"'ball' and 'ground' overlap at the start, by up to 0\.05 m; .* hold 12\.3 J there, .* 1\.25 m up\. "
+        r".* at less than 0\.5 m/s"
+    )
     with pytest.warns(KumitateWarning, match=told):
         run = simulate(free(ball()), placed((0.0, 0.0, 0.05)), duration=0.01, contact="penalty")
     assert any("overlap at the start" in note for note in run.audit.notes)
+
+
+@pytest.mark.parametrize("options", [{}, {"pull": 1}, {"damping": 0.0}, {"stiffness": 1e6, "damping": 5.0}], ids=str)
+def test_a_ball_that_starts_deep_leaves_below_the_speed_of_rigid_contact(options):
+    """3 cm deep, where its springs would hold 4 to 450 J: it leaves at 0.2 to 0.42 m/s, and the work for that is reported."""
+    with pytest.warns(KumitateWarning, match="push bodies apart at less than"):
+        run = simulate(free(ball()), placed((0, 0, 0.07)), duration=0.3, contact=Contact("penalty", options=options))
+    out = 0.03 / SHRINKS
+    assert 0.03 / 0.5 < run.time[run.q[:, 6] > 0.098][0] < out + 0.05
+    assert 0.99 * SHRINKS < run.v[:, 5].max() < 0.85 * PARTING
+    assert run.audit.energy_drift < 1e-6
+    assert run.audit.contact.gained >= (run.energy.total - run.energy.total[0]).max() - 1e-6
+    np.testing.assert_allclose(run.contact.gap[:, 0], run.q[:, 6] - 0.1, rtol=0.0, atol=1e-12)  # gaps are those of the bodies
+
+
+def test_a_tilted_box_that_starts_deep_is_not_thrown_up():
+    turn = np.array([0.12, 0.05, 0.0, 1.0]) / np.linalg.norm([0.12, 0.05, 0.0, 1.0])
+    box = Body("box", 1.0, inertia=(0.0033, 0.0045, 0.0055), collisions=(Geometry(Box((0.2, 0.16, 0.12))),))
+    for traced in (True, False):
+        with pytest.warns(KumitateWarning, match="overlap at the start"):
+            run = simulate(free(box), [*turn, 0.0, 0.0, 0.03], duration=0.5, contact="penalty", traced=traced)
+        assert run.v[:, 5].max() < PARTING
+        assert 0.055 < run.q[:, 6].max() < 0.075
+
+
+def test_the_law_is_unchanged_where_nothing_overlaps_at_the_start():
+    """Also in a batch, and where a simulation is made for another start."""
+    apart = MechanismSimulation(free(ball()), start=(placed((0, 0, 0.11)), None), contact="penalty")
+    assert apart.actuation.forcing.overlaps is None
+    assert apart.actuation.forcing.size == 6
+    deep = MechanismSimulation(free(ball()), start=(placed((0, 0, 0.07)), None), contact="penalty", integrator="rk4")
+    assert deep.actuation.forcing.overlaps.depths == pytest.approx((0.03,))
+    batch = deep.batch(2)
+    batch.step(50)
+    with pytest.warns(KumitateWarning, match="overlap at the start"):
+        run = deep.run(duration=0.05)
+    np.testing.assert_allclose(batch.q, np.tile(run.q[-1], (2, 1)), rtol=0.0, atol=1e-14)
 
 
 def test_a_start_at_rest_on_springs_causes_none():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Protocol
 
@@ -83,8 +83,12 @@ class ContactForces:
         tree = mechanism.base_parameter_tree
         return cls(tree, contact_pairs(mechanism, tree, contact), model)
 
-    def at(self, q: Sequence[Scalar], v: Sequence[Scalar], varied: VariedPairs | None = None) -> Pressed:
+    def at(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], varied: VariedPairs | None = None, left_out: Sequence[Scalar] = ()
+    ) -> Pressed:
         """The forces at q (nq) and v (nv); `varied`: surfaces that are not those of the pairs.
+
+        `left_out`: by how much less deep than they are points count for their forces [m]; nothing by default.
 
         Between a body and the world they act at the surface of A (Y 10.1), between moving bodies midway between both surfaces.
         """
@@ -99,8 +103,13 @@ class ContactForces:
             found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
             a, b = (moving.get(index, _STILL) for index in pair.links)
             places = [touch.point if pair.links[1] >= 0 else touch.point + touch.normal * (0.5 * touch.gap) for touch in found]
-            near = reduce(minimum, (touch.gap for touch in found)) < self.model.reach
-            state = (tuple(found), tuple(places), a, b)
+            counted = found
+            if len(left_out):
+                first = len(points)
+                more = left_out[first : first + len(found)]
+                counted = [replace(touch, gap=touch.gap + part) for touch, part in zip(found, more, strict=True)]
+            near = reduce(minimum, (touch.gap for touch in counted)) < self.model.reach
+            state = (tuple(counted), tuple(places), a, b)
             if isinstance(pair.surface, Surface):
                 acting = partial(call_shared, _Pressing(self.model, pair.surface), *state, name="pressing")
             else:  # symbols are arguments, not parts of a page

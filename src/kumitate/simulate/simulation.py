@@ -133,7 +133,8 @@ class MechanismSimulation:
         self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
         commands, others = commands_of(mechanism, by_name("inputs", inputs), self._starts.default[0])
         given = motions_of(mechanism, by_name("motions", motions))
-        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given)
+        overlaps = self.interaction.overlaps(self._starts.default[0])
+        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given, overlaps)
         if given:
             check_followed(mechanism, self.interaction)
             self.bounds = tuple(bound for bound in self.bounds if bound.v not in forcing.fixed)
@@ -148,7 +149,7 @@ class MechanismSimulation:
         )
         self.outputs = tuple(outputs)
         if self.interaction.steps_itself:
-            self.notes += check_scene(mechanism, self.bounds, bool(outputs), bool(parameters), baumgarte is not None)
+            check_scene(mechanism, bool(self.outputs), self.parameters is not None, baumgarte is not None)
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,

@@ -11,6 +11,7 @@ from ...compile import Kernel
 from ...model import Bound, Mechanism
 from ..integrators import Integrator
 from ..parameters import Variation
+from ..prescribed.overlaps import Overlaps
 from ..stepping.choice import chosen_integrator
 from ..stepping.forcing import Forcing
 
@@ -45,7 +46,13 @@ class Asked(NamedTuple):
 
 
 class StepKernels(Protocol):
-    """What records of contact need of a run's compiled step: functions of (h, q, v, u)."""
+    """What records of contact need of a run's compiled step: functions of (h, q, v, u).
+
+    Attributes:
+        left_out: where u has the overlaps that springs of contact leave out.
+    """
+
+    left_out: slice
 
     @property
     def dynamics_kernel(self) -> Kernel:
@@ -57,7 +64,13 @@ class StepKernels(Protocol):
 
 
 class StepPrograms(Protocol):
-    """What pushes of contact need of a run's step: programs of (h, q, v, u)."""
+    """What pushes of contact need of a run's step: programs of (h, q, v, u).
+
+    Attributes:
+        left_out: as of `StepKernels`.
+    """
+
+    left_out: slice
 
     @property
     def jumps(self) -> Program | None:
@@ -118,6 +131,10 @@ class Interaction:
     def start(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The initial state, adjusted to the interaction."""
         return q, v
+
+    def overlaps(self, q: np.ndarray) -> Overlaps | None:
+        """What springs of contact leave out in runs that start at q (nq), so that bodies part slowly; None if nothing."""
+        return None
 
     def touching(self, q: np.ndarray) -> list[str]:
         """The touching pairs at q (nq), in words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from ...model.digest import digest
 from ...scalar import trace
 from ..integrators import Integrator
 from ..parameters import Variation
+from ..prescribed.overlaps import PARTING, Overlaps
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
@@ -105,19 +106,19 @@ class ForceContact(Interaction):
         return [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
 
     def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
-        found = self.forces.at(q, v).points
+        found = self.forces.at(q, v, left_out=u[code.left_out]).points
         return [part for point in found for part in (*point.force, *point.position, *point.normal)]
 
     @cached_property
     def _pressed(self) -> Kernel:
-        """(q, v, row of parameters if there are any) → the forces, positions and velocities of every point, and the energy."""
+        """(q, v, left_out, row of parameters if there are any) → forces, positions, velocities of points, and the energy."""
         mechanism, forces, parameters = self.mechanism, self.forces, self.parameters
 
-        def pressed(q: Any, v: Any, *row: Any) -> dict[str, Any]:
+        def pressed(q: Any, v: Any, left_out: Any, *row: Any) -> dict[str, Any]:
             varied = parameters.at(row[0]) if parameters else None
             seen = varied.mechanism if varied else mechanism
             pairs = forces.pairs if varied is None else [varied.pair(pair) for pair in forces.pairs]
-            found = forces.at(q, v, varied)
+            found = forces.at(q, v, varied, left_out)
             return {
                 "force": [list(point.force) for point in found.points],
                 "position": [list(point.position) for point in found.points],
@@ -131,7 +132,8 @@ class ForceContact(Interaction):
 
         known = digest(mechanism)
         key = None if known is None or self.content is None else f"pressed {known} {self.content}"
-        sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, **row_of(parameters)}
+        sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv}
+        sizes |= {"left_out": sum(pair.capacity for pair in forces.pairs), **row_of(parameters)}
         return Kernel(found_or_traced(key, lambda: trace(pressed, sizes, f"pressed_{mechanism.name}")))
 
     def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
@@ -141,7 +143,10 @@ class ForceContact(Interaction):
         everything else, which is integrated by the trapezoidal rule with corrected ends: exact if nothing else does work.
         """
         forces = self.forces
-        found = dict(zip([array.name for array in self._pressed.outputs], self._pressed(q, v, *self.rows(u)), strict=True))
+        begun = step.left_out.stop > step.left_out.start
+        left_out = u[:, step.left_out] if begun else np.zeros((len(q), sum(pair.capacity for pair in forces.pairs)))
+        values = self._pressed(q, v, np.ascontiguousarray(left_out), *self.rows(u))
+        found = dict(zip([array.name for array in self._pressed.outputs], values, strict=True))
         acceleration, power = step.dynamics_kernel(NO_STEP, q, v, u)[:2]
         others = power - found["power"]
         slope = np.gradient(others, h) if len(q) > 1 else others
@@ -160,19 +165,32 @@ class ForceContact(Interaction):
             penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
             work=np.append(work, 0.0),
         )
-        return Touched(record, acceleration, record.residual, warned=self._thrown(found["gap"][0]))
+        return Touched(record, acceleration, record.residual, warned=self._thrown(found["gap"][0], slowly=begun))
 
-    def _thrown(self, gaps: np.ndarray) -> tuple[str, ...]:
+    def overlaps(self, q: np.ndarray) -> Overlaps | None:
+        """Those of bodies whose springs would throw the mechanism up (`THROWN`)."""
+        found = self.forces.at(q.tolist(), [0.0] * self.mechanism.nv)
+        depths = tuple(max(-float(point.gap), 0.0) for point in found.points)
+        return Overlaps(depths) if self._height(depths) >= THROWN else None
+
+    def _height(self, depths: Iterable[float]) -> float:
+        """How high the energy of the springs would lift the mechanism on the earth [m]."""
+        return sum(self.forces.model.stored(float(depth)) for depth in depths) / (self.mechanism.tree.mass * FALL)
+
+    def _thrown(self, gaps: np.ndarray, *, slowly: bool) -> tuple[str, ...]:
         """A warning about bodies that overlap at the start, if springs hold the energy to throw the mechanism up (`THROWN`)."""
         mechanism, depths = self.mechanism, np.maximum(-gaps, 0.0)
-        energy = sum(self.forces.model.stored(float(depth)) for depth in depths)
-        height = energy / (mechanism.tree.mass * FALL)
+        height = self._height(depths)
         if height < THROWN:
             return ()
         owners = [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
         pair = "{!r} and {!r}".format(*owners[int(np.argmax(depths))])
         return (
-            f"{mechanism.name}: {pair} overlap at the start, by up to {depths.max():.3g} m; the springs of contact hold "
-            f"{energy:.3g} J there, enough to throw all bodies {height:.3g} m up. Start them apart, or take contact='rigid', "
-            "which pushes them apart slowly",
+            f"{mechanism.name}: {pair} overlap at the start, by up to {depths.max():.3g} m; the springs of contact would hold "
+            f"{height * mechanism.tree.mass * FALL:.3g} J there, enough to throw all bodies {height:.3g} m up. "
+            + (
+                f"They begin without it, and push bodies apart at less than {PARTING:g} m/s. Start them apart"
+                if slowly
+                else "Start them apart, or make the simulation with this start, which pushes them apart slowly"
+            ),
         )

@@ -126,9 +126,8 @@ class SceneContact(Interaction):
         self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
         bounds: Sequence[Bound] = (),
     ) -> SceneStepper:  # fmt: skip
-        """A stepper of the scene from a state, in which only joints of the tree stop."""
-        of_tree = [bound for bound in bounds if bound.v < self.mechanism.nv]
-        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, of_tree)
+        """A stepper of the scene from a state."""
+        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, bounds)
 
     def record_of(self, found: Sequence[Logged], h: float, q: np.ndarray, v: np.ndarray) -> Touched:
         """The record of the steps of length h that begin at the states (n, nq), (n, nv), from all that was logged."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ... import kinematics
 from ...analysis import joint_accelerations, joint_motion
 from ...contact.scenes.parts import RobotPart
+from ...dynamics.settling.advances import advances
 from ...dynamics.settling.drives import DriveForce, drive_forces
 from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
 from ...dynamics.settling.stops import Stop, stops_at
-from ...model import Bound, Command, Mechanism, freedoms
-from ...scalar import Program, Scalar, trace
+from ...model import Bound, Command, Mechanism, bounds_of, freedoms
+from ...scalar import Program, Scalar, call, trace
 from ..stepping.driven import drive_power
+from ..stepping.equations import projection_program
 from .robot_programs import in_rows
 
 __all__ = ["begun_program", "bounds_on", "pieces_of", "settled_program"]
@@ -22,13 +23,14 @@ __all__ = ["begun_program", "bounds_on", "pieces_of", "settled_program"]
 
 def bounds_on(part: RobotPart, bounds: Sequence[Bound]) -> list[Bound]:
     """Those of the limits of a scene that are of a robot, with its own numbers."""
-    own_q, own_v = ({int(k): at for at, k in enumerate(places)} for places in (part.q, part.v))
-    return [replace(bound, q=own_q[bound.q], v=own_v[bound.v]) for bound in bounds if bound.v in own_v]
+    there = {(bound.name, bound.sign) for bound in bounds}
+    return [bound for bound in bounds_of(part.mechanism) if (bound.name, bound.sign) in there]
 
 
 def pieces_of(mechanism: Mechanism, bounds: Sequence[Bound]) -> int:
     """How many numbers say which pieces of drives and stops hold."""
-    return 2 * len(mechanism.driven) + 2 * len(bounds) + 1
+    shifts = len(bounds) if _curved(mechanism, bounds) else 0
+    return 2 * len(mechanism.driven) + 2 * len(bounds) + 1 + shifts
 
 
 def begun_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
@@ -40,7 +42,7 @@ def begun_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
 
     def begun(h: Scalar, q: Any, v: Any, commands: Any) -> dict[str, Any]:
         wished, stops = _acting(mechanism, bounds, h, q, v, commands)
-        now = starting(wished, stops)
+        now = starting(wished, stops, curved=_curved(mechanism, bounds))
         turning = kinematics.turning(mechanism.tree, v)
         carried = [rate - h * turned for rate, turned in zip(v, turning, strict=True)]
         if freedoms(mechanism) > mechanism.nv:  # a · v̇ counts from there, without the accelerations of loops at v̇ = 0
@@ -59,11 +61,15 @@ def settled_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
 
     def settled(h: Scalar, q: Any, v: Any, commands: Any, rates: Any, pieces: Any) -> dict[str, Any]:
         wished, stops = _acting(mechanism, bounds, h, q, v, commands)
-        speeds = joint_motion(mechanism, q, v)[1]
+        place, speeds = joint_motion(mechanism, q, v)
+        after = [rate + h * change for rate, change in zip(v, rates, strict=True)]
         if freedoms(mechanism) > mechanism.nv:
             turned = [rate + turn for rate, turn in zip(rates, kinematics.turning(mechanism.tree, v), strict=True)]
             rates = [*rates, *joint_accelerations(mechanism, q, v, turned)[mechanism.nv :]]
-        end = seen(mechanism.driven, wished, stops, h, {"rates": rates}, _read(mechanism, stops, pieces))
+        found = {"rates": rates}
+        if _curved(mechanism, bounds):
+            found["advances"] = advances(stops, place, lambda: _ends(mechanism, bounds, h, q, after), after, rates, h)
+        end = seen(mechanism.driven, wished, stops, h, found, _read(mechanism, stops, pieces))
         work = h * drive_power(mechanism.driven, wished, speeds, rates, h)
         for stop, force in zip(stops, end.multipliers, strict=True):
             k = stop.bound.v
@@ -87,11 +93,24 @@ def _acting(
     return drive_forces(mechanism.driven, place, speeds, asked, (), h), stops_at(mechanism, bounds, place, speeds, h)
 
 
+def _curved(mechanism: Mechanism, bounds: Sequence[Bound]) -> bool:
+    """As of `dynamics.settling.settled`."""
+    return bool(bounds and mechanism.loops)
+
+
+def _ends(mechanism: Mechanism, bounds: Sequence[Bound], h: Scalar, q: Any, after: Sequence[Scalar]) -> list[Scalar]:
+    """The gaps of stops after a step with the velocities `after`, with the loops closed."""
+    end = kinematics.integrate(mechanism.tree, q, [h * rate for rate in after])
+    place, _ = joint_motion(mechanism, call(projection_program(mechanism), end, list(after))["q"], after)
+    return [bound.gap(place) for bound in bounds]
+
+
 def _read(mechanism: Mechanism, stops: Sequence[Stop], pieces: Any) -> Settled:
     drives, count = len(mechanism.driven), len(stops)
     efforts, rest = pieces[: 2 * drives], pieces[2 * drives :]
     forces = [DriveForce(efforts[k], efforts[drives + k]) for k in range(drives)]
-    return Settled({}, forces, list(rest[:count]), list(rest[count : 2 * count]), 0.0, rest[2 * count])
+    shifts = list(rest[2 * count + 1 :])
+    return Settled({}, forces, list(rest[:count]), list(rest[count : 2 * count]), 0.0, rest[2 * count], shifts)
 
 
 def _written(mechanism: Mechanism, stops: Sequence[Stop], h: Scalar, now: Settled) -> dict[str, Any]:
@@ -102,7 +121,7 @@ def _written(mechanism: Mechanism, stops: Sequence[Stop], h: Scalar, now: Settle
         effort[push.index] = effort[push.index] + push.effort
         resisting[push.index] = resisting[push.index] + push.resisting
     drives = [force.effort for force in now.drives] + [force.resisting for force in now.drives]
-    pieces = [*drives, *now.multipliers, *now.holds, now.passes]
+    pieces = [*drives, *now.multipliers, *now.holds, now.passes, *now.shifts]
     return {"pieces": pieces, "effort": _filled(mechanism, effort), "resisting": _filled(mechanism, resisting)}
 
 

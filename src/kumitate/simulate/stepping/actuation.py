@@ -23,6 +23,7 @@ from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
 from ..prescribed.motion import PrescribedMotion
+from ..prescribed.overlaps import Overlaps
 from .commands import command_values
 from .forcing import Forcing
 from .reading import by_position, loops_at
@@ -72,7 +73,7 @@ class Actuation:
         verdicts: list[Verdict | None] = []
         how: list[How] = []
         for source, (_, names), reads in zip(forcing.sources, forcing.labels, forcing.reads, strict=True):
-            given = isinstance(source, PrescribedMotion)  # which is a program already
+            given = isinstance(source, (PrescribedMotion, Overlaps))  # which can be compiled
             judge = callable(source) and not sampled and not given
             verdict = _verdict(source, states, len(names), reads, forcing.plain) if judge else None
             verdicts.append(verdict)
@@ -138,7 +139,7 @@ class Actuation:
                 self._put_inputs(u, {})
             return
         given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
-        given += [None] * len(forcing.motions)
+        given += [None] * (bool(forcing.overlaps) + len(forcing.motions))
         given += [self._command(name, inputs.get(name)) for name in forcing.commands]
         for what, known, asked in (("wrenches", forcing.wrenches, wrenches), ("loop_tau", forcing.loop_tau, loop_tau)):
             if asked and (unknown := set(asked) - set(known)):

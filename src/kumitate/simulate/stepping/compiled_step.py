@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ... import kinematics
-from ...analysis import joint_accelerations, joint_motion
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
-from ...model import Bound, in_loops
+from ...model import Bound
 from ...model.digest import digest
-from ...scalar import Hole, Program, call, maximum, minimum, trace, when
+from ...scalar import Hole, Program, call, maximum, trace
 from ..integrators import Integrator
 from ..interactions import Interaction
 from .actuation import Actuation
 from .driven import acting_program, driven_dynamics, efforts_program
-from .equations import (
-    NO_STEP,
-    closing_program,
-    dynamics_program,
-    motion_program,
-    observables_program,
-    projection_program,
-    seen_program,
-)
-from .jumps import jump_program, kick_program
+from .equations import closing_program, dynamics_program, motion_program, observables_program, projection_program, seen_program
+from .jumps import jump_program, kick_program, seen_of_motion
 from .kept import Kept
 from .outputs import Output, Signals, evaluated
 from .stabilisation import Stabilisation
@@ -52,10 +43,10 @@ class StepCode:
         outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
     ):  # fmt: skip
         """The code for the sources of efforts of an actuation."""
-        self.bounds = bounds
-        self.mechanism, self.integrator, self.outputs = actuation.forcing.mechanism, integrator, outputs
-        self.parameters, self.row = actuation.forcing.parameters, actuation.forcing.row
-        self._forcing, self._interaction, self._stabilisation, self.key = actuation.forcing, interaction, stabilisation, key
+        self.bounds, forcing = bounds, actuation.forcing
+        self.mechanism, self.integrator, self.outputs = forcing.mechanism, integrator, outputs
+        self.parameters, self.row, self.left_out = forcing.parameters, forcing.row, forcing.left_out
+        self._forcing, self._interaction, self._stabilisation, self.key = forcing, interaction, stabilisation, key
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
 
@@ -195,22 +186,8 @@ class StepCode:
 
     def _of_motion(self, name: str, wanted: str, mean: Callable[[Any, Any, Any], list[Any]]) -> Program:
         """(h, q, v, u) → what the dynamics gives, or the mean of it over a step in which velocities jump."""
-        m, bounds = self.mechanism, self.bounds
-
-        def found(h: Any, q: Any, v: Any, u: Any) -> Any:
-            def jumped() -> list[Any]:
-                return mean(h, v, call(self.jumps, h, q, v, u))  # type: ignore[arg-type]
-
-            if self.touches:
-                return jumped()
-            free = call(self.dynamics, NO_STEP, q, v, u)
-            place, speeds, rates = q, v, free["acceleration"]
-            if in_loops(m, bounds):
-                (place, speeds), rates = joint_motion(m, q, v), joint_accelerations(m, q, v, rates)
-            ahead = [bound.gap(place) + h * bound.sign * (speeds[bound.v] + h * rates[bound.v]) for bound in bounds]
-            return when(reduce(minimum, ahead) < 0.0, jumped, free[wanted]) if ahead else free[wanted]
-
-        return trace(found, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"{name}_{m.name}")
+        dynamics = None if self.touches else self.dynamics
+        return seen_of_motion(f"{name}_{self.mechanism.name}", self._forcing, dynamics, self.jumps, self.bounds, wanted, mean)
 
     @property
     def touches(self) -> bool:
@@ -396,7 +373,15 @@ def compiled_step(
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key
     targets = (*(name for name, source in forcing.commands.items() if callable(source)), *forcing.following)
-    shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied, targets)
+    shape = (
+        tuple(forcing.places),
+        tuple(forcing.drives.items()),
+        sizes,
+        program is not None,
+        varied,
+        targets,
+        *([len(forcing.overlaps.depths)] if forcing.overlaps else ()),
+    )
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (integrator.settings, shape, stabilisation, asked, bool(bounds))
     known, content = digest(forcing.mechanism), interaction.content

@@ -198,7 +198,7 @@ def _driven(
     wrenches: Applied | None = Wrenches(tree, parts.applied) if parts.applied else None
     power = applied_power(seen, q, v, parts)
     if pressing is not None:
-        pressed = pressing.at(q, v, touching)
+        pressed = pressing.at(q, v, touching, parts.overlaps)
         wrenches = LinkForces(pressed.by_link, wrenches)
         power = power + pressed.power
     given = {joint.v: acceleration for joint, (_, _, acceleration) in zip(forcing.following, parts.motions, strict=True)}
@@ -272,6 +272,7 @@ class Parts(NamedTuple):
         tau: of a controller (nv); `applied`: wrenches by place; `loop_tau`: drives in loop joints by name.
         motions: position, velocity and acceleration of every joint whose motion is prescribed.
         commands: of every driven joint; `states`: of the drives that have their own.
+        overlaps: what springs of contact leave out, by point [m]; nothing where no bodies overlap at the start.
     """
 
     tau: Any
@@ -280,6 +281,7 @@ class Parts(NamedTuple):
     motions: list[list[Scalar]]
     commands: list[Command]
     states: Any = ()
+    overlaps: Sequence[Scalar] = ()
 
 
 def parts_of(forcing: Forcing, u: Any) -> Parts:
@@ -288,10 +290,11 @@ def parts_of(forcing: Forcing, u: Any) -> Parts:
     tau, efforts = u[:nv], iter(u[nv : forcing.row.start])  # long chains index tau inside loops of the program
     applied = {name: list(islice(efforts, 6)) for name in forcing.places}
     loop_tau = {name: list(islice(efforts, size)) for name, size in forcing.drives.items()}
+    overlaps = list(islice(efforts, len(forcing.overlaps.depths))) if forcing.overlaps else ()
     motions = [list(islice(efforts, 3)) for _ in forcing.following]
     rows = [list(islice(efforts, len(forcing.mechanism.driven))) for _ in forcing.commands]
     commands = [Command(*values) for values in zip(*rows, strict=True)]
-    return Parts(tau, applied, loop_tau, motions, commands, u[forcing.states])
+    return Parts(tau, applied, loop_tau, motions, commands, u[forcing.states], overlaps)
 
 
 def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:

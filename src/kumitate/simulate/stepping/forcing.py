@@ -13,6 +13,7 @@ from ...errors import InputError
 from ...model import Mechanism, drive_states
 from ..parameters import Variation
 from ..prescribed.motion import FollowingJoint, PrescribedMotion, followers
+from ..prescribed.overlaps import Overlaps
 from .reading import LOOPS, loops_at, read_by
 
 __all__ = ["Controller", "Forcing"]
@@ -23,12 +24,12 @@ Controller = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Forcing:
-    """The efforts u = (tau, wrench, …, loop drive, …, motion, …, command, …, input, …, state of a drive, …, parameters).
+    """The efforts u = (tau, wrench, …, loop drive, …, overlap, …, motion, …, command, …, input, …, state of a drive, …, row).
 
-    One after the other in one array: nv + 6·number of places + degrees of freedom of loops in `loop_tau` + 3·number of
-    prescribed motions + 3·number of drives + sizes of inputs, of the drives' own states, and of parameters. Prescribed motions
-    stand there as position, velocity and acceleration. The motion of the mechanism does not depend on the inputs but through
-    functions that read them.
+    One after the other in one array: nv + 6·number of places + degrees of freedom of loops in `loop_tau` + number of points of
+    contact, if bodies overlap at the start + 3·number of prescribed motions + 3·number of drives + sizes of inputs, of the
+    drives' own states, and of the row of parameters. Prescribed motions stand there as position, velocity and acceleration. The
+    motion of the mechanism does not depend on the inputs but through functions that read them.
 
     Attributes:
         mechanism: the driven mechanism.
@@ -39,6 +40,7 @@ class Forcing:
         motions: of joints that follow a function of time, by the joint's name.
         inputs: arrays that the functions read, such as targets, by name: their values unless others are given.
         parameters: of the simulation; their row stands at the end of u.
+        overlaps: what springs of contact leave out, where bodies overlap at the start.
     """
 
     mechanism: Mechanism
@@ -49,6 +51,7 @@ class Forcing:
     commands: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     parameters: Variation | None = None
     motions: Mapping[str, PrescribedMotion] = field(default_factory=dict)
+    overlaps: Overlaps | None = None
 
     def __post_init__(self) -> None:
         for name in self.wrenches:
@@ -86,6 +89,12 @@ class Forcing:
         begin = self._driving + sum(map(len, self.inputs.values()))
         return slice(begin, begin + sum(len(drive_states(joint.drive)) for joint in self.mechanism.driven))
 
+    @cached_property
+    def left_out(self) -> slice:
+        """Where the overlaps that springs of contact leave out stand in u."""
+        begin = self.mechanism.nv + 6 * len(self.wrenches) + sum(self.drives.values())
+        return slice(begin, begin + (len(self.overlaps.depths) if self.overlaps else 0))
+
     @property
     def places(self) -> list[str]:
         """Where the wrenches act, in the order of u."""
@@ -116,7 +125,8 @@ class Forcing:
     def sources(self) -> tuple[Any, ...]:
         """The functions and constants, in the order of u."""
         return (
-            self.controller, *self.wrenches.values(), *self.loop_tau.values(), *self.motions.values(), *self.commands.values(),
+            self.controller, *self.wrenches.values(), *self.loop_tau.values(), *([self.overlaps] if self.overlaps else ()),
+            *self.motions.values(), *self.commands.values(),
         )  # fmt: skip
 
     @cached_property
@@ -126,10 +136,12 @@ class Forcing:
         kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
         drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
         wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
+        size = self.left_out.stop - self.left_out.start
+        overlaps = [("overlaps at the start", [f"point {k}" for k in range(size)])] if size else []
         motions = ((f"the motion of {name!r}", ("position", "velocity", "acceleration")) for name in self.motions)
         driven = tuple(joint.name for joint in self.mechanism.driven)
         commands = ((f"the input {name!r}", driven) for name in self.commands)
-        return (("the controller", self.mechanism.v_names), *wrenches, *drives, *motions, *commands)
+        return (("the controller", self.mechanism.v_names), *wrenches, *drives, *overlaps, *motions, *commands)
 
     @cached_property
     def reads(self) -> tuple[tuple[str, ...], ...]:

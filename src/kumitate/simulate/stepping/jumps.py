@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 from ... import kinematics
@@ -13,13 +14,13 @@ from ...dynamics.settling.drives import drive_forces, limited
 from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, stops_at
-from ...model import Bound, Tree, freedoms
-from ...scalar import Program, Scalar, call, maximum, select, trace
+from ...model import Bound, Tree, freedoms, in_loops
+from ...scalar import Program, Scalar, call, maximum, minimum, select, trace, when
 from .driven import drive_power, moved_by
-from .equations import applied_power, parts_of, seen_mechanism
+from .equations import NO_STEP, applied_power, parts_of, seen_mechanism
 from .forcing import Forcing
 
-__all__ = ["jump_program", "kick_program"]
+__all__ = ["jump_program", "kick_program", "seen_of_motion"]
 
 #: What there is to report of contact where none is simulated.
 _UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
@@ -178,3 +179,33 @@ def _over_step(impacts: Program) -> Program:
         return call(impacts, h, *given, h, 0.0)
 
     return trace(whole, {array.name: array.shape for array in inputs}, impacts.name)
+
+
+def seen_of_motion(
+    name: str, forcing: Forcing, dynamics: Program | None, jumps: Program | None, bounds: Sequence[Bound], wanted: str,
+    mean: Callable[[Any, Any, Any], list[Any]],
+) -> Program:  # fmt: skip
+    """(h, q, v, u) → what is `wanted` of the dynamics, or the mean of it over a step in which velocities jump.
+
+    Args:
+        name: of the program.
+        dynamics: (h, q, v, u) → v̇ and more; None where contact of bodies may make velocities jump in any step.
+        jumps: of `jump_program`; None where nothing does, not even stops of joints (`bounds`).
+        mean: from h, v and what `jumps` gives.
+    """
+    m = forcing.mechanism
+
+    def found(h: Any, q: Any, v: Any, u: Any) -> Any:
+        def jumped() -> list[Any]:
+            return mean(h, v, call(jumps, h, q, v, u))  # type: ignore[arg-type]
+
+        if dynamics is None:
+            return jumped()
+        free = call(dynamics, NO_STEP, q, v, u)
+        place, speeds, rates = q, v, free["acceleration"]
+        if in_loops(m, bounds):
+            (place, speeds), rates = joint_motion(m, q, v), joint_accelerations(m, q, v, rates)
+        ahead = [bound.gap(place) + h * bound.sign * (speeds[bound.v] + h * rates[bound.v]) for bound in bounds]
+        return when(reduce(minimum, ahead) < 0.0, jumped, free[wanted]) if ahead else free[wanted]
+
+    return trace(found, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, name)
