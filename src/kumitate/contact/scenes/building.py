@@ -286,6 +286,7 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
     body = _ints([number for part in parts for number in part.links])
     link[body] = np.arange(len(body))
     owner, row_owner = np.repeat(np.arange(len(parts)), links), np.repeat(np.arange(len(parts)), rows)
+    parents = [(first, part.mechanism.tree) for first, part in zip(_starts(links).tolist(), parts, strict=False)]
     blocks, columns = sum(size * size for size in rows), sum(size * many for size, many in zip(rows, links, strict=True))
     in_rows = ("felt", "effort", "undriven", "before", "free", "after")
     velocities: dict[str, Any] = {name: np.zeros((sum(rows), 6)) for name in in_rows}
@@ -294,6 +295,11 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
         first_block=_starts([size * size for size in rows]), first_column=_starts([rows[robot] for robot in owner]),
         jacobian=np.zeros((columns, 6, 6)), inertia=np.zeros((blocks, 6, 6)), mobility=np.zeros((blocks, 6, 6)),
         moves=_ints([number for part in parts for number in _moved_rows(part)]), give=np.zeros((len(body), 6, 6)),
+        above=_ints([link.parent + first if link.parent >= 0 else -1 for first, tree in parents for link in tree.links]),
+        joint=_ints([(link.v_start, link.v_start + link.kind.nv) for _, tree in parents for link in tree.links]).reshape(-1, 2),
+        columns=np.zeros((6 * sum(rows), 6)), reach=np.zeros((sum(rows) + 2, 6, 6)),
+        reaching=np.zeros(sum(rows) + 2, dtype=np.int64),
+        lever=np.zeros((len(body), 3)), screw=np.zeros((len(body), 6)), inverted=np.ones(len(parts), dtype=np.int64),
         given=np.zeros(len(body), dtype=np.int64), pushed=np.zeros(len(parts), dtype=np.int64), **velocities,
     )  # fmt: skip
 

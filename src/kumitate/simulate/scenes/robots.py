@@ -90,7 +90,7 @@ class RobotSteps:
         robots, part = bodies.robots, self.part
         self._first = int(robots.first_row[self.number])
         self._v, self._own, self._loop_tau = v[part.v], tau[part.v], {name: loop_tau[name] for name in self.drives}
-        poses, jacobians, inertia, undriven = self._prepared(h, q[part.q], self._v)
+        poses, columns, inertia, undriven = self._prepared(h, q[part.q], self._v)
         bodies.turn[list(part.links)], bodies.place[list(part.links)] = poses[:, :9].reshape(-1, 3, 3), poses[:, 9:]
         size = ROW * len(undriven)
         self._inertia, self._undriven = inertia.transpose(0, 2, 1, 3).reshape(size, size), undriven.reshape(-1)
@@ -99,12 +99,32 @@ class RobotSteps:
             self.loops.put(h, q[part.q], self._v)
             self._inertia = self._inertia + self.loops.resisting
             self._tau = self._own + self.loops.efforts(self._loop_tau)
-            jacobians = jacobians.transpose(0, 2, 1, 3).reshape(-1, size) @ self.loops.stay
-            jacobians = jacobians.reshape(-1, ROW, len(undriven), ROW).transpose(0, 2, 1, 3)
+        jacobians = self._jacobians(columns, poses[:, 9:])
+        if self.loops is not None:
+            jacobians = jacobians @ self.loops.stay
         first = robots.first_column[self._slice(robots.first_link).start]
-        robots.jacobian[first : first + len(part.links) * len(undriven)] = jacobians.reshape(-1, ROW, ROW)
+        blocks = jacobians.reshape(-1, ROW, len(undriven), ROW).transpose(0, 2, 1, 3)
+        robots.jacobian[first : first + len(part.links) * len(undriven)] = blocks.reshape(-1, ROW, ROW)
         self._put_row(robots.before, self._v)
         self._let_go(robots, h, np.zeros(len(part.v)), np.zeros(len(part.v)))
+
+    def _jacobians(self, columns: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """The Jacobians (links, 6, size) of the links about their origins (links, 3), from the columns (size, 6) of joints."""
+        own, carries = self._carried
+        levers = places[:, None] - places[own]
+        J = np.zeros((len(places), len(columns), 6))
+        used = columns[: len(own)]
+        J[:, : len(own)] = used * carries[:, :, None]
+        J[:, : len(own), 3:] += np.cross(used[:, :3], levers) * carries[:, :, None]
+        return J.transpose(0, 2, 1)
+
+    @cached_property
+    def _carried(self) -> tuple[np.ndarray, np.ndarray]:
+        """The link of the joint of every velocity (nv); for every link (links, nv), 1 for the joints that carry it."""
+        tree = self.part.mechanism.tree
+        own = np.array([link.index for link in tree.links for _ in range(link.kind.nv)])
+        above = [{ancestor.index for ancestor in tree.ancestors(link.index)} for link in tree.links]
+        return own, np.array([[float(k in found) for k in own] for found in above])
 
     def resist(self, bodies: MovingBodies, h: float, effort: np.ndarray, resisting: np.ndarray) -> None:
         """Adds efforts (nv of the scene) at the joints to those of `put`, which inertias `resisting` (nv) reduce."""
