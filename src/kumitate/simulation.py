@@ -82,6 +82,7 @@ class Simulation(simulation.MechanismSimulation):
         for name, what in named.items():
             found.append(_output(robot.mechanism, name, what, start, known, found))
         super().__init__(robot.mechanism, start=start, outputs=found, inputs=inputs, **options)
+        self.outputs = tuple(_felt(self.mechanism, output, named, self.interaction.touching_bodies) for output in found)
         if self.parameters is not None:  # outputs are computed of each row's own numbers
             varied: list[Output] = []
             for name, what in named.items():
@@ -254,7 +255,9 @@ def _check_forces(name: str, outputs: Mapping[str, Any], options: Mapping[str, A
         )
 
 
-def _sensor_output(mechanism: Mechanism, name: str, sensor: Sensor, parameters: Variation | None) -> Output:
+def _sensor_output(
+    mechanism: Mechanism, name: str, sensor: Sensor, parameters: Variation | None, points: Sequence[tuple[str, str]] = ()
+) -> Output:
     """What a sensor measures."""
     from .programs.of_sensors import sensor_program  # loaded only where there is one
 
@@ -263,8 +266,14 @@ def _sensor_output(mechanism: Mechanism, name: str, sensor: Sensor, parameters: 
             f"{mechanism.name}: the sensor {name!r} is an output of the mechanism as it is, and the simulation has parameters "
             "that change it. Leave one of the two out"
         )
-    program = sensor_program(mechanism, sensor)
+    program = sensor_program(mechanism, sensor, points)
     return Output(name, ("sensor", str(program)), lambda: program)
+
+
+def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], points: Sequence[tuple[str, str]]) -> Output:
+    """An output with the points of contact, if it is of a touch sensor, which feels nothing where nothing can touch."""
+    sensor = named[output.name]
+    return _sensor_output(mechanism, output.name, sensor, None, points) if getattr(sensor, "kind", "") == "touch" else output
 
 
 def _varied_program(parameters: Variation, function: str, options: dict[str, Any]) -> Program:

@@ -74,3 +74,16 @@ def test_many_results_of_calls_are_read_from_memory(lanes):
     np.testing.assert_allclose(first, one, rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(mixed, (one - two)[:, ::7], rtol=1e-13, atol=1e-12)
     np.testing.assert_allclose(part, two[:, 10:40], rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("count", [3, 4, 6])
+def test_a_short_loop_reads_passes_of_a_long_one(count):
+    def page(x):
+        _, squares = loop(16, lambda i, _: (None, [x[i] * x[i], x[i + 1]]), None)
+        _, found = loop(count, lambda i, _: (None, squares[i * 2 + 1][0] - squares[i + 5][1] * squares[3][1]), None)
+        return [found[i] for i in range(count)]
+
+    program, x = trace(page, {"x": SIZE}, f"short{count}"), np.random.default_rng(count).normal(size=(8, SIZE))
+    expected = [evaluate(program, row) for row in x]
+    for lanes in LANES:
+        np.testing.assert_allclose(np.hstack(run_with_lanes(Kernel(program), lanes, x)), expected, rtol=1e-13, atol=1e-13)

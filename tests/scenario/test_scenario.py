@@ -39,14 +39,26 @@ def test_joints_follow_motions_and_resist():
     np.testing.assert_array_equal(km.scenario_of(run).run().q, run.q)
 
 
-def test_loop_joints_follow_motions():
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"start": {"q": [0.1, 1.5, 0.1], "v": [0.0, 0.0, 0.0], "assemble": True}, "tau": {"corner0": 0.2}},
+        {"start": {"q": {"pivot0": 0.0}}, "controller": "gravity_compensation"},
+    ],
+    ids=["its own start", "a rough start", "a start by name"],
+)
+def test_loop_joints_follow_motions_and_results_run_again(more):
+    """A loop joint that follows a motion has a coordinate, which the result's scenario starts at its value, not at zero."""
     robot = km.load("four_bar")
     loop = robot.mechanism.loops[0].name
-    here = {"robot": "four_bar", "solver": {"duration": 0.05}, "prescribed": {loop: {"velocity": 0.3}}}
+    here = {"robot": "four_bar", "solver": {"duration": 0.05}, "prescribed": {loop: {"velocity": 0.3}}, **more}
     run = km.read_scenario(here).run()
     k = run.mechanism.q_names.index(loop)
-    np.testing.assert_allclose(run.v[:, k], 0.3, atol=1e-12)
-    np.testing.assert_allclose(km.scenario_of(run).run().v[:, k], 0.3, atol=1e-12)
+    np.testing.assert_allclose(run.v[1:, k], 0.3, atol=1e-12)
+    again = km.scenario_of(run).run()
+    np.testing.assert_array_equal(again.q, run.q)
+    np.testing.assert_array_equal(km.scenario_of(again).run().tau, run.tau)
 
 
 def ball(friction):

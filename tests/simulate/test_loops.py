@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 import kumitate as km
 from kumitate.analysis import LoopEquations, assemble, closed_state
-from kumitate.analysis.closing.assemble import closed_near
+from kumitate.analysis.closing.newton import closed_near
 from kumitate.dynamics import Acting, aba_with_loops, projected
 from kumitate.errors import InputError, ModelError
 from kumitate.kinematics import difference, integrate

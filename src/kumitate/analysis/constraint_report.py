@@ -11,7 +11,7 @@ from ..dynamics import Row, carried_forces, link_motions
 from ..errors import ModelError
 from ..kinematics import integrate
 from ..spatial import Force
-from .closing.assemble import closed_near
+from .closing.newton import closed_near
 from .loops import COMPONENTS, LoopEquations
 
 __all__ = ["COMPONENTS", "ConstraintReport", "closed_neighbours", "constraint_report"]

@@ -59,9 +59,8 @@ def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarra
     found, at_q, at_v = [], 0, 0
     for chord, kind in chords:
         own, dof = coordinates[:, at_q : at_q + kind.nq].copy(), slice(at_v, at_v + kind.nv)
-        for k, name in enumerate(kind.coordinates):
-            if name.endswith(("angle", "yaw", "pitch", "roll")):
-                own[:, k] = np.unwrap(own[:, k])
+        for k in kind.angles:
+            own[:, k] = np.unwrap(own[:, k])
         found.append(LoopMotion(chord.name, kind, own, rates[:, dof], accelerations[:, dof]))
         at_q, at_v = at_q + kind.nq, at_v + kind.nv
     return found
@@ -86,7 +85,7 @@ def loop_coordinates(mechanism: Mechanism) -> Program:
 
 
 def joint_motion(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """The coordinates and velocities of all joints, as `Driven` counts them; q, v where no loop joint has a drive."""
+    """The coordinates and velocities of all joints, as `Driven` counts them; q, v where no loop joint has a drive or a stop."""
     if freedoms(m) == m.nv:
         return list(q), list(v)
     moved = call(loop_coordinates(m), q, v)

@@ -11,7 +11,7 @@ import numpy as np
 from ..compile import Kernel, StoredProgram, found_or_traced
 from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
 from ..errors import ModelError
-from ..kinematics import chord_errors, gear_errors, integrate
+from ..kinematics import chord_errors, difference, gear_errors, integrate
 from ..model import Mechanism
 from ..model.digest import digest
 from ..scalar import Program, evaluate, is_zero, sqrt, trace
@@ -113,13 +113,19 @@ class LoopEquations:
             return np.asarray(self._moved(q, dv))
         return np.array(integrate(self.mechanism.tree, q.tolist(), dv.tolist()))
 
+    def difference(self, start: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """The move (nv) that leads from one posture to another, as `stepped` makes it; compiled when many are asked for."""
+        if self._asked > _PATIENCE:
+            return np.asarray(self._difference(start, q))
+        return np.array(difference(self.mechanism.tree, start.tolist(), q.tolist()))
+
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state."""
-        kernel, q, v = self._states, [*map(float, q)], [*map(float, v)]
+        q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
         self._asked += 1
         try:
-            small = kernel.operations <= _COMPILED or self._asked > _PATIENCE
-            values = np.asarray(kernel(np.array(q), np.array(v)) if small else evaluate(kernel.program, [*q, *v]), dtype=float)
+            compiled = self._asked > _PATIENCE or self._states.operations <= _COMPILED
+            values = self._states(q, v) if compiled else np.array(evaluate(self._states.program, [*q.tolist(), *v.tolist()]))
         except ZeroDivisionError:
             values = np.array([np.nan])
         if not np.isfinite(values).all():
@@ -141,6 +147,12 @@ class LoopEquations:
         kinds = [loop.kind for loop in self.mechanism.loops]
         parts = [k < kind.holonomic_rows for kind in kinds for k in range(kind.rows)]
         return np.array(parts + [True] * len(self.mechanism.couplings), dtype=bool)
+
+    @cached_property
+    def blocks(self) -> np.ndarray:
+        """The index of the loop or coupling, as in `names`, of every row that restricts positions."""
+        counts = [loop.kind.holonomic_rows for loop in self.mechanism.loops] + [1] * len(self.mechanism.couplings)
+        return np.repeat(np.arange(len(counts)), counts)
 
     def rows(self, q: Any, v: Any) -> list[Row]:
         """The rigid rows of all loops and couplings at one state; armatures in loops are not constraints."""
@@ -181,6 +193,13 @@ class LoopEquations:
         return Kernel(
             self.stored("moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}"))
         )
+
+    @cached_property
+    def _difference(self) -> Kernel:
+        tree = self.mechanism.tree
+        sizes: dict[str, int | tuple[int, ...]] = {"start": tree.nq, "q": tree.nq}
+        name = f"difference_{self.mechanism.name}"
+        return Kernel(self.stored("difference", lambda: trace(lambda start, q: difference(tree, start, q), sizes, name)))
 
     @cached_property
     def _gaps(self) -> Kernel:

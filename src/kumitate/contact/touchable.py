@@ -103,6 +103,8 @@ def _between(
 ) -> tuple[tuple[str, str], ...] | None:  # fmt: skip
     """`Touchable.between`."""
     asked, never = contact.between, set(mechanism.no_contact)
+    if asked is None and not (never or contact.apart or contact.groups or _joined_by_loops(tree)):
+        return None  # without listing the pairs, of which a thousand bodies have half a million
     if asked is None or isinstance(asked, str):
         every = _apart(tree, moving) if asked is None else _all_but_neighbours(tree, moving)
         kept = [pair for pair in every if tuple(sorted(pair)) not in never and contact.may(*pair)]

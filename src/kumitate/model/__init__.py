@@ -1,6 +1,6 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
-from .bounds import Bound, bounds_of, least_gap
+from .bounds import Bound, bounds_of, in_loops, least_gap, loop_bounds
 from .drives import (
     DRIVES,
     Command,
@@ -119,9 +119,11 @@ __all__ = [
     "cut",
     "drive_states",
     "freedoms",
+    "in_loops",
     "inward",
     "least_gap",
     "lock",
+    "loop_bounds",
     "merge",
     "merge_spherical",
     "outward",

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import inf
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf, pi, tau
+from typing import TYPE_CHECKING
 
-from ..scalar import Scalar, minimum
+from ..scalar import Scalar, minimum, select
 from .joints import JointKind
-from .mechanism import Mechanism
 
-__all__ = ["Bound", "bounds_of", "least_gap"]
+if TYPE_CHECKING:
+    from .elements import Joint, Limits, Loop
+    from .mechanism import Mechanism
+
+__all__ = ["Bound", "bounds_of", "in_loops", "least_gap", "loop_bounds"]
+
+#: The ranges of angles of loop joints are at least this much narrower than a turn [rad]: a step may end so far outside.
+_ROOM = 0.2
 
 
 @dataclass(frozen=True)
@@ -19,8 +26,10 @@ class Bound:
 
     Attributes:
         name: of the degree of freedom.
-        q, v: its indices in q and v.
+        q, v: its indices among the coordinates and velocities of all joints, those of loop joints last, as of `Driven`.
         sign: 1.0 if the coordinate stays above `at`, −1.0 if it stays below [rad or m].
+        middle: of the range of an angle that is only known up to whole turns: the nearest of these angles counts [rad]. None
+            for other coordinates.
     """
 
     name: str
@@ -28,30 +37,80 @@ class Bound:
     v: int
     sign: float
     at: float
+    middle: float | None = None
 
     def gap(self, q: Sequence[Scalar]) -> Scalar:
-        """How far the coordinate is within the limit [rad or m]; negative outside."""
-        return self.sign * (q[self.q] - self.at)
+        """How far the coordinate, one of `q` of all joints, is within the limit [rad or m]; negative outside."""
+        if self.middle is None:
+            return self.sign * (q[self.q] - self.at)
+        turns = tau * round(self.middle / tau)
+        away = q[self.q] - (self.middle - turns)  # between −2π and 2π, as the angle is between −π and π
+        away = select(away > pi, away - tau, select(away < -pi, away + tau, away))
+        return self.sign * (away + (self.middle - self.at))
 
 
 def bounds_of(mechanism: Mechanism) -> list[Bound]:
-    """The position limits of a mechanism's joints whose velocities are the rates of their coordinates."""
+    """The position limits at which joints stop: of those of the tree, and of loop joints and lines (`loop_bounds`).
+
+    They are those of joints whose velocities are the rates of their coordinates.
+    """
     found, q, v = [], 0, 0
     for joint in mechanism.joints:
-        kind = type(joint.kind)
-        plain = kind.rate is JointKind.rate and kind.integrate is JointKind.integrate  # not quaternions and the like
-        names = joint.kind.velocities
-        for k, limit in enumerate(joint.limits if plain else ()):
-            name = joint.name if len(names) == 1 else f"{joint.name}.{names[k]}"
-            for sign, at in ((1.0, limit.lower), (-1.0, limit.upper)):
-                if at is not None and abs(at) < inf:
-                    found.append(Bound(name, q + k, v + k, sign, at))
+        found += [replace(bound, q=q + bound.q, v=v + bound.v) for bound in _bounds(joint)]
         q, v = q + joint.kind.nq, v + joint.kind.nv
+    for loop in mechanism.loops:
+        found += [replace(bound, q=q + bound.q, v=v + bound.v) for bound in loop_bounds(loop)]
+        q, v = q + loop.kind.nq, v + loop.kind.nv
     return found
 
 
+def loop_bounds(loop: Loop) -> list[Bound]:
+    """The position limits at which a loop joint or line stops, with indices among its own coordinates.
+
+    Its angles are only known up to whole turns. They stop where their range is narrower than a turn; a limit without one on
+    the other side counts as the end of half a turn.
+    """
+    found = []
+    for bound in _bounds(loop):
+        if bound.q not in loop.kind.angles:
+            found.append(bound)
+            continue
+        ends = dict(_ends(loop.limits[bound.q]))
+        lower, upper = ends.get(1.0, bound.at - pi), ends.get(-1.0, bound.at + pi)
+        if upper - lower < tau - _ROOM:
+            found.append(replace(bound, middle=0.5 * (lower + upper)))
+    return found
+
+
+def in_loops(mechanism: Mechanism, bounds: Sequence[Bound]) -> bool:
+    """Whether some of these limits are of loop joints or lines."""
+    return any(bound.v >= mechanism.nv for bound in bounds)
+
+
+def _bounds(item: Joint | Loop) -> Iterator[Bound]:
+    kind = item.kind
+    if isinstance(kind, JointKind) and not _plain(type(kind)):
+        return
+    for k, limit in enumerate(item.limits):
+        name = f"{item.name}.{kind.velocities[k]}" if isinstance(kind, JointKind) and kind.nv > 1 else item.name
+        for sign, at in _ends(limit):
+            yield Bound(name, k, k, sign, at)
+
+
+def _ends(limits: Limits) -> Iterator[tuple[float, float]]:
+    """The sign and the place of every finite position limit."""
+    for sign, at in ((1.0, limits.lower), (-1.0, limits.upper)):
+        if at is not None and abs(at) < inf:
+            yield sign, at
+
+
+def _plain(kind: type[JointKind]) -> bool:
+    """Whether velocities are the rates of the coordinates: not so for quaternions and the like."""
+    return kind.rate is JointKind.rate and kind.integrate is JointKind.integrate
+
+
 def least_gap(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
-    """The smallest gap of any limit at q (nq) [rad or m]."""
+    """The smallest gap of any limit at q, the coordinates of all joints [rad or m]."""
     least = bounds[0].gap(q)
     for bound in bounds[1:]:
         least = minimum(least, bound.gap(q))

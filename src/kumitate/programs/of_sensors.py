@@ -15,22 +15,28 @@ import numpy as np
 from ..errors import InputError
 from ..model import Body, Mechanism, Sensor
 from ..model.sensors import AT_JOINTS
-from ..scalar import Program, Scalar, maximum, select, sqrt, trace
+from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
 from ..spatial import Transform, Vector3
 from .moving_frames import MovingFrame, MovingFrames
+from .of_touch import touch_program
+from .rays import FAR, MET, met
 
 __all__ = ["sensor_program"]
 
 #: What only accelerations tell, and what is of all that a body carries.
 _OF_ACCELERATIONS = ("accelerometer", "proper_acceleration", "angular_acceleration", "force", "torque")
-_OF_POSTURES = ("position", "orientation", "x_axis", "y_axis", "z_axis", "subtree_center")
+_OF_POSTURES = ("position", "orientation", "x_axis", "y_axis", "z_axis", "subtree_center", "rangefinder")
 
 
-def sensor_program(mechanism: Mechanism, sensor: Sensor) -> Program:
-    """What a sensor measures, as a program of q, v, a and tau, as many as it needs.
+def sensor_program(mechanism: Mechanism, sensor: Sensor, points: Sequence[tuple[str, str]] = ()) -> Program:
+    """What a sensor measures, as a program of q, v, a, tau and pushes of contact, as many as it needs.
+
+    Args:
+        points: the bodies A and B of every push.
 
     Raises:
-        InputError: for a body, frame or joint that does not exist; for a force where loops act on bodies.
+        InputError: for a body, frame or joint that does not exist; for a force where loops act on bodies; for shapes that a
+            rangefinder's ray does not meet.
     """
     name = f"{sensor.kind}_{mechanism.name}"
     if sensor.kind in AT_JOINTS:
@@ -43,6 +49,8 @@ def sensor_program(mechanism: Mechanism, sensor: Sensor) -> Program:
             f"{mechanism.name}: the {sensor.kind} at {sensor.of!r} cannot be measured, as forces of loops act on bodies; the "
             "joints' efforts and the loops' forces are in the results"
         )
+    if sensor.kind == "touch":
+        return touch_program(mechanism, sensor, _body(mechanism, sensor.of), points)
     sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq}
     if sensor.kind not in _OF_POSTURES:
         sizes["v"] = mechanism.nv
@@ -187,6 +195,23 @@ def _torque(moving: MovingFrames, sensor: Sensor) -> Vector3:
     return frame.X.rotation.unrotate(total)
 
 
+def _rangefinder(moving: MovingFrames, sensor: Sensor) -> list[Scalar]:
+    own, X_WB = _body(moving.mechanism, sensor.of), moving.at(sensor.of, sensor.pose).X
+    nearest: Scalar = FAR
+    for body in moving.mechanism.bodies:
+        for item in body.collisions if body.name != own else ():
+            if item.color is not None and item.color[3] == 0.0:
+                continue
+            if type(item.shape) not in MET:
+                raise InputError(
+                    f"{moving.mechanism.name}: the rangefinder at {sensor.of!r} cannot measure how far {body.name!r} is, which "
+                    f"has a {item.shape.kind} to touch; rays meet {', '.join(shape.kind for shape in MET)}. Give it such shapes"
+                )
+            X_SB = (moving.at(body.name, item.pose).X.inverse() @ X_WB).dense()
+            nearest = minimum(nearest, met(item.shape, X_SB.translation, X_SB.rotation.rotate(Vector3.unit(2))))
+    return [select(nearest < FAR, nearest, -1.0)]
+
+
 def _body(mechanism: Mechanism, name: str) -> str:
     """The body that a frame is on; a body itself."""
     return next((frame.body for frame in mechanism.frames if frame.name == name), name)
@@ -197,5 +222,5 @@ _OF_PLACES: dict[str, Callable[[MovingFrames, Sensor], Iterable[Scalar]]] = {
     "angular_acceleration": _angular_acceleration, "position": _position, "orientation": _orientation, "x_axis": _axis,
     "y_axis": _axis, "z_axis": _axis, "linear_velocity": _linear_velocity, "angular_velocity": _angular_velocity,
     "force": _force, "torque": _torque, "subtree_center": _subtree_center, "subtree_velocity": _subtree_velocity,
-    "subtree_angular_momentum": _subtree_angular_momentum,
+    "subtree_angular_momentum": _subtree_angular_momentum, "rangefinder": _rangefinder,
 }  # fmt: skip

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..model.values import NOT_NEGATIVE
+from ..simulate.prescribed.loops import with_followed_loops
 from ..simulate.prescribed.motion import PrescribedMotion
 from .mistakes import Section
 from .setup import Setup
@@ -18,8 +20,11 @@ __all__ = ["read_motions"]
 _OSCILLATION = ("mean", "amplitude", "frequency", "phase")
 
 
-def read_motions(top: Section, setup: Setup) -> Setup:
+def read_motions(top: Section, setup: Setup, plain: dict[str, Any]) -> Setup:
     """The setup with the motions of joints and loop joints that are asked for, by name.
+
+    Loop joints that follow motions get coordinates of their own in the mechanism, and in the start and the efforts of `plain`:
+    what is read there again, with that mechanism, starts as this does.
 
     `{velocity: 2.0}` is a steady velocity from the start on [rad/s or m/s]; `{mean: 0.2, amplitude: 0.1, frequency: 0.5}`
     the position mean + amplitude sin(2π frequency t + phase) [rad or m, Hz, rad].
@@ -33,7 +38,16 @@ def read_motions(top: Section, setup: Setup) -> Setup:
             part = section.section(name, ("velocity", *_OSCILLATION))
             with top.mistakes.catching(part.at):
                 found[name] = _motion(part)
-    return replace(setup, motions=found)
+    changed, (q, v) = with_followed_loops(m, found, (setup.q, setup.v))
+    if changed is m:
+        return replace(setup, motions=found)
+    tau = dict(zip(m.v_names, setup.tau.tolist(), strict=True))
+    named = {"q": dict(zip(changed.q_names, q.tolist(), strict=True)), "v": dict(zip(changed.v_names, v.tolist(), strict=True))}
+    plain["start"] = {**(plain.get("start") or {}), **named}
+    if "tau" in plain:
+        plain["tau"] = tau
+    efforts = np.array([tau.get(name, 0.0) for name in changed.v_names])
+    return replace(setup, mechanism=changed, q=q, v=v, tau=efforts, motions=found)
 
 
 def _motion(part: Section) -> PrescribedMotion:

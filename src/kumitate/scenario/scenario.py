@@ -146,8 +146,8 @@ def read_scenario(
         mistakes.check()
     assert robot is not None
     setup = read_start(top, robot, solver)
+    setup = read_motions(top, setup, plain)
     setup = read_laws(top, setup, written.folder, plain, allowed)
-    setup = read_motions(top, setup)
     setup = read_contact(top, setup)
     setup = _outputs(top, setup)
     parameters = top.section("parameters")

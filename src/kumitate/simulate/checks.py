@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from ..analysis import joint_motion
 from ..errors import InputError
-from ..model import Bound, Mechanism
+from ..model import Bound, Limits, Mechanism, in_loops, loop_bounds
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
 __all__ = [
@@ -102,29 +104,37 @@ def check_limits(mechanism: Mechanism, bounds: Sequence[Bound], q: np.ndarray) -
     """
     if not mechanism.loops or not bounds:
         return
-    at = q.tolist()
-    worst = min(bounds, key=lambda bound: float(bound.gap(at)))
-    if worst.gap(at) < -_OUTSIDE:
+    place = joint_motion(mechanism, q.tolist(), [0.0] * mechanism.nv)[0] if in_loops(mechanism, bounds) else q.tolist()
+    gaps = [float(bound.gap(place)) for bound in bounds]
+    gap, worst = min(zip(gaps, bounds, strict=True), key=lambda one: one[0])
+    if gap < -_OUTSIDE:
         side = "lower" if worst.sign > 0.0 else "upper"
+        names = (*mechanism.q_names, *mechanism.loop_q_names)
         raise InputError(
-            f"{mechanism.name}: joint {worst.name!r} starts at {q[worst.q]:.6g}, outside its {side} limit {worst.at:.6g} "
-            f"({mechanism.q_names[worst.q]} in rad or m). Stops would force it back against closed loops: start within the "
+            f"{mechanism.name}: joint {worst.name!r} starts at {worst.at + worst.sign * gap:.6g}, outside its {side} limit "
+            f"{worst.at:.6g} ({names[worst.q]} in rad or m). Stops would force it back against closed loops: start within the "
             "limits (robot.state, --q), correct the limit, or take limits=False (--no-limits)"
         )
 
 
 def first_notes(mechanism: Mechanism, limits: bool) -> list[str]:
-    """What is said of a mechanism that does not move, and, with stops, of position limits of loop joints, which have none."""
+    """What is said of a mechanism that does not move, and, with stops, of position limits of loop joints that do not stop."""
     still = [] if mechanism.nv else ["nothing moves: all joints are fixed"]
-    limited = [loop.name for loop in mechanism.loops if any((one.lower, one.upper) != (None, None) for one in loop.limits)]
-    if not limited or not limits:
+    free = [loop.name for loop in mechanism.loops if len(loop_bounds(loop)) < sum(map(_ends, loop.limits))]
+    if not free or not limits:
         return still
-    names = ", ".join(map(repr, limited))
+    names = ", ".join(map(repr, free))
     return [
         *still,
-        f"limits of loop joints ({names}): not stops; those of joints of the tree are. Cut the loop at another joint, by "
-        "kumitate.model.recut(mechanism, loop, joint)",
+        f"limits of loop joints ({names}): not all are stops, as angles of loop joints are known up to whole turns, so that "
+        "their ranges must be narrower than a turn, and quaternions have no limits. Correct them, or cut the loop at another "
+        "joint, by kumitate.model.recut(mechanism, loop, joint)",
     ]
+
+
+def _ends(limits: Limits) -> int:
+    """How many position limits there are."""
+    return sum(at is not None and isfinite(at) for at in (limits.lower, limits.upper))
 
 
 # --- times ------------------------------------------------------------------------------------------------------------

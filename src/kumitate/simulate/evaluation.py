@@ -74,8 +74,9 @@ def result_of(
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)
     _, wrenches, loop_tau = actuation.forcing.split(u)
-    for name, effort in by_loop(mechanism, efforts.T).items():
-        loop_tau[name] = loop_tau.get(name, 0.0) + np.array(effort).T
+    of_loops = by_loop(mechanism, efforts.T)
+    for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
+        loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
     made, settings = _as_parameters_made_it(mechanism, actuation, rows.u[0], settings)
     return Result(
         made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, outputs,

@@ -146,7 +146,7 @@ class MechanismSimulation:
         )
         self.outputs = tuple(outputs)
         if self.interaction.steps_itself:
-            check_scene(mechanism, bool(self.outputs), self.parameters is not None, baumgarte is not None)
+            self.notes += check_scene(mechanism, self.bounds, bool(outputs), bool(parameters), baumgarte is not None)
         self.settings: dict[str, Any] = {
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,

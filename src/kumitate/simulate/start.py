@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..analysis import LoopEquations, assemble
-from ..analysis.closing.assemble import closed_near
-from ..analysis.closing.newton import gauss_newton
+from ..analysis.closing.newton import closed_near, gauss_newton
 from ..errors import ModelError
 from ..kinematics import neutral
 from ..model import Mechanism

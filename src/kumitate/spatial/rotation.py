@@ -51,7 +51,8 @@ class Rotation(ABC):
 
     def __matmul__(self, other: Rotation) -> Rotation:
         """The product R_AB R_BC = R_AC, as a chain."""
-        return RotationChain((*_factors(self), *_factors(other)))
+        factors = (*_factors(self), *_factors(other))
+        return factors[0] if len(factors) == 1 else RotationChain(factors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,9 +259,13 @@ def driven_walker() -> Mechanism:
 @pytest.mark.parametrize("make", [walker, driven_walker])
 def test_steps_by_one_and_many_at_a_time_have_equal_bits(make):
     """So have rows of a batch: robots and bodies are moved by one code, however many steps a call makes."""
-    sim = simulation(beside(make(), *BRICKS), Contact())
     q = np.array([*CASES["walker"][1], *upright((0.05, 0.0, 0.75), (2.0, 0.0, 0.06), (2.0, 0.0, 0.2))])
     v = np.array([*CASES["walker"][2], *np.zeros(18)])
+    check_steps_by_one_and_many(simulation(beside(make(), *BRICKS), Contact()), q, v)
+
+
+def check_steps_by_one_and_many(sim: MechanismSimulation, q: np.ndarray, v: np.ndarray) -> None:
+    """The same bits from 300 steps one by one, at once, and as a row of a batch, whose other row starts more slowly."""
     by_one = many = sim.start(q, v)
     for _ in range(300):
         by_one = sim.step(by_one)
@@ -299,19 +303,22 @@ def test_scenes_side_by_side_need_constant_efforts():
 
 
 def test_machine_code_and_python_step_robots_alike():
-    sim = simulation(beside(driven_walker(), *BRICKS), Contact())
-    mechanism = sim.mechanism
     q = np.array([*CASES["walker"][1], *upright((0.05, 0.0, 0.75), (2.0, 0.0, 0.06), (2.0, 0.0, 0.2))])
     v = np.array([*CASES["walker"][2], *np.zeros(18)])
     q[6] = 0.335  # its feet are on the floor
+    check_python_steps(simulation(beside(driven_walker(), *BRICKS), Contact()), q, v)
+
+
+def check_python_steps(sim: MechanismSimulation, q: np.ndarray, v: np.ndarray) -> None:
+    """The procedures of a scene as written step it as their machine code does, and something touches."""
     stepper = sim.interaction.stepper(sim.actuation, sim.integrator, H, q, v, sim.bounds)
     stepper.run({}, 1, 1)
     ends = []
     for make in (advance_scene, advance_scene.plain):
         scene, state = copy.deepcopy(stepper.scene), stepper.look()
-        rows, work = FreeRows(mechanism).of(state["q"], state["v"]), np.zeros(1)
+        rows, work = FreeRows(sim.mechanism).of(state["q"], state["v"]), np.zeros(1)
         own = scene.bodies.robots.motions
-        assert make(scene, *rows, work, 2, 1, 2, log_of(len(scene.bodies.mass), 2, 200, (len(own.q), len(own.v)))) == DONE
+        assert make(scene, *rows, work, 2, 1, log_of(len(scene.bodies.mass), 2, 200, (len(own.q), len(own.v)))) == DONE
         assert scene.counts[0] > 0  # something pushes
         ends.append(np.concatenate([own.q, own.v, rows[0].ravel(), work]))
     assert np.abs(ends[0] - ends[1]).max() < 1e-9

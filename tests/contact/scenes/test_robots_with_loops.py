@@ -19,7 +19,7 @@ from kumitate.spatial import pose
 from studies.contact_problems import solid
 
 from .places import BRICK, G, simulation, upright
-from .test_robots import BRICKS, FAR, beside
+from .test_robots import BRICKS, FAR, beside, check_python_steps, check_steps_by_one_and_many
 
 NO_GROUND = Contact(ground=(), surface=Surface(0.4))
 
@@ -147,8 +147,8 @@ def test_two_frames_under_a_shower_of_bricks_obey_the_laws():
         robot, bodies=robot.bodies + again.bodies, joints=robot.joints + again.joints, loops=robot.loops + again.loops
     )
     bricks = tuple(solid(f"brick{k}", BRICK if k % 2 else Sphere(0.08)) for k in range(6))
-    q = [*upright((0.0, 0.0, 0.5)), *corners, *upright((0.1, 0.03, 0.9)), *corners]
-    q += upright(*((0.1 * (k % 3), 0.02 * k, 1.3 + 0.25 * k) for k in range(6))).tolist()
+    q = [*upright((0.0, 0.0, 0.5)), *corners, *upright((0.1, 0.06, 1.1)), *corners]
+    q += upright(*((0.1 * (k % 3), 0.02 * k, 1.35 + 0.25 * k) for k in range(6))).tolist()
     sim = simulation(beside(both, *bricks), Contact(surface=Surface(0.5)), start=(q, np.zeros(18 + 36)))
     run = sim.run(duration=2.0)
     assert {"bar", "other"} <= {name[:5].rstrip("0123_") for pair in run.contact.bodies for name in pair}
@@ -173,6 +173,40 @@ def test_bricks_on_a_tray_that_legs_carry_weigh_what_they_should():
     assert np.abs(held.q - held.q[0]).max() < 1e-9
     weight = sum(abs(held.contact.force[-1, k, 2]) for k in range(len(held.contact.bodies)))
     assert weight == pytest.approx(3.0 * G, rel=1e-9)
+
+
+def four_bar_that_is_hit():
+    """A four-bar with a drive in its loop, a driven joint and a stop, and a box that flies against it."""
+    robot = four_bar(damping=0.5).with_drives(DRIVE)
+    joints = tuple(replace(joint, limits=Limits(-0.5, 0.12)) if joint.name == "pivot1" else joint for joint in robot.joints)
+    bodies = solid("thrown", Box((0.3, 0.3, 0.3)), 20.0), *BRICKS[:2]
+    (legs, speeds), places = four_bars_start(1, 0.1, 0.0), upright((-0.25, 0.02, 0.45), *FAR[:2])
+    q, v = np.array([*legs, *places]), np.array([*speeds, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, *np.zeros(12)])
+    options = {"inputs": {"target": [0.4]}, "loop_tau": {"loop0": [4.0]}}
+    return simulation(beside(replace(robot, joints=joints), *bodies), NO_GROUND, start=(q, v), **options), q, v
+
+
+def test_robots_with_loops_step_alike_by_one_and_many_and_side_by_side():
+    check_steps_by_one_and_many(*four_bar_that_is_hit())
+
+
+def test_machine_code_and_python_step_loops_alike():
+    sim, q, v = four_bar_that_is_hit()
+    met = sim.step(sim.start(q, v), 18)  # the box pushes
+    check_python_steps(sim, met.q, met.v)
+
+
+def test_rows_of_a_batch_start_with_closed_loops():
+    """Of twenty moving rows, nearly closed, most are closed at once by compiled code; the first alone, as a start is."""
+    sim, q, v = four_bar_that_is_hit()
+    rng = np.random.default_rng(3)
+    rows, speeds = np.tile(q, (20, 1)), np.outer(np.linspace(0.5, 1.5, 20), v)
+    rows[:, :3] += 1e-9 * rng.normal(size=(20, 3))
+    batch, alone = sim.batch(rows, speeds), sim.start(rows[0], speeds[0])
+    batch.step(50)
+    assert np.abs(batch.q[0] - sim.step(alone, 50).q).max() < 1e-9
+    legs, _ = four_bars_start(1, 0.1, 0.0)
+    assert np.abs(np.sum(batch.q[:, :3] * [[0.0, 1.0, 1.0]], axis=1) - legs[1] - legs[2]).max() < 1e-12  # the rod is level
 
 
 def test_a_motion_that_runs_away_ends_without_an_error():

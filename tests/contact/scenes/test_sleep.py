@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
-from kumitate.contact.scenes.step import DONE
 from kumitate.contact.surface import Surface
-from kumitate.model import Sphere
+from kumitate.model import Limits, Sphere
 from kumitate.simulate.interactions.scene import SceneCode
 from kumitate.simulate.scenes.stepper import SceneStepper
 from studies.contact_problems import solid, unconnected
 
 from .places import BRICK, G, bin_of, simulation, upright
+from .test_robots import arm, beside
 
 H = 1e-3
 WALL = [(0.2 * (column + 0.25 * (row % 2)), 0.0, 0.06 + 0.12 * row) for row in range(3) for column in range(3)]
@@ -90,26 +92,29 @@ def test_a_saved_state_goes_on_from_its_sleep_with_the_same_motion_to_the_bit(tm
 
 
 def test_a_step_that_is_made_again_finds_the_same_sleepers():
-    """As with robots whose drives reach their limits: rows, marks and sleep are taken back between two tries."""
-    places = [(0.0, 0.0, 0.06), (0.0, 0.0, 0.18), (0.3, 0.0, 0.3)]
-    sim = simulation(unconnected(*(solid(f"brick{k}", BRICK) for k in range(2)), solid("ball", Sphere(0.05))), SLEEPY)
-    code = SceneCode(sim.interaction, sim.integrator, sim.actuation.forcing)
-    v = np.zeros(18)
-    v[15:] = -1.2, 0.0, 0.2
-    once, twice = (SceneStepper(code, sim.actuation, H, upright(*places), v) for _ in range(2))
-    slept = 0
+    """A robot far away swings against a stop, so that steps take more passes: bodies move and sleep as they do without it."""
+    bodies = *(solid(f"brick{k}", BRICK) for k in range(2)), solid("ball", Sphere(0.05))
+    far = replace(arm(), bodies=tuple(replace(body, collisions=()) for body in arm().bodies))
+    stopped = tuple(replace(joint, limits=Limits(-0.3, 0.12)) if joint.name == "bend" else joint for joint in far.joints)
+    q = upright((0.0, 0.0, 0.06), (0.0, 0.0, 0.18), (0.3, 0.0, 0.3))
+    v = np.array([*np.zeros(15), -1.2, 0.0, 0.2])
+    alone = simulation(unconnected(*bodies), SLEEPY)
+    beside_it = simulation(beside(replace(far, joints=stopped), *bodies), SLEEPY)
+    steppers = []
+    for sim, state in ((alone, (q, v)), (beside_it, (np.r_[0.3, 0.2, 0.1, q], np.r_[0.5, 0.0, 1.0, v]))):
+        code = SceneCode(sim.interaction, sim.integrator, sim.actuation.forcing)
+        steppers.append(SceneStepper(code, sim.actuation, H, *state, sim.bounds))
+    without, with_it = steppers
+    slept = passes = 0
     for _ in range(250):
-        once.run({}, 1, 1)
-        twice._steps.begin(1, 1, 1)
-        undo, rows = twice._steps.kept(), (twice.state["q"].copy(), twice.state["v"].copy())
-        assert twice._steps.go()
-        undo()
-        twice.state["q"][:], twice.state["v"][:] = rows
-        assert twice._steps._ended() == DONE
-        assert np.array_equal(once.state["q"], twice.state["q"])
-        assert np.array_equal(once.scene.bodies.quiet, twice.scene.bodies.quiet)
-        assert once.scene.counts[4] == twice.scene.counts[4]
-        slept += int(once.scene.counts[4] > 0)
+        for stepper in steppers:
+            stepper.run({}, 1, 1)
+        assert np.array_equal(without.state["q"][0], with_it.state["q"][0, 3:])
+        assert np.array_equal(without.scene.bodies.quiet, with_it.scene.bodies.quiet[3:])
+        assert without.scene.counts[4] == with_it.scene.counts[4]
+        slept += int(without.scene.counts[4] > 0)
+        passes = max(passes, int(with_it.scene.bodies.robots.motions.pieces[-1]))
+    assert passes > 1
     assert 20 < slept < 240
 
 

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...errors import ModelError
-from ...kinematics import random_coordinates
 from ..loops import LoopEquations
 
-__all__ = ["approached", "other_starts", "pseudo_inverse"]
+__all__ = ["RANK", "approached", "other_starts", "pseudo_inverse"]
 
 #: The largest error of a loop that a step is to close [rad, m], and the largest step of a joint.
 _PART, _STEP = 0.3, 0.5
@@ -24,7 +23,7 @@ _PART, _STEP = 0.3, 0.5
 _NEAR = 0.02
 _TRIES = 150
 #: Singular values below this fraction of the largest are directions that redundant or singular loops do not constrain.
-_RANK = 1e-9
+RANK = 1e-9
 #: How far other starts are from the given one [rad, m]: a few nearby, then all over the limits of the joints.
 _SPREADS = (0.1, 0.3, 0.3, 1.0, 1.0, 1.0)
 _ANYWHERE = 24
@@ -33,7 +32,7 @@ _ANYWHERE = 24
 def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Coordinates with smaller gaps, by bounded steps of the free velocities (nv) from q."""
     tree, damping = loops.mechanism.tree, 1e-3
-    blocks = _blocks(loops)
+    blocks = loops.blocks
     try:
         error, J = loops.positions(q)
     except ModelError:  # a frame turned by 180°: any direction is as good
@@ -85,24 +84,14 @@ def pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     if s[0] == 0.0:  # no joint moves the loops
         return np.zeros(J.shape[::-1])
-    kept = s > _RANK * s[0] if damping == 0.0 else s >= 0.0
+    kept = s > RANK * s[0] if damping == 0.0 else s >= 0.0
     gains = np.where(kept, s / np.where(kept, s * s + damping * s[0] ** 2, 1.0), 0.0)
     return (Vt.T * gains) @ U.T
 
 
-def _blocks(loops: LoopEquations) -> np.ndarray:
-    """The index of the loop or coupling that each row belongs to."""
-    anywhere = random_coordinates(loops.mechanism.tree, np.random.default_rng(0))  # a posture without singular errors
-    owners = [row.owner for row in loops.rows(anywhere, np.zeros(loops.mechanism.nv)) if row.holonomic]
-    known = {name: k for k, name in enumerate(dict.fromkeys(owners))}
-    return np.array([known[name] for name in owners], dtype=int)
-
-
 def _sizes(error: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """The size of each loop's error: twice the tangent of half an angle counts as the angle."""
-    sums = np.zeros(blocks.max(initial=-1) + 1)
-    np.add.at(sums, blocks, error * error)
-    return np.asarray(np.sqrt(sums))
+    return np.sqrt(np.bincount(blocks, error * error))
 
 
 def _merit(sizes: np.ndarray) -> float:

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ...kinematics import difference
-from ..loops import LoopEquations, LoopGap
+from ..loops import LoopEquations
 from .approach import approached, other_starts, pseudo_inverse
 from .branches import admitted
 from .conflicts import conflict
-from .newton import CLOSED, gauss_newton
+from .nearest import nearest
+from .newton import CLOSED, LEFT_OPEN, check_closed, gauss_newton, measure
 
-__all__ = ["CLOSED", "NEARLY", "assemble", "closed_near", "closed_state"]
+__all__ = ["CLOSED", "NEARLY", "assemble", "closed_state"]
 
 #: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6
-_TRIES = 200
-#: Steps with the same inverse before a new one is computed.
-_CHORDS = 20
-#: How many steps towards the nearest configuration are remembered, and what of their differences is resolved.
-_REMEMBERED, _RESOLVED = 6, 1e-6
-#: Longer ones [rad, m] turn from step to step, so that only the last two tell where they lead.
-_STRAIGHT = 0.05
-#: The gap that is left on the way after long steps, as the next step closes it too, as a part of the square of a step.
-_ON_THE_WAY = 1e-2
-#: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
-_LEFT = 1e-9
+#: So many Gauss-Newton steps are made before bounded ones are tried.
+_FEW = 50
 #: An initial velocity is refused if closing the loops changes it by more than this fraction.
 _SAME = 1e-3
 
@@ -56,22 +48,11 @@ def assemble(loops: LoopEquations, q: Any, v: Any = None, *, free: np.ndarray | 
     mask = np.ones(loops.mechanism.nv) if free is None else np.asarray(free, dtype=float)
     q = start
     if loops.names:
-        q = _nearest(loops, start, _closed(loops, start, mask), mask)
+        q = nearest(loops, start, _closed(loops, start, mask), mask)
         _, rate, J = loops.state(q, v)
         v = v - pseudo_inverse(J * mask, 0.0) @ rate
         v = admitted(loops, q, v).v if free is None else v
     return q, v
-
-
-def closed_near(loops: LoopEquations, q: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
-    """A configuration near q that closes all loops, by Gauss-Newton steps, damped where they do not reduce the gap.
-
-    Raises:
-        ModelError: if the loops cannot be closed from there.
-    """
-    q = gauss_newton(loops, q, np.ones(loops.mechanism.nv) if free is None else free)
-    _check_closed(loops, loops.gaps(q, np.zeros(loops.mechanism.nv)))
-    return q
 
 
 def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -82,87 +63,24 @@ def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray
         sizes = [item.size(size) for item in loops.gaps(at, still)]
         return max(sizes) if np.isfinite(sizes).all() else np.inf
 
-    nearest = gauss_newton(loops, q, free)
-    for start in (q, *other_starts(loops, q, free)):
-        if gap(nearest) <= _LEFT * size:
+    def led_near(start: np.ndarray) -> np.ndarray:
+        return gauss_newton(loops, approached(loops, start, free), free)
+
+    def ends() -> Iterator[Callable[[], np.ndarray]]:
+        """Where further ways lead; narrow valleys are walked to their ends only where bounded steps fail."""
+        yield partial(led_near, q)
+        yield partial(gauss_newton, loops, q, free)
+        for start in other_starts(loops, q, free):
+            yield partial(led_near, start)
+
+    best = gauss_newton(loops, q, free, _FEW)
+    for end in ends():
+        if gap(best) <= LEFT_OPEN * size:
             break
         with suppress(ModelError):  # no equations there
-            found = gauss_newton(loops, approached(loops, start, free), free)
-            nearest = min(nearest, found, key=gap)
-    _check_closed(loops, loops.gaps(nearest, still), lambda: conflict(loops, (nearest, q), free))
-    return nearest
-
-
-def _nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Slides along the closed configurations from q until the difference from `start` is normal to them.
-
-    Steps on a curved surface shorten by nearly constant factors; some of them tell where they lead (D. G. Anderson, Iterative
-    procedures for nonlinear integral equations, J. ACM 12, 1965, with a few steps remembered).
-    """
-    place = _place(loops, start, q, free)
-    before: list[_Place] = []
-    for _ in range(_TRIES):
-        if np.abs(place.step).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(place.q).max(initial=0.0)):
-            break
-        there = _slid(loops, place, _further(before, place) if before else place.step, free)
-        found = None if there is None else _place(loops, start, there, free)
-        if found is not None and np.linalg.norm(found.away) <= np.linalg.norm(place.away) * (1.0 + 1e-12):
-            straight = np.abs(found.step).max(initial=0.0) < _STRAIGHT
-            before, place = [*before, place][-_REMEMBERED if straight else -1 :], found
-        elif not before:  # the slide went beyond the end of the closed configurations, or rounding is all that is left
-            break
-        else:
-            before = []
-    gap = float(np.abs(loops.positions(place.q)[0]).max(initial=0.0))
-    return place.q if gap <= CLOSED * loops.mechanism.tree.size else closed_near(loops, place.q, free)
-
-
-class _Place(NamedTuple):
-    """A closed configuration on the way to the nearest one.
-
-    Attributes:
-        q: (nq); `away`: its difference from the start (nv); `step`: that makes this difference normal.
-        inverse: J⁺ (nv, rows).
-    """
-
-    q: np.ndarray
-    away: np.ndarray
-    step: np.ndarray
-    inverse: np.ndarray
-
-
-def _place(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> _Place:
-    error, J = loops.positions(q)
-    away = np.array(difference(loops.mechanism.tree, start.tolist(), q.tolist())) * free
-    inverse = pseudo_inverse(J * free, 0.0)
-    return _Place(q, away, (inverse @ (J @ away - error) - away) * free, inverse)
-
-
-def _further(before: list[_Place], place: _Place) -> np.ndarray:
-    """The step to where the last ones lead together."""
-    bends = np.stack([place.step - other.step for other in before], axis=1)
-    moves = np.stack([place.away - other.away for other in before], axis=1)
-    shares = np.linalg.lstsq(bends, place.step, rcond=_RESOLVED)[0]
-    return np.asarray(place.step - (moves + bends) @ shares)
-
-
-def _slid(loops: LoopEquations, place: _Place, step: np.ndarray, free: np.ndarray) -> np.ndarray | None:
-    """The closed configuration beside a step; None if there is none."""
-    tree, last = loops.mechanism.tree, np.inf
-    longest = float(np.abs(step).max(initial=0.0))
-    enough = max(0.1 * CLOSED * tree.size, _ON_THE_WAY * longest**2 if longest > _STRAIGHT else 0.0)
-    with suppress(ModelError):
-        there = loops.stepped(place.q, step)
-        for _ in range(_CHORDS):  # with J⁺ of the last place, as long as that closes the loops quickly
-            error, _ = loops.positions(there)
-            gap = float(np.abs(error).max(initial=0.0))
-            if gap <= enough:
-                return there
-            if gap > 0.7 * last:
-                break
-            there, last = loops.stepped(there, free * (place.inverse @ -error)), gap
-        return closed_near(loops, there, free)
-    return None
+            best = min(best, end(), key=gap)
+    check_closed(loops, best, lambda: conflict(loops, (best, q), free))
+    return best
 
 
 def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -183,7 +101,7 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
     worst = max(gaps, key=lambda gap: gap.size(size))
     if worst.size(size) > NEARLY * size:
         raise InputError(
-            f"{mechanism.name}: loop {worst.name!r} is open by {_measure(worst)} at the initial q; coordinates must close all "
+            f"{mechanism.name}: loop {worst.name!r} is open by {measure(worst)} at the initial q; coordinates must close all "
             "loops. Use `robot.assemble(q)`, which gives the nearest that do"
         )
     fastest = max(gaps, key=lambda gap: gap.rate(size))
@@ -205,17 +123,3 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
             f"v = [{nearest}], which `robot.assemble(q, v)` gives"
         )
     return closed_q, closed_v
-
-
-def _check_closed(loops: LoopEquations, gaps: list[LoopGap], why: Callable[[], str] = str) -> None:
-    size = loops.mechanism.tree.size
-    worst = max(gaps, key=lambda gap: gap.size(size), default=None)
-    if worst is not None and not worst.size(size) <= _LEFT * size:
-        raise ModelError(
-            f"{loops.mechanism.name}: loop {worst.name!r} cannot be closed from there: {_measure(worst)} are left. Start "
-            f"nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through{why()}"
-        )
-
-
-def _measure(gap: LoopGap) -> str:
-    return f"{gap.distance:.6g} m and {gap.angle:.6g} rad"

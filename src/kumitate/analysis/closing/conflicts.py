@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
@@ -44,8 +45,9 @@ class _SomeRows(LoopEquations):
         error, J = self._whole.positions(q)
         return error[self._kept], J[self._kept]
 
-    def rows(self, q: Any, v: Any) -> list[Row]:
-        return [row for row, kept in zip(_holonomic(self._whole, q, v), self._kept, strict=True) if kept]
+    @cached_property
+    def blocks(self) -> np.ndarray:
+        return self._whole.blocks[self._kept]
 
     def stepped(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
         return self._whole.stepped(q, dv)
@@ -64,7 +66,7 @@ def conflict(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarra
     """
     anywhere = random_coordinates(loops.mechanism.tree, np.random.default_rng(0))
     rows = _holonomic(loops, anywhere, np.zeros(loops.mechanism.nv))
-    owners = np.array([row.owner for row in rows])
+    owners = np.array(loops.names)[loops.blocks]
     alone = {name: _left(loops, starts, free, owners == name) for name in dict.fromkeys(owners.tolist())}
     sets = [([name], left) for name, left in alone.items() if left is not None]
     if not sets:

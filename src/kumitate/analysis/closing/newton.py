@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...errors import ModelError
-from ..loops import LoopEquations
+from ..loops import LoopEquations, LoopGap
 from .approach import pseudo_inverse
 
-__all__ = ["CLOSED", "gauss_newton"]
+__all__ = ["CLOSED", "LEFT_OPEN", "check_closed", "closed_near", "gauss_newton", "measure"]
 
 #: Loops count as closed below this fraction of the mechanism's size.
 CLOSED = 1e-12
+#: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
+LEFT_OPEN = 1e-9
 _TRIES = 200
 #: Longer steps [rad, m] say nothing of where they lead, and are damped.
 _LONGEST = 2.0
@@ -21,7 +25,7 @@ _LITTLE = 1e-4
 _ASIDE = 1e-2
 
 
-def gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+def gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray, tries: int = _TRIES) -> np.ndarray:
     """The end of damped Gauss-Newton steps from q, whether it is closed or not."""
     tree, damping = loops.mechanism.tree, 0.0
     try:
@@ -31,7 +35,7 @@ def gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.nd
         q = loops.stepped(q, aside)
         error, J = loops.positions(q)
     gap = float(np.linalg.norm(error))
-    for _ in range(_TRIES):
+    for _ in range(tries):
         if gap == 0.0 or damping > 1e8:
             break
         step = -pseudo_inverse(J * free, damping) @ error
@@ -54,3 +58,34 @@ def gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.nd
         else:
             damping = max(4.0 * damping, 1e-3)
     return q
+
+
+def closed_near(loops: LoopEquations, q: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
+    """A configuration near q that closes all loops, by Gauss-Newton steps, damped where they do not reduce the gap.
+
+    Raises:
+        ModelError: if the loops cannot be closed from there.
+    """
+    q = gauss_newton(loops, q, np.ones(loops.mechanism.nv) if free is None else free)
+    check_closed(loops, q)
+    return q
+
+
+def check_closed(loops: LoopEquations, q: np.ndarray, why: Callable[[], str] = str) -> None:
+    """Refuses a posture with open loops.
+
+    Raises:
+        ModelError: if a loop is open; it names the worst one and how near it came, and ends with what `why` says.
+    """
+    size = loops.mechanism.tree.size
+    worst = max(loops.gaps(q, np.zeros(loops.mechanism.nv)), key=lambda gap: gap.size(size), default=None)
+    if worst is not None and not worst.size(size) <= LEFT_OPEN * size:
+        raise ModelError(
+            f"{loops.mechanism.name}: loop {worst.name!r} cannot be closed from there: {measure(worst)} are left. Start "
+            f"nearer to a closed posture, or check the lengths and axes of the bodies that the loop runs through{why()}"
+        )
+
+
+def measure(gap: LoopGap) -> str:
+    """A gap in words."""
+    return f"{gap.distance:.6g} m and {gap.angle:.6g} rad"

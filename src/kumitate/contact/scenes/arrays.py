@@ -16,24 +16,30 @@ class RobotMotions(NamedTuple):
     """The states of the robots in a scene, one after the other, and the programs that move them by themselves.
 
     Attributes:
-        programs: of each robot the addresses of "prepared", "moved", "flown", "begun" and "settled" (`robot_programs` and
-            `settling_programs` in `simulate.scenes`); the first is 0 where the robot is moved from outside, the third where it
-            does not fly, the last two where it has no drives and stops.
-        first_q, first_v, first_u, first_command, first_piece: where the numbers of each robot begin.
+        programs: of each robot the addresses of "prepared", "moved", "flown", "begun", "settled", "loops" and "closed"
+            (`robot_programs` and `settling_programs` in `simulate.scenes`); the third is 0 where it does not fly, the next two
+            where it has no drives and stops, the last two where it has no loops.
+        first_q, first_v, first_u, first_command, first_piece, first_closed: where the numbers of each robot begin.
         q, v: before a step; next_q, next_v: after it; u: the efforts as "flown" takes them.
         pose: of each link its rotation to the world row by row, and its origin [m].
         commands: of drives; pieces, following: which of their limits and of the stops hold in a pass, and in the next one.
         rates: the changes of the velocities in a pass, by the step.
         driving, resisting: the efforts of drives and stops in a pass, and the inertias that reduce them; carried: velocities
-            that the changes count from; diagonal: of the inertia without `resisting`. All are in rows of six.
+            that the changes count from; reached: velocities after a step, in the axes before it. All are in rows of six.
+        inertia: without `resisting`, and as if loops were open.
+        closed: G of loops and couplings, each of its rows in rows of six: G v are the rates at which they open.
+        stay: the projector onto the velocities with G v = 0, in the blocks of the inertia.
+        opening: the other part of velocities after a step in which nothing pushes; along: the efforts at the joints that are
+            equal to those of drives in loops.
     """
 
-    programs: Ints[5]
+    programs: Ints[7]
     first_q: Ints
     first_v: Ints
     first_u: Ints
     first_command: Ints
     first_piece: Ints
+    first_closed: Ints
     q: Floats
     v: Floats
     next_q: Floats
@@ -47,7 +53,12 @@ class RobotMotions(NamedTuple):
     driving: Floats[6]
     resisting: Floats[6]
     carried: Floats[6]
-    diagonal: Floats[6]
+    reached: Floats[6]
+    inertia: Floats[6, 6]
+    closed: Floats[6]
+    stay: Floats[6, 6]
+    opening: Floats[6]
+    along: Floats[6]
 
 
 class Robots(NamedTuple):
@@ -122,6 +133,8 @@ class MovingBodies(NamedTuple):
         still: 1 if it sleeps in this step.
         bed: of a body that sleeps on from the last step, 1 + the first body of its island, whose contact is not computed
             again; else 0.
+        seen: what points read of each body, and in a last row of the world: place, before, free, the diagonal of the mobility
+            and its entries xy, xz, yz, 1/mass, 1 of the world; of links, neither mobility nor mass.
         robots: what the links among them belong to.
     """
 
@@ -143,6 +156,7 @@ class MovingBodies(NamedTuple):
     quiet: Ints
     still: Ints
     bed: Ints
+    seen: Floats[24]
     robots: Robots
 
 
@@ -248,6 +262,7 @@ class ScenePoints(NamedTuple):
             that is kept in what is remembered of this step.
         common: the largest mass of a point of the same two bodies.
         edge: the block that couples A and B in the factors of their island.
+        row_a, row_b: the rows of A and B in `MovingBodies.seen`.
         turns: torsional and rolling friction.
     """
 
@@ -276,6 +291,8 @@ class ScenePoints(NamedTuple):
     steady: Floats
     common: Floats
     edge: Ints
+    row_a: Ints
+    row_b: Ints
     turns: Turns
 
 

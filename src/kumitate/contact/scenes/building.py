@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ...model import Geometry, Mechanism, Place, Plane
+from ...model import Geometry, Mechanism, Place, Plane, Shape
 from ...spatial import Transform
 from ..scene import Contact, Touchable
 from ..surface import Surface
@@ -27,7 +27,8 @@ from .arrays import (
     SolverSpace,
     Turns,
 )
-from .parts import RobotPart, central_inertia, robot_parts
+from .parts import RobotPart, central_inertias, robot_parts
+from .points.measured import SEEN
 from .rules import Rules
 from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
@@ -110,13 +111,16 @@ def scene_of(
     )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip
 
 
-def with_efforts(scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int]) -> Scene:
-    """The scene with room for numbers of each robot: efforts that it flies with, commands of its drives, and pieces."""
+def with_efforts(
+    scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int], closed: Sequence[int]
+) -> Scene:
+    """The scene with room for numbers of each robot: its efforts, commands and pieces, and the rows of six of its loops."""
     robots = scene.bodies.robots
-    u, command, piece = map(_starts, (efforts, commands, pieces))
+    u, command, piece, rows = map(_starts, (efforts, commands, pieces, closed))
     motions = robots.motions._replace(
-        first_u=u, first_command=command, first_piece=piece, u=np.zeros(u[-1]), commands=np.zeros(command[-1]),
-        pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]),
+        first_u=u, first_command=command, first_piece=piece, first_closed=rows, u=np.zeros(u[-1]),
+        commands=np.zeros(command[-1]), pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]),
+        closed=np.zeros((rows[-1], 6)),
     )  # fmt: skip
     return scene._replace(bodies=scene.bodies._replace(robots=robots._replace(motions=motions)))
 
@@ -162,14 +166,16 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
     """The bodies of a mechanism that `fault_of` has nothing against; of links of its robots, nothing but their number."""
     links = mechanism.tree.links
     arrays = {name: _empty(kind, len(links)) for name, kind in MovingBodies.__annotations__.items() if name != "robots"}
+    arrays["seen"] = np.zeros((len(links) + 1, SEEN))
+    arrays["seen"][-1, -2] = 1.0
     made = MovingBodies(robots=robots_of(parts, len(links)), **arrays)
-    for k in np.flatnonzero(made.robots.link < 0):
-        link = links[k]
-        made.mass[k] = float(link.inertia.mass)
-        made.center[k], made.central[k] = central_inertia(link.inertia)
-        made.yielding[k] = np.linalg.inv(made.central[k])
-        base = _pose_row(link.placement)
-        made.base_turn[k], made.base_place[k] = base[:9].reshape(3, 3), base[9:]
+    free = np.flatnonzero(made.robots.link < 0)
+    inertias = [links[k].inertia for k in free]
+    made.mass[free] = [float(inertia.mass) for inertia in inertias]
+    made.center[free], made.central[free] = central_inertias(inertias)
+    made.yielding[free] = np.linalg.inv(made.central[free])
+    bases = _pose_rows([links[k].placement for k in free])
+    made.base_turn[free], made.base_place[free] = bases[:, :9].reshape(-1, 3, 3), bases[:, 9:]
     return made
 
 
@@ -181,24 +187,34 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
     robots = {link for part in parts for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
+    made.own[:] = _pose_rows([item.place.pose @ item.geometry.pose for item in items])
+    boxes: dict[int, tuple[np.ndarray, np.ndarray, float]] = {}
     for k, item in enumerate(items):
         made.body[k], made.owner[k] = item.place.link, numbers.get(item.name, -1)
-        made.own[k] = _pose_row((item.place.pose @ item.geometry.pose).dense())
         made.family[k] = mechanism.tree.ancestors(item.place.link)[-1].index if item.place.link in robots else -1
-        if item.place.link >= 0 and made.family[k] < 0:
-            made.own[k, 9:] -= central_inertia(mechanism.tree.links[item.place.link].inertia)[0]
-        turn = made.own[k, :9].reshape(3, 3) @ _pose_row(item.geometry.pose.dense())[:9].reshape(3, 3).T
-        made.belt[k] = turn @ contact.of(item.name).belt
+        if contact.of(item.name).moves:
+            turn = made.own[k, :9].reshape(3, 3) @ _pose_rows([item.geometry.pose])[0, :9].reshape(3, 3).T
+            made.belt[k] = turn @ contact.of(item.name).belt
         if not flat[k]:
-            points, radius = item.geometry.shape.support()
-            low, high = points.min(axis=0) - radius, points.max(axis=0) + radius
-            made.half[k], made.middle[k] = 0.5 * (high - low), 0.5 * (high + low)
-            made.reach[k] = np.linalg.norm(points - made.middle[k], axis=1).max() + radius
+            shape = item.geometry.shape
+            if id(shape) not in boxes:  # bodies often share one
+                boxes[id(shape)] = _bounds(shape)
+            made.half[k], made.middle[k], made.reach[k] = boxes[id(shape)]
+    free = np.flatnonzero((made.body >= 0) & (made.family < 0))
+    made.own[free, 9:] -= central_inertias([mechanism.tree.links[k].inertia for k in made.body[free]])[0]
     made.pose[:] = made.own
     span = np.full(len(mechanism.tree.links), -1.0)
     moves = made.body >= 0
     np.maximum.at(span, made.body[moves], np.linalg.norm(made.own[moves, 9:], axis=1) + made.reach[moves])
     return made._replace(span=span, sorted=np.flatnonzero(~flat), planes=np.flatnonzero(flat))
+
+
+def _bounds(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
+    """Half edges and middle of the bounding box of a shape, and the radius about that middle [m]."""
+    points, radius = shape.support()
+    low, high = points.min(axis=0) - radius, points.max(axis=0) + radius
+    middle = 0.5 * (high + low)
+    return 0.5 * (high - low), middle, np.linalg.norm(points - middle, axis=1).max() + radius
 
 
 def _materials(contact: Contact, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -309,10 +325,13 @@ def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     arrays = {name: _empty(kind, 0) for name, kind in RobotMotions.__annotations__.items()}
     first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
     q, v, rows = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts))
-    arrays |= {name: np.zeros(len(parts) + 1, dtype=np.int64) for name in ("first_u", "first_command", "first_piece")}
+    arrays |= {
+        name: np.zeros(len(parts) + 1, dtype=np.int64) for name in ("first_u", "first_command", "first_piece", "first_closed")
+    }
     arrays |= {name: np.zeros(size) for name, size in {"q": q, "v": v, "next_q": q, "next_v": v, "rates": v}.items()}
-    arrays |= {name: np.zeros((rows, 6)) for name in ("driving", "resisting", "carried", "diagonal")}
-    arrays |= {"programs": np.zeros((len(parts), 5), dtype=np.int64), "first_q": first_q, "first_v": first_v}
+    arrays |= {name: np.zeros((rows, 6)) for name in ("driving", "resisting", "carried", "reached", "opening", "along")}
+    arrays |= {name: np.zeros((sum(rows_of(part) ** 2 for part in parts), 6, 6)) for name in ("inertia", "stay")}
+    arrays |= {"programs": np.zeros((len(parts), 7), dtype=np.int64), "first_q": first_q, "first_v": first_v}
     arrays["pose"] = np.zeros((sum(len(part.links) for part in parts), 12))
     return RobotMotions(**arrays)
 
@@ -348,6 +367,6 @@ def _rows(rows: Sequence[Sequence[Any]], size: int) -> np.ndarray:
     return np.array(rows, dtype=float).reshape(len(rows), size)
 
 
-def _pose_row(pose: Transform) -> np.ndarray:
-    """A rotation row by row, then a position [m]."""
-    return np.array([float(x) for x in chain(*pose.rotation.matrix(), pose.translation)])
+def _pose_rows(poses: Sequence[Transform]) -> np.ndarray:
+    """Of each pose its rotation row by row, then its position [m]."""
+    return _rows([[*chain(*pose.rotation.matrix()), *pose.translation] for pose in poses], 12)

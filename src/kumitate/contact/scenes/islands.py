@@ -19,17 +19,21 @@ def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> 
         link = robots.link[body]
         islands.parent[body] = body if link < 0 else robots.body[robots.first_link[robots.owner[link]]]
         islands.label[body] = -1
+    last, facing = -1, -1
     for c in range(count):
         a, b = points.body[c, 0], points.body[c, 1]
-        if b >= 0:
+        if b >= 0 and (a != last or b != facing):  # the points of two bodies follow one another
             one, other = root_of(islands.parent, a), root_of(islands.parent, b)
             islands.parent[max(one, other)] = min(one, other)
+        last = a
+        facing = b
     found = 0
     for c in range(count):  # islands are numbered in the order of their first points
-        root = root_of(islands.parent, points.body[c, 0])
-        if islands.label[root] < 0:
-            islands.label[root] = found
-            found += 1
+        if c == 0 or points.body[c, 0] != points.body[c - 1, 0]:
+            root = root_of(islands.parent, points.body[c, 0])
+            if islands.label[root] < 0:
+                islands.label[root] = found
+                found += 1
     for island in range(found + 1):
         islands.first_body[island] = 0
         islands.first_point[island] = 0

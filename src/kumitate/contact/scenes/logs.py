@@ -32,7 +32,7 @@ def log_robots(scene: Scene, log: SceneLog) -> None:
     """Writes what robots have reached in a step that a record begins with."""
     if log.marks[1] == 0:
         size = len(scene.bodies.robots.motions.v)
-        write_reached(scene.bodies, log.robot_reached[log.marks[0] * size : log.marks[0] * size + size])
+        write_reached(scene.bodies.robots, log.robot_reached[log.marks[0] * size : log.marks[0] * size + size])
 
 
 @procedure

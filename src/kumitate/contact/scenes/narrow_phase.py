@@ -39,9 +39,6 @@ def find_points(
             points.solid[c, 1] = b
             points.gap[c] = found.gaps[c]
             points.feature[c] = found.features[c]
-            for i in range(3):
-                points.place[c, i] = found.positions[c, i]
-                points.frame[c, 0, i] = -found.normals[c, i]
         total += here
     return total
 

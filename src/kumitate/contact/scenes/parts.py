@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...model import Link, Mechanism, Tree
 
-__all__ = ["RobotPart", "central_inertia", "free_links", "robot_parts"]
+__all__ = ["RobotPart", "central_inertias", "free_links", "robot_parts"]
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,16 @@ def free_links(mechanism: Mechanism) -> list[int]:
     tree = mechanism.tree
     joined = {link.parent for link in tree.links}
     joined |= {place.link for chord in tree.chords for place in (chord.base, chord.follower)}
-    return [link.index for link in tree.links if link.index not in joined and _is_free(link)]
+    loose = [link for link in tree.links if _is_loose(link) and link.index not in joined]
+    least = np.linalg.eigvalsh(central_inertias([link.inertia for link in loose])[1]).min(axis=1)
+    return [link.index for link, moment in zip(loose, least.tolist(), strict=True) if moment > 0.0]
 
 
 def robot_parts(mechanism: Mechanism) -> list[RobotPart]:
     """Everything else that moves: one robot for all links that joints, loops and couplings connect without the world."""
     free, found = set(free_links(mechanism)), dict[int, list[int]]()
+    if len(free) == len(mechanism.tree.links):
+        return []
     for link, root in enumerate(_connected(mechanism.tree)):
         if link not in free:
             found.setdefault(root, []).append(link)
@@ -96,18 +101,21 @@ def _part(mechanism: Mechanism, numbers: list[int]) -> RobotPart:
     )
 
 
-def _is_free(link: Link) -> bool:
-    if link.kind.name != "floating" or link.parent >= 0:
+def _is_loose(link: Link) -> bool:
+    """Whether a link has mass, and nothing resists its joint to the world."""
+    if link.kind.name != "floating" or link.parent >= 0 or not float(link.inertia.mass) > 0.0:
         return False
-    if any(float(part) != 0.0 for part in chain(link.armature, link.damping, link.friction, link.stiffness)):
-        return False
-    return bool(float(link.inertia.mass) > 0.0 and np.linalg.eigvalsh(central_inertia(link.inertia)[1]).min() > 0.0)
+    return not any(map(float, chain(link.armature, link.damping, link.friction, link.stiffness)))
 
 
-def central_inertia(inertia: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The center of mass [m] and the inertia about it [kg·m²]."""
-    mass = float(inertia.mass)
-    center = np.array([float(part) for part in inertia.first_moment]) / mass
-    I = inertia.rotational
-    about = np.array([[I.xx, I.xy, I.xz], [I.xy, I.yy, I.yz], [I.xz, I.yz, I.zz]], dtype=float)
-    return center, about - mass * (center @ center * np.eye(3) - np.outer(center, center))
+def central_inertias(inertias: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """The centers of mass (n, 3) [m] and the inertias about them (n, 3, 3) [kg·m²]."""
+    numbers = []
+    for inertia in inertias:
+        I = inertia.rotational
+        numbers.append([inertia.mass, *inertia.first_moment, I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz])
+    rows = np.array(numbers, dtype=float).reshape(len(numbers), 13)
+    mass, center = rows[:, :1, None], rows[:, 1:4] / rows[:, :1]
+    across = center[:, :, None] * center[:, None, :]
+    square = np.trace(across, axis1=1, axis2=2)[:, None, None]
+    return center, rows[:, 4:].reshape(-1, 3, 3) - mass * (square * np.eye(3) - across)

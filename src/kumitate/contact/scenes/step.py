@@ -13,7 +13,7 @@ from .logs import log_record, log_robots, log_touches
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .points import keep_near, prepare
-from .robots import begin_settling, let_go, move_robots, settle
+from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
@@ -21,7 +21,8 @@ from .solvers.solve import solve
 __all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene", "find"]
 
 #: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings
-#: (`Scene.counts` says for how many); contact has no usable solution.
+#: (`Scene.counts` says for how many); contact has no usable solution, or
+#: the state of a robot has run away.
 DONE, FULL, ROOM, UNSOLVED = 0, 1, 2, 3
 #: Points are looked for within this many times the way of the fastest body in a step.
 REACH = 3.0
@@ -31,18 +32,16 @@ STOPPED = 10.0
 
 @procedure
 def advance_scene(
-    scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, most: int, log: SceneLog
+    scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, log: SceneLog
 ) -> int:  # fmt: skip
-    """Advances a state by records · every steps from where `log.marks` says, but at most by `most`; returns how that ended.
+    """Advances a state by records · every steps from where `log.marks` says; returns how that ended.
 
     A step that lacks room, or that the log has no room for, has changed nothing and is made again by the next call.
     """
-    made = 0
-    while log.marks[0] < records and made < most:
+    while log.marks[0] < records:
         ended = _step(scene, q, v, work, log)
         if ended != DONE:
             return ended
-        made += 1
         log.marks[1] += 1
         if log.marks[1] == every:
             log_record(scene, q, v, work, log)
@@ -55,6 +54,8 @@ def advance_scene(
 def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> int:
     """One step; drives and stops of robots may need some passes through its contact."""
     rules, bodies, points = scene.rules, scene.bodies, scene.points
+    if are_finite(bodies.robots) == 0:
+        return UNSOLVED
     lie_down(scene)
     read_state(rules, bodies, scene.pulls, q, v)
     begin_settling(rules, bodies)
@@ -130,7 +131,7 @@ def _find_awake(scene: Scene) -> int:
     scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
     if scene.counts[2] > len(points.gap):
         return -1
-    fastest = prepare(rules, bodies, scene.placed, points, count)
+    fastest = prepare(rules, bodies, scene.placed, scene.found, points, count)
     return keep_near(points, count, REACH * rules.step * fastest)
 
 

@@ -9,14 +9,14 @@ contact of bodies, which is then solved with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 from ...model import Driven
 from ...scalar import Scalar, absolute, both, either, loop, maximum, select
 from .drives import DriveForce, limited
-from .stops import JointPush, Stop
+from .stops import JointPush, Stop, aimed
 
 __all__ = ["PASSES", "Settled", "pushes_of", "seen", "settled", "starting"]
 
@@ -39,6 +39,7 @@ class Settled:
         multipliers, holds: of every stop: λ, and 1 if it holds, else 0.
         unsettled: 1 if some of these are not what the motion leads to, else 0.
         passes: how many were made.
+        shifts: of every stop, by how much its gap grows faster than its velocity says (`advances`); empty where it does not.
     """
 
     found: dict[str, Any]
@@ -47,18 +48,20 @@ class Settled:
     holds: list[Scalar]
     unsettled: Scalar
     passes: Scalar
+    shifts: list[Scalar] = field(default_factory=list)
 
 
-def starting(wished: Sequence[DriveForce], stops: Sequence[Stop]) -> Settled:
-    """The pieces of the first pass: drives without their limits, stops that hold nothing."""
+def starting(wished: Sequence[DriveForce], stops: Sequence[Stop], *, curved: bool = False) -> Settled:
+    """The pieces of the first pass: drives without their limits, stops that hold nothing; `curved`: as of `settled`."""
     nothing: list[Scalar] = [0.0 for _ in stops]
-    return Settled({}, list(wished), nothing, nothing, 0.0, 0.0)
+    return Settled({}, list(wished), nothing, nothing, 0.0, 0.0, list(nothing) if curved else [])
 
 
 def pushes_of(driven: Sequence[Driven], stops: Sequence[Stop], h: Scalar, now: Settled) -> list[JointPush]:
     """The efforts at joints of some pieces."""
     pushes = [JointPush(joint.v, force.effort, force.resisting) for joint, force in zip(driven, now.drives, strict=True)]
-    return pushes + [stop.push(force, hold, h) for stop, force, hold in zip(stops, now.multipliers, now.holds, strict=True)]
+    found = zip(aimed(stops, now.shifts), now.multipliers, now.holds, strict=True)
+    return pushes + [stop.push(force, hold, h) for stop, force, hold in found]
 
 
 def seen(
@@ -72,10 +75,13 @@ def seen(
         drives.append(limited(joint, wish, rates[joint.v]))
         if joint.limit < inf:
             apart.append(absolute(drives[-1].resisting - acted.resisting) + absolute(drives[-1].effort - acted.effort) > 0.0)
-    multipliers, holds = [], []
-    for stop, multiplier, held in zip(stops, now.multipliers, now.holds, strict=True):
+    multipliers, holds, shifts = [], [], []
+    for k, (stop, multiplier, held) in enumerate(zip(aimed(stops, now.shifts), now.multipliers, now.holds, strict=True)):
         rate = stop.velocity + h * stop.bound.sign * rates[stop.bound.v]
         force, missing = stop.force(multiplier, rate, h), stop.target - rate
+        if now.shifts:
+            shifts.append(found["advances"][k] - rate)
+            missing = stops[k].target - found["advances"][k]
         holding = held > 0.5
         needed = select(holding, select(force > 0.0, 1.0, 0.0), select(missing > TOLERANCE, 1.0, 0.0))
         hold = select(both(holding, now.passes > LAST), 1.0, needed)
@@ -85,7 +91,7 @@ def seen(
     unsettled: Scalar = 0.0
     for condition in apart:
         unsettled = select(condition, 1.0, unsettled)
-    return Settled(found, drives, multipliers, holds, unsettled, now.passes + 1.0)
+    return Settled(found, drives, multipliers, holds, unsettled, now.passes + 1.0, shifts)
 
 
 def settled(
@@ -94,6 +100,8 @@ def settled(
     stops: Sequence[Stop],
     h: Scalar,
     solve: Callable[[Sequence[JointPush]], dict[str, Any]],
+    *,
+    curved: bool = False,
 ) -> Settled:
     """The motion in which drives are within their limits and joints within theirs.
 
@@ -101,10 +109,12 @@ def settled(
         driven: the joints with drives; `wished`: their efforts without limits.
         stops: of joints; h: the step [s].
         solve: the motion with given efforts; its "rates" are the changes of v (nv) over the step, divided by h.
+        curved: whether closed loops keep coordinates from moving in a step as their velocities at its end say; "advances" of
+            the motion is then by how much the gap of every stop grows, divided by h (`advances`).
     """
 
     def after(now: Settled) -> Settled:
         return seen(driven, wished, stops, h, solve(pushes_of(driven, stops, h, now)), now)
 
-    first = after(starting(wished, stops))
+    first = after(starting(wished, stops, curved=curved))
     return loop(PASSES, lambda _, now: (after(now), None), first, while_=lambda now: now.unsettled > 0.5, varies=True)[0]

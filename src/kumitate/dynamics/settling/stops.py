@@ -7,17 +7,19 @@ all inertias, which acts like an armature; the multiplier λ makes the rest of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...kinematics import neutral
-from ...model import Bound, Mechanism
+from ...kinematics import chord_closing, neutral
+from ...model import Bound, Mechanism, Tree
 from ...scalar import Scalar, floats, minimum, select
 from ..crba import crba
 
-__all__ = ["STIFF", "JointPush", "Stop", "moved_inertias", "stops_at"]
+__all__ = ["STIFF", "JointPush", "Stop", "aimed", "moved_inertias", "stops_at"]
 
 #: The stiffness R of a stop relative to the inertia that its joint moves.
 STIFF = 1e7
+#: A coordinate whose gradient has a square below this does not depend on the posture.
+_NO_GRADIENT = 1e-12
 #: The largest velocity at which a joint outside its limits is brought back [rad/s or m/s].
 RECOVERY = 0.5
 
@@ -57,7 +59,7 @@ class Stop:
 
 
 def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar], v: Sequence[Scalar], h: Scalar) -> list[Stop]:
-    """The stops at a state q (nq), v (nv), for a step h [s]."""
+    """The stops at a state for a step h [s]; q, v: coordinates and velocities of all joints, as of `Driven`."""
     moved = moved_inertias(mechanism, [bound.v for bound in bounds])
     return [
         Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], STIFF * inertia)
@@ -65,8 +67,31 @@ def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar],
     ]
 
 
+def aimed(stops: Sequence[Stop], shifts: Sequence[Scalar]) -> Sequence[Stop]:
+    """The stops with targets that lead to where they are, if gaps grow faster by `shifts` than velocities say."""
+    return [replace(stop, target=stop.target - shift) for stop, shift in zip(stops, shifts, strict=True)] if shifts else stops
+
+
 def moved_inertias(mechanism: Mechanism, indices: Sequence[int]) -> list[float]:
-    """The inertias that degrees of freedom move at the neutral posture, by their indices in v."""
+    """The inertias that degrees of freedom (`freedoms`) move at the neutral posture, by their indices in v."""
+    if not indices:
+        return []
     tree = mechanism.tree
-    moved = floats(row[k] for k, row in enumerate(crba(tree, neutral(tree)))) if indices else []
+    moved = floats(row[k] for k, row in enumerate(crba(tree, neutral(tree))))
+    if max(indices) >= tree.nv:
+        moved += _moved_in_loops(tree, moved)
     return [moved[k] for k in indices]
+
+
+def _moved_in_loops(tree: Tree, moved: Sequence[float]) -> list[float]:
+    """Those of chords, by moving the tree along the gradient g of their coordinates: Σ mₖ gₖ² / (Σ gₖ²)²."""
+    q, units = neutral(tree), [[float(i == k) for i in range(tree.nv)] for k in range(tree.nv)]
+    found = []
+    for chord in tree.chords:
+        rates = [floats(chord_closing(tree, q, unit, chord).rates) for unit in units]
+        for gradient in zip(*rates, strict=True):
+            square = sum(g * g for g in gradient)
+            along = sum(m * g * g for m, g in zip(moved, gradient, strict=True))
+            # two points that coincide have no direction between them
+            found.append(along / square**2 if square > _NO_GRADIENT else tree.mass)
+    return found

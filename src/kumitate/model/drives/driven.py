@@ -11,6 +11,7 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..bounds import loop_bounds
 from .contract import Drive
 from .with_state import DriveWithState
 
@@ -59,15 +60,20 @@ def drive_states(drive: Drive | None) -> Mapping[str, float]:
 
 
 def freedoms(mechanism: Mechanism) -> int:
-    """The number of degrees of freedom at which drives may act: nv, and with those of loops where a loop has a drive."""
-    return mechanism.nv + (len(mechanism.loop_v_names) if any(loop.drive for loop in mechanism.loops) else 0)
+    """The number of degrees of freedom at which drives and stops act: nv, and all of loops where a loop has one of them."""
+    return mechanism.nv + (len(mechanism.loop_v_names) if any(map(_pushed, mechanism.loops)) else 0)
 
 
 def by_loop(mechanism: Mechanism, values: Any) -> dict[str, list[Any]]:
-    """The values at the degrees of freedom of loops with drives, of values (`freedoms`), by the loop's name."""
+    """The values at the degrees of freedom of loops with drives or stops, of values (`freedoms`), by the loop's name."""
     rest, found = iter(values[mechanism.nv :]), {}
     for loop in mechanism.loops if len(values) > mechanism.nv else ():
         own = list(islice(rest, loop.kind.nv))
-        if loop.drive is not None:
+        if _pushed(loop):
             found[loop.name] = own
     return found
+
+
+def _pushed(loop: Loop) -> bool:
+    """Whether a drive or a stop acts in a loop joint or line."""
+    return loop.drive is not None or bool(loop_bounds(loop))

@@ -53,10 +53,12 @@ class Closure(ABC):
         name: what files and tables call it.
         rows: how many directions it constrains.
         velocity_rows: how many of them, the last ones, it constrains in velocity alone, so that they have no error (rolling).
+        angles: the indices of coordinates that poses give up to whole turns: angles, but not those of screws.
     """
 
     name: ClassVar[str]
     velocity_rows: ClassVar[int] = 0
+    angles: ClassVar[tuple[int, ...]] = ()
 
     @property
     @abstractmethod

@@ -24,6 +24,7 @@ class Cylindrical(CoordinateJoint):
 
     name = "cylindrical"
     coordinates = velocities = ("angle", "position")
+    angles = (0,)
     axes = (2, 5)
     screw_symmetric = True
     turn = 0

@@ -48,6 +48,7 @@ class EulerAngles(JointKind):
 
     name = "euler_angles"
     coordinates = velocities = ("first_angle", "second_angle", "third_angle")
+    angles = (0, 1, 2)
 
     axes: str | Sequence[Sequence[float]] = "zyx"
 

@@ -27,6 +27,7 @@ class FloatingEuler(JointKind):
     is_group = True
     drawn_as = ""
     coordinates = velocities = ("yaw", "pitch", "roll", "x", "y", "z")
+    angles = (0, 1, 2)
 
     def _rotation(self, q: Sequence[Any]) -> Any:
         return AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]) @ AxisTurn.by(0, q[2])

@@ -26,6 +26,7 @@ class Planar(JointKind):
     name = "planar"
     is_group = True
     coordinates = velocities = ("angle", "x", "y")
+    angles = (0,)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]), Vector3(q[1], q[2], 0.0))

@@ -20,6 +20,7 @@ class Revolute(CoordinateJoint):
     name = "revolute"
     drawn_as = "hinge"
     coordinates = velocities = ("angle",)
+    angles = (0,)
     axes = (2,)
     screw_symmetric = True
     turn = 0

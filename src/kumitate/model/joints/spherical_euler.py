@@ -25,6 +25,7 @@ class SphericalEuler(JointKind):
     name = "spherical_euler"
     is_group = True
     coordinates = velocities = ("first_angle", "second_angle", "third_angle")
+    angles = (0, 1, 2)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]) @ AxisTurn.by(2, q[2]))

@@ -19,6 +19,7 @@ class Universal(JointKind):
 
     name = "universal"
     coordinates = velocities = ("first_angle", "second_angle")
+    angles = (0, 1)
 
     def transform(self, q: Sequence[Any]) -> Transform:
         return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]))

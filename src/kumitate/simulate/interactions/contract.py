@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..stepping.actuation import Actuation
     from ..stepping.stepper import Stepper
 
-__all__ = ["Asked", "Interaction", "StepKernels", "content_of"]
+__all__ = ["Asked", "Interaction", "StepCode", "StepKernels", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -53,6 +53,14 @@ class StepKernels(Protocol):
 
     @property
     def jump_kernel(self) -> Kernel:
+        """The velocities after a step with contact by impulses, and that contact."""
+
+
+class StepCode(Protocol):
+    """What pushes of contact need of a run's step: programs of (h, q, v, u)."""
+
+    @property
+    def jumps(self) -> Program | None:
         """The velocities after a step with contact by impulses, and that contact."""
 
 
@@ -126,6 +134,16 @@ class Interaction:
     @property
     def points(self) -> list[str]:
         """The points at which bodies may touch by impulses, by the names of the bodies; one name for each."""
+        return []
+
+    @property
+    def touching_bodies(self) -> list[tuple[str, str]]:
+        """The bodies A and B of every point at which they may touch."""
+        return []
+
+    def pushes(self, code: StepCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        """What pushes at every such point, as `stepping.reading.PUSHES`, while tracing; where velocities jump, the mean force
+        over the step h that begins there."""
         return []
 
     def plan(self) -> ContactPlan | None:

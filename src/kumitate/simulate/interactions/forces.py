@@ -26,7 +26,7 @@ from ..integrators import Integrator
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
-from .contract import Asked, Interaction, StepKernels, content_of
+from .contract import Asked, Interaction, StepCode, StepKernels, content_of
 
 __all__ = ["ForceContact"]
 
@@ -99,6 +99,14 @@ class ForceContact(Interaction):
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
         """The contact as numbers, texts, lists and dictionaries."""
         return as_plain(self.contact)
+
+    @property
+    def touching_bodies(self) -> list[tuple[str, str]]:
+        return [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
+
+    def pushes(self, code: StepCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        found = self.forces.at(q, v).points
+        return [part for point in found for part in (*point.force, *point.position, *point.normal)]
 
     @cached_property
     def _pressed(self) -> Kernel:

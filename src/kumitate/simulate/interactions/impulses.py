@@ -22,13 +22,13 @@ from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
-from ...scalar import Program
+from ...scalar import Program, call
 from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.choice import EXPLICIT
 from ..stepping.stiffness import fastest_rate
-from .contract import Asked, Interaction, StepKernels, content_of
+from .contract import Asked, Interaction, StepCode, StepKernels, content_of
 from .traced_or_scene import why_traced
 
 __all__ = ["ImpulseContact"]
@@ -133,7 +133,16 @@ class ImpulseContact(Interaction):
     @property
     def points(self) -> list[str]:
         """The points at which bodies may touch, by the names of the bodies: "'foot' on 'ground'"."""
-        return ["{!r} on {!r}".format(*pair.bodies) for pair in self.pairs for _ in range(pair.capacity)]
+        return ["{!r} on {!r}".format(*bodies) for bodies in self.touching_bodies]
+
+    @property
+    def touching_bodies(self) -> list[tuple[str, str]]:
+        return [pair.bodies for pair in self.pairs for _ in range(pair.capacity)]
+
+    def pushes(self, code: StepCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        found = call(code.jumps, h, q, v, u)  # type: ignore[arg-type]
+        points = zip(found["impulses"], found["positions"], found["normals"], strict=True)
+        return [part for impulse, at, normal in points for part in (*(x / h for x in impulse), *at, *normal)]
 
     def plan(self) -> ContactPlan:
         """The pairs, each with code of its own."""

@@ -26,7 +26,7 @@ from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
 from ..scenes.quantities import Quantities
-from ..scenes.robots import RobotSteps
+from ..scenes.robots import RobotSteps, with_robots
 from ..scenes.stepper import Logged, SceneStepper
 from ..stepping.actuation import Actuation
 from ..stepping.choice import EXPLICIT
@@ -102,10 +102,10 @@ class SceneContact(Interaction):
 
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
-        scene = scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False)
-        still = np.zeros(self.mechanism.nv)
-        for robot in robots_of(self.mechanism):
-            robot.put(scene.bodies, _NEAR, q, still, still, {})
+        robots, still = robots_of(self.mechanism), np.zeros(self.mechanism.nv)
+        scene = with_robots(scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False), robots)
+        for robot in robots:
+            robot.put(scene.bodies.robots.motions, q, still)
         read_state(scene.rules, scene.bodies, scene.pulls, *FreeRows(self.mechanism).of(q, still))
         let_go(scene.rules, scene.bodies)
         while (count := find(scene)) < 0:
@@ -117,8 +117,9 @@ class SceneContact(Interaction):
         self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
         bounds: Sequence[Bound] = (),
     ) -> SceneStepper:  # fmt: skip
-        """A stepper of the scene from a state."""
-        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, bounds)
+        """A stepper of the scene from a state, in which only joints of the tree stop."""
+        of_tree = [bound for bound in bounds if bound.v < self.mechanism.nv]
+        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, of_tree)
 
     def record_of(self, found: Sequence[Logged], h: float, q: np.ndarray, v: np.ndarray) -> Touched:
         """The record of the steps of length h that begin at the states (n, nq), (n, nv), from all that was logged."""
@@ -203,8 +204,13 @@ class SceneCode:
     def __init__(self, interaction: SceneContact, integrator: Integrator, forcing: Forcing):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
         self._forcing = forcing
-        self._quantities = Quantities(self.mechanism, robots_of(self.mechanism))
+        self._robots = robots_of(self.mechanism)
         self.code = self
+
+    @cached_property
+    def _quantities(self) -> Quantities:
+        """Only results want them."""
+        return Quantities(self.mechanism, self._robots)
 
     def scene(self, step: float, places: Sequence[str]) -> Scene:
         """A scene to step."""
@@ -215,6 +221,14 @@ class SceneCode:
     def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         """Energies, center of mass and momentum of states (n, nq), (n, nv); efforts (n, size) do not matter."""
         return self._quantities(q, v)
+
+    def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """States (n, nq), (n, nv) with the loops of their robots closed."""
+        q, v = q.copy(), v.copy()
+        for robot in self._robots:
+            if robot.part.mechanism.tree.closed:
+                q[:, robot.part.q], v[:, robot.part.v] = robot.projection(q[:, robot.part.q], v[:, robot.part.v])
+        return q, v
 
     def robots(
         self, step: float, places: Sequence[str], q: np.ndarray, v: np.ndarray, bounds: Sequence[Bound]

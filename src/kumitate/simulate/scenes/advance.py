@@ -26,7 +26,7 @@ class Advance:
 
     def __init__(self, scene: Scene, q: np.ndarray, v: np.ndarray, work: np.ndarray):
         self.scene, self.q, self.v, self.work = scene, q, v, work
-        self._asked = (0, 0, 0)
+        self._asked = (0, 0)
         self._log = log_of(0, 0, 0)
         self._run: Callable[[], int] | None = None
 
@@ -34,14 +34,14 @@ class Advance:
         """Gives the scene the room that its `counts` say it lacks."""
         self.scene, self._run = roomier(self.scene), None
 
-    def begin(self, records: int, every: int, most: int) -> None:
-        """Prepares for so many records, at most so many steps a call."""
-        if (records, every, most) != self._asked:
+    def begin(self, records: int, every: int) -> None:
+        """Prepares for so many records of so many steps."""
+        if (records, every) != self._asked:
             bodies = len(self.scene.bodies.mass)
             own = self.scene.bodies.robots.motions
             touches = _TOUCHES + _PER_BODY * bodies * records
             self._log, self._run = log_of(bodies, records, touches, (len(own.q), len(own.v))), None
-            self._asked = records, every, most
+            self._asked = records, every
         self._log.marks[:] = 0
 
     def go(self) -> bool:
@@ -55,23 +55,6 @@ class Advance:
             more[: len(log.touches)] = log.touches
             self._log, self._run = log._replace(touches=more), None
         return ended == DONE
-
-    def kept(self) -> Callable[[], None]:
-        """A function that takes back the steps made from now on; rows are put again by who asks for it."""
-        memory, known = self.scene.memory, int(self.scene.counts[0])
-        impulses = [array[:known].copy() for array in memory]
-        marks, sums = self._log.marks.copy(), self._log.sums[self._log.marks[0] : self._log.marks[0] + 1].copy()
-        quiet, still, work = self.scene.bodies.quiet.copy(), self.scene.bodies.still.copy(), self.work.copy()
-
-        def undo() -> None:
-            for array, values in zip(self.scene.memory, impulses, strict=True):
-                array[:known] = values
-            self.scene.counts[0] = known
-            self.scene.bodies.quiet[:], self.scene.bodies.still[:] = quiet, still
-            self.work[:], self._log.marks[:] = work, marks
-            self._log.sums[marks[0] : marks[0] + 1] = sums
-
-        return undo
 
     def taken(self) -> SceneLog:
         """A copy of the log, with the touches that there are."""

@@ -1,15 +1,24 @@
-"""What simulations have and scenes of many bodies have not."""
+"""What simulations have and scenes of many bodies have not: what is refused, and what is said."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...errors import InputError
-from ...model import Mechanism, drive_states
+from ...model import Bound, Mechanism, drive_states
 
 __all__ = ["check_scene"]
 
 
-def check_scene(mechanism: Mechanism, outputs: bool, parameters: bool, baumgarte: bool) -> None:
-    """Refuses what a scene of many bodies does not have, if any of it is asked for."""
+def check_scene(mechanism: Mechanism, bounds: Sequence[Bound], outputs: bool, parameters: bool, baumgarte: bool) -> list[str]:
+    """Refuses what a scene of many bodies does not have, if any of it is asked for; returns what is said of the others.
+
+    Args:
+        bounds: the limits at which joints stop elsewhere; those of loop joints do not in scenes.
+
+    Raises:
+        InputError: naming what is refused, and what to do instead.
+    """
     if outputs or parameters:
         raise InputError(
             f"{mechanism.name}: a scene of many free bodies has no outputs and no parameters; compute outputs from the "
@@ -29,3 +38,10 @@ def check_scene(mechanism: Mechanism, outputs: bool, parameters: bool, baumgarte
             f"{mechanism.name}: a scene of many free bodies closes its loops ({', '.join(closing)}) by projection after every "
             "step, not by errors that decay; leave out `baumgarte`"
         )
+    in_loops = dict.fromkeys(bound.name for bound in bounds if bound.v >= mechanism.nv)
+    if not in_loops:
+        return []
+    return [
+        f"limits of loop joints ({', '.join(map(repr, in_loops))}): not stops in a scene of many free bodies, where only those "
+        "of joints of the tree are. Cut the loop at another joint, by kumitate.model.recut(mechanism, loop, joint)"
+    ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import kinematics
 from ...contact.impulse.problem import inertia
-from ...dynamics import Acting, Row, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
+from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
 from ...dynamics.loops.jacobian import loop_jacobian
 from ...model import Mechanism, PerLink, Tree
 from ...scalar import Program, Scalar, is_zero, trace
@@ -35,7 +35,7 @@ def prepared_program(mechanism: Mechanism) -> Program:
         turning = kinematics.turning(tree, v)
         free = [v[k] + h * (rates[k] - turning[k]) if k < nv else 0.0 for k in _padded(nv)]
         poses = kinematics.link_poses(mechanism.tree, q)
-        M = inertia(tree, q, v, h)
+        M = _whole_inertia(tree, q, v, h)
         entries = [[M[i].get(k, 0.0) if i < nv and k < nv else float(i == k) for k in _padded(nv)] for i in _padded(nv)]
         rows = range(len(_padded(nv)) // ROW)
         return {
@@ -51,34 +51,47 @@ def prepared_program(mechanism: Mechanism) -> Program:
     return trace(prepared, {"h": (), "q": mechanism.nq, "v": mechanism.nv}, f"prepared_{mechanism.name}")
 
 
-def loop_program(mechanism: Mechanism) -> Program:
-    """(h, q, v) → what closes the loops of a robot, as matrices of its velocities.
-
-    "closed" (rows, nv): G v are the rates at which loops and couplings open; "driven" (degrees of freedom, nv): the rates
-    along the degrees of freedom of loop joints and lines; "soft" (rows, nv) of these, those that have an inertia "resisting"
-    (rows) in a step h implicit in their damping and springs.
-    """
-
-    def loops(h: Scalar, q: Any, v: Any) -> dict[str, Any]:
-        tree = mechanism.base_parameter_tree
+def _whole_inertia(tree: Tree, q: Any, v: Any, h: Scalar) -> list[dict[int, Scalar]]:
+    """M of a step h, with the inertias of damping and springs along loops."""
+    M = inertia(tree, q, v, h)
+    found = [dict(M[i]) for i in range(tree.nv)]
+    if tree.closed:
         motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
         rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
         soft = [row for row in rows if not is_zero(row.softness)]
-        pairs = zip(tree.chords, closings, strict=True)
-        free = [row for chord, closing in pairs for row in chord_rows(tree, motions, chord, closing)[1]]
-        return {
-            "closed": _rates(tree, motions, [row for row in rows if is_zero(row.softness)]),
-            "soft": _rates(tree, motions, soft),
-            "resisting": [1.0 / row.softness for row in soft] or [0.0],
-            "driven": _rates(tree, motions, free),
-        }
-
-    return trace(loops, {"h": (), "q": mechanism.nq, "v": mechanism.nv}, f"loops_{mechanism.name}")
+        for row, rates in zip(soft, loop_jacobian(tree, motions, soft), strict=True):
+            entries = {k: rate for k, rate in enumerate(rates) if not is_zero(rate)}
+            for i, left in entries.items():
+                for k, right in entries.items():
+                    found[i][k] = found[i].get(k, 0.0) + left * right / row.softness
+    return found
 
 
-def _rates(tree: Tree, motions: Any, rows: Sequence[Row]) -> list[list[Scalar]]:
-    """The Jacobian of some rows; of none, one row of zeros."""
-    return loop_jacobian(tree, motions, rows) or [[0.0] * tree.nv]
+def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) -> Program:
+    """(h, q, v, u) → what closes the loops of a robot.
+
+    "closed" (rows of G, rows of six, 6): G v are the rates at which loops and couplings open. "along" (rows, 6): the efforts at
+    the joints that are equal to those of drives in loops.
+
+    Args:
+        drives: by the name of a loop with drives, where its efforts begin in u.
+        efforts: how many numbers u has.
+    """
+
+    def loops(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        tree, nv = mechanism.base_parameter_tree, mechanism.nv
+        motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+        rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
+        closed = loop_jacobian(tree, motions, [row for row in rows if is_zero(row.softness)])
+        along: list[Scalar] = [0.0] * nv
+        for chord, closing in zip(tree.chords, closings, strict=True):
+            if chord.name in drives:
+                free = chord_rows(tree, motions, chord, closing)[1]
+                for k, rates in enumerate(loop_jacobian(tree, motions, free), drives[chord.name]):
+                    along = [effort + rate * u[k] for effort, rate in zip(along, rates, strict=True)]
+        return {"closed": [in_rows(rates) for rates in closed or [[0.0] * nv]], "along": in_rows(along)}
+
+    return trace(loops, {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": efforts}, f"loops_{mechanism.name}")
 
 
 def moved_program(mechanism: Mechanism) -> Program:

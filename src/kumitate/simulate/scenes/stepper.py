@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...contact.scenes.building import with_efforts
 from ...contact.scenes.scene import Scene, SceneLog
 from ...contact.scenes.sleep import wake_all
 from ...model import Bound
@@ -20,15 +19,12 @@ from ..stepping.stepper import Stepper
 from ..stepping.system import states_of
 from .advance import Advance
 from .free_rows import FreeRows
-from .settling import Settling
+from .robots import with_robots
 
 if TYPE_CHECKING:
     from ..interactions.scene import SceneCode
 
 __all__ = ["Logged", "SceneStepper"]
-
-#: More steps than anyone asks for.
-_ALL = 2**62
 
 
 class Logged(NamedTuple):
@@ -65,16 +61,9 @@ class SceneStepper(Stepper):
         self.logged: list[Logged] = []
         places = actuation.forcing.places
         self.robots = code.robots(step, places, q, v, bounds)
-        self._settling = Settling(code.mechanism, self.robots, bounds)
         self._rows = FreeRows(code.mechanism)
         rows = self._rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
-        efforts, commands, pieces = ([robot.sizes[k] for robot in self.robots] for k in range(3))
-        scene = with_efforts(code.scene(step, places), efforts, commands, pieces)
-        self._outside = any(robot.loops is not None for robot in self.robots)
-        if not self._outside:
-            for robot in self.robots:
-                robot.locate(scene.bodies.robots.motions)
-        self._steps = Advance(scene, *rows, self.state["work"])
+        self._steps = Advance(with_robots(code.scene(step, places), self.robots), *rows, self.state["work"])
         self._q, self._v = (
             np.concatenate([getattr(robot.part, name) for robot in self.robots] or [np.zeros(0, dtype=np.int64)])
             for name in ("q", "v")
@@ -140,16 +129,13 @@ class SceneStepper(Stepper):
         state = self.state
         begins = int(state["number"][0]) + every * np.arange(records)
         self._put_efforts()
-        self._steps.begin(records, every, 1 if self._outside else _ALL)
-        if self._outside:
-            log, q, v, reached = self._with_robots(records, every)
-        else:
-            self._take()
-            solved, log = self._steps.go(), self._steps.taken()
-            self._give()
-            q, v, reached = self._states_of(log, records)
-            if not solved:  # the run ends at the state before that step
-                q[log.marks[0] :], v[log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
+        self._steps.begin(records, every)
+        self._take()
+        solved, log = self._steps.go(), self._steps.taken()
+        self._give()
+        q, v, reached = self._states_of(log, records)
+        if not solved:  # the run ends at the state before that step
+            q[log.marks[0] :], v[log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
         state["number"][0] += records * every
         self.logged.append(Logged(begins, log, reached))
         return log, q, v
@@ -180,68 +166,16 @@ class SceneStepper(Stepper):
         ends = np.cumsum([len(robot.part.v) for robot in self.robots])[:-1]
         return q, v, np.split(log.robot_reached.reshape(records, -1), ends, axis=1)
 
-    def _with_robots(
-        self, records: int, every: int
-    ) -> tuple[SceneLog, np.ndarray, np.ndarray, list[np.ndarray]]:  # fmt: skip
-        """As `_advanced`, step by step: the states of robots go into the scene and out of it again."""
-        state, steps, h = self.state, self._steps, self.step
-        (q, v), number = (state["q"][0], state["v"][0]), float(state["number"][0])
-        reached = [np.zeros((records, len(robot.part.v))) for robot in self.robots]
-        seen_q, seen_v, work = np.tile(q, (records, 1)), np.full((records, len(v)), np.inf), np.zeros(records)
-        for k in range(records * every):
-            if not (np.isfinite(q).all() and np.isfinite(v).all()):  # the step before ran away: the run ends there
-                v[:] = np.inf
-                break
-            for robot in self.robots:
-                robot.put(self.scene.bodies, h, q, v, self._tau, self._loop_tau)
-            work_of_drives, solved = self._settled(q, v)
-            if not solved:
-                seen_q[k // every :], v[:] = q, np.inf
-                break
-            state["work"][0] += work_of_drives
-            self._rows.give(steps.q, steps.v, q, v)
-            for robot, velocities in zip(self.robots, reached, strict=True):
-                if k % every == 0:
-                    velocities[k // every] = robot.reached(self.scene.bodies)
-                state["work"][0] += robot.move(self.scene.bodies, (number + k) * h, h, q, v, self.scene.pulls.value)
-            if (k + 1) % every == 0:
-                seen_q[k // every], seen_v[k // every], work[k // every] = q, v, state["work"][0]
-        return steps.taken()._replace(work=work), seen_q, seen_v, reached
-
-    def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[float, bool]:
-        """Makes a step of the rows, with drives and joints within their limits; their work, and whether it is solved."""
-        steps, robots, h = self._steps, self.robots, self.step
-        solved: list[bool] = []
-        undo = steps.kept() if self._settling else None
-
-        def made(effort: np.ndarray, resisting: np.ndarray) -> np.ndarray:
-            if solved and undo is not None:
-                undo()
-            for robot in robots:
-                robot.resist(self.scene.bodies, h, effort, resisting)
-            self._rows.take(q, v, steps.q, steps.v)
-            solved.append(steps.go())
-            after = v.copy()
-            for robot in robots:
-                after[robot.part.v] = robot.reached(self.scene.bodies)
-            return after
-
-        if self._settling:
-            return self._settling.step(h, q, v, self._commands, made), solved[-1]
-        self._rows.take(q, v, steps.q, steps.v)
-        return 0.0, steps.go()
-
     def _put_efforts(self) -> None:
         """The held efforts, as the scene takes them."""
         forcing, u = self.actuation.forcing, self.efforts
         tau, wrenches, drives = forcing.split(u[None])
-        self._tau, self._loop_tau = tau[0], {name: efforts[0] for name, efforts in drives.items()}
-        self._commands = parts_of(forcing, u.tolist()).commands if self._settling else []
-        commands = np.array(self._commands, dtype=float).reshape(-1, 3)
-        self._rows.put_efforts(self._tau, self.scene.bodies.effort)
+        loop_tau = {name: efforts[0] for name, efforts in drives.items()}
+        commands = np.array(parts_of(forcing, u.tolist()).commands, dtype=float).reshape(-1, 3)
+        self._rows.put_efforts(tau[0], self.scene.bodies.effort)
         robots = self.scene.bodies.robots
         for k, name in enumerate(forcing.places):
             moving = forcing.mechanism.tree.places[name].link >= 0
             self.scene.pulls.value[k] = wrenches[name][0] if moving else 0.0
-        for robot in () if self._outside else self.robots:
-            robot.put_efforts(robots, self._tau, self.scene.pulls.value, commands)
+        for robot in self.robots:
+            robot.put_efforts(robots, tau[0], self.scene.pulls.value, commands, loop_tau)

@@ -36,14 +36,21 @@ class Sloped(NamedTuple):
 
     Attributes:
         q, v: after it.
-        by_all: their derivatives by q, v and u as one matrix (2nv, 2nv + size of u).
+        A, B: their derivatives by q and v (2nv, 2nv), and by u (2nv, size of u).
         elsewhere: 1 where the step is not the one that was differentiated, else 0.
     """
 
     q: list[Scalar]
     v: list[Scalar]
-    by_all: Dense
+    A: Sequence[Sequence[Scalar]]
+    B: Sequence[Sequence[Scalar]]
     elsewhere: Scalar
+
+    @classmethod
+    def of(cls, q: list[Scalar], v: list[Scalar], by_all: Dense, elsewhere: Scalar) -> Sloped:
+        """With the derivatives by q, v and u as one matrix (2nv, 2nv + size of u)."""
+        n = len(by_all.rows)
+        return cls(q, v, [row[:n] for row in by_all.rows], [row[n:] for row in by_all.rows], elsewhere)
 
 
 #: Of a step: (h, q, v, u) → `Sloped`.
@@ -71,17 +78,16 @@ class Direct:
 
         def slopes(h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
             found = page(h, q, v, u)
-            return {"q": found.q, "v": found.v, "by_all": found.by_all.rows, "elsewhere": found.elsewhere}
+            return {"q": found.q, "v": found.v, "A": found.A, "B": found.B, "elsewhere": found.elsewhere}
 
         key = None if code.key is None else f"slopes {code.key}"
         inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": m.nv, "u": size}
-        self._kernel, self._nv = Kernel(found_or_traced(key, lambda: trace(slopes, inputs, name))), m.nv
+        self._kernel = Kernel(found_or_traced(key, lambda: trace(slopes, inputs, name)))
 
     def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[tuple[np.ndarray, ...], Any]:
         """As of `Along`; and which of the states (...) this is not the derivative at."""
-        q_after, v_after, by_all, elsewhere = self._kernel(h, q, v, u)
-        n = 2 * self._nv
-        return (q_after, v_after, by_all[..., :n], by_all[..., n : n + columns]), elsewhere > 0.5
+        q_after, v_after, A, B, elsewhere = self._kernel(h, q, v, u)
+        return (q_after, v_after, A, B if B.shape[-1] == columns else B[..., :columns]), elsewhere > 0.5
 
 
 def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scalar) -> tuple[list[Scalar], Dense, Dense, Dense]:
@@ -116,7 +122,7 @@ def _euler(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], h: Scalar, q
             whole[own] = own_motion
             rows.append([x + y for x, y in zip(whole, more, strict=True)])
     end = integrate(m.tree, q, [h * rate for rate in after])
-    return Sloped(end, after, Dense((*Dense.of(rows).rows, *v_slopes.rows)), _stopped(bounds, end))
+    return Sloped.of(end, after, Dense((*Dense.of(rows).rows, *v_slopes.rows)), _stopped(bounds, end))
 
 
 def _stopped(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
@@ -148,7 +154,7 @@ def _runge_kutta(
         through = by_x @ dx if dx is seeds else Dense.of(call(chained, by_x.rows, dx.rows))
         slopes.append(Dense((*dx.rows[n:], *(through + by_u).rows)))
     end = normalized(m.tree, x[:n])
-    return Sloped(end, x[n:], dx, _stopped(bounds, end))
+    return Sloped.of(end, x[n:], dx, _stopped(bounds, end))
 
 
 def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:

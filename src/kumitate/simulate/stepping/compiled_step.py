@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ... import kinematics
+from ...analysis import joint_accelerations, joint_motion
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
-from ...model import Bound
+from ...model import Bound, in_loops
 from ...model.digest import digest
 from ...scalar import Hole, Program, call, maximum, minimum, trace, when
 from ..integrators import Integrator
@@ -147,7 +148,7 @@ class StepCode:
         motion = self.motion if self.integrator.implicit_damping else None
         if motion is None:  # steps with impulses are implicit whatever others are
             motion = motion_program(self.mechanism, self._forcing, **{**self._settings, "implicit_damping": True})
-        return jump_program(self._forcing, motion, self.impacts, self.bounds)
+        return jump_program(self._forcing, motion, self.impacts, self.bounds, self.projection if self.projects else None)
 
     @cached_property
     def impacts(self) -> Program | None:
@@ -166,6 +167,10 @@ class StepCode:
             InputError: if the interaction has no derivatives.
         """
         return self._interaction.slopes(self.impacts)
+
+    def pushes(self, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        """What pushes at every point of contact, as `Interaction.pushes`."""
+        return self._interaction.pushes(self, h, q, v, u)
 
     @cached_property
     def accelerations(self) -> Program:
@@ -193,8 +198,10 @@ class StepCode:
             if self.touches:
                 return jumped()
             free = call(self.dynamics, NO_STEP, q, v, u)
-            rates = free["acceleration"]
-            ahead = [bound.gap(q) + h * bound.sign * (v[bound.v] + h * rates[bound.v]) for bound in bounds]
+            place, speeds, rates = q, v, free["acceleration"]
+            if in_loops(m, bounds):
+                (place, speeds), rates = joint_motion(m, q, v), joint_accelerations(m, q, v, rates)
+            ahead = [bound.gap(place) + h * bound.sign * (speeds[bound.v] + h * rates[bound.v]) for bound in bounds]
             return when(reduce(minimum, ahead) < 0.0, jumped, free[wanted]) if ahead else free[wanted]
 
         return trace(found, {"h": (), "q": m.nq, "v": m.nv, "u": self._forcing.size}, f"{name}_{m.name}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import kinematics
 from ...analysis import joint_accelerations, joint_motion
+from ...dynamics.settling.advances import advances
 from ...dynamics.settling.drive_states import state_rates
 from ...dynamics.settling.drives import drive_forces
 from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
@@ -24,7 +25,10 @@ __all__ = ["jump_program"]
 _UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
 
 
-def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bounds: Sequence[Bound] = ()) -> Program:
+def jump_program(
+    forcing: Forcing, motion: Program, impacts: Program | None, bounds: Sequence[Bound] = (),
+    projection: Program | None = None,
+) -> Program:  # fmt: skip
     """(h, q, v, u) → the velocities after a step h, whether anything touches, work and power; and what `impacts` gives.
 
     Drives keep their limits, and joints theirs, in the motion that contact leads to.
@@ -34,6 +38,7 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
             there are no drives and stops.
         impacts: (h, q, v, v_free, resisting) → the velocities after contact, likewise; None without contact.
         bounds: the limits of joints that are stops.
+        projection: (q, v, row of parameters if there are any) → q and v with the loops closed; None if nothing closes them.
 
     Where single bodies are free, "along" is the velocity with which they move in the step: it is turned by their gyroscopic
     torques for half of the step. Pushes and free turning in turn are of order two together.
@@ -41,6 +46,7 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
     A joint with a prescribed motion resists contact like a far larger inertia, and its effort is what that takes.
     """
     m = forcing.mechanism
+    curved = bool(bounds and m.loops)
     fast = {k: STIFF * inertia for k, inertia in zip(forcing.fixed, moved_inertias(m, forcing.fixed), strict=True)}
 
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
@@ -50,7 +56,8 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
         tree = seen.base_parameter_tree
         more_turning = turned_more(tree, v, h)
         place, speeds = joint_motion(m, q, v)
-        wished, stops = drive_forces(m.driven, place, speeds, parts.commands, parts.states, h), stops_at(m, bounds, q, v, h)
+        wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, h)
+        stops = stops_at(m, bounds, place, speeds, h)
         plain = not (wished or stops or forcing.following)
         moved = moved_by(motion, forcing, h, q, v, u)
 
@@ -76,14 +83,25 @@ def jump_program(forcing: Forcing, motion: Program, impacts: Program | None, bou
                 more = [stiff * (v_free[k] - found["v"][k]) / h for k, stiff in fast.items()]
                 after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]
                 found = {**found, "v": after, "efforts": [a + b for a, b in zip(free["efforts"], more, strict=True)]}
-            return {**found, "rates": rates_of(found["v"])}
+            changes = rates_of(found["v"])
+            return {**found, "rates": changes, **(advanced(found["v"], changes) if curved else {})}
 
-        end = settled(m.driven, wished, stops, h, solve)
-        found = end.found
-        rates = found.pop("rates")
-        mean = [rate + 0.5 * h * a for rate, a in zip(v, rates, strict=False)]
+        def advanced(after: Sequence[Scalar], rates: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+            def ends() -> list[Scalar]:
+                end_q, end_v = kinematics.integrate(m.tree, q, [h * rate for rate in after]), list(after)
+                if projection is not None:
+                    end_q = call(projection, end_q, end_v, *([u[forcing.row]] if forcing.parameters else []))["q"]
+                end, _ = joint_motion(m, end_q, end_v)
+                return [stop.bound.gap(end) for stop in stops]
+
+            return {"advances": advances(stops, place, ends, after, rates, h)}
+
+        end = settled(m.driven, wished, stops, h, solve, curved=curved)
+        found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}
+        rates = end.found["rates"]
+        mean = [rate + 0.5 * h * a for rate, a in zip(speeds, rates, strict=True)]
         stopped, pushing = _work_of_stops(stops, end.multipliers, mean, h)
-        power = applied_power(seen, q, mean, parts) + drive_power(m.driven, wished, speeds, rates, h)
+        power = applied_power(seen, q, mean[: m.nv], parts) + drive_power(m.driven, wished, speeds, rates, h)
         own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, h)
         return {
             **found,

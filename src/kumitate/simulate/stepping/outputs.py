@@ -151,6 +151,10 @@ class Signals:
             else u[: compiled.mechanism.nv]
         )
 
+    def _contact_pushes(self) -> Any:
+        """The forces, positions and normals at all points of contact, as `Interaction.pushes`."""
+        return self._compiled.pushes(self._h, self("q"), self("v"), self("u"))
+
     def _a(self) -> Any:
         """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
         return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))

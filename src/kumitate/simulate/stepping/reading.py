@@ -18,12 +18,15 @@ from ...model.values import checked_array
 from ...scalar import call
 from ...scalar.arrays import SymbolArray
 
-__all__ = ["LOOPS", "SIGNALS", "by_position", "checked_inputs", "loops_at", "read_by"]
+__all__ = ["LOOPS", "PUSH", "PUSHES", "SIGNALS", "by_position", "checked_inputs", "loops_at", "read_by"]
 
 #: What is known of every state: time [s], coordinates, velocities, accelerations (nv), and the efforts at the joints (nv).
 SIGNALS = ("t", "q", "v", "a", "tau")
 #: What functions may read of loop joints and lines: their coordinates and rates (`Mechanism.loop_q_names`, `loop_v_names`).
 LOOPS = ("loop_q", "loop_v")
+#: What sensors read of contact: the pushes at all points, and of how many numbers each is: in the world the force on A [N],
+#: the position [m] and the normal from B to A.
+PUSHES, PUSH = "contact_pushes", 9
 #: How many parameters come first: (t, q, v).
 _FIRST = 3
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -40,10 +43,10 @@ def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np
     """
     found = {}
     for name, given in (inputs or {}).items():
-        if not (isinstance(name, str) and name.isidentifier()) or name in (*SIGNALS, *LOOPS):
+        if not (isinstance(name, str) and name.isidentifier()) or name in (*SIGNALS, *LOOPS, PUSHES):
             raise InputError(
                 f"{owner}: an input is called {name!r}; functions read it as a parameter of its name, which must be a name in "
-                f"Python and none of {', '.join((*SIGNALS, *LOOPS))}. Take another"
+                f"Python and none of {', '.join((*SIGNALS, *LOOPS, PUSHES))}. Take another"
             )
         values = np.zeros(given) if isinstance(given, int) and given > 0 else np.asarray(given)
         if values.ndim != 1 or not values.size:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ... import kinematics
+from ...analysis import joint_motion
 from ...compile import Kernel
-from ...model import Bound, Mechanism, least_gap
+from ...model import Bound, Mechanism, in_loops, least_gap
 from ...scalar import Program, Scalar, call, select, trace, when
 from ..integrators import Begun, Impact, Integrator, IntegratorState
 from .actuation import Actuation
@@ -53,7 +54,10 @@ class _Coordinates(ABC):
         """Position, velocity and acceleration that are prescribed at a time."""
 
     def beyond(self, q: Sequence[Scalar]) -> Scalar:
-        return select(least_gap(self.bounds, q) < -BEYOND, 1.0, 0.0) if self.bounds else 0.0
+        if not self.bounds:
+            return 0.0
+        place = joint_motion(self.mechanism, q, [0.0] * self.nv)[0] if in_loops(self.mechanism, self.bounds) else q
+        return select(least_gap(self.bounds, place) < -BEYOND, 1.0, 0.0)
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.rate(self.mechanism.tree, q, v[: self.nv])

@@ -8,7 +8,8 @@ pass by pass by the line around them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ....scalar import LoopBlock, Program, Symbol, origin
@@ -157,9 +158,15 @@ class PassLanes(StraightLine):
         return self.line(f"shufflevector {vector} {first}, {vector} poison, <{module.lanes} x i32> zeroinitializer")
 
     def compute_load(self, node: Symbol) -> str:
+        return self.gathered(
+            [partial(self.around.inputs.read, self.around, node.payload[0], position) for position in self.positions(node)]
+        )
+
+    def gathered(self, reads: Sequence[Callable[[], str]]) -> str:
+        """Numbers, one for each pass, that the line around reads."""
         module, value = self.module, "poison"
         self.around.count = self.count
-        loaded = [self.around.inputs.read(self.around, node.payload[0], position) for position in self.positions(node)]
+        loaded = [read() for read in reads]
         self.count = self.around.count
         for k, single in enumerate(loaded):
             value = self.line(f"insertelement {module.real} {value}, {module.element} {single}, i32 {k}")
@@ -172,4 +179,9 @@ class PassLanes(StraightLine):
         return self.vector([float(position) for position in self.positions(node)])
 
     def compute_element(self, node: Symbol) -> str:
-        return self.around.side_by_side[origin(node.args[0])][node.payload[0]]
+        source = origin(node.args[0])
+        if source in self.around.side_by_side:
+            return self.around.side_by_side[source][node.payload[0]]
+        stack = self.around.stacks[source]  # of a loop of more passes, in memory
+        places = [position * stack.apart + stack.columns[node.payload[0]] for position in self.positions(node)]
+        return self.gathered([partial(self.around.load_block, stack.base, place) for place in places])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ....procedure import Shaped, local, procedure
+from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import Robots
 from ..solvers.blocks import invert_block, subtract_product, times
 
-__all__ = ["invert"]
+__all__ = ["invert", "invert_once", "is_zero", "respond"]
 
 
 @procedure
@@ -23,7 +23,7 @@ def invert(robots: Robots, robot: int) -> None:
         invert_block(A[begin + k * rows + k], pivot)
         for i in range(rows):
             at = begin + i * rows + k
-            if i != k and _is_zero(A[at]) == 0:
+            if i != k and is_zero(A[at]) == 0:
                 times(A[at], pivot)
                 for j in range(rows):
                     if j != k:
@@ -41,7 +41,33 @@ def invert(robots: Robots, robot: int) -> None:
 
 
 @procedure
-def _is_zero(block: Shaped[6, 6]) -> int:
+def invert_once(robots: Robots, robot: int) -> None:
+    """`invert`, unless it is done in this pass: where nothing pushes, no inverse is needed."""
+    if robots.inverted[robot] == 0:
+        robots.inverted[robot] = 1
+        invert(robots, robot)
+
+
+@procedure
+def respond(robots: Robots, robot: int, v: Floats[6]) -> None:
+    """v += M⁻¹ `felt`."""
+    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
+    for j in range(rows):
+        felt, most = robots.felt[first + j], 0.0
+        for k in range(6):
+            most = max(most, abs(felt[k]))
+        if most > 0.0:
+            invert_once(robots, robot)
+            for i in range(rows):
+                block, row = robots.mobility[robots.first_block[robot] + j * rows + i], v[first + i]
+                for b in range(6):  # the mobility is symmetric
+                    for a in range(6):
+                        row[a] += block[b, a] * felt[b]
+
+
+@procedure
+def is_zero(block: Shaped[6, 6]) -> int:
+    """1 of a block of zeros, else 0."""
     most = 0.0
     for i in range(6):
         for j in range(6):

@@ -1,7 +1,6 @@
 """The twists of a robot's links, and efforts of wrenches on them: handed from link to link along the tree.
 
-Robots that are moved from outside (`RobotMotions.programs`) may have closed loops, by which all links move with all
-velocities: theirs are products with Jacobians.
+Where loops are closed, all links move with all velocities: their twists are products with Jacobians (`robots.loops`).
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from ....procedure import Floats, Shaped, procedure
 from ..arrays import MovingBodies, Robots
 
-__all__ = ["gather", "leads", "spread", "write_jacobian"]
+__all__ = ["gather", "is_whole", "leads", "spread", "write_jacobian"]
 
 
 @procedure
@@ -24,8 +23,8 @@ def leads(robots: Robots, body: int) -> int:
 
 @procedure
 def is_whole(robots: Robots, robot: int) -> bool:
-    """Whether the Jacobians of all links are there, as of robots that are moved from outside."""
-    return robots.motions.programs[robot, 0] == 0
+    """Whether the Jacobians of all links are there, with the loops of the robot."""
+    return robots.motions.programs[robot, 5] != 0
 
 
 @procedure
@@ -86,8 +85,6 @@ def write_jacobian(bodies: MovingBodies, link: int) -> None:
     robots, above = bodies.robots, link
     robot, begin = robots.owner[link], robots.first_column[link]
     rows, place = robots.first_row[robot + 1] - robots.first_row[robot], bodies.place[robots.body[link]]
-    if is_whole(robots, robot):
-        return
     for row in range(rows):
         for i in range(6):
             for k in range(6):

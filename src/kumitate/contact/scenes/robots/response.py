@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ....procedure import Floats, Shaped, local, procedure
+from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots
 from ..rules import Rules
-from .inverse import invert
-from .links import gather, spread, write_jacobian
+from .inverse import invert, invert_once, respond
+from .links import gather, is_whole, spread, write_jacobian
+from .loops import keep_closed, keep_responses_closed
 
 __all__ = ["feel", "let_go", "nudged", "pushed", "yielding"]
 
@@ -17,23 +18,27 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
     robots = bodies.robots
     for robot in range(len(robots.pushed)):
         robots.pushed[robot] = 0
-        if robots.motions.programs[robot, 0] != 0:
-            _resist(robots, robot)
-            robots.inverted[robot] = 0
+        _resist(robots, robot)
+        robots.inverted[robot] = 0
+        if is_whole(robots, robot):
+            robots.inverted[robot] = 1
+            mean = keep_closed(robots, robot)
+            invert(robots, robot)
+            keep_responses_closed(robots, robot, mean)
         _measure_levers(bodies, robot)
         feel(bodies, robot)
         driven = robots.motions.programs[robot, 3] != 0
         for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
             for k in range(6):
                 free = robots.undriven[row, k]
-                robots.free[row, k] = free
+                robots.free[row, k] = free - robots.motions.opening[row, k]
                 robots.felt[row, k] *= rules.step
                 if driven:  # what resists changes of velocity by R also resists that of the step without it
                     own = robots.motions
                     robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (
                         own.carried[row, k] - free
                     )
-        _respond(robots, robot, robots.free)
+        respond(robots, robot, robots.free)
         for state in range(2):
             spread(robots, robot, robots.before if state == 0 else robots.free)
             for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
@@ -57,13 +62,16 @@ def _measure_levers(bodies: MovingBodies, robot: int) -> None:
 
 @procedure
 def _resist(robots: Robots, robot: int) -> None:
-    """Adds the inertias of drives and stops to the diagonal."""
-    own, first = robots.motions, robots.first_row[robot]
+    """The inertia with those of drives and stops."""
+    own, first, begin = robots.motions, robots.first_row[robot], robots.first_block[robot]
     rows = robots.first_row[robot + 1] - first
+    for at in range(begin, robots.first_block[robot + 1]):
+        for i in range(6):
+            for j in range(6):
+                robots.inertia[at, i, j] = own.inertia[at, i, j]
     for row in range(rows):
-        block = robots.inertia[robots.first_block[robot] + row * (rows + 1)]
         for k in range(6):
-            block[k, k] = own.diagonal[first + row, k] + own.resisting[first + row, k]
+            robots.inertia[begin + row * (rows + 1), k, k] += own.resisting[first + row, k]
 
 
 @procedure
@@ -73,7 +81,7 @@ def feel(bodies: MovingBodies, robot: int) -> None:
     first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
     for row in range(first, first + rows):
         for k in range(6):
-            robots.felt[row, k] = robots.effort[row, k]
+            robots.felt[row, k] = robots.effort[row, k] + robots.motions.along[row, k]
     most = 0.0
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         for k in range(6):
@@ -84,31 +92,6 @@ def feel(bodies: MovingBodies, robot: int) -> None:
 
 
 @procedure
-def _respond(robots: Robots, robot: int, v: Floats[6]) -> None:
-    """v += M⁻¹ `felt`."""
-    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    for j in range(rows):
-        felt, most = robots.felt[first + j], 0.0
-        for k in range(6):
-            most = max(most, abs(felt[k]))
-        if most > 0.0:
-            _invert_once(robots, robot)
-            for i in range(rows):
-                block, row = robots.mobility[robots.first_block[robot] + j * rows + i], v[first + i]
-                for b in range(6):  # the mobility is symmetric
-                    for a in range(6):
-                        row[a] += block[b, a] * felt[b]
-
-
-@procedure
-def _invert_once(robots: Robots, robot: int) -> None:
-    """Writes the inverse of the inertia, unless it is there in this pass: where nothing touches or drives, none is needed."""
-    if robots.inverted[robot] == 0:
-        robots.inverted[robot] = 1
-        invert(robots, robot)
-
-
-@procedure
 def yielding(bodies: MovingBodies, link: int) -> None:
     """Writes the Jacobian of a link, and `give`, J M⁻¹ Jᵀ, unless they are there in this step."""
     robots = bodies.robots
@@ -116,8 +99,9 @@ def yielding(bodies: MovingBodies, link: int) -> None:
         return
     robots.given[link] = 1
     robot, half, turned = robots.owner[link], local(6, 6), local(6, 6)
-    _invert_once(robots, robot)
-    write_jacobian(bodies, link)
+    invert_once(robots, robot)
+    if not is_whole(robots, robot):
+        write_jacobian(bodies, link)
     rows, give = robots.first_row[robot + 1] - robots.first_row[robot], robots.give[link]
     first = robots.first_column[link]
     for i in range(6):
@@ -178,7 +162,7 @@ def _push(bodies: MovingBodies, robot: int) -> None:
         for k in range(6):
             robots.felt[row, k] = 0.0
     gather(robots, robot, robots.felt)
-    _respond(robots, robot, robots.after)
+    respond(robots, robot, robots.after)
     spread(robots, robot, robots.after)
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         for k in range(6):

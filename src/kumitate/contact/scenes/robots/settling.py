@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....procedure import Floats, apply_at, local, procedure
 from ..arrays import MovingBodies, ScenePoints
 from ..rules import Rules
+from .motion import reach
 
 __all__ = ["begin_settling", "settle"]
 
@@ -43,6 +44,7 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
     """
     robots, own, again = bodies.robots, bodies.robots.motions, 0
     _mark_pushed(bodies, points, count)
+    reach(robots)
     unsettled, done = local(1), local(1)
     work[0] = 0.0
     for robot in range(len(robots.pushed)):
@@ -51,9 +53,7 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
         first, end = robots.first_row[robot], robots.first_row[robot + 1]
         v, last = own.first_v[robot], own.first_v[robot + 1]
         for k in range(last - v):
-            row, at = first + k // 6, k % 6
-            reached = robots.after[row, at] if robots.pushed[robot] == 1 else robots.free[row, at]
-            own.rates[v + k] = (reached - own.v[v + k]) / rules.step
+            own.rates[v + k] = (own.reached[first + k // 6, k % 6] - own.v[v + k]) / rules.step
         pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
         following = own.following[own.first_piece[robot] : own.first_piece[robot + 1]]
         apply_at(

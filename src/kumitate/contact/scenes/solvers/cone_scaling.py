@@ -55,8 +55,8 @@ def step_to_cone(x: Any, dx: Any) -> Any:
     a = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
     b = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
     c = inner(x)
-    # the least positive root of a s² + 2 b s + c, without cancellation
-    square = b * b - a * c
-    root = sqrt(maximum(square, 0.0))
+    # the least positive root of a s² + 2 b s + c, without cancellation; b² ≥ a c for any dx, as x is inside, but for rounding:
+    # of a smooth point both are the same number
+    root = sqrt(maximum(b * b - a * c, 0.0))
     outwards = select(a < 0.0, (b + root) / maximum(-a, 1e-300), math.inf)
-    return select(square < 0.0, math.inf, select(b < 0.0, c / maximum(root - b, 1e-300), outwards))
+    return select(b < 0.0, c / maximum(root - b, 1e-300), outwards)

@@ -82,6 +82,7 @@ def _begin(island: int, inside: float, islands: Islands, points: ScenePoints, tr
             z[k] = points.speed[c, k]
             trial.dx[c, k] = 0.0
             trial.dz[c, k] = 0.0
+            trial.second[c, k] = 0.0  # what another solve left here may not be a number
         z[0] -= points.target[c]
         if mu < SMOOTH:
             for k in range(1, 3):

@@ -37,7 +37,8 @@ class BodyTree:
 
     Attributes:
         bodies, joints, frames: of the mechanism; `lines`: of joints, by name.
-        body_names, joint_names: in the mechanism, by MuJoCo's numbers; the world's shapes are those of a body of their own.
+        body_names, joint_names: in the mechanism, by MuJoCo's numbers.
+        with_shapes: the names of the bodies that have the shapes, likewise; the world's are those of a body of their own.
     """
 
     def __init__(self, compiled: CompiledModel, notes: Notes, *, fix_inertia: bool = False):
@@ -49,6 +50,7 @@ class BodyTree:
         self.lines: dict[str, int] = {}
         names = compiled.names("body")
         self.body_names = [WORLD, *(free_name(name, {WORLD}) for name in names[1:])]
+        self.with_shapes = [*self.body_names]
         self.joint_names: list[str] = []
         self._taken = {*self.body_names, *compiled.names("site")}
         self._joint_names_taken: set[str] = set(compiled.names("joint"))
@@ -64,6 +66,7 @@ class BodyTree:
         if visuals or collisions:
             name = self._new_body(f"{WORLD}_link")
             self.bodies.append(Body(name, visuals=visuals, collisions=collisions))
+            self.with_shapes[0] = name
             self._fix_to(name, WORLD, Transform())
 
     def _add(self, body: int) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from ....spatial import Transform
 from ...sensors import Sensor
 from ..notes import Notes
 from .bodies import BodyTree
 from .compiled import CompiledModel, compiled_file, placed
+from .shapes import SHAPES, touches
 
 __all__ = ["note_sensors", "read_sensors"]
 
@@ -61,6 +64,8 @@ def read_sensors(path_or_text: str | os.PathLike[str]) -> dict[str, Sensor]:
             notes.add(f"sensors {sensor}: not simulated", name, compiled.line("sensor", at))
         else:
             found[name] = sensor
+            if sensor.kind == "rangefinder" and _with_ends(compiled):
+                notes.add("planes with ends: endless for rangefinders", name, compiled.line("sensor", at))
             if compiled.model.sensor_cutoff[at]:
                 notes.add("cutoff of sensors: not applied", name, compiled.line("sensor", at))
     notes.warn(stacklevel=2)
@@ -85,6 +90,12 @@ def _sensor(compiled: CompiledModel, tree: BodyTree, at: int) -> Sensor | str:
         return _of_actuator(compiled, tree, kind, of)
     if kind in _OF_SUBTREES:
         return Sensor(_OF_SUBTREES[kind], tree.body_names[of])
+    if kind == "touch":
+        body, pose = _place(compiled, tree, model.sensor_objtype[at], of)
+        volume = SHAPES[compiled.enum("mjtGeom", model.site_type[of])](model.site_size[of].tolist())
+        return Sensor("touch", tree.with_shapes[int(model.site_bodyid[of])], pose, volume=volume)
+    if kind == "rangefinder":
+        return _rangefinder(compiled, tree, at)
     if kind not in _AT_PLACES:
         return f"of the kind {kind}"
     body, pose = _place(compiled, tree, model.sensor_objtype[at], of)
@@ -104,6 +115,27 @@ def _of_actuator(compiled: CompiledModel, tree: BodyTree, kind: str, actuator: i
     if kind == "actuatorfrc" and (not alone or gear == 0.0):
         return "of forces of actuators that share a joint"
     return Sensor(_OF_ACTUATORS[kind], tree.joint_names[joint], scale=1.0 / gear if kind == "actuatorfrc" else gear)
+
+
+def _rangefinder(compiled: CompiledModel, tree: BodyTree, at: int) -> Sensor | str:
+    """The distance that a ray from a site goes, if all geoms that MuJoCo's rays meet are plain shapes that touch."""
+    model, of = compiled.model, int(compiled.model.sensor_objid[at])
+    if compiled.enum("mjtObj", model.sensor_objtype[at]) != "site" or int(model.sensor_dim[at]) != 1:
+        return "of the kind rangefinder, of cameras or with more data than distances"
+    own = int(model.site_bodyid[of])
+    for geom in np.flatnonzero(model.geom_bodyid != own).tolist():
+        material = int(model.geom_matid[geom])
+        opacity = float((model.geom_rgba[geom] if material < 0 else model.mat_rgba[material])[3])
+        if opacity and not (touches(model, geom) and compiled.enum("mjtGeom", model.geom_type[geom]) in SHAPES):
+            return "of the kind rangefinder, among meshes, height fields or geoms that are only drawn"
+    return Sensor("rangefinder", tree.with_shapes[own], _place(compiled, tree, model.sensor_objtype[at], of)[1])
+
+
+def _with_ends(compiled: CompiledModel) -> bool:
+    """Whether MuJoCo's rays pass beside a plane."""
+    model = compiled.model
+    planes = [k for k in range(model.ngeom) if compiled.enum("mjtGeom", model.geom_type[k]) == "plane"]
+    return bool((model.geom_size[planes][:, :2] > 0.0).any())
 
 
 def _place(compiled: CompiledModel, tree: BodyTree, objtype: Any, at: int) -> tuple[str, Transform]:

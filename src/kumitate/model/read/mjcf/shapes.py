@@ -13,10 +13,10 @@ from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, 
 from ..notes import Notes
 from .compiled import CompiledModel, placed
 
-__all__ = ["Shapes"]
+__all__ = ["SHAPES", "Shapes", "touches"]
 
 #: By MuJoCo's type of geom: the shape of its size, which has half lengths.
-_SHAPES: dict[str, Callable[[Any], Shape]] = {
+SHAPES: dict[str, Callable[[Any], Shape]] = {
     "plane": lambda size: Plane(),
     "sphere": lambda size: Sphere(size[0]),
     "capsule": lambda size: Capsule(size[0], 2.0 * size[1]),
@@ -31,13 +31,18 @@ _DRAWN = (0, 1, 2)
 _NO_COLOR = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)
 
 
+def touches(model: Any, geom: int) -> bool:
+    """Whether masks or a pair let a geom touch others; otherwise it is only drawn."""
+    return bool(
+        model.geom_contype[geom] or model.geom_conaffinity[geom] or geom in model.pair_geom1 or geom in model.pair_geom2
+    )
+
+
 class Shapes:
     """Reads the geoms of one model."""
 
     def __init__(self, compiled: CompiledModel, notes: Notes):
         self._compiled, self._notes = compiled, notes
-        model = compiled.model
-        self._paired = {int(geom) for geom in (*model.pair_geom1, *model.pair_geom2)}
         self._meshes = {mesh.id: mesh for mesh in compiled.spec.meshes if mesh.id >= 0}
 
     def of(self, body: int) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
@@ -49,10 +54,10 @@ class Shapes:
             made = self._geometry(geom)
             if made is None:
                 continue
-            touches = bool(model.geom_contype[geom] or model.geom_conaffinity[geom] or geom in self._paired)
-            if touches:
+            may_touch = touches(model, geom)
+            if may_touch:
                 collisions.append(made)
-            if not touches or int(model.geom_group[geom]) in _DRAWN:
+            if not may_touch or int(model.geom_group[geom]) in _DRAWN:
                 visuals.append(made)
         return tuple(visuals), tuple(collisions)
 
@@ -64,8 +69,8 @@ class Shapes:
             shape, where = self._mesh(int(model.geom_dataid[geom]), where)
         elif kind == "hfield":
             shape = self._height_field(int(model.geom_dataid[geom]))
-        elif kind in _SHAPES:
-            shape = _SHAPES[kind](model.geom_size[geom].tolist())
+        elif kind in SHAPES:
+            shape = SHAPES[kind](model.geom_size[geom].tolist())
         else:
             self._notes.add(
                 f"geoms of type {kind}, of which there is no shape here, left out",

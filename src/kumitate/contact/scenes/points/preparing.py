@@ -1,18 +1,18 @@
-"""The points of a step: their frames, levers, masses, and the velocities that they must reach.
+"""Completes the points of a step: what is measured at them, and the velocities that they must reach.
 
 The laws are those of `contact.impulse`: a gap is closed exactly, overlap is pushed out at a bounded speed, impacts rebound.
 """
 
 from __future__ import annotations
 
-import math
-
-from ...procedure import Floats, Shaped, local, procedure
-from ..impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
-from .arrays import MovingBodies, Placed, ScenePoints
-from .robots import yielding
-from .rules import Rules
-from .turns import move_turn, prepare_turn
+from ....procedure import Floats, Shaped, at, local, over, procedure
+from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
+from ...touching.solids import Points
+from ..arrays import MovingBodies, Placed, ScenePoints
+from ..robots import yielding
+from ..rules import Rules
+from ..turns import move_turn, prepare_turn
+from .measured import MEASURED
 
 __all__ = ["keep_near", "prepare", "relative", "stored"]
 
@@ -21,19 +21,51 @@ TOUCHING = 1e-11
 
 
 @procedure
-def prepare(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int) -> float:
-    """Completes points of which solids, place, gap and normal are known; returns the fastest approach of any point [m/s]."""
+def prepare(
+    rules: Rules, bodies: MovingBodies, placed: Placed, found: Points, points: ScenePoints, count: int
+) -> float:  # fmt: skip
+    """Completes points of which solids, gap and feature are known; returns the fastest approach of any point [m/s]."""
+    _see(bodies)
+    for c in range(count):
+        a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
+        points.body[c, 0] = a
+        points.body[c, 1] = b
+        points.row_a[c] = a
+        points.row_b[c] = b if b >= 0 else len(bodies.mass)
+    over(
+        MEASURED, count, found.positions, found.gaps, found.normals, at(bodies.seen, points.row_a),
+        at(bodies.seen, points.row_b), points.place, points.frame, points.lever_a, points.lever_b, points.before, points.free,
+        points.size, points.mass,
+    )  # fmt: skip
     fastest = rules.fall
     for c in range(count):
-        _stand(bodies, placed, points, c)
+        a, b = points.body[c, 0], points.body[c, 1]
+        if bodies.robots.link[a] >= 0 or (b >= 0 and bodies.robots.link[b] >= 0):
+            _weigh(bodies, points, c)
         _drift(bodies, placed, points, c)
-        _measure(bodies, points, c)
         _aim(rules, placed, points, c)
         if len(points.turns.length) > 0:
             prepare_turn(bodies, placed, points, c)
         if points.gap[c] < 1.0:
             fastest = max(fastest, abs(points.before[c, 0]), abs(points.free[c, 0]))
     return fastest
+
+
+@procedure
+def _see(bodies: MovingBodies) -> None:
+    """Fills `MovingBodies.seen`, but for the world's row, which stays as it was made."""
+    for body in range(len(bodies.mass)):
+        row, mobility = bodies.seen[body], bodies.mobility[body]
+        for k in range(3):
+            row[k] = bodies.place[body, k]
+            row[15 + k] = mobility[k, k]
+        for k in range(6):
+            row[3 + k] = bodies.before[body, k]
+            row[9 + k] = bodies.free[body, k]
+        row[18] = mobility[0, 1]
+        row[19] = mobility[0, 2]
+        row[20] = mobility[1, 2]
+        row[21] = 1.0 / bodies.mass[body] if bodies.mass[body] > 0.0 else 0.0
 
 
 @procedure
@@ -76,52 +108,19 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
 
 
 @procedure
-def _stand(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
-    """The bodies, levers and axes of a point."""
-    a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
-    points.body[c, 0] = a
-    points.body[c, 1] = b
-    n = points.frame[c, 0]
-    if b < 0:  # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
-        for k in range(3):
-            points.place[c, k] -= 0.5 * points.gap[c] * n[k]
-    for k in range(3):
-        points.lever_a[c, k] = points.place[c, k] - bodies.place[a, k]
-        if b >= 0:
-            points.lever_b[c, k] = points.place[c, k] - bodies.place[b, k]
-    # a tangent across the normal and the axis x or y that is further from it, and one across both
-    if abs(n[0]) < 0.7:
-        x, y, z = 0.0, n[2], -n[1]
-    else:
-        x, y, z = -n[2], 0.0, n[0]
-    scale = 1.0 / math.sqrt(x * x + y * y + z * z)
-    points.frame[c, 1, 0] = x * scale
-    points.frame[c, 1, 1] = y * scale
-    points.frame[c, 1, 2] = z * scale
-    points.frame[c, 2, 0] = (n[1] * z - n[2] * y) * scale
-    points.frame[c, 2, 1] = (n[2] * x - n[0] * z) * scale
-    points.frame[c, 2, 2] = (n[0] * y - n[1] * x) * scale
-
-
-@procedure
-def _measure(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
-    """The velocities of a point, and its effective mass."""
+def _weigh(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
+    """The effective mass of a point on a robot's link."""
     a, b, sizes = points.body[c, 0], points.body[c, 1], local(3)
-    relative(points, c, bodies.before, a, b, points.before[c])
-    relative(points, c, bodies.free, a, b, points.free[c])
     _yields(bodies, a, points.frame[c], points.lever_a[c], sizes)
     if b >= 0:
         _yields(bodies, b, points.frame[c], points.lever_b[c], sizes)
-    for k in range(3):
-        points.before[c, k] += points.drift[c, k]
-        points.free[c, k] += points.drift[c, k]
     points.size[c] = max(sizes[0], sizes[1], sizes[2], SMALLEST)
     points.mass[c] = 1.0 / points.size[c]
 
 
 @procedure
 def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
-    """The velocities of belts along the tangents: of A's, less that of B's."""
+    """The velocities of belts along the tangents, of A's less that of B's; adds them to those of the point."""
     for k in range(3):
         points.drift[c, k] = 0.0
     for side in range(2):
@@ -136,6 +135,9 @@ def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) ->
                         turn = bodies.turn[body]
                         total += axis[i] * (turn[i, 0] * belt[0] + turn[i, 1] * belt[1] + turn[i, 2] * belt[2])
                 points.drift[c, k] += total if side == 0 else -total
+    for k in range(1, 3):
+        points.before[c, k] += points.drift[c, k]
+        points.free[c, k] += points.drift[c, k]
 
 
 @procedure
