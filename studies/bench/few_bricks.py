@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ __all__ = ["FewBricks"]
 
 @dataclass(frozen=True)
 class FewBricks(Case):
-    """Bricks that come to rest from a millimetre above it, pushed by some centimetres per second: the code of so few is traced.
+    """Bricks that come to rest from a millimetre above it, pushed by some centimetres per second.
+
+    Of one brick the code is traced. Two are a scene, and traced where lanes are wanted (`side_by_side`).
 
     Attributes:
         at_most: targets of one brick and of two, for our seconds a step, one run at a time.
@@ -63,6 +66,9 @@ class FewBricks(Case):
             contenders = {
                 f"{lanes}": Contender(raw(kernel, lanes, (q, v), out), len(q) * self.count) for lanes in (1, host().lanes)
             }
+            scene = _scene(mechanism, contact, q[0], v[0])
+            if len(masses) > 1:
+                contenders["1"] = Contender(partial(_run_all, scene, q, v, self.count), len(q) * self.count)
             if MuJoCo.installed():
                 contenders["peer"] = Contender(_theirs(mechanism, contact, q, v, self.count), len(q) * self.count)
             timings = by_turns(contenders, min(effort.rounds, 10), clock=thread_seconds)
@@ -72,10 +78,9 @@ class FewBricks(Case):
             many = f"{what}, {host().lanes} runs at a time"
             yield Row(self.name, many, timings[f"{host().lanes}"], beside, peer, at_least=self.batch)
             if len(masses) > 1:
-                scene = _scene(mechanism, contact, q[0], v[0])
-                scene.run({}, 1, 1)
-                alone = by_turns({"": Contender(lambda: scene.run({}, 1, 2000), 2000)}, 3, clock=thread_seconds)[""]  # noqa: B023
-                told = f"{what}, by the procedures of scenes, at rest"
+                rest = Contender(partial(scene.run, {}, 1, 2000), 2000)
+                alone = by_turns({"": rest}, 3, clock=thread_seconds)[""]
+                told = f"{what}, at rest"
                 yield Row(self.name, told, alone, beside if peer else "", peer, at_most=at_most)
 
 
@@ -83,6 +88,13 @@ def _scene(mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray)
     simulation = MechanismSimulation(mechanism, step=STEP)
     code = SceneCode(SceneContact(mechanism, contact), TimeStepping(), simulation.actuation.forcing)
     return SceneStepper(code, simulation.actuation, STEP, q, v)
+
+
+def _run_all(scene: SceneStepper, q: np.ndarray, v: np.ndarray, count: int) -> None:
+    """Runs of so many steps from all states, one after the other."""
+    for start in zip(q, v, strict=True):
+        scene.begin(*start)
+        scene.run({}, 1, count)
 
 
 def _steps(mechanism: Mechanism, contact: Contact, count: int) -> Any:

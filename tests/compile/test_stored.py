@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,6 +65,33 @@ def test_another_key_or_other_sources_make_another_program(monkeypatch):
     monkeypatch.setattr("kumitate.compile.stored.source_stamp", lambda: "other sources")
     StoredProgram("one", makers[2])
     assert [maker.calls for maker in makers] == [1, 1, 1]
+
+
+CHANGED_AFTER_IMPORT = """
+import os
+from kumitate.compile import stored
+from kumitate.scalar import trace
+
+def make():
+    print("traced")
+    return trace(lambda x: [x], {"x": ()}, "page")
+
+os.utime(stored.__file__, (2e9, 2e9))
+stored.StoredProgram("one", make)
+"""
+
+
+def test_what_is_kept_is_of_the_sources_that_were_imported(tmp_path):
+    """A file that is changed while a process runs the former one: the next process, which runs the new one, traces again."""
+    shutil.copytree(Path(km.__file__).parent, tmp_path / "kumitate", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    calls = [
+        subprocess.run(
+            [sys.executable, "-c", CHANGED_AFTER_IMPORT], env=environment, check=True, capture_output=True, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [call.stdout.strip() for call in calls] == ["traced", "traced"]
 
 
 def test_steps_are_found_again(tmp_path):

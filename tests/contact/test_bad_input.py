@@ -59,7 +59,7 @@ def test_numbers_of_surfaces_out_of_range_are_refused_by_name(name, value):
         (lambda: simulated(options={"sleping": 1}), "no option 'sleping', did you mean 'sleeping'"),
         (lambda: simulated(options={"speed": 1}, count=3), "no option 'speed'; it has only 'sleeping'"),
         (lambda: simulated(options={"sleeping": "yes"}, count=3), "sleeping is 'yes'; it must be 1"),
-        (lambda: simulated(options={"sleeping": 1}), "only for scenes of three and more bodies"),
+        (lambda: simulated(options={"sleeping": 1}, count=1), "only for scenes of two and more bodies"),
         (lambda: simulated(model="multipoint", options={"sleeping": 1}), "multipoint contact has no option 'sleeping'"),
         (lambda: simulated(model="penalty", options={"stifness": 1e4}), "penalty contact has no option 'stifness'"),
         (lambda: simulated(contact="rigd"), "no contact model 'rigd'"),

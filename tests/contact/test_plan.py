@@ -21,20 +21,21 @@ def free_body(name, shape):
     return Body(name, 1.0, inertia=(0.01, 0.01, 0.01), collisions=(Geometry(shape),))
 
 
-def plan_of(*shapes, contact="rigid"):
+def plan_of(*shapes, contact="rigid", **options):
     bodies = (free_body(f"body{k}", shape) for k, shape in enumerate(shapes))
-    return MechanismSimulation(unconnected(*bodies), contact=contact).explain_contact()
+    return MechanismSimulation(unconnected(*bodies), contact=contact, **options).explain_contact()
 
 
 @pytest.mark.parametrize(
     ("shapes", "contact", "solver", "why"),
     [
-        ([BRICK, BALL], "rigid", "traced", "scenes begin with 3 free bodies, and there are 2"),
+        ([BRICK], "rigid", "traced", "scenes begin with 3 free bodies, or 2 alone, and 1 is free"),
+        ([BRICK, BALL], "rigid", "scene", "2 bodies are free"),
         ([BRICK, BALL, BALL], "rigid", "scene", "3 bodies are free"),
         ([BRICK] * 3, "multipoint", "traced", "scenes have no multipoint contact"),
         ([BRICK], Contact(surfaces={"ground": Surface(belt=(1, 0, 0))}), "scene", "the surface of 'ground' moves"),
         ([BRICK], "penalty", "penalty", "springs and dampers"),
-        ([Ellipsoid((0.2, 0.1, 0.1)), BRICK], "rigid", "scene", "shapes touch that have no traced routine"),
+        ([Ellipsoid((0.2, 0.1, 0.1))], Contact(ground=Geometry(BRICK)), "scene", "shapes touch that have no traced routine"),
     ],
 )
 def test_the_solver_and_the_reason_are_those_of_the_run(shapes, contact, solver, why):
@@ -46,11 +47,18 @@ def test_the_solver_and_the_reason_are_those_of_the_run(shapes, contact, solver,
     assert len(plan.pairs) == bodies + bodies * (bodies - 1) // 2
 
 
+def test_two_bodies_that_a_function_acts_on_are_traced():
+    """Scenes call functions from Python at every step."""
+    plan = plan_of(BRICK, BALL, controller=lambda t, q, v: [0.0] * 12)
+    assert plan.solver == "traced"
+    assert "2 also for functions" in plan.why
+
+
 def test_pairs_name_bodies_shapes_points_and_what_holds_between_them():
     contact = Contact(
         surface=Surface(0.5, 0.4, rolling=0.01), pairs={("ground", "body1"): Surface(0.2, stiffness=1e4, damping=2.0)}
     )
-    plan = plan_of(BRICK, BALL, contact=contact)
+    plan = plan_of(BRICK, BALL, contact=contact, side_by_side=True)
     assert {pair.bodies: (pair.shapes, pair.points, pair.material) for pair in plan.pairs} == {
         ("body0", "ground"): (("box", "plane"), 4, "friction 0.5, 0.4 sliding, rolling 0.01 m"),
         ("body1", "ground"): (("sphere", "plane"), 1, "friction 0.2, damping 2 N s/m, stiffness 10000 N/m"),
@@ -67,7 +75,7 @@ def test_estimated_operations_are_those_of_the_program_to_a_factor(shapes):
     """The estimate is for people: right to a factor of 1.6."""
     mechanism = unconnected(*(solid(f"body{k}", shape) for k, shape in enumerate(shapes)))
     counted = sum(impact_program(mechanism, Contact(), IMPULSE_MODELS["rigid"]).operations.values())
-    assert np.log(plan_of(*shapes).operations / counted) == pytest.approx(0.0, abs=np.log(1.6))
+    assert np.log(plan_of(*shapes, side_by_side=True).operations / counted) == pytest.approx(0.0, abs=np.log(1.6))
 
 
 def test_without_contact_there_is_nothing_to_explain():

@@ -10,8 +10,8 @@ import pytest
 import kumitate as km
 
 ROUNDING = 1e-11
-STEPS = {"rk4": 0.02, "rkf45": 0.04, "semi_implicit_euler": 2e-3}
-ORDERS = {"rk4": 4, "rkf45": 5, "semi_implicit_euler": 1}
+STEPS = {"rk4": 0.02, "rkf45": 0.04, "semi_implicit_euler": 2e-3, "midpoint": 8e-3}
+ORDERS = {"rk4": 4, "rkf45": 5, "semi_implicit_euler": 1, "midpoint": 2}
 
 
 def double_pendulum() -> tuple[km.Robot, list[float], list[float]]:

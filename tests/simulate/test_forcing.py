@@ -11,9 +11,9 @@ import kumitate as km
 from kumitate.errors import InputError
 
 START = [0.4, -0.3, 0.8]
-INTEGRATORS = ["rkf45", "rk4", "rkf45_adaptive", "semi_implicit_euler"]
+INTEGRATORS = ["rkf45", "midpoint", "rk4", "rkf45_adaptive", "semi_implicit_euler"]
 #: How often each integrator evaluates the efforts in a step.
-STAGES = {"rk4": 4, "rkf45": 6, "semi_implicit_euler": 1}
+STAGES = {"rk4": 4, "midpoint": 4, "rkf45": 6, "semi_implicit_euler": 1}
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.analysis import loop_equations
 from kumitate.errors import InputError
 from kumitate.model import bounds_of
 
@@ -143,6 +144,7 @@ def test_a_loop_joint_stops_as_where_it_is_of_the_tree(ring):
     """Both cuts arrive in the same step, at the stop itself, though its coordinate is linear in those of one cut only."""
     runs, cuts, sign, at = two_cuts(ring, 1e-3, "rk4")
     np.testing.assert_allclose(*cuts, rtol=0.0, atol=INSIDE)
+    assert runs[1].audit.work == pytest.approx(runs[0].audit.work, rel=1e-4)
     for run, own in zip(runs, cuts, strict=True):
         assert (sign * (at - own)).max() < INSIDE
         assert np.diff(run.energy.total).max() < 1e-9 * run.energy.kinetic.max()
@@ -173,6 +175,84 @@ def test_a_stop_in_a_loop_and_the_floor_act_together(integrator):
     assert np.diff(loop.energy.total).max() < 1e-9
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_two_bodies_that_a_stop_joins_go_on_with_their_common_momentum(integrator):
+    """A plastic impact between bodies on rails of their own: 0.5 kg at 1 m/s takes 3 kg along at 1/7 m/s."""
+    weightless = replace(two_legs()[1], gravity=(0.0, 0.0, 0.0))
+    run = km.simulate(weightless, [0.0, 0.0], [0.0, 1.0], duration=0.2, integrator=integrator)
+    np.testing.assert_allclose(run.momentum[:, 5], 0.5, rtol=1e-9)
+    np.testing.assert_allclose(run.v[-1], 1.0 / 7.0, rtol=0.0, atol=2e-7)  # twice the tolerance of stops
+    assert run.audit.work == pytest.approx(-0.5 * (3.0 * 0.5 / 3.5) * 1.0**2, rel=1e-5)  # the reduced mass
+
+
+def test_a_drive_in_a_loop_joint_is_at_its_limit_against_the_stop():
+    q, at = crank_at(1.0)
+    drive = km.PositionDrive(kp=1e5, kd=100.0, limit=60.0)
+    mechanism = slider_crank(drive=drive, limits=(km.Limits(upper=at + 0.05),))
+    run = km.simulate(mechanism, q, duration=0.3, integrator="semi_implicit_euler", inputs={"target": at + 1.0})
+    assert run.loops["rail"].q[-1, 0] == pytest.approx(at + 0.05, abs=INSIDE)
+    assert (run.loop_tau["rail"] == 60.0).all()
+    assert list(run.loop_tau) == ["rail"]
+    assert run.audit.limits_passed == ()
+
+
+# --- batches, derivatives, reports ------------------------------------------------------------------------------------
+def stopping_crank():
+    """The slider-crank with a stop that it reaches when the crank has fallen from 60° to 35°."""
+    return slider_crank(limits=(km.Limits(upper=crank_at(math.radians(35.0))[1]),))
+
+
+def test_a_row_of_a_batch_stops_as_a_single_run_does():
+    sim = km.Simulation(stopping_crank(), integrator="rk4")
+    starts = np.array([crank_at(angle)[0] for angle in np.linspace(0.7, 1.2, 9)])
+    batch = sim.batch(starts)
+    batch.step(300)
+    for k in (0, 5, 8):
+        alone = sim.step(sim.start(starts[k]), 300)
+        np.testing.assert_allclose(batch.q[k], alone.q, rtol=0.0, atol=1e-11)
+        np.testing.assert_allclose(batch.v[k], alone.v, rtol=0.0, atol=1e-8)
+    assert np.ptp(np.abs(batch.v).max(axis=1)) > 1.0  # some are at the stop, and some still fall
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_where_a_step_ends_at_a_stop_does_not_depend_on_where_it_began(integrator):
+    """One degree of freedom: the derivatives of q after the step are zero, and those of v are −1/h of those of q before it."""
+    sim = km.Simulation(stopping_crank(), integrator=integrator, start=(crank_at(math.radians(60.0))[0], None))
+    run = sim.run(duration=0.4)
+    arrival = int(np.argmax(run.loops["rail"].q[:, 0] > sim.bounds[0].at - 1e-6))
+    for k in (arrival - 1, arrival + 20):
+        slopes = sim.slopes(sim.start(run.q[k], run.v[k]))
+        assert slopes.active.lines() == [f"'rail' at {sim.bounds[0].at:g}: holding"]
+        along = np.linalg.svd(loop_equations(sim.mechanism).state(run.q[k], run.v[k]).J)[2][-1]  # which keeps the loop closed
+        assert np.abs(slopes.A[:, 3:] @ along).max() < 1e-4
+        assert np.abs(slopes.A[:3, :3] @ along).max() < 1e-4
+        np.testing.assert_allclose(slopes.A[3:, :3] @ along, -along / 1e-3, rtol=0.0, atol=20.0)
+    assert sim.slopes(sim.start(run.q[arrival - 9], run.v[arrival - 9])).active.lines() == []
+
+
+def test_the_audit_names_loop_joints_beyond_their_limits():
+    q, at = crank_at(math.radians(60.0))
+    mechanism = slider_crank(limits=(km.Limits(upper=at + 0.1, velocity=0.5),))
+    run = km.simulate(mechanism, q, duration=0.4, integrator="rk4", limits=False)
+    place, speed = run.loops["rail"].q[:, 0], run.loops["rail"].v[:, 0]
+    position, velocity = run.audit.limits_passed
+    assert position == ("rail", run.time[np.argmax(place > at + 0.1)], pytest.approx(place.max() - at - 0.1), "position")
+    assert velocity == ("rail", run.time[np.argmax(speed > 0.5)], pytest.approx(speed.max() - 0.5), "velocity")
+    assert any("limits passed at rail" in line for line in run.audit.lines())
+
+
+def test_the_limits_of_a_loop_joint_in_a_file_are_stops(tmp_path):
+    """A URDF whose loop joint has a <limit>: the crank falls until it is reached."""
+    q, at = crank_at(math.radians(60.0))
+    made = slider_crank(limits=(km.Limits(upper=at + 0.2, effort=50.0),))
+    robot = km.load(km.Robot(made).save(tmp_path / "crank.urdf"))
+    assert robot.mechanism.loops[0].limits == made.loops[0].limits
+    run = km.simulate(robot, q, duration=0.4, integrator="rk4")
+    assert run.loops["rail"].q[-1, 0] == pytest.approx(at + 0.2, abs=INSIDE)
+    np.testing.assert_allclose(run.q, km.simulate(made, q, duration=0.4, integrator="rk4").q, rtol=0.0, atol=1e-9)
+    assert not any("stops" in note for note in run.audit.notes)
+
+
 # --- angles and turns -------------------------------------------------------------------------------------------------
 def test_angles_of_loop_joints_are_taken_near_the_middle_of_their_range():
     def gaps(angle, **limits):
@@ -185,6 +265,18 @@ def test_angles_of_loop_joints_are_taken_near_the_middle_of_their_range():
     np.testing.assert_allclose(gaps(-3.1, lower=0.0), [math.tau - 3.1], atol=1e-12)  # half a turn, and a quarter beyond it
     np.testing.assert_allclose(gaps(-0.1, lower=0.0), [-0.1], atol=1e-12)
     assert gaps(0.0, lower=-3.1, upper=3.1) == []
+
+
+def test_no_limit_is_overlooked():
+    """Cosines tell that an angle is far from its limits; narrow ranges, in which they cannot, are looked at closely."""
+    rng = np.random.default_rng(3)
+    for width in (1e-6, 1e-3, 0.3, 3.0, 6.0):
+        middle = rng.uniform(-7.0, 7.0)
+        lower, upper = middle - 0.5 * width, middle + 0.5 * width
+        bounds = bounds_of(slider_crank_by("revolute", lower=lower, upper=upper))
+        for angle in (lower - 1e-9, upper + 1e-9, upper + 0.1, lower - 0.1, middle):
+            q, facing = [math.remainder(angle, math.tau)] * 4, {3: (2.0 * math.sin(angle), 2.0 * math.cos(angle))}
+            assert any(bool(bound.near(q, facing)) for bound in bounds) == (angle != middle), (width, angle)
 
 
 def slider_crank_by(kind, **limits):

@@ -371,7 +371,7 @@ def test_a_rod_in_a_run_keeps_its_length():
     np.testing.assert_allclose(np.linalg.norm(ends[0] - ends[1], axis=1), 0.8, rtol=0.0, atol=1e-11)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler", "extrapolated_euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "midpoint", "semi_implicit_euler", "extrapolated_euler"])
 def test_accelerations_of_a_run_are_those_of_its_states(integrator):
     """Also of methods that are implicit in the damping of a loop's joint: a run without steps has no step to divide by."""
     mechanism = km.load("four_bar").mechanism

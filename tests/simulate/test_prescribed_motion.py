@@ -16,7 +16,7 @@ from kumitate.simulate.stepping.reading import loops_at
 
 from ..mechanisms import closed_cases, random_mechanism, random_ring, random_state, seeds
 
-FIXED_STEP = ("rk4", "rkf45", "semi_implicit_euler")
+FIXED_STEP = ("rk4", "midpoint", "rkf45", "semi_implicit_euler")
 EXACT = ("rk4", "rkf45_adaptive", "extrapolated_euler")
 RATE = 1.3
 
@@ -79,7 +79,7 @@ def four_bar() -> km.Mechanism:
     return km.Mechanism("crank_rocker", (rod("crank", 1.0), rod("coupler", 3.0), rod("rocker", 2.5)), tuple(joints), (tip,))
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "midpoint", "semi_implicit_euler"])
 def test_a_four_bar_with_a_steady_crank_has_the_angles_of_its_triangles(integrator):
     robot = km.Robot(four_bar())
     start = robot.assemble([0.0, 0.9, 2.0])

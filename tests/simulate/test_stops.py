@@ -16,7 +16,7 @@ from ..mechanisms import random_mechanism, random_state
 G = 9.81
 #: How far joints may be outside their limits [rad, m].
 INSIDE = 1e-9
-INTEGRATORS = ["semi_implicit_euler", "rk4", "rkf45", "rkf45_adaptive", "extrapolated_euler"]
+INTEGRATORS = ["semi_implicit_euler", "rk4", "midpoint", "rkf45", "rkf45_adaptive", "extrapolated_euler"]
 
 
 def pendulum(lower=None, upper=None, *, arm=0.5, **joint):
@@ -118,7 +118,7 @@ def test_limits_can_be_switched_off_and_without_any_nothing_changes():
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "midpoint"])
 @pytest.mark.parametrize("seed", range(3))
 def test_all_random_trees_stay_within_their_limits_and_gain_no_energy(seed, integrator):
     mechanism, q, v = tree(seed)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..compile import Kernel
 from ..errors import ModelError
-from ..kinematics import chord_closing, rate
-from ..model import Chord, JointKind, Line, Mechanism, freedoms
-from ..scalar import Program, Scalar, call, directional, trace
+from ..kinematics import chord_closing, chord_motion, rate
+from ..model import Bound, Chord, JointKind, Line, Mechanism, freedoms
+from ..scalar import Program, Scalar, call, directional, either, trace
 
 __all__ = [
-    "LoopMotion", "closure_determinant", "joint_accelerations", "joint_motion", "loop_coordinates", "loop_motion",
+    "LoopMotion", "closure_determinant", "joint_accelerations", "joint_coordinates", "joint_motion", "loop_coordinates",
+    "loop_motion", "near_limits",
 ]  # fmt: skip
 
 #: Singular values below this fraction of the largest count as zero.
@@ -90,6 +92,36 @@ def joint_motion(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> tupl
         return list(q), list(v)
     moved = call(loop_coordinates(m), q, v)
     return [*q, *moved["loop_q"]], [*v, *moved["loop_v"]]
+
+
+def joint_coordinates(m: Mechanism, q: Sequence[Scalar]) -> list[Scalar]:
+    """The coordinates of `joint_motion` alone."""
+    return list(q) if freedoms(m) == m.nv else [*q, *call(_loop_places(m), q)]
+
+
+@lru_cache(64)
+def _loop_places(mechanism: Mechanism) -> Program:
+    """q → the coordinates of loop joints and lines."""
+    tree, chords = mechanism.tree, _moving(mechanism)
+
+    def places(q: Any) -> list[Scalar]:
+        still = [0.0] * tree.nv
+        return [x for chord, _ in chords for x in chord_closing(tree, q, still, chord).coordinates]
+
+    return trace(places, {"q": mechanism.nq}, f"loop_places_{mechanism.name}")
+
+
+def near_limits(m: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar]) -> Any:
+    """Whether a joint may be beyond one of its limits: False is certain. It costs less than `joint_coordinates`."""
+    still = [0.0] * m.nv
+    found, at = [bound.gap(q) < 0.0 for bound in bounds if bound.q < m.nq], m.nq
+    for chord, kind in _moving(m):
+        own = [replace(bound, q=bound.q - at) for bound in bounds if at <= bound.q < at + kind.nq]
+        X_FM, V_FM = chord_motion(m.tree, q, still, chord)
+        place, facing = kind.closing(X_FM, V_FM).coordinates, kind.facing(X_FM)
+        found += [bound.near(place, facing) for bound in own]
+        at += kind.nq
+    return reduce(either, found)
 
 
 def joint_accelerations(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:

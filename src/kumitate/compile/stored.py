@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from ..scalar import Array, Program
@@ -78,9 +78,16 @@ def joint_key(programs: Sequence[Program | StoredProgram]) -> str:
     return "+".join(keys) if all(keys) else ""
 
 
-@cache
 def source_stamp() -> str:
-    """An identifier of the sources that programs are made by: the newest change of a file, and the number of files."""
+    """An identifier of the sources that programs are made by: the newest change of a file, and the number of files.
+
+    It is of the time at which this was imported: what is kept was made by the sources that run, though files may have changed
+    since.
+    """
+    return _IMPORTED
+
+
+def _sources() -> str:
     newest, count, folders = 0, 0, [str(_PACKAGE)]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -91,3 +98,6 @@ def source_stamp() -> str:
                 elif name not in _WITHOUT_PROGRAMS and entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
     return f"{_PACKAGE} {newest} {count}"
+
+
+_IMPORTED = _sources()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,8 @@ class Target:
     code_cache: int = 32768
 
 
+#: Where Linux tells the caches of the processor.
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
 #: 64-bit ARM processors of the servers' kind, with two float64 lanes.
 ARM64 = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+fp-armv8", 2)
 
@@ -56,12 +58,17 @@ def host() -> Target:
 
 def _code_cache() -> list[int]:
     """The size of the first-level instruction cache, where Linux tells it."""
-    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        with contextlib.suppress(OSError, ValueError):
-            level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
+    with contextlib.suppress(OSError, ValueError):
+        for name in sorted(name for name in os.listdir(_CACHES) if name.startswith("index")):
+            level, kind, size = (_line(f"{_CACHES}/{name}/{what}") for what in ("level", "type", "size"))
             if (level, kind) == ("1", "Instruction"):
                 return [1024 * int(size.removesuffix("K"))]
     return []
+
+
+def _line(path: str) -> str:
+    with open(path) as file:
+        return file.read().strip()
 
 
 @cache

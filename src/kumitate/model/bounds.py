@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, pi, tau
-from typing import TYPE_CHECKING
+from math import cos, inf, pi, sin, tau
+from typing import TYPE_CHECKING, Any
 
-from ..scalar import Scalar, minimum, select
+from ..scalar import Scalar, absolute, minimum, select
 from .joints import JointKind
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ __all__ = ["Bound", "bounds_of", "in_loops", "least_gap", "loop_bounds"]
 
 #: The ranges of angles of loop joints are at least this much narrower than a turn [rad]: a step may end so far outside.
 _ROOM = 0.2
+#: Angles are near a limit within this, and known well enough by their cosines in ranges wider than twice that [rad].
+_NEAR, _NARROW = 1e-6, 1e-3
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Bound:
     at: float
     middle: float | None = None
 
-    def gap(self, q: Sequence[Scalar]) -> Scalar:
+    def gap(self, q: Sequence[Any]) -> Any:
         """How far the coordinate, one of `q` of all joints, is within the limit [rad or m]; negative outside."""
         if self.middle is None:
             return self.sign * (q[self.q] - self.at)
@@ -47,6 +49,19 @@ class Bound:
         away = q[self.q] - (self.middle - turns)  # between −2π and 2π, as the angle is between −π and π
         away = select(away > pi, away - tau, select(away < -pi, away + tau, away))
         return self.sign * (away + (self.middle - self.at))
+
+    def near(self, q: Sequence[Any], facing: Mapping[int, tuple[Any, Any]]) -> Any:
+        """Whether a coordinate is near its limit or beyond it; False is certain. Its sine and cosine in `facing` are enough.
+
+        The cosine of an angle about the middle of its range is then below that of the limit.
+        """
+        room = 0.0 if self.middle is None else abs(self.at - self.middle)
+        if self.q not in facing or self.middle is None or room < _NARROW:
+            return self.gap(q) < 0.0
+        sine, cosine = facing[self.q]
+        inside = cosine * cos(self.middle) + sine * sin(self.middle)
+        least = cos(room - _NEAR)
+        return inside * absolute(inside) < (cosine * cosine + sine * sine) * (least * abs(least))
 
 
 def bounds_of(mechanism: Mechanism) -> list[Bound]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import joint_motion
+from ..analysis import joint_coordinates
 from ..errors import InputError
 from ..model import Bound, Limits, Mechanism, in_loops, loop_bounds
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
@@ -104,7 +104,7 @@ def check_limits(mechanism: Mechanism, bounds: Sequence[Bound], q: np.ndarray) -
     """
     if not mechanism.loops or not bounds:
         return
-    place = joint_motion(mechanism, q.tolist(), [0.0] * mechanism.nv)[0] if in_loops(mechanism, bounds) else q.tolist()
+    place = joint_coordinates(mechanism, q.tolist()) if in_loops(mechanism, bounds) else q.tolist()
     gaps = [float(bound.gap(place)) for bound in bounds]
     gap, worst = min(zip(gaps, bounds, strict=True), key=lambda one: one[0])
     if gap < -_OUTSIDE:

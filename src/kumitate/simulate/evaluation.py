@@ -11,7 +11,8 @@ from ..analysis import LoopEquations
 from ..errors import KumitateWarning
 from ..model import Mechanism, by_loop, drive_states
 from .interactions import Interaction
-from .results.audit import Audit, contact_account, energy_jump, limits_passed, quaternion_error
+from .results.audit import Audit, contact_account, energy_jump, quaternion_error
+from .results.passed import limits_passed
 from .results.result import Energy, Result
 from .rows import Rows
 from .stepping.actuation import Actuation
@@ -59,11 +60,15 @@ def result_of(
     if compiled.code.efforts_follow:
         efforts = compiled.code.efforts_kernel(float(settings["step"]), q, v, u)
     tau = efforts[:, : mechanism.nv]
+    _, wrenches, loop_tau = actuation.forcing.split(u)
+    of_loops = by_loop(mechanism, efforts.T)
+    for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
+        loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
     audit = Audit(
         energy_drift=float(np.abs(total - total[0] - work).max()),
         work=float(work[-1]),
         quaternion_error=quaternion_error(mechanism, q),
-        limits_passed=limits_passed(mechanism, time, q, v, tau),
+        limits_passed=limits_passed(mechanism, time, q, v, tau, loop_tau),
         loop_gaps=tuple(loops.gaps(q, v)),
         notes=(*notes, *energy_jump(time, kinetic, potential, work)),
         steps=stepper.steps,
@@ -73,10 +78,6 @@ def result_of(
     )
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)
-    _, wrenches, loop_tau = actuation.forcing.split(u)
-    of_loops = by_loop(mechanism, efforts.T)
-    for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
-        loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
     made, settings = _as_parameters_made_it(mechanism, actuation, rows.u[0], settings)
     return Result(
         made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, outputs,

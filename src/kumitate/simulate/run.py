@@ -52,7 +52,8 @@ def simulate(
         integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for stiff
             systems "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
-            too fast for rkf45 at this step; the audit then says so.
+            too fast for rkf45 at this step; the audit then says so. With rigid contact "auto" is of order 1 where bodies touch,
+            and "midpoint" of order 2 between impacts.
         controller: tau = f(t, q, v) (nv) [N·m, N]; or a constant. A function that is proved pure (it keeps no state, reads no
             clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why. After
             (t, q, v) it may have the parameters `loop_q` and `loop_v`: the coordinates of loop joints and lines

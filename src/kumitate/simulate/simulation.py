@@ -123,8 +123,10 @@ class MechanismSimulation:
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
-        by_pairs = side_by_side or bool(outputs)
-        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, traced=by_pairs)
+        by_pairs, called = side_by_side or bool(outputs), bool(motions) or any(map(callable, sources))
+        self.interaction = interaction_of(
+            mechanism, contact, held, held_method, self.parameters, traced=by_pairs, called=called
+        )  # fmt: skip
         self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
         asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()

@@ -75,6 +75,8 @@ ALONE = {
         ).with_drives(DRIVE),
         {"inputs": {"target": [0.8]}},
     ),
+    "a loop joint with a drive": (four_bar(damping=0.5, drive=DRIVE["pivot0"]), {"inputs": {"target": [1.6]}}),
+    "a loop joint with a stiff drive": (four_bar(drive=PositionDrive(kp=1e4, kd=500.0)), {"inputs": {"target": [1.3]}}),
     "a coupling": (replace(four_bar(), loops=(), couplings=(GEAR,)), {}),
     "a wrench on a loop": (four_bar(), {"wrenches": {"top0": [0.0, 1.0, 0.0, 5.0, 0.0, 0.0]}}),
 }
@@ -97,6 +99,8 @@ def test_what_acts_on_loops_acts_as_on_the_robot_by_itself(case, integrator):
     assert np.abs(run.v[:, : robot.nv] - alone.v).max() < 1e-7
     assert np.abs(run.a[1:, : robot.nv] - alone.a[1:]).max() < 1e-4
     assert run.audit.work == pytest.approx(alone.audit.work, abs=1e-6)
+    for name, efforts in alone.loop_tau.items():
+        assert np.abs(run.loop_tau[name] - efforts).max() < 1e-5
     assert not robot.loops or apart(run) < 1e-12
 
 

@@ -100,7 +100,8 @@ def test_a_pair_has_a_surface_of_its_own(count):
     contact = Contact(surface=Surface(0.5), pairs={("brick0", "ground"): Surface(0.1)})
     v = np.zeros(6 * count)
     v[3] = v[9] = 1.0
-    run = MechanismSimulation(bricks, contact=contact).run(upright(*((0.0, k, 0.06) for k in range(count))), v, duration=0.1)
+    sim = MechanismSimulation(bricks, contact=contact, side_by_side=count == 2)
+    run = sim.run(upright(*((0.0, k, 0.06) for k in range(count))), v, duration=0.1)
     assert run.v[-1, [3, 9]] == pytest.approx([1.0 - 0.1 * G * 0.1, 1.0 - 0.5 * G * 0.1], abs=1e-9)
 
 
@@ -129,6 +130,6 @@ def test_refusals_say_why(make, words):
 def test_bodies_of_a_mechanism_that_never_touch_pass_through_each_other(count):
     bricks = replace(unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), no_contact=(("brick0", "brick1"),))
     q = upright((0.0, 0.0, 0.06), (0.0, 0.0, 0.12), *((k, 0.0, 0.06) for k in range(2, count)))
-    run = MechanismSimulation(bricks, contact="rigid").run(q, duration=0.2)
+    run = MechanismSimulation(bricks, contact="rigid", side_by_side=count == 2).run(q, duration=0.2)
     assert run.q[-1, [6, 13]] == pytest.approx([0.06, 0.06], abs=1e-9)
     assert ("brick0", "brick1") not in run.contact.bodies

@@ -231,20 +231,16 @@ class ContactPatch:
 
 
 def contact_patches(
-    jacobians: LinkJacobians,
-    pairs: Sequence[Pair],
-    v: Sequence[Scalar],
-    v_free: Sequence[Scalar],
-    h: Scalar,
-    mechanism: Mechanism,
-    gravity: Sequence[Scalar] | None = None,
-) -> list[ContactPatch]:
+    jacobians: LinkJacobians, pairs: Sequence[Pair], v: Sequence[Scalar], v_free: Sequence[Scalar], h: Scalar,
+    mechanism: Mechanism, gravity: Sequence[Scalar] | None = None, closed: Scalar | None = None,
+) -> list[ContactPatch]:  # fmt: skip
     """All patches at a state, without the sizes of their points.
 
     Args:
         jacobians: of the tree at its posture.
         v: velocities (nv) before the step; v_free: after the step without contact; h: the step [s].
         gravity: where it is another than the mechanism's [m/s²].
+        closed: 1 where only points take part that have no gap; None: always all.
     """
     tree = jacobians.tree
     before, after = jacobians.twists(v), jacobians.twists(v_free)
@@ -260,6 +256,7 @@ def contact_patches(
             for touch in _touches(pair, *pair.poses(tree, jacobians.poses)):
                 # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
                 place = touch.on_b if shift is None else touch
+                place = place if closed is None else place.closed_within(select(closed > 0.5, CLOSED * h, -1.0))
                 lever = place.point - jacobians.origins[tree.links[links[0]]]
                 points.append(_point(place, number, pair, lever, velocity, freely, h, per_step, 2.0 * fall))
         found.append((links, shift, points))

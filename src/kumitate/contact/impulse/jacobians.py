@@ -52,14 +52,11 @@ class LinkJacobians:
         felt: PerLink[Force] = inward(self.tree, lambda link, children: sum(children, wrenches.get(link.index, Force())))
         return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
 
-    def add_stiffness(
-        self, H: Pattern, links: Sequence[Link], on: Mapping[int, Dense], moved: PerLink[tuple[Motion, ...]] | None = None
-    ) -> Dense:
+    def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Dense]) -> Dense:
         """Adds Σ Jᵀ K J to H, where K (6×6) of a link is the wrench per unit twist. The sparsity of the tree is kept.
 
         Args:
             links: the part of the tree whose degrees of freedom are added; on: K by link index.
-            moved: the columns that J at the right has in place of `S`.
 
         Returns:
             The sum of K on these links, which also acts on the links that carry them.
@@ -76,25 +73,22 @@ class LinkJacobians:
             if not (found or given):
                 return None
             K = reduce(add, [*given, *found])
-            self._add_stiffness_of(H, link, K, self.S if moved is None else moved)
+            self._add_stiffness_of(H, link, K)
             return K
 
         felt = inward(self.tree, stage)
         at_roots += [K for K in (felt[link] for link in self.tree.children(-1)) if K is not None]
         return reduce(add, at_roots, NO_STIFFNESS)
 
-    def _add_stiffness_of(self, H: Pattern, link: Link, K: Dense, moved: PerLink[tuple[Motion, ...]]) -> None:
+    def _add_stiffness_of(self, H: Pattern, link: Link, K: Dense) -> None:
         """Adds S_iᵀ K S_k for the columns of a link's joint and of all joints that carry it, either at the right once."""
-        for k, (column, turned) in enumerate(zip(self.S[link], moved[link], strict=True), link.v_start):
-            pushed, pulled = (
-                Force.of([dot(row, motion) for row in matrix.rows]) for matrix, motion in ((K, turned), (K.T, column))
-            )
+        for k, column in enumerate(self.S[link], link.v_start):
+            pushed, pulled = (Force.of([dot(row, column) for row in matrix.rows]) for matrix in (K, K.T))
             for ancestor in self.tree.ancestors(link.index):
-                both = zip(self.S[ancestor], moved[ancestor], strict=True)
-                for i, (other, carried) in enumerate(both, ancestor.v_start):
+                for i, other in enumerate(self.S[ancestor], ancestor.v_start):
                     _add(H, i, k, other.dot(pushed))
                     if ancestor is not link:
-                        _add(H, k, i, carried.dot(pulled))
+                        _add(H, k, i, other.dot(pulled))
 
 
 def link_jacobians(tree: Tree, q: Sequence[Scalar]) -> LinkJacobians:

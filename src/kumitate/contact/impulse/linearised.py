@@ -1,29 +1,26 @@
-"""The laws of contact at the solution of a step, linearised: how the impulses change with the posture and the velocities.
+"""The contact of a step at its solution, linearised: how the generalised impulses of all points change with q and v.
 
-A point keeps its mode. While it rests, its impulse changes so that its velocity relative to the target stays; while it slides,
-so that the normal part does, and friction keeps its size μ λₙ and its direction against the sliding velocity:
-
-    dλ = D dλ − K da,   a = (uₙ − target, u₁, u₂)
-
-for a stiffness K far above that of the mechanism, which is met by repetition: D selects what is carried over from the last
-round (the augmented Lagrangian of `newton`). All points of a link add up to 6×6 matrices from its small motions to wrenches.
+The wrench of a pair changes with the motion and the twist of its link (`linearised_pair`), whose changes by q and v are the
+columns of its Jacobian. So the sums over a tree are those of a stiffness matrix, from the leaves to the root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from ...model import Link, PerLink, Tree, inward, outward
-from ...scalar import Program, Scalar, absolute, call, either, equal, jacobian, maximum, minimum, select, sqrt, trace, when
-from ...spatial import Dense, DenseRotation, Force, Matrix3, Motion, Transform, Vector3, dot
+from ...scalar import Program, Scalar, absolute, call, trace, when
+from ...spatial import Dense, Force, Motion, dot
 from ..scene import Pair
-from ..shapes import capacity, touches
-from .contact_points import RECOVERY, ContactFrame, tangents
 from .jacobians import LinkJacobians, Pattern
+from .linearised_pair import LinearisedPair, linearised_pair
 
 __all__ = ["LinearisedContact", "Pressing", "linearised"]
+
+_ZERO = Dense.zero(6, 6)
+_NOTHING = LinearisedPair(_ZERO, _ZERO, _ZERO, _ZERO, Force())
 
 
 class Pressing(NamedTuple):
@@ -37,32 +34,14 @@ class LinearisedContact(NamedTuple):
     """How the generalised impulses of all points change; matrices (nv, nv) with the sparsity of the tree.
 
     Attributes:
-        stiffness: JᵀKJ, by the velocities after the step; `carried_over`: JᵀDKJ.
-        opening: JᵀK ∂a/∂q, by the posture while the velocities stay; `opening_over`: JᵀDK ∂a/∂q.
-        turning: ∂(Jᵀλ)/∂q, while λ stays along the axes of the points.
+        stiffness: JᵀKJ, less impulse by more velocity after the step; `carried_over`: JᵀDKJ, what the second round takes back.
+        by_q: more impulse by more of a coordinate, while the velocities stay; `by_q_over`: what the second round adds to it.
     """
 
     stiffness: Pattern
+    by_q: Pattern
     carried_over: Pattern
-    opening: Pattern
-    opening_over: Pattern
-    turning: Pattern
-
-
-class _OnLink(NamedTuple):
-    """The same for one link, from its small motions about the origin of its twists to wrenches (6×6)."""
-
-    stiffness: Dense
-    carried_over: Dense
-    opening: Dense
-    opening_over: Dense
-    turning: Dense
-
-    def plus(self, other: _OnLink) -> _OnLink:
-        return _OnLink(*(a + b for a, b in zip(self, other, strict=True)))
-
-
-_NOTHING = _OnLink(*[Dense.zero(6, 6)] * 5)
+    by_q_over: Pattern
 
 
 def linearised(
@@ -83,61 +62,85 @@ def linearised(
         slow: points that slide more slowly are at rest [m/s].
     """
     tree, twists = jacobians.tree, jacobians.twists(v)
-    on: dict[int, _OnLink] = {}
-    wrenches: dict[int, Force] = {}
+    on: dict[int, LinearisedPair] = {}
     for pair, points in zip(pairs, pressing, strict=True):
         link = tree.links[pair.links[0]]
         X_WA, X_WB = pair.poses(tree, jacobians.poses)
-        shapes = tuple(geometry.shape for geometry in pair.geometries)
-        program = _pair_program(*shapes, tuple(map(float, _entries(X_WB))), stiff)
-        state = (_entries(X_WA), list(jacobians.origins[link]), list(twists[link]), *points, h, slow)
+        a, b = (geometry.shape for geometry in pair.geometries)
+        state = (list(jacobians.origins[link]), list(twists[link]), *points, h, slow)
         pressed = sum((absolute(part) for impulse in points.impulses for part in impulse), 0.0) > 0.0
-        felt, wrench = when(pressed, partial(_felt, program, state), (_NOTHING, Force()))
+        felt = when(pressed, partial(linearised_pair, a, b, X_WB, stiff, X_WA, *state), _NOTHING)
         on[link.index] = on[link.index].plus(felt) if link.index in on else felt
-        wrenches[link.index] = wrenches.get(link.index, Force()) + wrench
     slopes = _subspace_slopes(jacobians, q)
     lagging = _lagging(jacobians, twists, slopes, v)
 
-    pattern, program = _tree_program(tree, tuple(on))
-    left, lag = ([list(column) for link in tree.links for column in columns[link]] for columns in (jacobians.S, lagging))
+    places, program = _tree_program(tree, tuple(on))
+    columns = [[list(column) for link in tree.links for column in motions[link]] for motions in (jacobians.S, lagging)]
 
-    def whole(name: str, moved: list[list[Scalar]] = left) -> Pattern:
-        found = iter(call(program, [getattr(felt, name).rows for felt in on.values()], left, moved))
-        return {i: {j: next(found) for j in row} for i, row in pattern.items()}
+    def summed(stiffness: str, by_motion: str) -> list[Pattern]:
+        given = ([row for felt in on.values() for row in getattr(felt, name).rows] for name in (stiffness, by_motion))
+        found = call(program, *given, *columns)
+        return [
+            {i: dict(zip(row, entries[k : k + len(row)], strict=True)) for i, (k, row) in places.items()}
+            for entries in (found["by_v"], found["by_q"])
+        ]
 
-    turning = whole("turning")
-    _add_turned_columns(turning, jacobians, slopes, wrenches)
-    return LinearisedContact(
-        whole("stiffness"), whole("carried_over"), _minus(whole("opening"), whole("stiffness", lag)),
-        _minus(whole("opening_over"), whole("carried_over", lag)), turning,
-    )  # fmt: skip
+    first, over = summed("stiffness", "by_motion"), summed("carried_over", "by_motion_over")
+    _add_turned_columns(first[1], jacobians, slopes, {index: felt.wrench for index, felt in on.items()})
+    return LinearisedContact(*first, *over)
 
 
-def _tree_program(tree: Tree, loaded: tuple[int, ...]) -> tuple[dict[int, list[int]], Program]:
-    """The places of the entries of Σ Jᵀ K J′, and (K (6×6) of the loaded links, columns of J, columns of J′) → its entries."""
-    places: dict[int, list[int]] = {}
+def _tree_program(tree: Tree, loaded: Sequence[int]) -> tuple[dict[int, tuple[int, list[int]]], Program]:
+    """(K and F (6×6) of the loaded links, S, lag) → the entries of Σ Jᵀ K J and of Σ Jᵀ (F J + K lag); and their places.
 
-    def entries(K: Any, left: Any, right: Any) -> list[Scalar]:
-        S, moved = _columns(tree, left), _columns(tree, right)
-        still = outward(tree, lambda link, _: Transform(), None)
-        origins = outward(tree, lambda link, _: Vector3(), None)
-        found: Pattern = {k: {} for k in range(tree.nv)}
-        on = {index: Dense.of(K[6 * k : 6 * k + 6]) for k, index in enumerate(loaded)}
-        LinkJacobians(tree, still, origins, S).add_stiffness(found, tree.links, on, moved)
-        places.update({i: list(row) for i, row in found.items()})
-        return [x for row in found.values() for x in row.values()]
+    By row, the places are those of its first entry and of the columns.
+    """
+    places: dict[int, tuple[int, list[int]]] = {}
 
-    program = trace(entries, {"K": (6 * len(loaded), 6), "left": (tree.nv, 6), "right": (tree.nv, 6)}, f"felt_{tree.nv}")
+    def entries(K: Any, F: Any, S: Any, lag: Any) -> dict[str, list[Scalar]]:
+        on = {index: tuple(Dense.of(part[6 * k : 6 * k + 6]) for part in (K, F)) for k, index in enumerate(loaded)}
+        by_v, by_q = _summed(tree, on, *([Motion.of(row) for row in motions] for motions in (S, lag)))
+        start = 0
+        for i, row in by_v.items():
+            places[i], start = (start, list(row)), start + len(row)
+        return {
+            "by_v": [x for row in by_v.values() for x in row.values()],
+            "by_q": [by_q[i][j] for i, row in by_v.items() for j in row],
+        }
+
+    matrices, motions = (6 * len(loaded), 6), (tree.nv, 6)
+    program = trace(entries, {"K": matrices, "F": matrices, "S": motions, "lag": motions}, f"felt_{tree.nv}")
     return places, program
 
 
-def _columns(tree: Tree, rows: Sequence[Sequence[Scalar]]) -> PerLink[tuple[Motion, ...]]:
-    """Motions (nv, 6) by the links whose joints they belong to."""
+def _summed(
+    tree: Tree, on: Mapping[int, tuple[Dense, ...]], S: Sequence[Motion], lag: Sequence[Motion]
+) -> tuple[Pattern, Pattern]:
+    """Σ Jᵀ K J and Σ Jᵀ (F J + K lag) over links, with K and F by link index and columns S of joints."""
+    by_v: Pattern = {k: {} for k in range(tree.nv)}
+    by_q: Pattern = {k: {} for k in range(tree.nv)}
 
-    def stage(link: Link, _: object) -> tuple[Motion, ...]:
-        return tuple(Motion.of(row) for row in rows[link.v_start : link.v_start + link.kind.nv])
+    def stage(link: Link, behind: list[tuple[Dense, ...] | None]) -> tuple[Dense, ...] | None:
+        found = [part for part in (on.get(link.index), *behind) if part is not None]
+        if not found:
+            return None
+        K, F = (reduce(Dense.__add__, parts) for parts in zip(*found, strict=True))
+        for k in range(link.v_start, link.v_start + link.kind.nv):
+            pushed, turned = _wrench(K, S[k]), _wrench(F, S[k]) + _wrench(K, lag[k])
+            pulled, pulled_by_q = _wrench(K.T, S[k]), _wrench(F.T, S[k])
+            for carrying in tree.ancestors(link.index):
+                for i in range(carrying.v_start, carrying.v_start + carrying.kind.nv):
+                    by_v[i][k], by_q[i][k] = S[i].dot(pushed), S[i].dot(turned)
+                    if carrying is not link:
+                        by_v[k][i], by_q[k][i] = S[i].dot(pulled), S[i].dot(pulled_by_q) + lag[i].dot(pulled)
+        return K, F
 
-    return outward(tree, stage, None)
+    inward(tree, stage)
+    return by_v, by_q
+
+
+def _wrench(matrix: Dense, motion: Motion) -> Force:
+    return Force.of([dot(row, motion) for row in matrix.rows])
 
 
 def _lagging(
@@ -186,108 +189,3 @@ def _add_turned_columns(
                     if ancestor is link:
                         change = change + slopes[link][j - link.v_start][i - link.v_start]
                     total[i][j] = total[i].get(j, 0.0) + change.dot(felt[link])
-
-
-def _minus(one: Pattern, other: Pattern) -> Pattern:
-    return {i: {j: row.get(j, 0.0) - other[i].get(j, 0.0) for j in {**row, **other[i]}} for i, row in one.items()}
-
-
-# --- one pair -----------------------------------------------------------------------------------------------------------------
-def _entries(X: Transform) -> list[Scalar]:
-    """The rotation's rows, and the translation."""
-    return [entry for row in X.rotation.matrix() for entry in row] + list(X.translation)
-
-
-def _pose(entries: Sequence[Scalar]) -> Transform:
-    return Transform(DenseRotation(Matrix3.of([entries[0:3], entries[3:6], entries[6:9]])), Vector3.of(entries[9:12]))
-
-
-def _felt(program: Program, state: Sequence[Any]) -> tuple[_OnLink, Force]:
-    found = call(program, *state)
-    return _OnLink(*(Dense.of(found[name]) for name in _OnLink._fields)), Force.of(found["wrench"])
-
-
-@lru_cache(maxsize=256)
-def _pair_program(a: Any, b: Any, X_WB: tuple[float, ...], stiff: float) -> Program:
-    """(X_WA, origin of twists, twist, impulses, frictions, h, slow) → the fields of `_OnLink`, and the wrench."""
-    count, moved = capacity(a, b), jacobian(_moved_program(a, b, X_WB), "motion")
-
-    def pair(X_WA: Any, origin: Any, twist: Any, impulses: Any, frictions: Any, h: Any, slow: Any) -> dict[str, Any]:
-        frames = _frames(a, _pose(X_WA), b, _pose(X_WB), Vector3.of(origin))[0]
-        along = [[axis.dot(Vector3.of(part)) for axis in frame.axes] for frame, part in zip(frames, impulses, strict=True)]
-        found = call(moved, [0.0] * 6, X_WA, origin, twist, along, h)
-        now = Motion.of(twist)
-        # the twist of a link changes by S × twist too, as a joint that carries it moves by S
-        swept = [_unit(k).cross(now) for k in range(6)]
-        totals: list[list[list[Scalar]]] = [[[0.0] * 6 for _ in range(6)] for _ in range(4)]
-        for p, (frame, impulse, mu) in enumerate(zip(frames, along, frictions, strict=True)):
-            K, DK = _law(impulse, frame.along(now), mu, stiff, slow)
-            by_twist = [frame.along(_unit(k)) for k in range(6)]
-            by_motion = [[x + y for x, y in zip(found["above_by_motion"][k][p], frame.along(swept[k]), strict=True)]
-                         for k in range(6)]  # fmt: skip
-            for total, matrix, columns in zip(totals, (K, DK, K, DK), (by_twist, by_twist, by_motion, by_motion), strict=True):
-                for k, column in enumerate(columns):
-                    wrench = frame.wrench([dot(row, column) for row in matrix.rows])
-                    for i, part in enumerate(wrench):
-                        total[i][k] = total[i][k] + part
-        turning = [list(row) for row in zip(*found["wrench_by_motion"], strict=True)]
-        named = dict(zip(_OnLink._fields, [*totals, turning], strict=True))
-        return {**named, "wrench": found["wrench"]}
-
-    sizes: dict[str, int | tuple[int, ...]] = {
-        "X_WA": 12, "origin": 3, "twist": 6, "impulses": (count, 3), "frictions": count, "h": (), "slow": (),
-    }  # fmt: skip
-    return trace(pair, sizes, f"linearised_{type(a).__name__}_{type(b).__name__}".lower())
-
-
-def _moved_program(a: Any, b: Any, X_WB: tuple[float, ...]) -> Program:
-    """(small motion of A, X_WA, origin, twist, impulses along axes, h) → their wrench, and a of every point."""
-
-    def moved(motion: Any, X_WA: Any, origin: Any, twist: Any, along: Any, h: Any) -> dict[str, Any]:
-        start, o, turn = _pose(X_WA), Vector3.of(origin), Vector3.of(motion[:3])
-        columns = [Vector3.of(column) for column in zip(*start.rotation.matrix(), strict=True)]
-        turned = Matrix3.of([list(column + turn.cross(column)) for column in columns]).T
-        shift = Vector3.of(motion[3:]) + turn.cross(start.translation - o)
-        frames, gaps = _frames(a, Transform(DenseRotation(turned), start.translation + shift), b, _pose(X_WB), o)
-        wrench, above = Force(), []
-        for frame, gap, impulse in zip(frames, gaps, along, strict=True):
-            wrench, u = wrench + frame.wrench(impulse), frame.along(Motion.of(twist))
-            above.append([u[0] - minimum(-gap / h, RECOVERY), u[1], u[2]])
-        return {"wrench": list(wrench), "above": above}
-
-    count = capacity(a, b)
-    inputs: dict[str, int | tuple[int, ...]] = {
-        "motion": 6, "X_WA": 12, "origin": 3, "twist": 6, "along": (count, 3), "h": (),
-    }  # fmt: skip
-    return trace(moved, inputs, f"moved_{type(a).__name__}_{type(b).__name__}".lower())
-
-
-def _frames(a: Any, X_WA: Transform, b: Any, X_WB: Transform, origin: Vector3) -> tuple[list[ContactFrame], list[Scalar]]:
-    """The frames of all points of A with B in the world, as in `contact_patches`; and their gaps."""
-    met = [touch.on_b for touch in touches(a, X_WA, b, X_WB)]
-    frames = [ContactFrame(touch.point - origin, (touch.normal, *tangents(touch.normal)), 0.0) for touch in met]
-    return frames, [touch.gap for touch in met]
-
-
-def _law(impulse: Sequence[Scalar], u: Sequence[Scalar], friction: Scalar, stiff: float, slow: Scalar) -> tuple[Dense, Dense]:
-    """K and DK of a point along its axes."""
-    speed = sqrt(maximum(u[1] * u[1] + u[2] * u[2], 1e-300))
-    closed, slides = impulse[0] > 0.0, either(speed > slow, equal(friction, 0.0))
-    R = select(closed, stiff, 0.0)
-    rests, slips = select(slides, 0.0, R), select(slides, R, 0.0)
-    x, y = -u[1] / speed, -u[2] / speed
-    # friction turns with the velocity: it is stiff across, more so at lower speed
-    across = select(slides, minimum(friction * maximum(impulse[0], 0.0) / speed, stiff), 0.0)
-    pulled = [friction * x * slips, friction * y * slips]
-    K = Dense.of(
-        [
-            [R, 0.0, 0.0],
-            [pulled[0], rests + across * (y * y), -across * (x * y)],
-            [pulled[1], -across * (x * y), rests + across * (x * x)],
-        ]
-    )
-    return K, Dense.of([[R, 0.0, 0.0], [pulled[0], rests, 0.0], [pulled[1], 0.0, rests]])
-
-
-def _unit(k: int) -> Motion:
-    return Motion.of([1.0 if i == k else 0.0 for i in range(6)])

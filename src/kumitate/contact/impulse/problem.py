@@ -62,7 +62,7 @@ class LoopEquation:
 
     Attributes:
         row: its row of the Jacobian, by index in v.
-        start: the reference of its rate [m/s, rad/s]: zero, or for a soft equation its rate before contact acts.
+        start: the reference of its rate [m/s, rad/s]: zero, or its rate before contact acts, as for a soft equation.
         softness: `dynamics.Row.softness`.
         size: its change of rate per unit impulse of its own.
     """
@@ -118,18 +118,19 @@ class Problem:
     @classmethod
     def at(
         cls, mechanism: Mechanism, jacobians: LinkJacobians, met: Sequence[ContactPatch], h: Scalar, q: Any, v: Any,
-        v_free: Any, resisting: Any,
+        v_free: Any, resisting: Any, as_free: bool = False,
     ) -> Problem:  # fmt: skip
         """The problem of a step h at the state (q, v), with what its bodies meet, whose points do not yet know their masses.
 
         Args:
             v_free: the velocities (nv) after the step without contact.
             resisting: the inertia that drives and stops add, that of loop joints after those of the tree.
+            as_free: whether loops open at the rates that they have without contact, and not at zero.
         """
         tree = jacobians.tree
         branch_factors = BranchFactors.of(jacobians, inertia(tree, q, v, h, resisting[: tree.nv]))
         sized = [patch.sized(branch_factors) for patch in met]
-        loops = loop_equations(tree, q, v_free, h, branch_factors.M, by_loop(mechanism, resisting))
+        loops = loop_equations(tree, q, v_free, h, branch_factors.M, by_loop(mechanism, resisting), as_free)
         return cls.of(branch_factors, sized, loops, v_free)
 
     @property
@@ -338,9 +339,12 @@ def inertia(
 
 def loop_equations(
     tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern,
-    drives: Mapping[str, Sequence[Scalar]],
+    drives: Mapping[str, Sequence[Scalar]], as_free: bool = False,
 ) -> list[LoopEquation]:  # fmt: skip
-    """The equations of a mechanism's loops at a posture; `drives`: inertia added by those of loop joints, by name."""
+    """The equations of a mechanism's loops at a posture.
+
+    `drives`: inertia added by those of loop joints, by name; `as_free`: as of `Problem.at`.
+    """
     if not tree.closed:
         return []
     motions = link_motions(tree, q, v_free)
@@ -350,7 +354,6 @@ def loop_equations(
     for row, all_entries in zip(rows, loop_jacobian(tree, motions, rows), strict=True):
         entries = {k: value for k, value in enumerate(all_entries) if not is_zero(value)}
         size = sum((value * value / M[k][k] for k, value in entries.items()), 0.0)
-        soft = not is_zero(row.softness)
-        start = along(entries, v_free) if soft else 0.0
+        start = 0.0 if is_zero(row.softness) and not as_free else along(entries, v_free)
         found.append(LoopEquation(entries, start, row.softness, maximum(size, 1e-30)))
     return found

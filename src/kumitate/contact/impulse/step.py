@@ -36,6 +36,7 @@ def impact_program(
     parameters: Parameters | None = None,
     *,
     resisted: bool = False,
+    parted: bool = False,
 ) -> Program:
     """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
@@ -43,7 +44,9 @@ def impact_program(
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
     With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (`freedoms`) before it is the
-    inertia that drives and stops of joints add in the step.
+    inertia that drives and stops of joints add in the step. If `parted`, two more inputs are the last ones: "implicit", the
+    time for which `v_free` is implicit in damping and springs, in place of h; and "closed", which is 1 where only points
+    without a gap take part, and stay closed.
 
     v_free: the velocities after a step h without contact, implicit in the joints' damping.
 
@@ -61,14 +64,15 @@ def impact_program(
     def impact(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:
         tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
         resisting = more[0] if resisted else ()
+        *_, implicit, closed = more if parted else (h, None)
         if parameters is not None:
-            varied = parameters.at(more[-1])
+            varied = parameters.at(more[int(resisted)])
             tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
-        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
+        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity, closed)
 
         def pushed() -> Any:
-            given = Problem.at(mechanism, jacobians, met, h, q, v, v_free, resisting)
+            given = Problem.at(mechanism, jacobians, met, implicit, q, v, v_free, resisting, as_free=parted)
             solved = solve(given)
             found = solved.impulses
             targets = [[point.target for point in patch.points] for patch in met]
@@ -110,4 +114,5 @@ def impact_program(
     inputs |= {"resisting": freedoms(mechanism)} if resisted else {}
     if parameters is not None:
         inputs["parameters"] = parameters.size
+    inputs |= {"implicit": (), "closed": ()} if parted else {}
     return trace(impact, inputs, f"impact_{mechanism.name}")

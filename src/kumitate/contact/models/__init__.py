@@ -45,7 +45,7 @@ def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) ->
         return
     if name == "rigid":
         raise InputError(
-            "rigid contact has the option 'sleeping' only for scenes of three and more bodies, all of them free and of shapes "
+            "rigid contact has the option 'sleeping' only for scenes of two and more bodies, all of them free and of shapes "
             "that touch all others. Leave it out"
         )
     if options and name in IMPULSE_MODELS:

@@ -19,16 +19,19 @@ class RobotMotions(NamedTuple):
         programs: of each robot the addresses of "prepared", "moved", "flown", "begun", "settled", "loops" and "closed"
             (`robot_programs` and `settling_programs` in `simulate.scenes`); the third is 0 where it does not fly, the next two
             where it has no drives and stops, the last two where it has no loops.
-        first_q, first_v, first_u, first_command, first_piece, first_closed: where the numbers of each robot begin.
+        first_q, first_v, first_u, first_command, first_piece, first_closed, first_freedom, first_axis: where the numbers of
+            each robot begin.
         q, v: before a step; next_q, next_v: after it; u: the efforts as "flown" takes them.
         pose: of each link its rotation to the world row by row, and its origin [m].
         commands: of drives; pieces, following: which of their limits and of the stops hold in a pass, and in the next one.
         rates: the changes of the velocities in a pass, by the step.
         driving, resisting: the efforts of drives and stops in a pass, and the inertias that reduce them; carried: velocities
-            that the changes count from; reached: velocities after a step, in the axes before it. All are in rows of six.
+            that the changes count from; of all velocities as in rows of six, then of the degrees of freedom of driven loops.
+        reached: velocities after a step, in the axes before it, in rows of six.
         inertia: without `resisting`, and as if loops were open.
         closed: G of loops and couplings, each of its rows in rows of six: G v are the rates at which they open.
         stay: the projector onto the velocities with G v = 0, in the blocks of the inertia.
+        axes: of each degree of freedom of driven loops its rate per velocity, in rows of six.
         opening: the other part of velocities after a step in which nothing pushes; along: the efforts at the joints that are
             equal to those of drives in loops.
     """
@@ -40,6 +43,8 @@ class RobotMotions(NamedTuple):
     first_command: Ints
     first_piece: Ints
     first_closed: Ints
+    first_freedom: Ints
+    first_axis: Ints
     q: Floats
     v: Floats
     next_q: Floats
@@ -50,13 +55,14 @@ class RobotMotions(NamedTuple):
     pieces: Floats
     following: Floats
     rates: Floats
-    driving: Floats[6]
-    resisting: Floats[6]
-    carried: Floats[6]
+    driving: Floats
+    resisting: Floats
+    carried: Floats
     reached: Floats[6]
     inertia: Floats[6, 6]
     closed: Floats[6]
     stay: Floats[6, 6]
+    axes: Floats[6]
     opening: Floats[6]
     along: Floats[6]
 
@@ -187,7 +193,7 @@ class Placed(NamedTuple):
         material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
             the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s],
             torsional and rolling friction [m], stiffness [N/m], zero if it is rigid, and damping [N·s/m].
-        belt: the velocity of the surface in the axes of its moving body, or of the world [m/s].
+        belt: the velocity of the surface in the axes of its moving body, or of the world [m/s]; belts: 1 if any moves.
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         resting: 1 of the world's solids and of bodies that sleep.
         barred: 2³¹ · a moving body's owner + 1 + that of a body of the world, of the pairs that never touch, sorted.
@@ -207,6 +213,7 @@ class Placed(NamedTuple):
     materials: int
     surfaces: Floats[8]
     belt: Floats[3]
+    belts: int
     low: Floats[3]
     high: Floats[3]
     resting: Ints
@@ -358,8 +365,8 @@ class SolverSpace(NamedTuple):
 
     Attributes:
         K, base: of each point's linearised law, λ' = base − K du; aim: the argument of its projection.
-        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; those of
-            `Turns` stand after those of all points.
+        first, kept, tried, best: impulses: the best of all methods, before a step, after it, and the best of a method; pushed:
+            those that push overlaps out; those of `Turns` stand after those of all points. asked: the targets that do so.
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
             product of the predictor's steps; given: two numbers that all points share; share: the part of a step
             that stays in the cones.
@@ -373,6 +380,8 @@ class SolverSpace(NamedTuple):
     kept: Floats[3]
     tried: Floats[3]
     best: Floats[3]
+    pushed: Floats[3]
+    asked: Floats
     x: Floats[3]
     z: Floats[3]
     dx: Floats[3]

@@ -115,15 +115,17 @@ def scene_of(
 
 
 def with_efforts(
-    scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int], closed: Sequence[int]
-) -> Scene:
-    """The scene with room for numbers of each robot: its efforts, commands and pieces, and the rows of six of its loops."""
+    scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int], closed: Sequence[int],
+    freedoms: Sequence[int], axes: Sequence[int],
+) -> Scene:  # fmt: skip
+    """The scene with room for numbers of each robot: `RobotMotions` says which."""
     robots = scene.bodies.robots
-    u, command, piece, rows = map(_starts, (efforts, commands, pieces, closed))
+    u, command, piece, rows, freedom, axis = map(_starts, (efforts, commands, pieces, closed, freedoms, axes))
+    pushes = {name: np.zeros(freedom[-1]) for name in ("driving", "resisting", "carried")}
     motions = robots.motions._replace(
-        first_u=u, first_command=command, first_piece=piece, first_closed=rows, u=np.zeros(u[-1]),
-        commands=np.zeros(command[-1]), pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]),
-        closed=np.zeros((rows[-1], 6)),
+        first_u=u, first_command=command, first_piece=piece, first_closed=rows, first_freedom=freedom,
+        first_axis=axis, u=np.zeros(u[-1]), commands=np.zeros(command[-1]), pieces=np.zeros(piece[-1]),
+        following=np.zeros(piece[-1]), closed=np.zeros((rows[-1], 6)), axes=np.zeros((axis[-1], 6)), **pushes,
     )  # fmt: skip
     return scene._replace(bodies=scene.bodies._replace(robots=robots._replace(motions=motions)))
 
@@ -184,9 +186,10 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
 
 def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
     material, surfaces = _materials(contact, [item.name for item in items])
-    kinds = {name: kind for name, kind in Placed.__annotations__.items() if name != "materials"}
+    kinds = {name: kind for name, kind in Placed.__annotations__.items() if name not in ("materials", "belts")}
     blank: dict[str, Any] = {name: _empty(kind, len(items)) for name, kind in kinds.items()}
-    made = Placed(materials=int(material.max()) + 1, **blank | {"material": material, "surfaces": surfaces})
+    counts = {"materials": int(material.max()) + 1, "belts": int(bool(contact.belts))}
+    made = Placed(**counts, **blank | {"material": material, "surfaces": surfaces})
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
     robots = {link for part in parts for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
@@ -287,7 +290,7 @@ def _factors(units: int, couplings: int) -> BlockFactors:
 
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
     made = _made(SolverSpace, points)
-    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best")}
+    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best", "pushed")}
     return made._replace(effort=np.zeros((efforts, 6)), **saved)
 
 
@@ -329,11 +332,9 @@ def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     arrays = {name: _empty(kind, 0) for name, kind in RobotMotions.__annotations__.items()}
     first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
     q, v, rows = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts))
-    arrays |= {
-        name: np.zeros(len(parts) + 1, dtype=np.int64) for name in ("first_u", "first_command", "first_piece", "first_closed")
-    }
+    arrays |= {name: np.zeros(len(parts) + 1, dtype=np.int64) for name in arrays if name.startswith("first_")}
     arrays |= {name: np.zeros(size) for name, size in {"q": q, "v": v, "next_q": q, "next_v": v, "rates": v}.items()}
-    arrays |= {name: np.zeros((rows, 6)) for name in ("driving", "resisting", "carried", "reached", "opening", "along")}
+    arrays |= {name: np.zeros((rows, 6)) for name in ("reached", "opening", "along")}
     arrays |= {name: np.zeros((sum(rows_of(part) ** 2 for part in parts), 6, 6)) for name in ("inertia", "stay")}
     arrays |= {"programs": np.zeros((len(parts), 7), dtype=np.int64), "first_q": first_q, "first_v": first_v}
     arrays["pose"] = np.zeros((sum(len(part.links) for part in parts), 12))

@@ -41,6 +41,10 @@ class Touch:
         """The same point, as one of B with A."""
         return Touch(self.point, -self.normal, self.gap)
 
+    def closed_within(self, distance: Scalar) -> Touch:
+        """The touch without a gap if its gap is at most `distance`, an empty slot otherwise; unchanged if that is negative."""
+        return Touch(self.point, self.normal, select(distance < 0.0, self.gap, select(self.gap <= distance, 0.0, FAR)))
+
     def only_if(self, condition: Scalar) -> Touch:
         """The touch where the condition holds, an empty slot elsewhere."""
         return Touch(self.point, self.normal, select(condition, self.gap, FAR))

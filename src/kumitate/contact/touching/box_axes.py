@@ -64,10 +64,12 @@ def most_separating(
             j1 = (j + 1) % 3
             j2 = (j + 2) % 3
             square = C[i1, j] * C[i1, j] + C[i2, j] * C[i2, j]  # of a_i × b_j
-            if square > _PARALLEL:
-                reach = half_a[i1] * abs(C[i2, j]) + half_a[i2] * abs(C[i1, j])
-                reach += half_b[j1] * abs(C[i, j2]) + half_b[j2] * abs(C[i, j1])
-                apart = (abs(t[i2] * C[i1, j] - t[i1] * C[i2, j]) - reach) / math.sqrt(square)
+            reach = half_a[i1] * abs(C[i2, j]) + half_a[i2] * abs(C[i1, j])
+            reach += half_b[j1] * abs(C[i, j2]) + half_b[j2] * abs(C[i, j1])
+            along = abs(t[i2] * C[i1, j] - t[i1] * C[i2, j]) - reach
+            # a sine is at most 1: where the edges overlap more than the best direction, dividing by it changes nothing
+            if square > _PARALLEL and (along >= 0.0 or along > most):
+                apart = along / math.sqrt(square)
                 if apart > margin:
                     return -1, apart
                 weight = apart - (_EDGES if before != 6 + 3 * i + j else _EDGES - _BETTER)

@@ -8,7 +8,7 @@ from ...model import Link, Tree
 from ...scalar import Scalar, maximum, select
 from ...spatial import Inertia, Symmetric3, Vector3
 
-__all__ = ["lone_bodies", "turned_freely", "turned_more"]
+__all__ = ["lone_bodies", "turn_of", "turned_freely", "turned_more"]
 
 #: An inertia whose determinant is below this part of the cube of its trace is that of a point or a rod: no torque of its own.
 FLAT = 1e-12
@@ -40,17 +40,15 @@ def turned_more(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
 def _changes(tree: Tree, v: Sequence[Scalar], h: Scalar, implicit: float) -> list[Scalar]:
     found: list[Scalar] = [0.0] * tree.nv
     for link in lone_bodies(tree):
-        omega = Vector3.of(link.velocities(v)[:3])
-        turn, center = _turn(link.inertia, omega, h, implicit * h)
+        center, central = _central(link.inertia)
+        turn = turn_of(central, Vector3.of(link.velocities(v)[:3]), h, implicit * h)
         # the center of mass goes on as it did
         found[link.v_start : link.v_start + 6] = [*turn, *center.cross(turn)]
     return found
 
 
-def _turn(inertia: Inertia, omega: Vector3, h: Scalar, ahead: Scalar) -> tuple[Vector3, Vector3]:
-    """Δω of (I + ahead · G) Δω = −h ω × I ω, I about the center of mass, which is returned too."""
-    center = inertia.first_moment * (1.0 / inertia.mass)
-    central = inertia.rotational + _about(center, -inertia.mass)
+def turn_of(central: Symmetric3, omega: Vector3, h: Scalar, ahead: Scalar) -> Vector3:
+    """Δω of (I + ahead · G) Δω = −h ω × I ω, with the inertia I about the center of mass; zero for points and rods."""
     spin = central @ omega
     units = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
     columns = [central @ unit + (omega.cross(central @ unit) - spin.cross(unit)) * ahead for unit in units]
@@ -59,7 +57,13 @@ def _turn(inertia: Inertia, omega: Vector3, h: Scalar, ahead: Scalar) -> tuple[V
     least = FLAT * trace * trace * trace
     push = spin.cross(omega) * (h / maximum(whole, maximum(least, 1e-300)))
     turn = Vector3(push.dot(b.cross(c)), push.dot(c.cross(a)), push.dot(a.cross(b)))  # by Cramer's rule
-    return Vector3(*(select(whole <= least, 0.0, part) for part in turn)), center
+    return Vector3(*(select(whole <= least, 0.0, part) for part in turn))
+
+
+def _central(inertia: Inertia) -> tuple[Vector3, Symmetric3]:
+    """The center of mass, and the inertia about it."""
+    center = inertia.first_moment * (1.0 / inertia.mass)
+    return center, inertia.rotational + _about(center, -inertia.mass)
 
 
 def _about(c: Vector3, mass: Scalar) -> Symmetric3:

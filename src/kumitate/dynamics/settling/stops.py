@@ -18,6 +18,8 @@ __all__ = ["STIFF", "JointPush", "Stop", "aimed", "moved_inertias", "stops_at"]
 
 #: The stiffness R of a stop relative to the inertia that its joint moves.
 STIFF = 1e7
+#: Loops are solved to fewer digits: this much less stiffness keeps the force of a stop that results from it exact to 1e-5.
+_SOFTER = 1e-2
 #: A coordinate whose gradient has a square below this does not depend on the posture.
 _NO_GRADIENT = 1e-12
 #: The largest velocity at which a joint outside its limits is brought back [rad/s or m/s].
@@ -93,5 +95,5 @@ def _moved_in_loops(tree: Tree, moved: Sequence[float]) -> list[float]:
             square = sum(g * g for g in gradient)
             along = sum(m * g * g for m, g in zip(moved, gradient, strict=True))
             # two points that coincide have no direction between them
-            found.append(along / square**2 if square > _NO_GRADIENT else tree.mass)
+            found.append(_SOFTER * (along / square**2 if square > _NO_GRADIENT else tree.mass))
     return found

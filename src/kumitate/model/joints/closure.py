@@ -80,6 +80,13 @@ class Closure(ABC):
     def nq(self) -> int:
         """The number of coordinates of these degrees of freedom."""
 
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Scalar, Scalar]]:
+        """Of coordinates that are angles, by index: sine and cosine at the pose nearest to X_FM, times any positive number.
+
+        They tell quickly whether an angle is near a limit; kinds that do not give them are slower there.
+        """
+        return {}
+
     def pull(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         """The forces of its own along its degrees of freedom, positive against them, like a spring's k·(q − rest)."""
         return [0.0] * self.nv

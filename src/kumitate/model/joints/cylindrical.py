@@ -35,6 +35,9 @@ class Cylindrical(CoordinateJoint):
     def locate(self, X_FM: Transform) -> list[Any]:
         return [*_REVOLUTE.locate(X_FM), X_FM.translation.z]
 
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
+        return _REVOLUTE.facing(X_FM)
+
     def random(self, rng: np.random.Generator) -> list[float]:
         return [float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(-1.0, 1.0))]
 

@@ -34,6 +34,9 @@ class Planar(JointKind):
     def locate(self, X_FM: Transform) -> list[Any]:
         return [*_REVOLUTE.locate(X_FM), X_FM.translation.x, X_FM.translation.y]
 
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
+        return _REVOLUTE.facing(X_FM)
+
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s, c = sin(q[0]), cos(q[0])
         turn = Motion(Vector3(0.0, 0.0, 1.0))

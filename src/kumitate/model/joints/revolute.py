@@ -29,8 +29,11 @@ class Revolute(CoordinateJoint):
         return Transform(AxisTurn.by(2, q[0]))
 
     def locate(self, X_FM: Transform) -> list[Any]:
+        return [arctan2(*self.facing(X_FM)[0])]
+
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
         R = X_FM.rotation.matrix()
-        return [arctan2(R[1][0] - R[0][1], R[0][0] + R[1][1])]
+        return {0: (R[1][0] - R[0][1], R[0][0] + R[1][1])}
 
     def deviation(self, X_FM: Transform) -> Motion:
         # the shortest rotation from F's axis to M's does not depend on the angle

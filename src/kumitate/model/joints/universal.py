@@ -26,8 +26,11 @@ class Universal(JointKind):
 
     def locate(self, X_FM: Transform) -> list[Any]:
         # the second axis, y of M, and the third row of Ry
+        return [arctan2(*pair) for pair in self.facing(X_FM).values()]
+
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
         R = X_FM.rotation.matrix()
-        return [arctan2(-R[0][1], R[1][1]), arctan2(-R[2][0], R[2][2])]
+        return {0: (-R[0][1], R[1][1]), 1: (-R[2][0], R[2][2])}
 
     def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
         s2, c2 = sin(q[1]), cos(q[1])

@@ -3,6 +3,7 @@
 from .contract import Begun, Impact, Integrator, IntegratorState, MechanicalSystem
 from .extrapolated_euler import ExtrapolatedEuler
 from .following import FollowingSteps
+from .midpoint import Midpoint
 from .rk4 import RK4
 from .rkf45 import RKF45, RKF45Adaptive
 from .runge_kutta import ButcherTableau, RungeKutta
@@ -23,6 +24,7 @@ __all__ = [
     "Integrator",
     "IntegratorState",
     "MechanicalSystem",
+    "Midpoint",
     "RKF45Adaptive",
     "RungeKutta",
     "SemiImplicitEuler",
@@ -32,5 +34,5 @@ __all__ = [
 
 #: Every integrator by its name.
 INTEGRATORS: dict[str, type[Integrator]] = {
-    kind.name: kind for kind in (RKF45, RKF45Adaptive, RK4, SemiImplicitEuler, ExtrapolatedEuler)
+    kind.name: kind for kind in (RKF45, RKF45Adaptive, RK4, SemiImplicitEuler, ExtrapolatedEuler, Midpoint)
 }

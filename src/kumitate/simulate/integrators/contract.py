@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -68,6 +68,19 @@ class MechanicalSystem(Protocol):
     def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         """The effect of a step h from velocities v on the velocities, with contact and stops that act by impulses."""
 
+    def kick(
+        self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar], implicit: Scalar,
+        closed: Scalar,
+    ) -> Impact:  # fmt: skip
+        """The impulses of contact alone, which change velocities `v_free` that all else leads to from v; none of stops.
+
+        Points may close their gaps in a motion of duration h. If `closed` is 1, only those take part that have none, and they
+        stay closed. `implicit`: the time for which `v_free` is implicit in damping, springs and drives.
+        """
+
+    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """The part of v̇ that is due to the turning of the axes in which v (nv) is given."""
+
     def beyond(self, q: Sequence[Scalar]) -> Scalar:
         """1 if a joint is beyond one of its stops at q (nq), else 0."""
 
@@ -125,6 +138,7 @@ class Integrator(ABC):
         order: of its global error in the step size.
         implicit_damping: whether it passes a step to `MechanicalSystem.dynamics`.
         adaptive: whether `step` estimates its error, so that the step can be chosen.
+        kicks: whether contact acts in its steps by `MechanicalSystem.kick`.
         opens: a step h opens closed loops by this times h² J̇v, and by less than h² otherwise.
     """
 
@@ -132,7 +146,14 @@ class Integrator(ABC):
     order: ClassVar[int]
     implicit_damping: ClassVar[bool] = False
     adaptive: ClassVar[bool] = False
+    kicks: ClassVar[bool] = False
     opens: ClassVar[float] = 0.0
+
+    @property
+    def settings(self) -> Hashable:
+        """Its kind and its parameters."""
+        own = ((k, value.settings if isinstance(value, Integrator) else value) for k, value in sorted(vars(self).items()))
+        return (type(self), *own)
 
     @abstractmethod
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
@@ -150,4 +171,4 @@ class ExtendedIntegrator(Integrator):
         self.inner = inner
         self.name, self.order = inner.name, inner.order  # type: ignore[misc]
         self.implicit_damping, self.adaptive = inner.implicit_damping, inner.adaptive  # type: ignore[misc]
-        self.opens = inner.opens  # type: ignore[misc]
+        self.kicks, self.opens = inner.kicks, inner.opens  # type: ignore[misc]

@@ -29,11 +29,13 @@ def interaction_of(
     parameters: Variation | None = None,
     *,
     traced: bool = False,
+    called: bool = False,
 ) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
     Args:
         traced: whether its steps should be traced, as batches and outputs need, where that ends in reasonable time.
+        called: whether functions of the state act on it, or joints follow motions.
 
     Raises:
         InputError: for both contact and held points, an unknown model or method, or options that the model refuses.
@@ -53,10 +55,12 @@ def interaction_of(
             return HeldContact.of(mechanism, held, held_method)
     if contact is None:
         return Interaction(mechanism)
-    return _contact(mechanism, contact, parameters, traced or parameters is not None)
+    return _contact(mechanism, contact, parameters, traced or parameters is not None, called)
 
 
-def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, traced: bool) -> Interaction:
+def _contact(
+    mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, traced: bool, called: bool
+) -> Interaction:  # fmt: skip
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
@@ -69,7 +73,7 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
 
     def made() -> Interaction:
-        if is_scene(mechanism, contact, traced=traced):
+        if is_scene(mechanism, contact, traced=traced, called=called):
             from .scene import SceneContact
 
             return SceneContact(mechanism, contact)
@@ -83,5 +87,5 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
         return ImpulseContact.of(mechanism, contact, parameters)
 
     content = asked if isinstance(asked, str) else json.dumps(as_plain(contact))
-    key = (mechanism, model, content, traced, None if parameters is None else parameters.key)
+    key = (mechanism, model, content, traced, called, None if parameters is None else parameters.key)
     return _KEPT.get(key, made)

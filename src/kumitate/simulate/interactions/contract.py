@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..stepping.actuation import Actuation
     from ..stepping.stepper import Stepper
 
-__all__ = ["Asked", "Interaction", "StepCode", "StepKernels", "content_of"]
+__all__ = ["Asked", "Interaction", "StepKernels", "StepPrograms", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -56,7 +56,7 @@ class StepKernels(Protocol):
         """The velocities after a step with contact by impulses, and that contact."""
 
 
-class StepCode(Protocol):
+class StepPrograms(Protocol):
     """What pushes of contact need of a run's step: programs of (h, q, v, u)."""
 
     @property
@@ -108,7 +108,7 @@ class Interaction:
         """A stepper from a state, of an interaction that steps itself; else None. `bounds`: where joints stop."""
         return None
 
-    def impacts(self, *, resisted: bool) -> Program | None:
+    def impacts(self, *, resisted: bool, parted: bool = False) -> Program | None:
         """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
         return None
 
@@ -141,7 +141,7 @@ class Interaction:
         """The bodies A and B of every point at which they may touch."""
         return []
 
-    def pushes(self, code: StepCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         """What pushes at every such point, as `stepping.reading.PUSHES`, while tracing; where velocities jump, the mean force
         over the step h that begins there."""
         return []

@@ -26,7 +26,7 @@ from ..integrators import Integrator
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
-from .contract import Asked, Interaction, StepCode, StepKernels, content_of
+from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 
 __all__ = ["ForceContact"]
 
@@ -104,7 +104,7 @@ class ForceContact(Interaction):
     def touching_bodies(self) -> list[tuple[str, str]]:
         return [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
 
-    def pushes(self, code: StepCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         found = self.forces.at(q, v).points
         return [part for point in found for part in (*point.force, *point.position, *point.normal)]
 

@@ -23,12 +23,12 @@ from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
 from ...scalar import Program, call
-from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
-from ..stepping.choice import EXPLICIT
+from ..stepping.choice import EXPLICIT, check_midpoint
 from ..stepping.stiffness import fastest_rate
-from .contract import Asked, Interaction, StepCode, StepKernels, content_of
+from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 from .traced_or_scene import why_traced
 
 __all__ = ["ImpulseContact"]
@@ -69,9 +69,9 @@ class ImpulseContact(Interaction):
         pairs = contact_pairs(mechanism, mechanism.tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters)
 
-    def impacts(self, *, resisted: bool) -> Program:
+    def impacts(self, *, resisted: bool, parted: bool = False) -> Program:
         """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
-        return impact_program(self.mechanism, self.contact, self.model, self.parameters, resisted=resisted)
+        return impact_program(self.mechanism, self.contact, self.model, self.parameters, resisted=resisted, parted=parted)
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -91,12 +91,32 @@ class ImpulseContact(Interaction):
             return TimeStepping()
         if name == "semi_implicit_euler":
             return TimeStepping()
+        if name == Midpoint.name:
+            self._check_midpoint()
+            check_midpoint(self.mechanism, step, asked.q, asked.v)
+            return Midpoint()
         if name in INTEGRATORS:
             raise InputError(
                 f"the contact model {self.contact.model!r} makes velocities jump, which {name} cannot: take "
                 "integrator='auto', or a model of springs and dampers, contact='penalty'"
             )
-        raise InputError(f"there is no integrator {name!r}; with contact there are auto, time_stepping, semi_implicit_euler")
+        raise InputError(
+            f"there is no integrator {name!r}; with contact there are auto, time_stepping, semi_implicit_euler, midpoint"
+        )
+
+    def _check_midpoint(self) -> None:
+        """Refuses contact whose impulses cannot be made in two parts."""
+        name = self.mechanism.name
+        if self.contact.model != "rigid":
+            raise InputError(
+                f"{name}: steps of integrator='midpoint' need all laws of contact, of which {self.contact.model!r} obeys only "
+                "some. Take contact='rigid', or integrator='auto'"
+            )
+        if soft := next((pair for pair in self.pairs if pair.surface.stiffness is not None), None):
+            raise InputError(
+                f"{name}: between {soft.bodies[0]!r} and {soft.bodies[1]!r} contact is compliant, which steps of "
+                "integrator='midpoint' cannot follow at order two. Leave its stiffness out, or take integrator='auto'"
+            )
 
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'foot' on 'ground'"."""
@@ -139,7 +159,7 @@ class ImpulseContact(Interaction):
     def touching_bodies(self) -> list[tuple[str, str]]:
         return [pair.bodies for pair in self.pairs for _ in range(pair.capacity)]
 
-    def pushes(self, code: StepCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         found = call(code.jumps, h, q, v, u)  # type: ignore[arg-type]
         points = zip(found["impulses"], found["positions"], found["normals"], strict=True)
         return [part for impulse, at, normal in points for part in (*(x / h for x in impulse), *at, *normal)]

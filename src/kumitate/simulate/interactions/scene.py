@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.loop_motion import loop_coordinates
+from ...compile import Kernel
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.plan import ContactPlan, pairs_of_scene
 from ...contact.scene import Contact
@@ -21,8 +23,8 @@ from ...contact.scenes.step import find
 from ...contact.settings import as_plain
 from ...contact.shapes import FAR
 from ...errors import InputError
-from ...model import Bound, Command, Mechanism
-from ..integrators import INTEGRATORS, RK4, Integrator, TimeStepping
+from ...model import Bound, Command, Mechanism, freedoms
+from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
 from ..scenes.quantities import Quantities
@@ -34,7 +36,7 @@ from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
-from .traced_or_scene import FEWEST
+from .traced_or_scene import ALONE, FEWEST
 
 __all__ = ["SceneContact"]
 
@@ -61,7 +63,8 @@ class SceneContact(Interaction):
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
         bodies, robots = len(free_links(self.mechanism)), len(robot_parts(self.mechanism))
-        why = f"{bodies} bodies are free" if bodies >= FEWEST else "shapes touch that have no traced routine"
+        enough = bodies >= (FEWEST if robots else ALONE)
+        why = f"{bodies} bodies are free" if enough else "shapes touch that have no traced routine"
         if self.contact.belts:
             why = f"the surface of {self.contact.belts[0]!r} moves"
         return ContactPlan("scene", why, pairs_of_scene(self.mechanism, self.contact), None, _SECONDS + robots * _PER_ROBOT)
@@ -76,6 +79,12 @@ class SceneContact(Interaction):
             return TimeStepping(RK4())
         if asked.name == "semi_implicit_euler":
             return TimeStepping()
+        if asked.name == Midpoint.name:
+            raise InputError(
+                f"{self.mechanism.name}: integrator='midpoint' is for contact of one robot, and this is a scene of many bodies "
+                "(`contact.explain()` says why). Take integrator='auto', with which bodies that nothing touches are at order 4 "
+                "and others turn at order 2, and a smaller step for more"
+            )
         if asked.name in INTEGRATORS:
             raise InputError(
                 f"the contact model {self.contact.model!r} makes velocities jump, which {asked.name} cannot: take "
@@ -247,14 +256,22 @@ class SceneCode:
         return bool(self.mechanism.driven)
 
     def efforts_kernel(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The efforts at the joints (n, nv) at states, those of a controller and of drives; as the kernel of a `StepCode`."""
-        total = u[:, : self.mechanism.nv].copy()
-        for joint, command in zip(self.mechanism.driven, parts_of(self._forcing, u.T).commands, strict=True):
+        """The efforts at the joints (n, `freedoms`) at states, those of a controller and of drives; as of a `StepCode`."""
+        m = self.mechanism
+        total = np.zeros((len(u), freedoms(m)))
+        total[:, : m.nv] = u[:, : m.nv]
+        if freedoms(m) > m.nv:
+            q, v = (np.hstack(pair) for pair in zip((q, v), self._loop_coordinates(q, v), strict=True))
+        for joint, command in zip(m.driven, parts_of(self._forcing, u.T).commands, strict=True):
             commands = (Command(*values) for values in np.array(command).T.tolist())
             states = zip(q[:, joint.q].tolist(), v[:, joint.v].tolist(), commands, strict=True)
             wished = [joint.drive.law(*state).effort for state in states]
             total[:, joint.v] += np.clip(np.array(wished, dtype=float), -joint.limit, joint.limit)
         return total
+
+    @cached_property
+    def _loop_coordinates(self) -> Kernel:
+        return Kernel(loop_coordinates(self.mechanism))
 
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The efforts along a run, which are those that were held."""

@@ -9,21 +9,23 @@ from ...contact.scenes.parts import free_links
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
 
-__all__ = ["FEWEST", "is_scene", "why_traced"]
+__all__ = ["ALONE", "FEWEST", "is_scene", "why_traced"]
 
-#: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs.
-FEWEST = 3
+#: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs: of one
+#: body; and of two beside a robot, or with functions of the state, which scenes call from Python at every step.
+FEWEST, ALONE = 3, 2
 #: Up to so many bodies can be traced where that is asked for: six bricks take minutes to compile.
 MOST_TRACED = 4
 
 
-def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool) -> bool:
-    """Whether contact of a mechanism is a scene: rigid contact of at least `FEWEST` free bodies, robots beside them.
+def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool, called: bool) -> bool:
+    """Whether contact of a mechanism is a scene: rigid contact of `FEWEST` free bodies and more, robots beside them, or of two.
 
     So is that of fewer bodies with shapes that cannot be traced against each other, such as a box on a larger hull.
 
     Args:
         traced: whether few bodies should be traced nevertheless.
+        called: whether functions of the state act on it, or joints follow motions.
 
     Raises:
         InputError: for belts where they are not computed.
@@ -34,7 +36,8 @@ def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool) -> bool:
         return True
     if contact.model != "rigid" or (traced and bodies <= MOST_TRACED):
         return False
-    if bodies < FEWEST and not _needs_any_convex(mechanism, contact):
+    alone = bodies == len(mechanism.tree.links) and not called
+    if bodies < (ALONE if alone else FEWEST) and not _needs_any_convex(mechanism, contact):
         return False
     return not _fault_of(mechanism, contact)
 
@@ -44,9 +47,10 @@ def why_traced(mechanism: Mechanism, contact: Contact) -> str:
     bodies = len(free_links(mechanism))
     if contact.model != "rigid":
         return f"scenes have no {contact.model} contact"
-    if bodies < FEWEST:
-        return f"scenes begin with {FEWEST} free bodies, and there {'is 1' if bodies == 1 else f'are {bodies}'}"
-    traced = f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters"
+    if bodies < (ALONE if bodies == len(mechanism.tree.links) else FEWEST):
+        few = "1 is" if bodies == 1 else f"{bodies} are"
+        return f"scenes begin with {FEWEST} free bodies, or {ALONE} alone, and {few} free"
+    traced = f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters, {ALONE} also for functions"
     return _fault_of(mechanism, contact) or traced
 
 

@@ -15,17 +15,13 @@ from .columns import joint_columns
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
 
-__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "limits_passed", "quaternion_error"]
+__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "quaternion_error"]
 
 #: A step is reported if its energy is out of balance by more than this part of the energy that the run exchanges, if that is
 #: more than this part of the energy itself.
 _JUMP, _ROUNDING = 0.02, 1e-9
 #: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
-#: A joint that is so little outside its limits has stopped there, to the rounding of its stop [rad or m].
-_REACHED = 1e-9
-#: Rows of which extremes are taken side by side.
-_TOGETHER = 64
 
 
 class LimitPassed(NamedTuple):
@@ -203,56 +199,3 @@ def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:
         if parts:
             worst = max(worst, float(np.abs(1.0 - np.linalg.norm(q[:, parts], axis=1)).max(initial=0.0)))
     return worst
-
-
-def limits_passed(
-    mechanism: Mechanism, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
-) -> tuple[LimitPassed, ...]:
-    """The joint limits that a motion exceeds.
-
-    Args:
-        time: (n,) [s]; `q`: (n, nq); `v`, `tau`: (n, nv), in SI units.
-
-    Position limits are checked for joints whose coordinates correspond one to one to degrees of freedom (not for quaternions).
-    """
-    passed: list[LimitPassed] = []
-    positions, velocities, efforts = _Columns(q), _Columns(v), _Columns(tau)
-    for joint, kind, q_columns, v_columns in joint_columns(mechanism):
-        for k, limit in enumerate(joint.limits):
-            dof = v_columns.start + k
-            excesses: dict[str, np.ndarray | None] = {
-                "position": positions.outside(q_columns.start + k, limit.lower, limit.upper) if kind.nq == kind.nv else None,
-                "velocity": velocities.outside(dof, _negative(limit.velocity), limit.velocity),
-                "effort": efforts.outside(dof, _negative(limit.effort), limit.effort),
-            }
-            for quantity, excess in excesses.items():
-                least = _REACHED if quantity == "position" else 0.0
-                if excess is not None and (excess > least).any():
-                    first = float(time[int(np.argmax(excess > least))])
-                    passed.append(LimitPassed(mechanism.v_names[dof], first, float(np.nanmax(excess)), quantity))
-    return tuple(passed)
-
-
-class _Columns:
-    """The columns of a table (n, m), with the least and the greatest value of each: most stay within their limits."""
-
-    def __init__(self, values: np.ndarray):
-        # NumPy takes extremes along long rows at once, but those of short rows one by one
-        rows, columns = values.shape
-        whole = rows // _TOGETHER * _TOGETHER
-        parts, rest = values[:whole].reshape(rows // _TOGETHER, _TOGETHER * columns), values[whole:]
-        self.values = values
-        self.least = np.vstack([parts.min(axis=0, initial=np.inf).reshape(_TOGETHER, columns), rest]).min(axis=0)
-        self.greatest = np.vstack([parts.max(axis=0, initial=-np.inf).reshape(_TOGETHER, columns), rest]).max(axis=0)
-
-    def outside(self, k: int, lower: float | None, upper: float | None) -> np.ndarray | None:
-        """How far the values of column k are outside the limits (n); None if all are inside, or if there are no limits."""
-        low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
-        unlimited = lower is None and upper is None
-        if unlimited or (low <= self.least[k] and self.greatest[k] <= high):  # not so for NaN
-            return None
-        return np.maximum(low - self.values[:, k], self.values[:, k] - high)
-
-
-def _negative(value: float | None) -> float | None:
-    return None if value is None else -value

@@ -25,12 +25,10 @@ def check_scene(mechanism: Mechanism, bounds: Sequence[Bound], outputs: bool, pa
             "states of its runs, with functions of kumitate.Robot, and make a simulation for each value of a parameter"
         )
     for joint in mechanism.driven:
-        in_loop = joint.v >= mechanism.nv
-        if in_loop or drive_states(joint.drive):
-            what = "is in a loop joint" if in_loop else "has a state of its own"
+        if drive_states(joint.drive):
             raise InputError(
-                f"{mechanism.name}: the {joint.drive.kind} drive of {joint.name!r} {what}, which scenes of many free bodies "
-                f"cannot simulate; take it out by with_drives({{{joint.name!r}: None}}), or drive a joint of the tree"
+                f"{mechanism.name}: the {joint.drive.kind} drive of {joint.name!r} has a state of its own, which scenes of "
+                f"many free bodies cannot simulate; take it out by with_drives({{{joint.name!r}: None}})"
             )
     if baumgarte and mechanism.tree.closed:
         closing = [*(loop.name for loop in mechanism.loops), *(coupling.name for coupling in mechanism.couplings)]

@@ -9,7 +9,7 @@ from ... import kinematics
 from ...contact.impulse.problem import inertia
 from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
 from ...dynamics.loops.jacobian import loop_jacobian
-from ...model import Mechanism, PerLink, Tree
+from ...model import Mechanism, PerLink, Tree, freedoms
 from ...scalar import Program, Scalar, is_zero, trace
 from ...spatial import Transform
 from ..stepping.equations import Parts, applied_power
@@ -71,7 +71,8 @@ def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) 
     """(h, q, v, u) → what closes the loops of a robot.
 
     "closed" (rows of G, rows of six, 6): G v are the rates at which loops and couplings open. "along" (rows, 6): the efforts at
-    the joints that are equal to those of drives in loops.
+    the joints that are equal to those in loops. "axes" (degrees of freedom of loops, rows, 6): their rates per velocity; a row
+    of zeros where no loop joint has a drive of its own.
 
     Args:
         drives: by the name of a loop with drives, where its efforts begin in u.
@@ -83,13 +84,18 @@ def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) 
         motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
         rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
         closed = loop_jacobian(tree, motions, [row for row in rows if is_zero(row.softness)])
-        along: list[Scalar] = [0.0] * nv
+        along, axes = list[Scalar]([0.0] * nv), list[list[Scalar]]()
         for chord, closing in zip(tree.chords, closings, strict=True):
-            if chord.name in drives:
-                free = chord_rows(tree, motions, chord, closing)[1]
-                for k, rates in enumerate(loop_jacobian(tree, motions, free), drives[chord.name]):
-                    along = [effort + rate * u[k] for effort, rate in zip(along, rates, strict=True)]
-        return {"closed": [in_rows(rates) for rates in closed or [[0.0] * nv]], "along": in_rows(along)}
+            own = loop_jacobian(tree, motions, chord_rows(tree, motions, chord, closing)[1])
+            axes += own
+            for k, rates in enumerate(own if chord.name in drives else (), drives.get(chord.name, 0)):
+                along = [effort + rate * u[k] for effort, rate in zip(along, rates, strict=True)]
+        nothing = [[0.0] * nv]
+        return {
+            "closed": [in_rows(rates) for rates in closed or nothing],
+            "along": in_rows(along),
+            "axes": [in_rows(rates) for rates in (axes if freedoms(mechanism) > nv else nothing)],
+        }
 
     return trace(loops, {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": efforts}, f"loops_{mechanism.name}")
 

@@ -11,10 +11,10 @@ from ... import kinematics
 from ...compile import Kernel, found_or_traced
 from ...compile.stored import StoredProgram
 from ...contact.scenes.arrays import RobotMotions, Robots
-from ...contact.scenes.building import with_efforts
+from ...contact.scenes.building import rows_of, with_efforts
 from ...contact.scenes.parts import RobotPart
 from ...contact.scenes.scene import Scene
-from ...model import Bound
+from ...model import Bound, freedoms
 from ...model.digest import digest
 from ...procedure.located import LocatedProgram
 from ...scalar import Program, trace
@@ -81,11 +81,14 @@ class RobotSteps:
         return bool(self._bounds or self._drives)
 
     @property
-    def sizes(self) -> tuple[int, int, int, int]:
-        """How many efforts, commands, and pieces of drives and stops it has, and how many rows of six its loops."""
-        closed = self._loop_program.outputs[0].size // ROW if self.part.mechanism.tree.closed else 0
-        commands, pieces = 3 * max(len(self._drives), 1), pieces_of(self.part.mechanism, self._bounds)
-        return self._first_drive + sum(self.drives.values()), commands, pieces, closed
+    def sizes(self) -> tuple[int, ...]:
+        """How many efforts, commands, pieces, rows of loops, degrees of freedom and rows of axes it has, as `RobotMotions`."""
+        mechanism = self.part.mechanism
+        commands, pieces = 3 * max(len(self._drives), 1), pieces_of(mechanism, self._bounds)
+        free = ROW * rows_of(self.part) + freedoms(mechanism) - mechanism.nv if self.settles else 0
+        looped = self._loop_program.outputs if mechanism.tree.closed else ()
+        closed, _, axes = (array.size // ROW for array in looped) if looped else (0, 0, 0)
+        return self._first_drive + sum(self.drives.values()), commands, pieces, closed, free, axes
 
     @property
     def _first_drive(self) -> int:
@@ -168,8 +171,7 @@ class RobotSteps:
 
 def with_robots(scene: Scene, robots: Sequence[RobotSteps]) -> Scene:
     """The scene with room for the numbers of its robots, which knows their programs."""
-    efforts, commands, pieces, closed = ([robot.sizes[k] for robot in robots] for k in range(4))
-    made = with_efforts(scene, efforts, commands, pieces, closed)
+    made = with_efforts(scene, *([robot.sizes[k] for robot in robots] for k in range(6)))
     for robot in robots:
         robot.locate(made.bodies.robots.motions)
     return made

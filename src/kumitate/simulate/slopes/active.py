@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...analysis.loop_motion import loop_coordinates
+from ...compile import Kernel
+from ...model import in_loops
+
 if TYPE_CHECKING:
     from ..simulation import MechanismSimulation
+    from ..stepping.compiled_step import StepCode
 
 __all__ = ["ActiveSet", "ContactMode", "active_sets"]
 
@@ -80,13 +85,25 @@ def active_sets(
             modes, borders = _contact(seen, h)
             found += [(modes[..., k], borders[..., k]) for k in range(len(names))]
         freely = v + h * code.dynamics_kernel(h, q, v, acting)[0]
+        before, moved = _of_all_joints(code, q, freely)
+        after, _ = _of_all_joints(code, q_after, freely)
         for bound in code.bounds:
             names.append(f"{bound.name!r} at {bound.at:g}")
-            gap, end = (bound.sign * (at[..., bound.q] - bound.at) for at in (q, q_after))
-            found.append(_stop(gap, end, bound.sign * freely[..., bound.v], h))
+            gap, end = (bound.gap(place) for place in (before, after))
+            found.append(_stop(gap, end, bound.sign * moved[bound.v], h))
     if not found:
         return ActiveSet((), np.zeros((*lead, 0), dtype=int), np.zeros((*lead, 0), dtype=bool))
     return ActiveSet(tuple(names), *(np.stack(part, axis=-1) for part in zip(*found, strict=True)))
+
+
+def _of_all_joints(code: StepCode, q: np.ndarray, v: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The coordinates and velocities (...) of all joints one by one, those of loop joints only where some of these stop."""
+    parts = [[q], [v]]
+    if in_loops(code.mechanism, code.bounds):
+        for part, more in zip(parts, Kernel(loop_coordinates(code.mechanism))(q, v), strict=True):
+            part.append(more)
+    place, speeds = (list(np.moveaxis(np.concatenate(part, axis=-1), -1, 0)) for part in parts)
+    return place, speeds
 
 
 def _contact(seen: Mapping[str, np.ndarray], h: float) -> tuple[np.ndarray, np.ndarray]:

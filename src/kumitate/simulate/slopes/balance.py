@@ -28,10 +28,10 @@ from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from .effort_columns import SparseColumn
 
-__all__ = ["Balance", "balance"]
+__all__ = ["StepBalance", "balance"]
 
 
-class Balance(NamedTuple):
+class StepBalance(NamedTuple):
     """M dv' = r of a step h.
 
     Attributes:
@@ -46,7 +46,7 @@ class Balance(NamedTuple):
     efforts: list[SparseColumn]
 
 
-def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: Any, u: Any) -> Balance:
+def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: Any, u: Any) -> StepBalance:
     """The balance at the velocities `after` the step."""
     tree, parts = m.base_parameter_tree, parts_of(forcing, u)
     rates = [(b - a) / h for a, b in zip(v, after, strict=True)]
@@ -65,7 +65,7 @@ def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: An
         efforts += [{k: x for k, x in enumerate(row) if not is_zero(x)} for row in jacobian(tree, q, tree.places[name])]
     efforts += _add_drives(m, parts.commands, len(forcing.commands), slopes, rates, q, v, h)
     efforts += [{} for _ in range(len(u) - m.nv - len(efforts))]
-    return Balance(M, [[-h * x for x in row] for row in by_q], _velocity_rows(m, M, by_v, v, h), efforts)
+    return StepBalance(M, [[-h * x for x in row] for row in by_q], _velocity_rows(m, M, by_v, v, h), efforts)
 
 
 def _add_drives(

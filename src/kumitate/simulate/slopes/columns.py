@@ -22,19 +22,19 @@ __all__ = ["JointEnd", "TwoRounds", "step_columns"]
 
 
 class TwoRounds(NamedTuple):
-    """H x₁ = r and H x = r − s − E x₁, for the changes x (nv) of the velocities after a step.
+    """H x₁ = r and H x = r + s − E x₁, for the changes x (nv) of the velocities after a step.
 
     Attributes:
         H, over: the matrix H of the system, and E, what is carried over to the second round.
         by_q, by_v: r by the coordinates and by the velocities (nv, nv); by an effort it is the length of the step.
-        opening_over: s by the coordinates (nv, nv).
+        by_q_over: s by the coordinates (nv, nv).
     """
 
     H: Pattern
     over: Pattern
     by_q: Matrix
     by_v: Matrix
-    opening_over: Matrix
+    by_q_over: Matrix
 
 
 class JointEnd(NamedTuple):
@@ -61,7 +61,7 @@ def step_columns(
         efforts: for the columns of B behind those of efforts along the joints, such efforts in their place.
     """
     sparse = [[x for row in matrix.values() for x in row.values()] for matrix in (system.H, system.over)]
-    given = [*sparse, h, system.by_q, system.by_v, system.opening_over, entries_of(efforts)]
+    given = [*sparse, h, system.by_q, system.by_v, system.by_q_over, entries_of(efforts)]
     found = call(_program(tree, system, list(ends), efforts), *given, *(part for end in ends.values() for part in end))
     return found["A"], found["B"]
 
@@ -71,18 +71,19 @@ def _program(tree: Tree, system: TwoRounds, turning: Sequence[int], efforts: Seq
     n = tree.nv
     unit = [table([1.0 if i == k else 0.0 for k in range(n)]) for i in range(n)]
 
-    def columns(H: Any, over: Any, h: Any, by_q: Any, by_v: Any, less: Any, entries: Any, *parts: Any) -> dict[str, Any]:
-        factors, more = SparseFactors.of(_filled(system.H, H)), _filled(system.over, over)
+    def columns(H: Any, E: Any, h: Any, by_q: Any, by_v: Any, by_q_over: Any, entries: Any, *parts: Any) -> dict[str, Any]:
+        factors, over = SparseFactors.of(_filled(system.H, H)), _filled(system.over, E)
         ends = {index: JointEnd(*parts[3 * k : 3 * k + 3]) for k, index in enumerate(turning)}
         own = [row for link in tree.links for row in (ends[link.index].own if link.index in ends else link.velocities(unit))]
 
         def three(k: Any, _: Any) -> tuple[None, list[list[Scalar]]]:
-            right = [np.array([by_q[i][k], by_v[i][k], h * unit[i][k]], dtype=object) for i in range(n)]
-            once = factors.solve(right)
-            left = [r - along(more[i], once) - np.array([less[i][k], 0.0, 0.0], dtype=object) for i, r in enumerate(right)]
-            by_coordinate, by_velocity, by_effort = zip(*factors.solve(left), strict=True)
-            first, *others = (_at_end(tree, ends, h, x) for x in (by_coordinate, by_velocity, by_effort))
-            return None, [[x + row[k] for x, row in zip(first, own, strict=False)] + first[n:], *others]
+            right: Any = [np.array([by_q[i][k], by_v[i][k], h * unit[i][k]], dtype=object) for i in range(n)]
+            once: Any = factors.solve(right)
+            less = [along(over[i], once) - np.array([by_q_over[i][k], 0.0, 0.0], dtype=object) for i in range(n)]
+            twice: Any = [r - s for r, s in zip(right, less, strict=True)]
+            by_coordinate, by_velocity, by_effort = zip(*factors.solve(twice), strict=True)
+            first, second, third = (_at_end(tree, ends, h, x) for x in (by_coordinate, by_velocity, by_effort))
+            return None, [[x + row[k] for x, row in zip(first, own, strict=False)] + first[n:], second, third]
 
         _, found = loop(n, three, None)
         kept = [found[k] for k in range(n)]
@@ -91,8 +92,8 @@ def _program(tree: Tree, system: TwoRounds, turning: Sequence[int], efforts: Seq
         B = [[*(kept[k][2][i] for k in range(n)), *(column[i] for column in others)] for i in range(2 * n)]
         return {"A": A, "B": B}
 
-    sizes: dict[str, int | tuple[int, ...]] = {"H": _size(system.H), "over": _size(system.over), "h": ()}
-    sizes |= dict.fromkeys(("by_q", "by_v", "opening_over"), (n, n))
+    sizes: dict[str, int | tuple[int, ...]] = {"H": _size(system.H), "E": _size(system.over), "h": ()}
+    sizes |= dict.fromkeys(("by_q", "by_v", "by_q_over"), (n, n))
     sizes["entries"] = len(entries_of(efforts))
     for index in turning:
         k = tree.links[index].kind.nv

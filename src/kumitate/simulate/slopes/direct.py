@@ -85,9 +85,9 @@ class Direct:
         self._kernel = Kernel(found_or_traced(key, lambda: trace(slopes, inputs, name)))
 
     def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[tuple[np.ndarray, ...], Any]:
-        """As of `Along`; and which of the states (...) this is not the derivative at."""
+        """As of `Along`; and 1 for those of the states (...) this is not the derivative at, else 0."""
         q_after, v_after, A, B, elsewhere = self._kernel(h, q, v, u)
-        return (q_after, v_after, A, B if B.shape[-1] == columns else B[..., :columns]), elsewhere > 0.5
+        return (q_after, v_after, A, B if B.shape[-1] == columns else B[..., :columns]), elsewhere
 
 
 def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scalar) -> tuple[list[Scalar], Dense, Dense, Dense]:

@@ -17,12 +17,13 @@ class _Group(NamedTuple):
     """Neighbouring columns with equally many entries, of which each next column has its own `stride` rows further down.
 
     Attributes:
-        rows: of the entries of the first column; start: the place of the first among the entries of all columns.
+        rows: of the entries of the first column; width: the number of columns.
+        start: the place of the first entry among those of all columns.
     """
 
     rows: list[int]
     stride: int
-    count: int
+    width: int
     start: int
 
 
@@ -47,8 +48,8 @@ def effort_columns(columns: Sequence[SparseColumn], along: Stack, part: int, ent
             parts = [along[k * stride + row][part] for row in rows]
             return None, [sum((w * each[i] for w, each in zip(weights, parts, strict=True)), 0.0) for i in range(height)]
 
-        _, found = loop(group.count, column, None)
-        yield from (found[k] for k in range(group.count))
+        _, found = loop(group.width, column, None)
+        yield from (found[k] for k in range(group.width))
 
 
 def _groups(columns: Sequence[SparseColumn]) -> Iterator[_Group]:

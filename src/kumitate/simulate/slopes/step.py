@@ -84,9 +84,10 @@ class SlopedStep:
         h, columns = self._simulation.step_size, self._columns
         if self._direct is None:
             return self._along(time, h, q, v, u, columns)
-        found, other = self._direct(time, h, q, v, u, columns)
+        found, elsewhere = self._direct(time, h, q, v, u, columns)
         if not time.shape:
-            return self._along(time, h, q, v, u, columns) if other else found
+            return self._along(time, h, q, v, u, columns) if elsewhere.item() > 0.5 else found
+        other = elsewhere > 0.5
         if other.any():
             again = self._along(time[other], h, q[other], v[other], u[other], columns)
             for part, right in zip(found, again, strict=True):
@@ -130,6 +131,11 @@ def _check(simulation: MechanismSimulation) -> None:
         raise InputError(
             f"{owner}: a step of drives with states of their own, such as pressures, cannot be differentiated. Take drives "
             "without, or linearize them by hand"
+        )
+    if simulation.integrator.kicks and simulation.interaction.touches:
+        raise InputError(
+            f"{owner}: a step of integrator={simulation.integrator.name!r} with contact cannot be differentiated. Take "
+            "integrator='auto' or 'semi_implicit_euler'"
         )
     if simulation.interaction.held is not None:
         raise InputError(

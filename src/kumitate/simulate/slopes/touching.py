@@ -19,6 +19,7 @@ from typing import Any
 from ...contact.impulse.jacobians import link_jacobians
 from ...contact.impulse.linearised import LinearisedContact, Pressing, linearised
 from ...contact.scene import Pair
+from ...dynamics.derivatives.slopes import zeros
 from ...dynamics.settling.free_turning import lone_bodies
 from ...dynamics.settling.stops import RECOVERY, STIFF, stops_at
 from ...kinematics import carried, integrate
@@ -31,7 +32,7 @@ from ..interactions import Interaction
 from ..stepping.compiled_step import StepCode
 from ..stepping.forcing import Forcing
 from .active import RESTING, SLOW
-from .balance import Balance, balance
+from .balance import StepBalance, balance
 from .columns import JointEnd, TwoRounds, step_columns
 from .direct import Page, Sloped, turned
 from .tangent import flat
@@ -81,25 +82,23 @@ def _stepped(code: StepCode, forcing: Forcing, pairs: Sequence[Pair], flies: boo
     return Sloped(integrate(m.tree, q, move), carried(m.tree, after, move), A, B, elsewhere)
 
 
-def _system(free: Balance, touched: LinearisedContact, held: dict[int, tuple[Scalar, Scalar]]) -> TwoRounds:
+def _system(free: StepBalance, touched: LinearisedContact, held: dict[int, tuple[Scalar, Scalar]]) -> TwoRounds:
     """(M + JᵀKJ) dv' = r, with what is carried over from the first round to the second."""
     H = {i: {j: x for j, x in enumerate(row) if not is_zero(x)} for i, row in enumerate(free.M)}
-    over, opening, opening_over = touched.carried_over, touched.opening, touched.opening_over
+    by_q, by_q_over = ([list(row) for row in rows] for rows in (free.by_q, zeros(len(H))))
+    for matrix, more in ((by_q, touched.by_q), (by_q_over, touched.by_q_over)):
+        for i, row in more.items():
+            for j, x in row.items():
+                matrix[i][j] = matrix[i][j] + x
     for i, row in touched.stiffness.items():
         for j, x in row.items():
             H[i][j] = H[i].get(j, 0.0) + x
             H[j].setdefault(i, 0.0)
+    over = touched.carried_over
     for k, (R, back) in held.items():
-        H[k][k] = H[k][k] + R
-        for matrix, more in ((over, R), (opening, back), (opening_over, back)):
-            matrix[k][k] = matrix[k].get(k, 0.0) + more
-    by_q = [list(row) for row in free.by_q]
-    for sign, matrix in ((1.0, touched.turning), (-1.0, opening)):
-        for i, row in matrix.items():
-            for j, x in row.items():
-                by_q[i][j] = by_q[i][j] + sign * x
-    n = len(H)
-    return TwoRounds(H, over, by_q, free.by_v, [[opening_over[i].get(j, 0.0) for j in range(n)] for i in range(n)])
+        H[k][k], over[k][k] = H[k][k] + R, over[k].get(k, 0.0) + R
+        by_q[k][k], by_q_over[k][k] = by_q[k][k] - back, by_q_over[k][k] - back
+    return TwoRounds(H, over, by_q, free.by_v, by_q_over)
 
 
 def _ends(m: Mechanism, after: Sequence[Scalar], h: Scalar, q: Any) -> dict[int, JointEnd]:

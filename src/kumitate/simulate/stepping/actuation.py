@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate, pairwise, starmap
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,12 @@ class Actuation:
             InputError: for an input with a wrong name or shape, or for a source that is a function.
         """
         forcing, start = self.forcing, 0
+        if tau is None and not (wrenches or loop_tau or inputs):
+            for own, source in self._held_places:
+                u[own] = 0.0 if source is None else source
+            if forcing.inputs:
+                self._put_inputs(u, {})
+            return
         given = [tau, *map(wrenches.get, forcing.wrenches), *map(loop_tau.get, forcing.loop_tau)]
         given += [None] * len(forcing.motions)
         given += [self._command(name, inputs.get(name)) for name in forcing.commands]
@@ -158,6 +165,13 @@ class Actuation:
             u[own] = value
         if inputs or forcing.inputs:
             self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
+
+    @cached_property
+    def _held_places(self) -> list[tuple[slice, Any]]:
+        """Where the sources stand in u that are constants, and their values."""
+        ends = list(accumulate((len(names) for _, names in self.forcing.labels), initial=0))
+        places = zip(starmap(slice, pairwise(ends)), self.forcing.sources, self.how, strict=True)
+        return [(own, source) for own, source, how in places if how is How.CONSTANT]
 
     def _command(self, name: str, given: Any) -> Any:
         """The values of a command; None where nothing is given, which leaves its own."""

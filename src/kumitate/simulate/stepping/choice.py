@@ -9,13 +9,15 @@ import numpy as np
 from ...errors import InputError
 from ...model import Mechanism
 from ..checks import checked_tolerance
-from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, SemiImplicitEuler, TimeStepping
+from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, Midpoint, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
 
-__all__ = ["EXPLICIT", "chosen_integrator", "divergence", "singular_angles", "vanishing_steps"]
+__all__ = ["EXPLICIT", "check_midpoint", "chosen_integrator", "divergence", "singular_angles", "vanishing_steps"]
 
 #: The fastest rate that explicit methods of order 4 and 5 follow, as a multiple of 1/step.
 EXPLICIT = 2.5
+#: The same for the midpoint rule, which finds its velocities by iteration.
+ITERATED = 5.0
 #: A joint whose coordinates come this close to their singularity explains why a run failed.
 _SINGULAR = 0.1
 
@@ -61,10 +63,23 @@ def chosen_integrator(
     if not isinstance(name, str) or name not in INTEGRATORS:
         raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
     kind = INTEGRATORS[name]
+    if kind is Midpoint:
+        check_midpoint(mechanism, step, q, v)
     tolerance = checked_tolerance(tolerance)
     if not kind.adaptive:
         return kind()
     return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
+
+
+def check_midpoint(mechanism: Mechanism, step: float, q: np.ndarray, v: np.ndarray) -> None:
+    """Refuses steps [s] of the midpoint rule from a state that are too long for a mechanism's stiff forces."""
+    rate, joint = fastest_rate(mechanism, q, v)
+    if rate * step >= ITERATED:
+        raise InputError(
+            f"{mechanism.name}: damping, friction, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for steps of "
+            f"{step:g} s with integrator='midpoint'. Take steps below {ITERATED / rate:.2g} s, or integrator='auto', which is "
+            "implicit in them"
+        )
 
 
 def divergence(
@@ -84,7 +99,7 @@ def divergence(
         touching: the pairs that touched there, in words.
     """
     method = method.inner if isinstance(method, FollowingSteps) else method
-    if isinstance(method, TimeStepping) and np.isposinf(v).all():
+    if _by_impulses(method) and np.isposinf(v).all():
         where = f" ({', '.join(touching)})" if touching else ""
         return (
             f"{mechanism.name}: the contact problem has no usable solution at t = {t:.6g} s{where}: the velocities miss "
@@ -106,7 +121,7 @@ def _remedy(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, method: Integrat
     if singular := singular_angles(mechanism, q, _SINGULAR):
         return _away_from(singular)
     rate, joint = fastest_rate(mechanism, q[-1], v)
-    jumps = isinstance(method, TimeStepping)
+    jumps = _by_impulses(method)
     explicit = method.flight is not None if isinstance(method, TimeStepping) else not method.implicit_damping
     if rate * step > 1.0 and explicit:
         taken = "'semi_implicit_euler', which is" if jumps else "'semi_implicit_euler' or 'extrapolated_euler', which are"
@@ -114,6 +129,11 @@ def _remedy(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, method: Integrat
     if jumps or method.name == "rkf45_adaptive":
         return "Take a smaller step, and look at the efforts just before."
     return "Take a smaller step, or integrator='rkf45_adaptive'."
+
+
+def _by_impulses(method: Integrator) -> bool:
+    """Whether its steps solve problems of contact."""
+    return isinstance(method, TimeStepping) or method.kicks
 
 
 def vanishing_steps(mechanism: Mechanism, told: str, q: np.ndarray) -> str:

@@ -27,7 +27,7 @@ from .equations import (
     projection_program,
     seen_program,
 )
-from .jumps import jump_program
+from .jumps import jump_program, kick_program
 from .kept import Kept
 from .outputs import Output, Signals, evaluated
 from .stabilisation import Stabilisation
@@ -153,7 +153,13 @@ class StepCode:
     @cached_property
     def impacts(self) -> Program | None:
         """(h, q, v, v_free, and what else it needs) → the velocities after contact by impulses; None without."""
-        return self._interaction.impacts(resisted=self.settles) if self.touches else None
+        return self._interaction.impacts(resisted=self.settles, parted=self.integrator.kicks) if self.touches else None
+
+    @cached_property
+    def kicks(self) -> Program | None:
+        """The impulses of contact alone, for an integrator that takes them so; None without contact."""
+        impacts = self.impacts if self.integrator.kicks else None
+        return None if impacts is None else kick_program(self._forcing, impacts, resisted=self.settles)
 
     @property
     def settles(self) -> bool:
@@ -218,7 +224,7 @@ class StepCode:
         closing = self.closing if self.closes else None
         return step_program(
             self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row,
-            self.bounds, self._forcing,
+            self.bounds, self._forcing, self.kicks,
         )  # fmt: skip
 
     @cached_property
@@ -294,6 +300,11 @@ class StepCode:
     def jump_kernel(self) -> Kernel:
         """The velocities after a step with contact, and that contact."""
         return Kernel(self._stored("jumps"), shared=self._shared)
+
+    @cached_property
+    def kick_kernel(self) -> Kernel:
+        """The velocities after contact alone."""
+        return Kernel(self._stored("kicks"), shared=self._shared)
 
     @cached_property
     def efforts_kernel(self) -> Kernel:
@@ -387,17 +398,10 @@ def compiled_step(
     targets = (*(name for name, source in forcing.commands.items() if callable(source)), *forcing.following)
     shape = (tuple(forcing.places), tuple(forcing.drives.items()), sizes, program is not None, varied, targets)
     asked = tuple((output.name, output.key) for output in outputs)
-    settings = (_settings(integrator), shape, stabilisation, asked, bool(bounds))
+    settings = (integrator.settings, shape, stabilisation, asked, bool(bounds))
     known, content = digest(forcing.mechanism), interaction.content
     text = None if known is None or content is None else repr((known, content, settings))
     key: Hashable = None if interaction.key is None else (forcing.mechanism, interaction.key, settings)
     code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, bounds, text))
     functions = None if program is None else str(program)
     return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))
-
-
-def _settings(integrator: Any) -> Hashable:
-    """The parameters of an integrator."""
-    if not isinstance(integrator, Integrator):
-        return integrator  # type: ignore[no-any-return]
-    return (type(integrator), *((name, _settings(value)) for name, value in sorted(vars(integrator).items())))

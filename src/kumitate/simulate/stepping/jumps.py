@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import kinematics
-from ...analysis import joint_accelerations, joint_motion
+from ...analysis import joint_accelerations, joint_coordinates, joint_motion
 from ...dynamics.settling.advances import advances
 from ...dynamics.settling.drive_states import state_rates
-from ...dynamics.settling.drives import drive_forces
+from ...dynamics.settling.drives import drive_forces, limited
 from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, stops_at
@@ -19,10 +19,12 @@ from .driven import drive_power, moved_by
 from .equations import applied_power, parts_of, seen_mechanism
 from .forcing import Forcing
 
-__all__ = ["jump_program"]
+__all__ = ["jump_program", "kick_program"]
 
 #: What there is to report of contact where none is simulated.
 _UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
+#: What steps need of contact alone.
+_NEEDED = ("v", "work", "touching", "missed", "unsolved")
 
 
 def jump_program(
@@ -45,7 +47,7 @@ def jump_program(
 
     A joint with a prescribed motion resists contact like a far larger inertia, and its effort is what that takes.
     """
-    m = forcing.mechanism
+    m, whole = forcing.mechanism, None if impacts is None else _over_step(impacts)
     curved = bool(bounds and m.loops)
     fast = {k: STIFF * inertia for k, inertia in zip(forcing.fixed, moved_inertias(m, forcing.fixed), strict=True)}
 
@@ -76,9 +78,9 @@ def jump_program(
             rates = zip(v, free["acceleration"], turning, more_turning, strict=True)
             v_free = [rate + h * (a - b) + more for rate, a, b, more in rates]
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
-            if impacts is not None:
+            if whole is not None:
                 row = [u[forcing.row]] if forcing.parameters else []
-                found = call(impacts, h, q, v, v_free, *([] if plain else [held_fast(free["resisting"])]), *row)
+                found = call(whole, h, q, v, v_free, *([] if plain else [held_fast(free["resisting"])]), *row)
             if fast:  # what contact adds to the efforts of prescribed motions
                 more = [stiff * (v_free[k] - found["v"][k]) / h for k, stiff in fast.items()]
                 after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]
@@ -91,7 +93,7 @@ def jump_program(
                 end_q, end_v = kinematics.integrate(m.tree, q, [h * rate for rate in after]), list(after)
                 if projection is not None:
                     end_q = call(projection, end_q, end_v, *([u[forcing.row]] if forcing.parameters else []))["q"]
-                end, _ = joint_motion(m, end_q, end_v)
+                end = joint_coordinates(m, end_q)
                 return [stop.bound.gap(end) for stop in stops]
 
             return {"advances": advances(stops, place, ends, after, rates, h)}
@@ -128,3 +130,51 @@ def _work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequen
         work = work + h * force * stop.bound.sign * mean[stop.bound.v]
         pushing = pushing + force
     return work, pushing
+
+
+def kick_program(forcing: Forcing, impacts: Program, *, resisted: bool) -> Program:
+    """(h, q, v, v_free, u, implicit, closed) → the velocities after contact; see `integrators.MechanicalSystem.kick`.
+
+    Drives resist it for the time `implicit`, but for those at their limits in the motion without contact. Joints with
+    prescribed motions resist it like a far larger inertia, and what that takes is part of the work.
+
+    Args:
+        impacts: of `contact.impulse.step.impact_program`, with `parted`; `resisted`: likewise.
+    """
+    m = forcing.mechanism
+    fast = {k: STIFF * inertia for k, inertia in zip(forcing.fixed, moved_inertias(m, forcing.fixed), strict=True)}
+
+    def resisting(q: Any, v: Any, v_free: Any, u: Any, implicit: Scalar) -> list[Scalar]:
+        found: list[Scalar] = [fast.get(k, 0.0) for k in range(freedoms(m))]
+        per_time = select(implicit > 0.0, 1.0 / select(implicit > 0.0, implicit, 1.0), 0.0)
+        place, speeds = joint_motion(m, q, v)
+        rates = joint_accelerations(m, q, v, [(b - a) * per_time for a, b in zip(v, v_free, strict=True)])
+        parts = parts_of(forcing, u)
+        wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, implicit)
+        for joint, wish in zip(m.driven, wished, strict=True):
+            found[joint.v] = found[joint.v] + limited(joint, wish, rates[joint.v]).resisting
+        return found
+
+    def kick(h: Scalar, q: Any, v: Any, v_free: Any, u: Any, implicit: Scalar, closed: Scalar) -> dict[str, Any]:
+        more = [resisting(q, v, v_free, u, implicit)] if resisted else []
+        row = [u[forcing.row]] if forcing.parameters else []
+        found = call(impacts, h, q, v, v_free, *more, *row, implicit, closed)
+        after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]
+        held = (stiff * (after[k] - found["v"][k]) * 0.5 * (v[k] + after[k]) for k, stiff in fast.items())
+        return {name: found[name] for name in _NEEDED} | {"v": after, "work": sum(held, found["work"])}
+
+    nv = m.nv
+    sizes: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": nv, "v_free": nv, "u": forcing.size}
+    return trace(kick, {**sizes, "implicit": (), "closed": ()}, f"kick_{m.name}")
+
+
+def _over_step(impacts: Program) -> Program:
+    """`impacts` as steps by impulses of contact need it: without its last two inputs, if it is one with `parted`."""
+    *inputs, implicit, closed = impacts.inputs
+    if (implicit.name, closed.name) != ("implicit", "closed"):
+        return impacts
+
+    def whole(h: Scalar, *given: Any) -> Any:
+        return call(impacts, h, *given, h, 0.0)
+
+    return trace(whole, {array.name: array.shape for array in inputs}, impacts.name)

@@ -52,7 +52,7 @@ class Stepper:
             self._system = CalledSystem(
                 code.mechanism, code.dynamics_kernel, code.projection_kernel if code.projects else None, actuation,
                 self.efforts.copy(), code.jump_kernel if code.jumps else None, code.closing_kernel if code.closes else None,
-                code.bounds,
+                code.bounds, code.kick_kernel if code.integrator.kicks and code.touches else None,
             )  # fmt: skip
 
     @property

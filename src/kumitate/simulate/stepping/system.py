@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import kinematics
-from ...analysis import joint_motion
+from ...analysis import joint_coordinates, near_limits
 from ...compile import Kernel
 from ...model import Bound, Mechanism, in_loops, least_gap
 from ...scalar import Program, Scalar, call, select, trace, when
@@ -56,11 +56,20 @@ class _Coordinates(ABC):
     def beyond(self, q: Sequence[Scalar]) -> Scalar:
         if not self.bounds:
             return 0.0
-        place = joint_motion(self.mechanism, q, [0.0] * self.nv)[0] if in_loops(self.mechanism, self.bounds) else q
-        return select(least_gap(self.bounds, place) < -BEYOND, 1.0, 0.0)
+        m, bounds = self.mechanism, self.bounds
+
+        def judged(place: Sequence[Scalar]) -> Scalar:
+            return select(least_gap(bounds, place) < -BEYOND, 1.0, 0.0)
+
+        if not in_loops(m, bounds):
+            return judged(q)
+        return when(near_limits(m, bounds, q), lambda: judged(joint_coordinates(m, q)), 0.0)  # type: ignore[no-any-return]
 
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.rate(self.mechanism.tree, q, v[: self.nv])
+
+    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
+        return [*kinematics.turning(self.mechanism.tree, v[: self.nv]), *([0.0] * (len(v) - self.nv))]
 
     def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return [*kinematics.carried(self.mechanism.tree, v[: self.nv], dv[: self.nv]), *v[self.nv :]]
@@ -103,6 +112,13 @@ class _Coordinates(ABC):
     def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
         """See `integrators.MechanicalSystem`."""
 
+    @abstractmethod
+    def kick(
+        self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar], implicit: Scalar,
+        closed: Scalar,
+    ) -> Impact:  # fmt: skip
+        """See `integrators.MechanicalSystem`."""
+
     def closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         return self._closed(q, v) if self.closes else (q, v)
 
@@ -137,6 +153,7 @@ class TracedSystem(_Coordinates):
         row: slice = slice(0, 0),
         bounds: Sequence[Bound] = (),
         all_forcing: Forcing | None = None,
+        kicks: Program | None = None,
     ):
         """The system.
 
@@ -145,7 +162,7 @@ class TracedSystem(_Coordinates):
         """
         super().__init__(mechanism, bounds, all_forcing)
         self.program, self.projection, self.forcing, self.held = dynamics, projection, forcing, held
-        self.jumps, self.closing_program, self.closes = jumps, closing, closing is not None
+        self.jumps, self.closing_program, self.closes, self.kicks = jumps, closing, closing is not None, kicks
         self._start, self._row = row.start, [held[row]] if row.stop > row.start else []
 
     def closing(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, Any] | None:
@@ -168,6 +185,15 @@ class TracedSystem(_Coordinates):
         assert self.jumps is not None
         outputs = call(self.jumps, h, q, v[: self.nv], self._efforts(t, q, v))
         return _impact(outputs, h, v[self.nv :])
+
+    def kick(
+        self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar], implicit: Scalar,
+        closed: Scalar,
+    ) -> Impact:  # fmt: skip
+        if self.kicks is None:
+            return _untouched(v_free)
+        nv, u = self.nv, self._efforts(t, q, v)
+        return _kicked(call(self.kicks, h, q, v[:nv], v_free[:nv], u, implicit, closed), v_free[nv:])
 
     def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
         assert self._all is not None
@@ -195,9 +221,10 @@ class CalledSystem(_Coordinates):
         jumps: Kernel | None = None,
         closing: Kernel | None = None,
         bounds: Sequence[Bound] = (),
+        kicks: Kernel | None = None,
     ):
         super().__init__(mechanism, bounds, actuation.forcing)
-        self.closing_kernel, self.closes, self.jumps = closing, closing is not None, jumps
+        self.closing_kernel, self.closes, self.jumps, self.kicks = closing, closing is not None, jumps, kicks
         self.kernel, self.projection, self.actuation, self.held = dynamics, projection, actuation, held
         self._last: tuple[float, bytes, np.ndarray] | None = None
 
@@ -246,6 +273,17 @@ class CalledSystem(_Coordinates):
         found = {spec.name: array.tolist() for spec, array in zip(self.jumps.outputs, arrays, strict=True)}
         return _impact(found, h, v[self.nv :])
 
+    def kick(
+        self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], v_free: Sequence[Scalar], implicit: Scalar,
+        closed: Scalar,
+    ) -> Impact:  # fmt: skip
+        if self.kicks is None:
+            return _untouched(v_free)
+        q_now, v_now, u = self._state(t, q, v)
+        arrays = self.kicks(h, q_now, v_now, np.array(v_free[: self.nv], dtype=float), u, implicit, closed)
+        found = {spec.name: array.tolist() for spec, array in zip(self.kicks.outputs, arrays, strict=True)}
+        return _kicked(found, v_free[self.nv :])
+
 
 def step_program(
     mechanism: Mechanism,
@@ -258,6 +296,7 @@ def step_program(
     row: slice = slice(0, 0),
     bounds: Sequence[Bound] = (),
     all_forcing: Forcing | None = None,
+    kicks: Program | None = None,
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `forcing` computes u at every stage.
 
@@ -267,7 +306,7 @@ def step_program(
 
     def step(t: Scalar, h: Scalar, q: Any, v: Any, work: Scalar, *rest: Any) -> dict[str, Any]:
         *states, u = rest
-        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row, bounds, all_forcing)
+        system = TracedSystem(mechanism, dynamics, projection, forcing, u, jumps, closing, row, bounds, all_forcing, kicks)
         after, error = integrator.step(
             system, t, h, IntegratorState(list(q), [*v, *(x for part in states for x in part)], work)
         )
@@ -300,6 +339,17 @@ def with_states(forcing: Forcing | None, u: Any, states: Any) -> Any:
 def _rates(found: Mapping[str, Any]) -> list[Scalar]:
     """v̇, followed by the rates of the drives' own states."""
     return [*found["acceleration"], *found.get("states", ())]
+
+
+def _untouched(v: Sequence[Scalar]) -> Impact:
+    """Nothing that touches."""
+    return Impact(v, 0.0, 0.0, 0.0, 0.0, 0.0, v)
+
+
+def _kicked(found: Mapping[str, Any], states: Sequence[Scalar]) -> Impact:
+    """The effect of contact alone, with the drives' own states behind the velocities."""
+    v = [*found["v"], *states]
+    return Impact(v, found["work"], found["touching"], found["missed"], found["unsolved"], 0.0, v)
 
 
 def _impact(found: Mapping[str, Any], h: Scalar, states: Sequence[Scalar]) -> Impact:

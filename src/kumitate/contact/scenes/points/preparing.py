@@ -42,7 +42,8 @@ def prepare(
         a, b = points.body[c, 0], points.body[c, 1]
         if bodies.robots.link[a] >= 0 or (b >= 0 and bodies.robots.link[b] >= 0):
             _weigh(bodies, points, c)
-        _drift(bodies, placed, points, c)
+        if placed.belts == 1:
+            _drift(bodies, placed, points, c)
         _aim(rules, placed, points, c)
         if len(points.turns.length) > 0:
             prepare_turn(bodies, placed, points, c)

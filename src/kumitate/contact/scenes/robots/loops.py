@@ -20,10 +20,11 @@ __all__ = ["find_loops", "keep_closed", "keep_responses_closed"]
 
 @procedure
 def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
-    """The projector at a state, efforts at the joints that are equal to those of drives in loops, and J P in place of J."""
+    """The projector at a state, efforts at the joints that are equal to those in loops, axes, and J P in place of J."""
     robots, own = bodies.robots, bodies.robots.motions
     first, end = robots.first_row[robot], robots.first_row[robot + 1]
     begin, last, rows = own.first_closed[robot], own.first_closed[robot + 1], end - first
+    axes = own.axes[own.first_axis[robot] : own.first_axis[robot + 1]]
     apply_at(
         own.programs[robot, 5],
         (
@@ -32,7 +33,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
             own.v[own.first_v[robot] : own.first_v[robot + 1]],
             own.u[own.first_u[robot] : own.first_u[robot + 1]],
         ),
-        (own.closed[begin:last], own.along[first:end]),
+        (own.closed[begin:last], own.along[first:end], axes),
     )
     block = robots.first_block[robot]
     P, space = own.stay[block : block + rows * rows], robots.mobility[block : block + rows]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ....procedure import Shaped, local, procedure
-from ..arrays import MovingBodies, Robots
+from ..arrays import MovingBodies
 from ..rules import Rules
 from .inverse import invert, invert_once, respond
 from .links import gather, is_whole, spread, write_jacobian
 from .loops import keep_closed, keep_responses_closed
+from .pushing import push, resist
 
 __all__ = ["feel", "let_go", "nudged", "pushed", "yielding"]
 
@@ -18,7 +19,7 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
     robots = bodies.robots
     for robot in range(len(robots.pushed)):
         robots.pushed[robot] = 0
-        _resist(robots, robot)
+        resist(robots, robot)
         robots.inverted[robot] = 0
         if is_whole(robots, robot):
             robots.inverted[robot] = 1
@@ -27,17 +28,12 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
             keep_responses_closed(robots, robot, mean)
         _measure_levers(bodies, robot)
         feel(bodies, robot)
-        driven = robots.motions.programs[robot, 3] != 0
         for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
             for k in range(6):
-                free = robots.undriven[row, k]
-                robots.free[row, k] = free - robots.motions.opening[row, k]
+                robots.free[row, k] = robots.undriven[row, k] - robots.motions.opening[row, k]
                 robots.felt[row, k] *= rules.step
-                if driven:  # what resists changes of velocity by R also resists that of the step without it
-                    own = robots.motions
-                    robots.felt[row, k] += rules.step * own.driving[row, k] + own.resisting[row, k] * (
-                        own.carried[row, k] - free
-                    )
+        if robots.motions.programs[robot, 3] != 0:
+            push(rules, robots, robot)
         respond(robots, robot, robots.free)
         for state in range(2):
             spread(robots, robot, robots.before if state == 0 else robots.free)
@@ -58,20 +54,6 @@ def _measure_levers(bodies: MovingBodies, robot: int) -> None:
             own, above = bodies.place[robots.body[link]], bodies.place[robots.body[robots.above[link]]]
             for k in range(3):
                 robots.lever[link, k] = own[k] - above[k]
-
-
-@procedure
-def _resist(robots: Robots, robot: int) -> None:
-    """The inertia with those of drives and stops."""
-    own, first, begin = robots.motions, robots.first_row[robot], robots.first_block[robot]
-    rows = robots.first_row[robot + 1] - first
-    for at in range(begin, robots.first_block[robot + 1]):
-        for i in range(6):
-            for j in range(6):
-                robots.inertia[at, i, j] = own.inertia[at, i, j]
-    for row in range(rows):
-        for k in range(6):
-            robots.inertia[begin + row * (rows + 1), k, k] += own.resisting[first + row, k]
 
 
 @procedure

@@ -16,7 +16,7 @@ def begin_settling(rules: Rules, bodies: MovingBodies) -> None:
     robots, own = bodies.robots, bodies.robots.motions
     for robot in range(len(robots.pushed)):
         if own.programs[robot, 3] != 0:
-            first, end = robots.first_row[robot], robots.first_row[robot + 1]
+            first, end = own.first_freedom[robot], own.first_freedom[robot + 1]
             apply_at(
                 own.programs[robot, 3],
                 (
@@ -50,8 +50,8 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
     for robot in range(len(robots.pushed)):
         if own.programs[robot, 4] == 0:
             continue
-        first, end = robots.first_row[robot], robots.first_row[robot + 1]
-        v, last = own.first_v[robot], own.first_v[robot + 1]
+        first, v, last = robots.first_row[robot], own.first_v[robot], own.first_v[robot + 1]
+        freedom, end = own.first_freedom[robot], own.first_freedom[robot + 1]
         for k in range(last - v):
             own.rates[v + k] = (own.reached[first + k // 6, k % 6] - own.v[v + k]) / rules.step
         pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
@@ -66,7 +66,7 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
                 own.rates[v:last],
                 pieces,
             ),
-            (following, own.driving[first:end], own.resisting[first:end], unsettled, done),
+            (following, own.driving[freedom:end], own.resisting[freedom:end], unsettled, done),
         )
         for k in range(len(pieces)):
             pieces[k] = following[k]

@@ -8,6 +8,7 @@ from ....procedure import procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .interior_point import interior_point
 from .laws import move, residual
+from .leaving_out import leave_out
 from .newton import newton
 from .ordering import pattern
 from .proximal import proximal
@@ -37,12 +38,14 @@ FOLLOW, CALM = 0.8, 0.3
 #: Newton's method comes first only in islands of at most so many bodies, or if the old impulses miss the laws by less than this
 #: part of the fastest velocity: else it hardly ever succeeds.
 MANY, NEAR = 40, 0.03
-#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity; and in large islands, of which the
-#: second is for bodies that move [m/s], up to the third.
-GOOD, FAIR, MOVING, FAIREST = 1e-8, 2e-7, 2e-6, 9e-7
+#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: half of what is promised; and in
+#: large islands, of which the second is for bodies that move [m/s], up to the third.
+GOOD, FAIR, MOVING, FAIREST = 5e-9, 2e-7, 2e-6, 9e-7
 #: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time. In large
 #: islands they end after so many times if more than this part of a residual of at most so much is left [m/s].
 TIMES, SWEEPS, SLOW, PATIENCE, LITTLE, STUCK = 8, 100, 5, 2, 0.5, 1e-5
+#: How many points are left out, one at a time, before that, and again after it; and in large islands, only before it.
+LEFT_OUT, FEWER = 12, 3
 
 
 @procedure
@@ -77,24 +80,26 @@ def solve(
     if couplings > len(factors.later):
         return couplings, left, fastest
     _share(island, islands, points)
-    left = _chain(island, accepted, begun, fastest, bodies, islands, points, factors, trial)
+    good = _good(island, fastest, islands, points)
+    left = _chain(island, accepted, begun, good, fastest, bodies, islands, points, factors, trial)
+    if left > max(good, 0.0 if _small(island, islands, points) else FAIREST) and _pushing(island, islands, points):
+        left = _left_in(island, left, accepted, good, fastest, bodies, islands, points, factors, trial)
     if bouncing == 1 and gained(island, islands, points) > 0.0:
-        left = max(left, _tame(island, accepted, fastest, bodies, islands, points, factors, trial))
+        left = max(left, _tame(island, accepted, good, fastest, bodies, islands, points, factors, trial))
     return couplings, left, fastest
 
 
 @procedure
 def _chain(
-    island: int, accepted: float, begun: int, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
-    factors: BlockFactors, trial: SolverSpace,
+    island: int, accepted: float, begun: int, good: float, fastest: float, bodies: MovingBodies, islands: Islands,
+    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """One method after another until the residual is small; the best impulses of all are the result.
 
     Only Newton's method and sweeps know compliance, and moments.
     """
-    plain, count = _plain(island, islands, points), islands.first_body[island + 1] - islands.first_body[island]
-    enough, small = 0.1 * accepted, count <= SMALL or not plain
-    good = max(GOOD * (1.0 + fastest), 0.0 if small else min(FAIR + MOVING * fastest, FAIREST))
+    plain, small = _plain(island, islands, points), _small(island, islands, points)
+    enough, count = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island]
     left = residual(island, islands, points, trial)
     if small or count <= MANY or left <= NEAR * fastest:
         passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * max(fastest, 1.0)
@@ -112,8 +117,13 @@ def _chain(
             left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
             best = _set_aside(island, left, best, islands, points, trial)
     if best > good:
-        patience = TIMES if small else PATIENCE
-        left, best = _in_turn(island, plain, patience, best, good, enough, fastest, bodies, islands, points, factors, trial)
+        tries, wanted = LEFT_OUT if small else FEWER, good if small else max(good, FAIREST)
+        if best > wanted:
+            best = leave_out(island, tries, wanted, enough, best, fastest, bodies, islands, points, factors, trial)
+        if best > good:
+            patience = TIMES if small else PATIENCE
+            best = _in_turn(island, plain, patience, best, good, enough, fastest, bodies, islands, points, factors, trial)
+        left = math.inf
     if best < left:
         restore(island, islands, points, trial.first)
         move(island, bodies, islands, points)
@@ -121,15 +131,54 @@ def _chain(
 
 
 @procedure
+def _left_in(
+    island: int, left: float, accepted: float, good: float, fastest: float, bodies: MovingBodies, islands: Islands,
+    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """The laws without pushing overlaps out, if friction wedges bodies so that this keeps them better; the residual.
+
+    The laws have a solution if some velocities separate every point by more than its target plus μ times its sliding speed
+    (Cadoux 2009). Without pushing out, rest has them; in a corner of walls, or between other bodies, nothing else may.
+    """
+    save(island, islands, points, trial.pushed)
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        trial.asked[c] = points.target[c]
+        if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
+            points.target[c] = min(points.target[c], 0.0)
+    move(island, bodies, islands, points)
+    found = _chain(island, accepted, 1, good, fastest, bodies, islands, points, factors, trial)
+    if found < left:
+        return found
+    restore(island, islands, points, trial.pushed)
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        points.target[islands.points[at]] = trial.asked[islands.points[at]]
+    move(island, bodies, islands, points)
+    return left
+
+
+@procedure
+def _pushing(island: int, islands: Islands, points: ScenePoints) -> bool:
+    """Whether an overlap of two bodies is to be pushed out."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        if 0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
+            return True
+    return False
+
+
+@procedure
 def _in_turn(
     island: int, plain: bool, patience: int, best: float, good: float, enough: float, fastest: float, bodies: MovingBodies,
     islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> tuple[float, float]:  # fmt: skip
-    """Convex problems, sweeps and the interior point method in turn; the residual of the last, and the least.
+) -> float:  # fmt: skip
+    """Convex problems, sweeps and the interior point method in turn, from the best impulses so far; the least residual.
 
     patience: after so many they end if the residual is small and hardly gets less.
     """
-    begin, left = best, best
+    begin = best
+    restore(island, islands, points, trial.first)
+    move(island, bodies, islands, points)
     for attempt in range(TIMES):
         if best <= good or (attempt >= patience and LITTLE * begin < best < STUCK):
             break
@@ -142,7 +191,9 @@ def _in_turn(
             left = relax(island, SWEEPS, bodies, islands, points, trial)
         left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
         best = _set_aside(island, left, best, islands, points, trial)
-    return left, best
+    if best > good and best < begin and patience == TIMES:
+        best = leave_out(island, LEFT_OUT, good, enough, best, fastest, bodies, islands, points, factors, trial)
+    return best
 
 
 @procedure
@@ -165,6 +216,19 @@ def _plain(island: int, islands: Islands, points: ScenePoints) -> bool:
         if points.softness[islands.points[at]] > 0.0:
             return False
     return True
+
+
+@procedure
+def _small(island: int, islands: Islands, points: ScenePoints) -> bool:
+    """Whether all methods are tried for an island until its laws are kept as they are in small ones."""
+    return islands.first_body[island + 1] - islands.first_body[island] <= SMALL or not _plain(island, islands, points)
+
+
+@procedure
+def _good(island: int, fastest: float, islands: Islands, points: ScenePoints) -> float:
+    """The residual of an island that is not worth more [m/s]."""
+    large = 0.0 if _small(island, islands, points) else min(FAIR + MOVING * fastest, FAIREST)
+    return max(GOOD * (1.0 + fastest), large)
 
 
 @procedure
@@ -226,8 +290,8 @@ def gained(island: int, islands: Islands, points: ScenePoints) -> float:
 
 @procedure
 def _tame(
-    island: int, accepted: float, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
-    factors: BlockFactors, trial: SolverSpace,
+    island: int, accepted: float, good: float, fastest: float, bodies: MovingBodies, islands: Islands,
+    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
 
@@ -244,7 +308,7 @@ def _tame(
                 points.turns.mode[c, k] = points.turns.impulse[c, k]
         points.target[c] = points.plastic[c]
     move(island, bodies, islands, points)
-    left = _chain(island, accepted, 1, fastest, bodies, islands, points, factors, trial)
+    left = _chain(island, accepted, 1, good, fastest, bodies, islands, points, factors, trial)
     none = gained(island, islands, points)
     save(island, islands, points, trial.kept)
     _mix(island, 0.5, islands, points, trial)

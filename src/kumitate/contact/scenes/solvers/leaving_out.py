@@ -1,0 +1,111 @@
+"""Newton's method with other laws for single points: where those of redundant points keep it going round between their modes.
+
+Of the corners of a plate that falls flat on a floor and slides, say, three carry it, and rounding decides which; steps that
+change the modes of all points at once may never find them. So some Newton steps leave a point out, or several, or hold one that
+slides slowly, and go on from there with the laws of all.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ....procedure import procedure
+from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from .laws import move, residual
+from .newton import newton
+from .trials import restore, save
+
+__all__ = ["leave_out"]
+
+#: Points are left out one at a time, then more and more of them; then one at a time is held.
+ALONE, TOGETHER, HELD = 0, 1, 2
+#: Newton steps without a point, and then with all of them.
+STEPS = 12
+#: The least normal velocity of a point that is left out [m/s], and the friction of one that is held.
+NEVER, ROUGH = -1e9, 1e3
+
+
+@procedure
+def leave_out(
+    island: int, tries: int, good: float, enough: float, best: float, fastest: float,
+    bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """At most so many tries of each kind from the impulses in `trial.first`, whose residual is `best`, until one is `good`.
+
+    Returns the least residual, of the impulses that are then in `trial.first`.
+    """
+    first, last = islands.first_point[island], islands.first_point[island + 1]
+    for way in range(3):
+        for at in range(first, last):
+            trial.share[islands.points[at]] = 0.0
+        restore(island, islands, points, trial.first)
+        for _ in range(min(tries, last - first)):
+            if way != TOGETHER:
+                restore(island, islands, points, trial.first)
+            move(island, bodies, islands, points)
+            c = _next(island, way, islands, points, trial)
+            if best <= good or c < 0:
+                break
+            _change(island, way, c, islands, points, trial)
+            move(island, bodies, islands, points)
+            newton(island, STEPS, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+            _change_back(island, islands, points, trial)
+            left = newton(island, STEPS, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+            if left < best:
+                save(island, islands, points, trial.first)
+                best = left
+    return best
+
+
+@procedure
+def _next(island: int, way: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> int:
+    """The point to try next, of those that push and were not tried yet; −1 if there is none, and else it is marked.
+
+    To be left out, the one that misses its law most, those last that should push more; to be held, the slowest that slides.
+    """
+    residual(island, islands, points, trial)  # leaves the impulses that the laws ask for in `aim`
+    found, most = -1, 0.0
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        if trial.share[c] > 0.0 or points.impulse[c, 0] <= 0.0:
+            continue
+        error = 0.0
+        if way == HELD:
+            x, y, sliding = points.impulse[c, 1], points.impulse[c, 2], points.friction[c] * points.impulse[c, 0]
+            if x * x + y * y >= 0.999 * sliding * sliding:
+                error = 1.0 / (1e-300 + math.sqrt(points.speed[c, 1] ** 2 + points.speed[c, 2] ** 2))
+        else:
+            for k in range(3):
+                error = max(error, abs(points.impulse[c, k] - trial.aim[c, k]) * points.size[c])
+            if points.speed[c, 0] < points.target[c]:
+                error *= 1e-6
+        if error > most:
+            found = c
+            most = error
+    if found >= 0:
+        trial.share[found] = 1.0
+    return found
+
+
+@procedure
+def _change(island: int, way: int, c: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+    """Leaves a point out, with all that were tried before if they are left out together, or holds it."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        d = islands.points[at]
+        trial.slope[d, 0] = points.target[d]
+        trial.slope[d, 1] = points.friction[d]
+        if way == HELD:
+            points.friction[d] = ROUGH if d == c else points.friction[d]
+        elif d == c or (way == TOGETHER and trial.share[d] > 0.0):
+            points.target[d] = NEVER
+            for k in range(3):
+                points.impulse[d, k] = 0.0
+
+
+@procedure
+def _change_back(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+    """The laws of all points again."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        points.target[c] = trial.slope[c, 0]
+        points.friction[c] = trial.slope[c, 1]
