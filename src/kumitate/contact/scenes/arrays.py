@@ -75,10 +75,15 @@ class Robots(NamedTuple):
         owner: the robot of each link; first_link: where the links of each robot begin; first_row: its rows of velocities.
         first_block: where the blocks of its inertia begin, row by row; row_owner: the robot of each row.
         first_column: where the blocks of each link's Jacobian begin, one per row; moves: 1 for those that may not be zero.
-        jacobian: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of joints, and the inverse.
-            Where loops are closed, these are of velocities that keep them closed.
+        above: the link that each is joined to, or −1; lever: from the origin of that link [m]; joint: where the velocities of
+            that joint begin among those of the robot, and where they end.
+        columns: of each velocity the twist [ω; v] of its joint's link about the own origin, in the axes of the world.
+        jacobian: of links that are given: to [ω; v] of the link's origin in the axes of the world; inertia, mobility: of
+            joints, and the inverse. Where loops are closed, these are of velocities that keep them closed.
         give: of each link, its twist per unit wrench on it, if given is 1: where points are near it in this step.
-        felt: space for efforts [N·m or N, or times s].
+        inverted: of each robot, 1 if `mobility` is that of this pass.
+        felt: space for efforts [N·m or N, or times s]; screw: of each link, space for twists and wrenches.
+        reach, reaching: space for the parts of units in a twist, and their nodes (`solvers.on_links`).
         effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
         before, free, after: velocities, as of `MovingBodies`.
         pushed: 1 of robots that contact pushed in this step.
@@ -94,12 +99,20 @@ class Robots(NamedTuple):
     row_owner: Ints
     first_column: Ints
     moves: Ints
+    above: Ints
+    joint: Ints[2]
+    lever: Floats[3]
+    columns: Floats[6]
     jacobian: Floats[6, 6]
     inertia: Floats[6, 6]
     mobility: Floats[6, 6]
+    inverted: Ints
     give: Floats[6, 6]
     given: Ints
     felt: Floats[6]
+    screw: Floats[6]
+    reach: Floats[6, 6]
+    reaching: Ints
     effort: Floats[6]
     undriven: Floats[6]
     before: Floats[6]

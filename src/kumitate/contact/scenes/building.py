@@ -37,6 +37,8 @@ __all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "rows_of", "scene_o
 
 #: Room to begin with, per solid: pairs, points, couplings of bodies.
 _PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
+#: The largest number of axes along which pairs are apart.
+_AXES = 4096
 #: How much more room is made than a step lacked.
 _SPARE = 1.5
 
@@ -102,6 +104,7 @@ def scene_of(
         space=np.zeros((0, 2), dtype=np.int64),
         memory=_made(Memory, 0),
         found=points_for(0),
+        axes=np.zeros((min(solids * solids, _AXES), 3)),
         points=_made(ScenePoints, 0, turns=_made(Turns, 0)),
         islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
         factors=_factors(units, _COUPLINGS * units),
@@ -305,6 +308,7 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
     body = _ints([number for part in parts for number in part.links])
     link[body] = np.arange(len(body))
     owner, row_owner = np.repeat(np.arange(len(parts)), links), np.repeat(np.arange(len(parts)), rows)
+    parents = [(first, part.mechanism.tree) for first, part in zip(_starts(links).tolist(), parts, strict=False)]
     blocks, columns = sum(size * size for size in rows), sum(size * many for size, many in zip(rows, links, strict=True))
     in_rows = ("felt", "effort", "undriven", "before", "free", "after")
     velocities: dict[str, Any] = {name: np.zeros((sum(rows), 6)) for name in in_rows}
@@ -313,6 +317,12 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
         first_block=_starts([size * size for size in rows]), first_column=_starts([rows[robot] for robot in owner]),
         jacobian=np.zeros((columns, 6, 6)), inertia=np.zeros((blocks, 6, 6)), mobility=np.zeros((blocks, 6, 6)),
         moves=_ints([number for part in parts for number in _moved_rows(part)]), give=np.zeros((len(body), 6, 6)),
+        above=_ints([link.parent + first if link.parent >= 0 else -1 for first, tree in parents for link in tree.links]),
+        joint=np.array([(link.v_start, link.v_start + link.kind.nv) for _, tree in parents for link in tree.links], np.int64)
+        .reshape(-1, 2),
+        columns=np.zeros((6 * sum(rows), 6)), reach=np.zeros((sum(rows) + 2, 6, 6)),
+        reaching=np.zeros(sum(rows) + 2, dtype=np.int64),
+        lever=np.zeros((len(body), 3)), screw=np.zeros((len(body), 6)), inverted=np.ones(len(parts), dtype=np.int64),
         given=np.zeros(len(body), dtype=np.int64), pushed=np.zeros(len(parts), dtype=np.int64), **velocities,
     )  # fmt: skip
 

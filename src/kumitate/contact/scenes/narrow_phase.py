@@ -6,8 +6,9 @@ walk along them matches all.
 
 from __future__ import annotations
 
-from ...procedure import Ints, procedure
-from ..touching.solids import MOST, Points, Solids
+from ...procedure import Floats, Ints, procedure
+from ..touching.convex import gap_along
+from ..touching.solids import CONVEX, MOST, SPHERE, Points, Solids
 from ..touching.touch import touch
 from .arrays import Memory, MovingBodies, Placed, ScenePoints
 
@@ -17,11 +18,14 @@ __all__ = ["find_points", "recall", "remember"]
 @procedure
 def find_points(
     solids: Solids, placed: Placed, pairs: Ints[2], count: int, margin: float, memory: Memory, known: int, found: Points,
-    points: ScenePoints,
+    points: ScenePoints, axes: Floats[3],
 ) -> int:  # fmt: skip
     """Lists the points of the pairs within a margin [m]; returns how many there are, or how many there must be room for.
 
-    known: the number of points of the last step.
+    Args:
+        known: the number of points of the last step.
+        axes: of pairs of hulls, an axis along which they were further apart than the margin. If they still are, nothing else is
+            computed; what is found does not depend on it, so that pairs may share an entry.
     """
     total, last = 0, 0
     for k in range(count):
@@ -33,7 +37,15 @@ def find_points(
             before = memory.feature[last]
         if total + MOST > len(points.gap):
             return total + MOST * (count - k)
+        axis = axes[(a * len(placed.body) + b) % len(axes)]
+        kind, other = solids.kinds[a], solids.kinds[b]
+        hulls = kind >= SPHERE and other >= SPHERE and max(kind, other) == CONVEX
+        if hulls and gap_along(solids, a, placed.pose[a], b, placed.pose[b], axis) > margin:
+            continue
         here = touch(solids, a, placed.pose[a], b, placed.pose[b], margin, before, found, total)
+        if hulls:
+            for i in range(3):
+                axis[i] = found.normals[total, i] if here == 0 else 0.0
         for c in range(total, total + here):
             points.solid[c, 0] = a
             points.solid[c, 1] = b

@@ -44,7 +44,7 @@ class Scene(NamedTuple):
     Attributes:
         rules, bodies, pulls, solids, placed, memory, points, islands, factors, trial: see there.
         allowed, pairs, starts, space: see `broad_phase.near_pairs`.
-        found: where solids touch.
+        found: where solids touch; axes: see `narrow_phase.find_points`.
         settled: of sleeping islands, the rows of `SceneLog.touches`, each with the energy gained in a step [J].
         counts: [known points in the memory; needed pairs; needed points; needed couplings; settled rows; points of this step],
             the second to the fourth after a step that lacked room.
@@ -61,6 +61,7 @@ class Scene(NamedTuple):
     space: Ints[2]
     memory: Memory
     found: Points
+    axes: Floats[3]
     points: ScenePoints
     islands: Islands
     factors: BlockFactors

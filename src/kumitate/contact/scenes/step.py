@@ -127,7 +127,9 @@ def _find_awake(scene: Scene) -> int:
     if pairs > len(scene.pairs):
         return -1
     known = scene.counts[0]
-    count = find_points(scene.solids, scene.placed, scene.pairs, pairs, margin, scene.memory, known, scene.found, points)
+    count = find_points(
+        scene.solids, scene.placed, scene.pairs, pairs, margin, scene.memory, known, scene.found, points, scene.axes
+    )
     scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
     if scene.counts[2] > len(points.gap):
         return -1

@@ -25,7 +25,8 @@ def touch(
         margin: the largest gap of a point that is written [m]; at least 0.
         before: the feature of any point of this pair in the last step, −1 if there was none; what touches is changed only
             where this is better by 1e-6 m, so that lists of points do not flicker.
-        out: where they are written, from row k on; eight rows must be free there.
+        out: where they are written, from row k on; eight rows must be free there. Where `convex_convex` finds none, an axis
+            from A to B along which they are further apart than the margin is the normal of row k.
     """
     # Pairs are named in the order of the kinds, so that there is one call of each routine, which can be inlined.
     swapped = solids.kinds[a] > solids.kinds[b]
@@ -56,7 +57,7 @@ def touch(
     if found < 0:
         found = convex_convex(solids, i, X, j, Y, margin, before, out, k)
     if swapped:
-        for row in range(k, k + found):
+        for row in range(k, k + max(found, 1)):
             for c in range(3):
                 out.normals[row, c] = -out.normals[row, c]
     return found

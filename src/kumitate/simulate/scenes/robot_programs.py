@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import kinematics
-from ...contact.impulse.jacobians import LinkJacobians, link_jacobians
 from ...contact.impulse.problem import inertia
 from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
 from ...dynamics.loops.jacobian import loop_jacobian
-from ...model import Link, Mechanism, Tree, freedoms
+from ...model import Mechanism, PerLink, Tree, freedoms
 from ...scalar import Program, Scalar, is_zero, trace
+from ...spatial import Transform
 from ..stepping.equations import Parts, applied_power
 
 __all__ = ["ROW", "in_rows", "loop_program", "moved_program", "prepared_program"]
@@ -23,9 +23,9 @@ ROW = 6
 def prepared_program(mechanism: Mechanism) -> Program:
     """(h, q, v) → what the impulses of a step need: see `MovingBodies` and `Robots` of `contact.scenes.arrays`.
 
-    Of every link its pose (12: a rotation row by row, a position [m]) and the blocks (rows, 6, 6) of its Jacobian; the blocks
-    (rows, rows, 6, 6) of the inertia of a step implicit in damping and springs; and the velocities (rows, 6) after such a step
-    without drives, in the axes before it.
+    Of every link its pose (12: a rotation row by row, a position [m]); of every velocity (6 · rows) the twist of its joint's
+    link about the own origin; the blocks (rows, rows, 6, 6) of the inertia of a step implicit in damping and springs; and the
+    velocities (rows, 6) after such a step without drives, in the axes before it.
     """
 
     def prepared(h: Scalar, q: Any, v: Any) -> dict[str, Any]:
@@ -34,16 +34,16 @@ def prepared_program(mechanism: Mechanism) -> Program:
         rates = aba_with_loops(tree, q, v, [0.0] * nv, acting)
         turning = kinematics.turning(tree, v)
         free = [v[k] + h * (rates[k] - turning[k]) if k < nv else 0.0 for k in _padded(nv)]
-        jacobians = link_jacobians(mechanism.tree, q)
+        poses = kinematics.link_poses(mechanism.tree, q)
         M = _whole_inertia(tree, q, v, h)
         entries = [[M[i].get(k, 0.0) if i < nv and k < nv else float(i == k) for k in _padded(nv)] for i in _padded(nv)]
         rows = range(len(_padded(nv)) // ROW)
         return {
             "poses": [
                 [*(x for row in pose.rotation.matrix() for x in row), *pose.translation]
-                for pose in (jacobians.poses[link] for link in mechanism.tree.links)
+                for pose in (poses[link] for link in mechanism.tree.links)
             ],
-            "jacobians": [_in_rows(_columns(jacobians, link), nv) for link in mechanism.tree.links],
+            "columns": _columns(mechanism.tree, poses, q),
             "inertia": [[[line[_row(k)] for line in entries[_row(i)]] for k in rows] for i in rows],
             "undriven": [free[_row(i)] for i in rows],
         }
@@ -133,20 +133,10 @@ def _padded(nv: int) -> range:
     return range(-(-nv // ROW) * ROW)
 
 
-def _columns(jacobians: LinkJacobians, link: Link) -> dict[int, list[Scalar]]:
-    """The columns of [ω; v] of a link's origin, by velocity."""
-    lever = jacobians.poses[link].translation - jacobians.origins[link]
-    found: dict[int, list[Scalar]] = {}
-    for ancestor in jacobians.tree.ancestors(link.index):
-        for k, S in enumerate(jacobians.S[ancestor], ancestor.v_start):
-            found[k] = [*S.angular, *(S.linear + S.angular.cross(lever))]
+def _columns(tree: Tree, poses: PerLink[Transform], q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Of every velocity, filled up to whole rows, [ω; v] of its joint's link about the own origin, in the axes of the world."""
+    found: list[list[Scalar]] = [[0.0] * 6 for _ in _padded(tree.nv)]
+    for link in tree.links:
+        for k, S in enumerate(link.kind.subspace(link.coordinates(q)), link.v_start):
+            found[k] = [*poses[link].rotation.rotate(S.angular), *poses[link].rotation.rotate(S.linear)]
     return found
-
-
-def _in_rows(columns: dict[int, list[Scalar]], nv: int) -> list[list[list[Scalar]]]:
-    """The blocks (rows, 6, 6) of a matrix of six lines, from its columns that are not zero."""
-    size = len(_padded(nv))
-    return [
-        [[columns[k][line] if k in columns else 0.0 for k in range(start, start + ROW)] for line in range(6)]
-        for start in range(0, size, ROW)
-    ]

@@ -170,7 +170,7 @@ def _yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[
         y = lever[2] * axis[0] - lever[0] * axis[2]
         z = lever[0] * axis[1] - lever[1] * axis[0]
         if link >= 0:
-            yielding(bodies.robots, link)
+            yielding(bodies, link)
             sizes[k] += _yield_of(bodies.robots.give[link], x, y, z, axis)
         else:  # the mobility is symmetric
             turned = mobility[0, 0] * x * x + mobility[1, 1] * y * y + mobility[2, 2] * z * z
@@ -180,16 +180,12 @@ def _yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[
 @procedure
 def _yield_of(give: Shaped[6, 6], x: float, y: float, z: float, axis: Shaped[3]) -> float:
     """wᵀ `give` w of the wrench w = [x, y, z; axis]."""
-    wrench, total = local(6), 0.0
-    wrench[0] = x
-    wrench[1] = y
-    wrench[2] = z
-    for k in range(3):
-        wrench[3 + k] = axis[k]
-    for i in range(6):
-        for j in range(6):
-            total += wrench[i] * give[i, j] * wrench[j]
-    return total
+    twist = local(6)
+    for k in range(6):
+        twist[k] = x * give[0, k] + y * give[1, k] + z * give[2, k]
+    for k in range(6):
+        twist[k] += axis[0] * give[3, k] + axis[1] * give[4, k] + axis[2] * give[5, k]
+    return x * twist[0] + y * twist[1] + z * twist[2] + axis[0] * twist[3] + axis[1] * twist[4] + axis[2] * twist[5]
 
 
 @procedure

@@ -7,12 +7,12 @@ impulses change v by M⁻¹ Jᵀ w: M is that of a step implicit in the dampers 
 
 from __future__ import annotations
 
-from .links import add_effort, add_twist, leads
+from .links import gather, leads, spread
 from .motion import are_finite, move_robots, place_robots, write_reached
 from .response import let_go, nudged, pushed, yielding
 from .settling import begin_settling, settle
 
 __all__ = [
-    "add_effort", "add_twist", "are_finite", "begin_settling", "leads", "let_go", "move_robots", "nudged", "place_robots",
-    "pushed", "settle", "write_reached", "yielding",
+    "are_finite", "begin_settling", "gather", "leads", "let_go", "move_robots", "nudged", "place_robots", "pushed", "settle",
+    "spread", "write_reached", "yielding",
 ]  # fmt: skip

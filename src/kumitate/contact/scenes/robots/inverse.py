@@ -6,7 +6,7 @@ from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import Robots
 from ..solvers.blocks import invert_block, subtract_product, times
 
-__all__ = ["invert", "is_zero", "respond"]
+__all__ = ["invert", "invert_once", "is_zero", "respond"]
 
 
 @procedure
@@ -41,20 +41,28 @@ def invert(robots: Robots, robot: int) -> None:
 
 
 @procedure
+def invert_once(robots: Robots, robot: int) -> None:
+    """`invert`, unless it is done in this pass: where nothing pushes, no inverse is needed."""
+    if robots.inverted[robot] == 0:
+        robots.inverted[robot] = 1
+        invert(robots, robot)
+
+
+@procedure
 def respond(robots: Robots, robot: int, v: Floats[6]) -> None:
     """v += M⁻¹ `felt`."""
     first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
     for j in range(rows):
-        most = 0.0
+        felt, most = robots.felt[first + j], 0.0
         for k in range(6):
-            most = max(most, abs(robots.felt[first + j, k]))
-        for i in range(rows if most > 0.0 else 0):
-            block = robots.mobility[robots.first_block[robot] + i * rows + j]
-            for a in range(6):
-                total = v[first + i, a]
-                for b in range(6):
-                    total += block[a, b] * robots.felt[first + j, b]
-                v[first + i, a] = total
+            most = max(most, abs(felt[k]))
+        if most > 0.0:
+            invert_once(robots, robot)
+            for i in range(rows):
+                block, row = robots.mobility[robots.first_block[robot] + j * rows + i], v[first + i]
+                for b in range(6):  # the mobility is symmetric
+                    for a in range(6):
+                        row[a] += block[b, a] * felt[b]
 
 
 @procedure

@@ -12,6 +12,7 @@ from ....procedure import Floats, apply_at, procedure
 from ..arrays import MovingBodies, Robots
 from ..rules import Rules
 from .inverse import is_zero, respond
+from .links import write_jacobian
 from .null_space import project_to_null_space
 
 __all__ = ["find_loops", "keep_closed", "keep_responses_closed"]
@@ -39,6 +40,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     project_to_null_space(own.closed[begin:last], (last - begin) // rows, rows, P)
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         at = robots.first_column[link]
+        write_jacobian(bodies, link)
         for k in range(rows):
             for i in range(6):
                 for j in range(6):

@@ -15,7 +15,7 @@ __all__ = ["are_finite", "move_robots", "place_robots", "reach", "write_reached"
 
 @procedure
 def place_robots(rules: Rules, bodies: MovingBodies) -> None:
-    """Poses and Jacobians of the links, inertias, and velocities before a step and after it without drives and contact."""
+    """Poses of links, columns of joints, inertias; velocities before a step, and after it without drives and contact."""
     robots, own = bodies.robots, bodies.robots.motions
     for robot in range(len(robots.pushed)):
         links, end = robots.first_link[robot], robots.first_link[robot + 1]
@@ -26,7 +26,7 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
             (rules.step, own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[v:last]),
             (
                 own.pose[links:end],
-                robots.jacobian[robots.first_column[links] : robots.first_column[end]],
+                robots.columns[6 * first : 6 * robots.first_row[robot + 1]],
                 own.inertia[robots.first_block[robot] : robots.first_block[robot + 1]],
                 robots.undriven[first : robots.first_row[robot + 1]],
             ),

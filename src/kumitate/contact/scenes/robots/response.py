@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....procedure import Shaped, local, procedure
-from ..arrays import MovingBodies, Robots
+from ..arrays import MovingBodies
 from ..rules import Rules
-from .inverse import invert, respond
-from .links import add_effort, spread
+from .inverse import invert, invert_once, respond
+from .links import gather, is_whole, spread, write_jacobian
 from .loops import keep_closed, keep_responses_closed
 from .pushing import push, resist
 
@@ -20,12 +20,13 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
     for robot in range(len(robots.pushed)):
         robots.pushed[robot] = 0
         resist(robots, robot)
-        if robots.motions.programs[robot, 5] == 0:
-            invert(robots, robot)
-        else:
+        robots.inverted[robot] = 0
+        if is_whole(robots, robot):
+            robots.inverted[robot] = 1
             mean = keep_closed(robots, robot)
             invert(robots, robot)
             keep_responses_closed(robots, robot, mean)
+        _measure_levers(bodies, robot)
         feel(bodies, robot)
         for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
             for k in range(6):
@@ -34,10 +35,25 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
         if robots.motions.programs[robot, 3] != 0:
             push(rules, robots, robot)
         respond(robots, robot, robots.free)
-        spread(robots, robot, 0, robots.before, bodies.before)
-        spread(robots, robot, 0, robots.free, bodies.free)
+        for state in range(2):
+            spread(robots, robot, robots.before if state == 0 else robots.free)
+            for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+                twist = bodies.before[robots.body[link]] if state == 0 else bodies.free[robots.body[link]]
+                for k in range(6):
+                    twist[k] = robots.screw[link, k]
         for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
             robots.given[link] = 0
+
+
+@procedure
+def _measure_levers(bodies: MovingBodies, robot: int) -> None:
+    """From the origins of links to those of the links that they are joined to."""
+    robots = bodies.robots
+    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        if robots.above[link] >= 0:
+            own, above = bodies.place[robots.body[link]], bodies.place[robots.body[robots.above[link]]]
+            for k in range(3):
+                robots.lever[link, k] = own[k] - above[k]
 
 
 @procedure
@@ -48,22 +64,26 @@ def feel(bodies: MovingBodies, robot: int) -> None:
     for row in range(first, first + rows):
         for k in range(6):
             robots.felt[row, k] = robots.effort[row, k] + robots.motions.along[row, k]
+    most = 0.0
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        push, most = bodies.push[robots.body[link]], 0.0
         for k in range(6):
-            most = max(most, abs(push[k]))
-        if most > 0.0:
-            for row in range(rows):
-                add_effort(robots, link, row, push, robots.felt[first + row])
+            robots.screw[link, k] = bodies.push[robots.body[link], k]
+            most = max(most, abs(robots.screw[link, k]))
+    if most > 0.0:
+        gather(robots, robot, robots.felt)
 
 
 @procedure
-def yielding(robots: Robots, link: int) -> None:
-    """Writes `give` of a link, J M⁻¹ Jᵀ, unless it is there in this step."""
+def yielding(bodies: MovingBodies, link: int) -> None:
+    """Writes the Jacobian of a link, and `give`, J M⁻¹ Jᵀ, unless they are there in this step."""
+    robots = bodies.robots
     if robots.given[link] == 1:
         return
     robots.given[link] = 1
-    robot, half = robots.owner[link], local(6, 6)
+    robot, half, turned = robots.owner[link], local(6, 6), local(6, 6)
+    invert_once(robots, robot)
+    if not is_whole(robots, robot):
+        write_jacobian(bodies, link)
     rows, give = robots.first_row[robot + 1] - robots.first_row[robot], robots.give[link]
     first = robots.first_column[link]
     for i in range(6):
@@ -83,37 +103,49 @@ def yielding(robots: Robots, link: int) -> None:
                             for j in range(6):
                                 half[i, j] += factor * block[k, j]
             J = robots.jacobian[first + m]
-            for i in range(6):
+            for k in range(6):
                 for j in range(6):
-                    for k in range(6):
-                        give[i, j] += half[i, k] * J[j, k]
+                    turned[k, j] = J[j, k]
+            for i in range(6):
+                for k in range(6):
+                    factor = half[i, k]
+                    for j in range(6):
+                        give[i, j] += factor * turned[k, j]
 
 
 @procedure
 def pushed(bodies: MovingBodies, robot: int) -> None:
     """Replaces wrenches on a robot's links, which stand in `after`, by the twists after them."""
     robots = bodies.robots
-    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    for row in range(first, first + rows):
+    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
         for k in range(6):
-            robots.felt[row, k] = 0.0
             robots.after[row, k] = robots.free[row, k]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        if robots.given[link] == 1:
-            for row in range(rows):
-                add_effort(robots, link, row, bodies.after[robots.body[link]], robots.felt[first + row])
-    respond(robots, robot, robots.after)
-    spread(robots, robot, 1, robots.after, bodies.after)
+        for k in range(6):
+            robots.screw[link, k] = bodies.after[robots.body[link], k]
+    _push(bodies, robot)
 
 
 @procedure
 def nudged(bodies: MovingBodies, link: int, wrench: Shaped[6]) -> None:
     """The velocities of a robot after one more impulse on a link."""
     robots, robot = bodies.robots, bodies.robots.owner[link]
-    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    for row in range(rows):
+    for other in range(robots.first_link[robot], robots.first_link[robot + 1]):
         for k in range(6):
-            robots.felt[first + row, k] = 0.0
-        add_effort(robots, link, row, wrench, robots.felt[first + row])
+            robots.screw[other, k] = wrench[k] if other == link else 0.0
+    _push(bodies, robot)
+
+
+@procedure
+def _push(bodies: MovingBodies, robot: int) -> None:
+    """Adds what the wrenches in `screw` do to the velocities `after` of a robot and its links."""
+    robots = bodies.robots
+    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
+        for k in range(6):
+            robots.felt[row, k] = 0.0
+    gather(robots, robot, robots.felt)
     respond(robots, robot, robots.after)
-    spread(robots, robot, 1, robots.after, bodies.after)
+    spread(robots, robot, robots.after)
+    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        for k in range(6):
+            bodies.after[robots.body[link], k] = robots.screw[link, k]

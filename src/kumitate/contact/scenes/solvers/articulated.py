@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....procedure import Floats, Shaped, procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, Robots, ScenePoints
-from ..robots import add_effort, add_twist, leads
+from ..robots import gather, leads, spread
 from .blocks import solve_factored
 from .ordering import coupling, units_of
 
@@ -133,30 +133,43 @@ def forget_links(island: int, robots: Robots, islands: Islands, factors: BlockFa
 @procedure
 def solve_twists(island: int, robots: Robots, islands: Islands, factors: BlockFactors, effort: Floats[6]) -> None:
     """Replaces efforts on the units and links of an island by their changes of velocity."""
-    _between(island, 0, robots, islands, factors, effort)
+    for at in range(islands.first_body[island], islands.first_body[island + 1] if len(robots.body) > 0 else 0):
+        if leads(robots, islands.bodies[at]) >= 0:
+            _inward(robots, leads(robots, islands.bodies[at]), factors, effort)
     solve_factored(factors.count[0], factors, effort)
-    _between(island, 1, robots, islands, factors, effort)
+    for at in range(islands.first_body[island], islands.first_body[island + 1] if len(robots.body) > 0 else 0):
+        if leads(robots, islands.bodies[at]) >= 0:
+            _outward(robots, leads(robots, islands.bodies[at]), factors, effort)
 
 
 @procedure
-def _between(island: int, out: int, robots: Robots, islands: Islands, factors: BlockFactors, effort: Floats[6]) -> None:
-    """Wrenches on links to efforts along velocities, or out from velocities to the twists of links."""
-    if len(robots.body) == 0:
-        return
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
-        link = robots.link[body]
-        if link >= 0 and robots.given[link] == 1:
-            first, rows = units_of(robots, body)
-            own = effort[factors.node[body]]
-            if out == 1:
-                for k in range(6):
-                    own[k] = 0.0
-                for row in range(rows):
-                    add_twist(robots, link, row, effort[factors.node[first + row]], own)
-            else:
-                for row in range(rows):
-                    add_effort(robots, link, row, own, effort[factors.node[first + row]])
+def _inward(robots: Robots, robot: int, factors: BlockFactors, effort: Floats[6]) -> None:
+    """Adds the wrenches on a robot's links to the efforts along its velocities."""
+    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        own, wrench = effort[factors.node[robots.body[link]]], robots.screw[link]
+        for k in range(6):
+            wrench[k] = own[k] if robots.given[link] == 1 else 0.0
+    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
+        for k in range(6):
+            robots.felt[row, k] = 0.0
+    gather(robots, robot, robots.felt)
+    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
+        for k in range(6):
+            effort[factors.node[len(robots.link) + row], k] += robots.felt[row, k]
+
+
+@procedure
+def _outward(robots: Robots, robot: int, factors: BlockFactors, effort: Floats[6]) -> None:
+    """The twists of a robot's links, from its velocities."""
+    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
+        for k in range(6):
+            robots.felt[row, k] = effort[factors.node[len(robots.link) + row], k]
+    spread(robots, robot, robots.felt)
+    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        if robots.given[link] == 1:
+            own = effort[factors.node[robots.body[link]]]
+            for k in range(6):
+                own[k] = robots.screw[link, k]
 
 
 @procedure

@@ -10,7 +10,7 @@ from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
 
-__all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "residual"]
+__all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "relinearise", "residual"]
 
 #: ScenePoints that are closed and at rest up to this rounding error count as sticking [m/s].
 TIE = 1e-10
@@ -147,3 +147,28 @@ def linearise(points: ScenePoints, c: int, stiff: float, by_mode: int, K: Shaped
     K[1, 2] = -across * dx * dy
     K[2, 1] = -across * dx * dy
     K[2, 2] = across * dx * dx
+
+
+@procedure
+def relinearise(points: ScenePoints, c: int, K: Shaped[3, 3], base: Shaped[3]) -> None:
+    """The base of a linearised law at another impulse and speed, while K stays, and so do points apart, sticking or sliding.
+
+    A solution with the same factors then goes to the laws as long as K is about right (chord method).
+    """
+    mu, n, x, y = points.friction[c], points.impulse[c, 0], points.impulse[c, 1], points.impulse[c, 2]
+    un, ux, uy = points.speed[c, 0] - points.target[c] + points.softness[c] * n, points.speed[c, 1], points.speed[c, 2]
+    for k in range(3):
+        base[k] = 0.0
+    if K[0, 0] == 0.0:
+        return
+    base[0] = n - K[0, 0] * un
+    if K[1, 0] == 0.0 and K[2, 0] == 0.0 and K[1, 1] > 0.0:
+        base[1] = x - K[1, 1] * ux
+        base[2] = y - K[2, 2] * uy
+        return
+    along_x, along_y = x - points.mass[c] * ux, y - points.mass[c] * uy
+    length = math.sqrt(max(along_x * along_x + along_y * along_y, 1e-300))
+    dx, dy = along_x / length, along_y / length
+    aside = (K[1, 1] + K[2, 2]) * (dx * uy - dy * ux)
+    base[1] = mu * dx * n - K[1, 0] * un + aside * dy
+    base[2] = mu * dy * n - K[2, 0] * un - aside * dx

@@ -9,7 +9,7 @@ from ....procedure import procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
-from .laws import linearise, move, residual
+from .laws import linearise, move, relinearise, residual
 from .trials import best_again, keep_best, restore, save
 from .turning import linearise_turn
 
@@ -22,8 +22,9 @@ STIFF = 1e7
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: In this many first steps all points of two bodies are equally stiff, so that undetermined impulses have the least norm.
 ALIKE = 4
-#: Below this residual, relative to the largest velocity, a second solution with the same factors removes the error of STIFF.
-SOFT = 10.0 / STIFF
+#: Below this residual, relative to the largest velocity, solutions with the same factors follow (chord method), which also
+#: remove the error of STIFF, as long as each leaves less than the part CONVERGING of the residual.
+NEAR, CONVERGING = 1e-4, 0.1
 
 
 @procedure
@@ -51,17 +52,8 @@ def newton(
         advance(island, bodies, islands, points, factors, trial)
         move(island, bodies, islands, points)
         after = residual(island, islands, points, trial)
-        if enough < after < SOFT * fastest:
-            save(island, islands, points, trial.tried)
-            _laws(island, strength, step, 0, islands, points, trial)
-            advance(island, bodies, islands, points, factors, trial)
-            move(island, bodies, islands, points)
-            finer = residual(island, islands, points, trial)
-            if finer < after:
-                after = finer
-            else:
-                restore(island, islands, points, trial.tried)
-                move(island, bodies, islands, points)
+        if enough < after < NEAR * fastest:
+            after = _repeated(island, after, enough, strength, bodies, islands, points, factors, trial)
         best = keep_best(island, after, best, islands, points, trial)
         done, weakest = after < now, strength <= WEAKEST
         if not done and step > 0 and after > hopeless:
@@ -74,6 +66,32 @@ def newton(
             move(island, bodies, islands, points)
     best_again(island, now, best, bodies, islands, points, trial)
     return best
+
+
+@procedure
+def _repeated(
+    island: int, left: float, enough: float, strength: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
+    factors: BlockFactors, trial: SolverSpace,
+) -> float:  # fmt: skip
+    """Steps with the same factors while they converge; returns the residual that is left."""
+    converges = True
+    while converges and left > enough:
+        save(island, islands, points, trial.tried)
+        for at in range(islands.first_point[island], islands.first_point[island + 1]):
+            c = islands.points[at]
+            relinearise(points, c, trial.K[c], trial.base[c])
+            if c < len(points.turns.length):
+                linearise_turn(points, c, strength, 0, trial.K[c, 0, 0], trial.base[c, 0])
+        advance(island, bodies, islands, points, factors, trial)
+        move(island, bodies, islands, points)
+        after = residual(island, islands, points, trial)
+        converges = after < CONVERGING * left
+        if after < left:
+            left = after
+        else:
+            restore(island, islands, points, trial.tried)
+            move(island, bodies, islands, points)
+    return left
 
 
 @procedure

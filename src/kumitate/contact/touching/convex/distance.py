@@ -34,7 +34,8 @@ def distance(
         exact: the distance is exact to this part of it.
         W, P: room for four points; those of a tetrahedron around the origin, if it is inside.
         weights: of the corners of the simplex in the point closest to the origin.
-        found: where the normal from A to B and the distance are written, if they are apart, and in [7] the number of corners.
+        found: where the normal from A to B and the distance are written, if they are apart, and in [7] the number of corners;
+            if they are far apart, a direction along which they are.
     """
     v = local(3)
     trial = local(4)
@@ -49,6 +50,7 @@ def distance(
         nx, ny, nz = x / length, y / length, z / length
         bound = lift(solids, a, b, B, nx, ny, nz, W, P, count)
         if bound > most:
+            found[0], found[1], found[2] = nx, ny, nz
             return FAR_APART
         if count > 0 and length - bound <= exact * length + _ROUNDING * size:
             break

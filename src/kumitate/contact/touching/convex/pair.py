@@ -13,9 +13,9 @@ from .faces import clipped, to_frame, write_face
 from .features import facing
 from .lines import write_lines
 from .polish import closest_point, polish
-from .support import extent, relative
+from .support import extent, furthest, relative
 
-__all__ = ["closest", "convex_convex"]
+__all__ = ["closest", "convex_convex", "gap_along"]
 
 #: A normal is that of a face if it differs by less than this.
 _SAME = 1e-7
@@ -108,6 +108,20 @@ def closest(
 
 
 @procedure
+def gap_along(solids: Solids, a: int, pose_a: Shaped[12], b: int, pose_b: Shaped[12], axis: Shaped[3]) -> float:
+    """The gap of two convex solids along an axis from A to B, of unit length or zero: at most their distance [m]."""
+    x, y, z = axis[0], axis[1], axis[2]
+    gap = -solids.sizes[a, 6] - solids.sizes[b, 6]
+    ax, ay, az = inverse_turned(pose_a, x, y, z)
+    px, py, pz = furthest(solids, a, ax, ay, az)
+    px, py, pz = world_point(pose_a, px, py, pz)
+    bx, by, bz = inverse_turned(pose_b, -x, -y, -z)
+    qx, qy, qz = furthest(solids, b, bx, by, bz)
+    qx, qy, qz = world_point(pose_b, qx, qy, qz)
+    return gap + (qx - px) * x + (qy - py) * y + (qz - pz) * z
+
+
+@procedure
 def convex_convex(
     solids: Solids, a: int, pose_a: Shaped[12], b: int, pose_b: Shaped[12], margin: float, before: int, out: Points, k: int
 ) -> int:  # fmt: skip
@@ -116,6 +130,8 @@ def convex_convex(
     relative(pose_a, pose_b, B)
     found = local(8)
     if not closest(solids, a, b, B, margin, found):
+        nx, ny, nz = turned(pose_a, found[0], found[1], found[2])
+        out.normals[k, 0], out.normals[k, 1], out.normals[k, 2] = nx, ny, nz
         return 0
     count = _by_faces(solids, a, pose_a, b, B, margin, before, found, out, k)
     gap = found[3]

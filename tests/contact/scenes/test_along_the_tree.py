@@ -1,0 +1,136 @@
+"""Twists, wrenches and responses of a robot's links in a scene against its Jacobians and inertia, and repeated Newton steps."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kumitate as km
+from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.robots.inverse import respond
+from kumitate.contact.scenes.robots.links import gather, spread, write_jacobian
+from kumitate.contact.scenes.solvers.laws import linearise, relinearise
+from kumitate.contact.touching import points_for, solids_of
+from kumitate.contact.touching.convex import convex_convex, gap_along
+from kumitate.model import Hull
+
+from .places import simulation, upright
+from .test_robots import BRICKS, H, beside, walker
+
+
+def robot_of_scene(seed: int):
+    """A walker at a random posture beside bricks, in the middle of a step: the moving bodies, the posture, random numbers."""
+    rng = np.random.default_rng(seed)
+    mechanism = beside(walker(), *BRICKS)
+    turn = rng.normal(size=4)
+    q = np.array([*turn / np.linalg.norm(turn), *rng.normal(size=3), *rng.normal(size=2)])
+    whole = np.array([*q, *upright((9.0, 0.0, 0.06), (8.0, 0.0, 0.06), (7.0, 0.0, 0.06))])
+    v = np.array([*rng.normal(size=8), *np.zeros(18)])
+    sim = simulation(mechanism, Contact())
+    scene = sim.interaction.stepper(sim.actuation, sim.integrator, H, whole, v, sim.bounds)
+    scene.run({}, 1, 1)
+    return scene.scene.bodies, q, rng
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_handed_along_the_tree_is_what_jacobians_give(seed):
+    bodies, _, rng = robot_of_scene(seed)
+    robots, links, rows = bodies.robots, len(bodies.robots.body), 2
+    v, wrenches = rng.normal(size=(rows, 6)), rng.normal(size=(links, 6))
+    v[1, 2:] = 0.0  # what fills up the last row moves nothing
+    for link in range(links):
+        write_jacobian(bodies, link)
+    J = robots.jacobian.reshape(links, rows, 6, 6)
+    spread(robots, 0, v)
+    assert np.abs(robots.screw - np.einsum("lrik,rk->li", J, v)).max() < 1e-13, seed
+    robots.screw[:] = wrenches
+    efforts = np.zeros((rows, 6))
+    gather(robots, 0, efforts)
+    assert np.abs(efforts - np.einsum("lrik,li->rk", J, wrenches)).max() < 1e-13, seed
+
+
+def test_jacobians_are_those_of_the_robot():
+    bodies, q, _ = robot_of_scene(7)
+    robot = km.Robot(walker())
+    for link, name in enumerate(["trunk", "leg0", "leg1"]):
+        write_jacobian(bodies, link)
+        found = np.concatenate(bodies.robots.jacobian.reshape(3, 2, 6, 6)[link], axis=1)
+        assert np.abs(found[:, :8] - robot.jacobian(q, name)).max() < 1e-14, name
+        assert np.abs(found[:, 8:]).max() == 0.0
+
+
+def test_the_inertia_is_inverted_only_where_something_pushes():
+    bodies, _, rng = robot_of_scene(3)
+    robots = bodies.robots
+    robots.inverted[0] = 0
+    v = np.zeros((2, 6))
+    robots.felt[:] = 0.0
+    respond(robots, 0, v)
+    assert robots.inverted[0] == 0
+    assert np.abs(v).max() == 0.0
+    robots.felt[:] = rng.normal(size=(2, 6))
+    respond(robots, 0, v)
+    M = robots.inertia.reshape(2, 2, 6, 6).transpose(0, 2, 1, 3).reshape(12, 12)
+    assert robots.inverted[0] == 1
+    assert np.abs(M @ v.ravel() - robots.felt.ravel()).max() < 1e-12
+
+
+# --- Newton steps that are repeated with the same factors ------------------------------------------------------------------
+def a_point(impulse, speed) -> SimpleNamespace:
+    """What the laws read of one point of mass 2 kg, with friction 0.5."""
+    one, three = np.zeros(1), np.zeros((1, 3))
+    given = {"impulse": np.array([impulse]), "speed": np.array([speed]), "mass": one + 2.0, "friction": one + 0.5}
+    return SimpleNamespace(target=one, softness=one, mode=three, **given)
+
+
+@pytest.mark.parametrize(
+    ("impulse", "speed"),
+    [
+        ((0.0, 0.0, 0.0), (0.3, 0.1, 0.0)),  # apart
+        ((2.0, 0.3, -0.2), (0.0, 0.0, 0.0)),  # sticks
+        ((2.0, -0.6, 0.8), (0.0, 0.3, -0.4)),  # slides
+    ],
+)
+def test_a_solution_stays_one_when_a_step_is_repeated(impulse, speed):
+    """base − K·0 is the impulse where the laws hold, also with the slopes K of a state nearby; those stay as they were."""
+    rng, K, base = np.random.default_rng(1), np.zeros((3, 3)), np.zeros(3)
+    near = a_point(np.add(impulse, 1e-4 * rng.normal(size=3) * (impulse[0] > 0.0)), speed)
+    linearise.plain(near, 0, 2e7, 0, K, base)
+    kept = K.copy()
+    relinearise.plain(a_point(impulse, speed), 0, K, base)
+    assert np.abs(base - impulse).max() < 1e-12
+    assert np.array_equal(K, kept)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_law_is_the_same_anew_where_it_was_linearised(seed):
+    rng, K, bases = np.random.default_rng(seed), np.zeros((3, 3)), np.zeros((2, 3))
+    point = a_point(rng.normal(3.0 * np.eye(3)[0]), 1e-3 * rng.normal(size=3))
+    linearise.plain(point, 0, 2e7, 0, K, bases[0])
+    relinearise.plain(point, 0, K, bases[1])
+    assert np.abs(bases[1] - bases[0]).max() < 1e-9 * np.abs(bases[0]).max(), seed
+
+
+# --- axes along which hulls are apart --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(4))
+def test_hulls_that_are_far_apart_are_so_along_the_axis_that_is_remembered(seed):
+    """Where no points are found the gap along the axis is larger than the margin, and along any axis at most the distance."""
+    rng = np.random.default_rng(seed)
+    solids = solids_of([Hull(tuple(map(tuple, rng.normal(size=(12, 3)).tolist()))) for _ in range(2)])
+    far = 0
+    for _ in range(200):
+        poses = np.array([[*np.linalg.qr(rng.normal(size=(3, 3)))[0].ravel(), *(2.5 * rng.normal(size=3))] for _ in range(2)])
+        for pose in poses:
+            pose[:9] *= np.sign(np.linalg.det(pose[:9].reshape(3, 3)))
+        out, margin = points_for(1), 0.1
+        count = convex_convex(solids, 0, poses[0], 1, poses[1], margin, -1, out, 0)
+        axis = rng.normal(size=3)
+        gap = gap_along(solids, 0, poses[0], 1, poses[1], axis / np.linalg.norm(axis))
+        if count == 0:
+            far += 1
+            assert gap_along(solids, 0, poses[0], 1, poses[1], out.normals[0].copy()) > margin, seed
+        else:
+            assert gap <= out.gaps[:count].min() + 1e-12, seed
+    assert 20 < far < 190
