@@ -151,8 +151,7 @@ class MechanismSimulation:
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
             "held": [point.label for point in held], "contact": self.interaction.plain, "limits": limits,
-            "motions": list(given),
-            "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
+            "motions": list(given), "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
