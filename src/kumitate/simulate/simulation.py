@@ -123,10 +123,8 @@ class MechanismSimulation:
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
-        by_pairs, called = side_by_side or bool(outputs), bool(motions) or any(map(callable, sources))
-        self.interaction = interaction_of(
-            mechanism, contact, held, held_method, self.parameters, traced=by_pairs, called=called
-        )  # fmt: skip
+        ways = {"traced": side_by_side or bool(outputs), "called": bool(motions) or any(map(callable, sources))}
+        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, **ways)
         self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
         asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
@@ -154,8 +152,7 @@ class MechanismSimulation:
             "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
             "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
             "held": [point.label for point in held], "contact": self.interaction.plain, "limits": limits,
-            "motions": list(given),
-            "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
+            "motions": list(given), "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
