@@ -123,10 +123,8 @@ class MechanismSimulation:
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
-        by_pairs, called = side_by_side or bool(outputs), bool(motions) or any(map(callable, sources))
-        self.interaction = interaction_of(
-            mechanism, contact, held, held_method, self.parameters, traced=by_pairs, called=called
-        )  # fmt: skip
+        traced, called = side_by_side or bool(outputs), bool(motions) or any(map(callable, sources))
+        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, traced=traced, called=called)
         self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
         asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
@@ -389,8 +387,7 @@ class MechanismSimulation:
         stepper.steps = every * (len(time) - 1)
         outputs = {name: array for name, array in seen.items() if name not in STATE}
         u = np.tile(efforts, (len(time), 1))
-        state = {name: seen[name] for name in STATE}
-        rows = Rows(time, **state, u=u, outputs=outputs, every=every, reached=len(time) - 1)
+        rows = Rows(time, **{name: seen[name] for name in STATE}, u=u, outputs=outputs, every=every, reached=len(time) - 1)
         return self._result(rows, stepper, float(time[-1]))
 
     def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
