@@ -13,12 +13,12 @@ from kumitate.inverse_kinematics import CenterOfMassGoal, LookAtGoal, Orientatio
 from kumitate.inverse_kinematics.limits import limits_of
 
 
-def two_links(**limits) -> km.Robot:
-    """Two links of 1 m in the plane x, y, with the frame "tip" at the end."""
+def two_links(away: float = 0.0, **limits) -> km.Robot:
+    """Two links of 1 m in the plane x, y, with the frame "tip" at the end; the shoulder lies at x = `away`."""
     limit = {"limits": (km.Limits(**limits),)} if limits else {}
     bodies = tuple(km.Body(name, 1.0, (0.5, 0.0, 0.0), (0.1, 0.1, 0.1)) for name in ("upper", "lower"))
     joints = (
-        km.Joint("shoulder", "revolute", "world", "upper"),
+        km.Joint("shoulder", "revolute", "world", "upper", km.spatial.pose((away, 0.0, 0.0))),
         km.Joint("elbow", "revolute", "upper", "lower", km.spatial.pose((1.0, 0.0, 0.0)), **limit),
     )
     frames = (km.Frame("tip", "lower", km.spatial.pose((1.0, 0.0, 0.0))),)
@@ -33,6 +33,25 @@ def test_the_law_of_cosines(sign):
     assert found.solved
     assert found.q[1] == pytest.approx(sign * math.acos((0.8**2 + 0.9**2 - 2.0) / 2.0), abs=1e-7)
     np.testing.assert_allclose(robot.pose(found.q, "tip")[:3, 3], (0.8, 0.9, 0.0), atol=1e-8)
+
+
+@pytest.mark.parametrize("away", [1e3, 1e5])
+def test_an_arm_far_from_the_origin(away):
+    """A point that single precision knows to a tenth of a millimetre or a centimetre is reached to 1e-8 m."""
+    robot = two_links(away)
+    angles = np.random.default_rng(8).uniform(-3.0, 3.0, (40, 2))
+    found = robot.inverse_kinematics(PositionGoal("tip", robot.pose(angles, "tip")[:, :3, 3]), [0.1, 0.5])
+    assert found.solved.all()
+    np.testing.assert_allclose(robot.pose(found.q, "tip")[:, :3, 3], robot.pose(angles, "tip")[:, :3, 3], atol=2e-8)
+
+
+def test_a_search_from_beyond_the_limits_ends_within_them():
+    """Also where the posture that it starts from reaches the goal."""
+    robot = two_links(lower=0.0, upper=3.0)
+    tip = robot.pose([0.2, -0.7], "tip")[:3, 3]
+    found = robot.inverse_kinematics(PositionGoal("tip", tip), [0.2, -0.7])
+    assert found.solved
+    assert found.q[1] == pytest.approx(0.7, abs=1e-7)
 
 
 def test_a_point_out_of_reach():
@@ -120,6 +139,7 @@ def test_wrong_tasks_are_refused():
         (PositionGoal("tipp", (0, 0, 0)), "did you mean 'tip'"),
         (PositionGoal("tip", (0, 0)), "shape"),
         (OrientationGoal("tip", 2.0 * np.eye(3)), "not turned by a rotation"),
+        (OrientationGoal("tip", [np.eye(3), np.diag([1.0, 1.0, -1.0])]), "R mirrors"),
         (LookAtGoal("tip", (1, 0, 0), axis=(0, 0, 0)), "not all zero"),
         ([], "no goals"),
         ("tip", "not a goal"),

@@ -76,9 +76,10 @@ def checked_rotation(place: str, entries: np.ndarray) -> np.ndarray:
     Raises:
         InputError: if R Rᵀ is not 1, or R mirrors.
     """
-    R = entries.reshape(*entries.shape[:-1], 3, 3)
-    off = float(np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max())
-    if not (off <= _ROUNDING and (np.linalg.det(R) > 0.0).all()):
+    x, y, z = R = np.ascontiguousarray(entries.reshape(-1, 9).T).reshape(3, 3, -1)  # side by side: faster than one by one
+    off = float(np.abs(np.einsum("ikn,jkn->ijn", R, R) - np.eye(3)[:, :, None]).max(initial=0.0))
+    volume = sum(x[i] * (y[i - 2] * z[i - 1] - y[i - 1] * z[i - 2]) for i in range(3))
+    if not (off <= _ROUNDING and (volume > 0.0).all()):
         raise InputError(
             f"the target of {place!r} is not turned by a rotation: R Rᵀ differs from 1 by {off:.2g}, or R mirrors. Give "
             "orthonormal columns, the axes of the body in the world, right-handed"

@@ -76,8 +76,9 @@ def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps
             moves = either(tolerance < carry.error, carry.move > STILL) if len(levels) > 1 else tolerance < carry.error
             return both(moves, carry.steps < most)
 
-        begin = levels_at(q)
-        first = _Search(list(q), begin, _largest(begin[0].errors), begin[0].squared_error(), DAMPING, 1.0, 0.0)
+        start = clipped(q, low, high)
+        begin = levels_at(start)
+        first = _Search(start, begin, _largest(begin[0].errors), begin[0].squared_error(), DAMPING, 1.0, 0.0)
         found, _, error, *_, count = loop(steps, body, first, while_=unfinished)[0]
         if tree.closed:
             closed, _ = projected(tree, found, [0.0] * tree.nv)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel
 from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import checked_whole
 from .contract import Goal, KeyedGoals
+from .precisions import Found, Search, TwoPrecisions
 from .program import search_program
 from .starts import ComparedPostures, compared, random_postures
 
@@ -23,7 +23,7 @@ STEPS, STEPS_WITH_PRIORITIES = 25, 100
 #: From new starts fewer steps are enough, as these are near the target.
 STEPS_AGAIN = 16
 #: Searches of one call where few targets are left.
-SEARCHES = 64
+SEARCHES = 128
 #: Targets that are compared with starts at a time, for which memory is needed.
 COMPARED = 16384
 
@@ -59,33 +59,27 @@ def inverse_kinematics(
     restarts = checked_whole(mechanism.name, "restarts", restarts, 0, remedy="Give a number of searches", error=InputError)
     seed = checked_whole(mechanism.name, "seed", seed, 0, remedy="Give a whole number", error=InputError)
     targets = [goal.target(mechanism.tree) for level in levels for goal in level]
-    kernel = _kernel(mechanism, KeyedGoals(levels), limits)
+    search = _search(mechanism, KeyedGoals(levels), limits)
     shape = np.broadcast_shapes(q0.shape[:-1], *(target.shape[:-1] for target in targets))
     q = np.broadcast_to(q0, (*shape, mechanism.nq)).reshape(-1, mechanism.nq)
     wanted = [np.broadcast_to(target, (*shape, target.shape[-1])).reshape(len(q), -1) for target in targets]
-    found, error, steps = kernel(q, np.full(len(q), tolerance), np.full(len(q), np.inf), *wanted)
+    best = search(q, tolerance, np.inf, wanted)
+    found, error, steps = best
     open_rows = np.flatnonzero(~(error <= tolerance))
     if restarts and len(open_rows):
         postures = random_postures(mechanism, seed, restarts, limits)
         for rows in np.array_split(open_rows, -(-len(open_rows) // COMPARED)):
             its_targets = [target[rows] for target in wanted]
             starts = compared(mechanism, levels[0], its_targets[: len(levels[0])], postures)
-            best = Found(found[rows], error[rows], steps[rows])
-            _begin_again(kernel, starts, its_targets, best, tolerance, restarts, STEPS_AGAIN if len(levels) == 1 else np.inf)
-            found[rows], error[rows], steps[rows] = best
+            again = Found(found[rows], error[rows], steps[rows])
+            _begin_again(search, starts, its_targets, again, tolerance, restarts, STEPS_AGAIN if len(levels) == 1 else np.inf)
+            found[rows], error[rows], steps[rows] = again
+    search.finish(best, tolerance, wanted)
     return Reached(found.reshape(*shape, -1), error.reshape(shape), (error <= tolerance).reshape(shape), steps.reshape(shape))
 
 
-class Found(NamedTuple):
-    """The best of the searches so far for several targets: its posture, largest error, and number of steps."""
-
-    q: np.ndarray
-    error: np.ndarray
-    steps: np.ndarray
-
-
 def _begin_again(
-    kernel: Kernel,
+    search: Search,
     starts: ComparedPostures,
     targets: Sequence[np.ndarray],
     best: Found,
@@ -99,12 +93,11 @@ def _begin_again(
     """
     rows = np.arange(len(best.error))
     while restarts and len(rows):
-        count = min(restarts, kernel.lanes, max(1, SEARCHES // len(rows)))
+        count = min(restarts, search.lanes, max(1, SEARCHES // len(rows)))
         restarts -= count
         repeated = np.repeat(rows, count)
         begin = starts.take(count).reshape(len(repeated), -1)
-        given = (target[repeated] for target in targets)
-        made = Found(*kernel(begin, np.full(len(repeated), tolerance), np.full(len(repeated), most), *given))
+        made = search(begin, tolerance, most, [target.take(repeated, axis=0) for target in targets])
         error = np.where(np.isnan(made.error), np.inf, made.error).reshape(len(rows), count)
         chosen = np.where(error <= tolerance, 0.0, error).argmin(axis=1) + count * np.arange(len(rows))  # the first one found
         better = ~(best.error[rows] <= error.ravel()[chosen])
@@ -116,8 +109,11 @@ def _begin_again(
 
 
 @lru_cache(maxsize=64)
-def _kernel(mechanism: Mechanism, goals: KeyedGoals, limits: bool) -> Kernel:
-    return Kernel(search_program(mechanism, goals.levels, STEPS if len(goals.levels) == 1 else STEPS_WITH_PRIORITIES, limits))
+def _search(mechanism: Mechanism, goals: KeyedGoals, limits: bool) -> Search:
+    """The search for goals; those of lower priority rest only in double precision."""
+    if len(goals.levels) > 1:
+        return Search(search_program(mechanism, goals.levels, STEPS_WITH_PRIORITIES, limits))
+    return TwoPrecisions(search_program(mechanism, goals.levels, STEPS, limits))
 
 
 def _levels(goals: Any) -> list[list[Goal]]:
