@@ -66,3 +66,10 @@ def test_a_target_alone_is_found_as_among_others():
         alone = ARM.inverse_kinematics(PoseGoal(HAND, X[row]), q0[row])
         assert alone.solved == together.solved[row]
         np.testing.assert_allclose(alone.q, together.q[row], atol=1e-6)
+
+
+def test_no_targets_at_all():
+    for goal in (PositionGoal(HAND, np.zeros((0, 3))), PoseGoal(HAND, np.zeros((0, 4, 4)))):
+        found = ARM.inverse_kinematics(goal, np.zeros(7))
+        assert found.q.shape == (0, 7)
+        assert found.solved.shape == (0,)

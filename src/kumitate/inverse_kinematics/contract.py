@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -124,4 +125,4 @@ def checked_target(what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
         raise InputError(
             f"the target of {what} has shape {values.shape}; give finite numbers (..., {', '.join(map(str, shape))})"
         )
-    return values.reshape(*values.shape[: values.ndim - len(shape)], -1)
+    return values.reshape(*values.shape[: values.ndim - len(shape)], prod(shape))

@@ -44,7 +44,7 @@ class Search:
 
     def __call__(self, q: np.ndarray, tolerance: float, most: float, targets: Sequence[np.ndarray]) -> Found:
         """The ends of searches from postures q (N, nq) for targets (N, size), of at most `most` steps each."""
-        return Found(*self._double(q, np.full(len(q), tolerance), np.full(len(q), most), *targets))
+        return _ends(self._double, q, np.full(len(q), tolerance), np.full(len(q), most), *targets)
 
     def finish(self, best: Found, tolerance: float, targets: Sequence[np.ndarray]) -> None:
         """Improves the best ends (N) for targets that were not reached, where more steps in double precision can."""
@@ -62,7 +62,7 @@ class TwoPrecisions(Search):
         size = np.sqrt(sum(np.einsum("nk,nk->n", numbers, numbers) for numbers in (q, *targets)))
         near = np.maximum(NEAR_OF_SIZE * size, max(NEAR, tolerance)).astype(np.float32)
         given = [np.asarray(numbers, np.float32) for numbers in (q, near, np.full(len(q), most), *targets)]
-        found = Found(*(end.astype(float) for end in self._single(*given)))
+        found = Found(*(end.astype(float) for end in _ends(self._single, *given)))
         self._continued(found, np.flatnonzero(found.error <= near), tolerance, targets)
         return found
 
@@ -75,3 +75,12 @@ class TwoPrecisions(Search):
             q, error, steps = super().__call__(ends.q[rows], tolerance, np.inf, [x.take(rows, axis=0) for x in targets])
             ends.q[rows], ends.error[rows] = q, error
             ends.steps[rows] += steps
+
+
+def _ends(kernel: Kernel, *rows: np.ndarray) -> Found:
+    """The ends of searches, one for each row. With copies of too few rows the lanes are filled, which one call needs."""
+    count = len(rows[0])
+    if not 0 < count < kernel.lanes:
+        return Found(*kernel(*rows))
+    filled = np.arange(kernel.lanes) % count
+    return Found(*(end[:count] for end in kernel(*(numbers.take(filled, axis=0) for numbers in rows))))

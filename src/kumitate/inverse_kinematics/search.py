@@ -62,7 +62,7 @@ def inverse_kinematics(
     search = _search(mechanism, KeyedGoals(levels), limits)
     shape = np.broadcast_shapes(q0.shape[:-1], *(target.shape[:-1] for target in targets))
     q = np.broadcast_to(q0, (*shape, mechanism.nq)).reshape(-1, mechanism.nq)
-    wanted = [np.broadcast_to(target, (*shape, target.shape[-1])).reshape(len(q), -1) for target in targets]
+    wanted = [np.broadcast_to(target, (*shape, target.shape[-1])).reshape(len(q), target.shape[-1]) for target in targets]
     best = search(q, tolerance, np.inf, wanted)
     found, error, steps = best
     open_rows = np.flatnonzero(~(error <= tolerance))
@@ -75,7 +75,9 @@ def inverse_kinematics(
             _begin_again(search, starts, its_targets, again, tolerance, restarts, STEPS_AGAIN if len(levels) == 1 else np.inf)
             found[rows], error[rows], steps[rows] = again
     search.finish(best, tolerance, wanted)
-    return Reached(found.reshape(*shape, -1), error.reshape(shape), (error <= tolerance).reshape(shape), steps.reshape(shape))
+    return Reached(
+        found.reshape(*shape, mechanism.nq), error.reshape(shape), (error <= tolerance).reshape(shape), steps.reshape(shape)
+    )
 
 
 def _begin_again(
