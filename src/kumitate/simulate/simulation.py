@@ -117,7 +117,8 @@ class MechanismSimulation:
         check_resistance(mechanism, by_name("motions", motions))
         self.mechanism = mechanism
         self._starts = Starts(mechanism, *start)
-        self.step_size, self._busy = checked_step(step), Lock()
+        self.step_size = checked_step(step)
+        self._busy = Lock()
         self.notes = first_notes(mechanism, limits)
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
