@@ -163,7 +163,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
 
 
 def _one_by_link(given: Problem) -> bool:
-    """Whether no link has two points, as of robots on round feet, and there are no loops, which sweeps over points leave out."""
+    """Whether no link has two points, as of robots on round feet, and there are no loops, which sweeps leave out."""
     touched = [index for patch in given.patches for index in patch.links if index >= 0 for _ in patch.points]
     return not given.loops and len(touched) == len(set(touched))
 
