@@ -19,6 +19,8 @@ from .problem import Impulses, Problem
 
 __all__ = ["point_by_point"]
 
+#: The most sweeps.
+MOST = 100
 #: Projected steps on the law of one point that slides.
 STEPS = 10
 #: A point's inverse inertia may be singular: so much of its size is added where it is inverted.
@@ -27,11 +29,11 @@ SINGULAR = 1e-9
 ROUNDING = 1e-9
 
 
-def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], sweeps: int) -> Impulses:
-    """The guess after this many sweeps over all points; `targets`: their least normal velocities [m/s]."""
+def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], sweeps: Scalar) -> Impulses:
+    """The guess after so many sweeps over all points, MOST at most; `targets`: their least normal velocities [m/s]."""
 
     def sweep(_: Any, now: Any) -> Any:
-        points, v = list(now[0]), list(now[1])
+        points, v, left = list(now[0]), list(now[1]), now[2]
         for k, (patch, aims) in enumerate(zip(given.patches, targets, strict=True)):
 
             def visited(k: int = k, patch: Any = patch, aims: Any = aims, v: Any = v) -> Any:
@@ -43,9 +45,10 @@ def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[S
                 return new, [rate + more for rate, more in zip(v, dv, strict=True)]
 
             points[k], v = when(patch.near, visited, (points[k], v))
-        return (points, v), None
+        return (points, v, left - 1.0), None
 
-    (points, _), _ = loop(sweeps, sweep, (guess.points, guess.v), varies=True)
+    begun = guess.points, guess.v, sweeps
+    (points, *_), _ = loop(MOST, sweep, begun, while_=lambda now: now[2] > 0.5, varies=True)
     return given.after(points, guess.loops)
 
 

@@ -23,9 +23,12 @@ PASSES = 40
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: After PATIENCE steps, each further step multiplies the accepted residual by EASE, up to DOUBT times (1 m/s + the largest
 #: velocity): points at their sticking limit, or redundant points, can prevent convergence to rounding error. The record
-#: contains the residual. Where more is left, every fourth step (EVERY) is followed by SWEEPS over the points one by one, or the
-#: next time by ROUNDS of operator splitting (ADMM): the former suit few points and much friction, the latter many points.
-PATIENCE, EASE, DOUBT, EVERY, SWEEPS, ROUNDS = 8, 4.0, 1e-6, 4, 20, 30
+#: contains the residual.
+PATIENCE, EASE, DOUBT = 8, 4.0, 1e-6
+#: Where more is left, the step PATIENCE and from then on every fourth (EVERY) is followed by sweeps over the points one by one,
+#: SWEEPS for each step so far, or the next time by ROUNDS of operator splitting (ADMM): the former suit few points and much
+#: friction, the latter many points. Where no link has two points, they begin at the step EARLY: few sweeps suffice then.
+EARLY, EVERY, SWEEPS, ROUNDS = 2, 4, 2.5, 30
 #: In this many first steps all points of a patch have equal stiffness.
 ALIKE = 4
 #: If the guessed modes are right, a step leaves less than this fraction of a velocity, by the softness of the laws, and, where
@@ -106,6 +109,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         for point, target in zip(patch.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
     soft = SOFT_LOOPS if given.loops else SOFT
+    begin = EARLY if _one_by_link(given) else PATIENCE
     enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
@@ -138,8 +142,11 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(EVERY)),
         ).bettered()
 
+        def swept() -> Impulses:
+            return point_by_point(given, after.guess, targets, SWEEPS * after.passes)
+
         def helped() -> _Pass:
-            guess = when(after.by_points > 0.5, lambda: point_by_point(given, after.guess, targets, SWEEPS), after.guess)
+            guess = when(after.by_points > 0.5, swept, after.guess)
             guess = when(after.by_points < 0.5, lambda: admm(given, after.guess, targets, ROUNDS), guess)
             residual = given.residual(guess, targets)
             return replace(after, guess=guess, residual=residual, strength=STIFF, by_points=1.0 - after.by_points).bettered()
@@ -150,9 +157,15 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     nothing = given.nothing()
     # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
     start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
-    first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(PATIENCE), 1.0)
+    first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(begin), 1.0)
     end = loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)
+
+
+def _one_by_link(given: Problem) -> bool:
+    """Whether no link has two points, as of robots on round feet, and there are no loops, which sweeps leave out."""
+    touched = [index for patch in given.patches for index in patch.links if index >= 0 for _ in patch.points]
+    return not given.loops and len(touched) == len(set(touched))
 
 
 def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:
