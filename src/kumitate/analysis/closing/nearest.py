@@ -41,7 +41,7 @@ def nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.nda
         if left <= CLOSED * (1.0 + np.abs(place.q).max(initial=0.0)) or part < _SHORTEST:
             break
         curved = curved or left > _SHRINKS * last
-        step = _newton_step(loops, start, place) if curved else place.step
+        step = _newton_step(loops, start, place) if curved and place.along.size else place.step
         there = _slid(loops, place, part * step, free)
         found = None if there is None else _place(loops, start, there, free)
         if found is not None and found.far <= place.far * (1.0 + 1e-12):

@@ -31,6 +31,7 @@ ROUNDING = 1e-9
 
 def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], sweeps: Scalar) -> Impulses:
     """The guess after so many sweeps over all points, MOST at most; `targets`: their least normal velocities [m/s]."""
+    mobilities = [_mobility(given, k) if given.loops else patch.mobility for k, patch in enumerate(given.patches)]
 
     def sweep(_: Any, now: Any) -> Any:
         points, v, left = list(now[0]), list(now[1]), now[2]
@@ -38,11 +39,9 @@ def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[S
 
             def visited(k: int = k, patch: Any = patch, aims: Any = aims, v: Any = v) -> Any:
                 twist = patch.twist(given.jacobians, given.jacobians.twists(v))
-                state = (patch.frames, frozen(points[k]), twist, tuple(aims), patch.mobility)
+                state = (patch.frames, frozen(points[k]), twist, tuple(aims), mobilities[k])
                 new, change = call_shared(_visit, *state, name="point_by_point")
-                wrenches = [change if patch is other else Force() for other in given.patches]
-                dv = given.factors.solve(given.efforts(wrenches, [0.0] * len(given.loops)))
-                return new, [rate + more for rate, more in zip(v, dv, strict=True)]
+                return new, [rate + more for rate, more in zip(v, _response(given, k, change), strict=True)]
 
             points[k], v = when(patch.near, visited, (points[k], v))
         return (points, v, left - 1.0), None
@@ -50,6 +49,19 @@ def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[S
     begun = guess.points, guess.v, sweeps
     (points, *_), _ = loop(MOST, sweep, begun, while_=lambda now: now[2] > 0.5, varies=True)
     return given.after(points, guess.loops)
+
+
+def _response(given: Problem, k: int, wrench: Force) -> list[Scalar]:
+    """The change of the velocities (nv) by an impulsive wrench on the patch k, with loops closed."""
+    wrenches = [wrench if i == k else Force() for i in range(len(given.patches))]
+    return given.factors.solve(given.efforts(wrenches, [0.0] * len(given.loops)))
+
+
+def _mobility(given: Problem, k: int) -> Dense:
+    """From an impulsive wrench on the patch k to the change of its twist (6×6), with loops closed."""
+    units = (Force.of([1.0 if i == j else 0.0 for i in range(6)]) for j in range(6))
+    turned = (given.jacobians.twists(_response(given, k, unit)) for unit in units)
+    return Dense.columns([list(given.patches[k].twist(given.jacobians, twists)) for twists in turned])
 
 
 def _visit(frames: Sequence[ContactFrame], impulses: Any, twist: Motion, aims: Any, mobility: Dense) -> Any:
