@@ -246,6 +246,10 @@ def contact_models(shown: Shown, values: Shown) -> None:
     assert residual.max() < 1e-9
     assert normal[-1] == pytest.approx(2.0 * 9.81)
     assert 0.1 - shown["run"].q[-1, 6] == pytest.approx(2.0 * 9.81 / 8e3, rel=1e-3)  # the penalty run sank in by W/K
+    smooth = shown["smooth"]
+    fall = smooth.time < np.sqrt(2.0 * 0.02 / 9.81) - 1e-3
+    np.testing.assert_allclose(smooth.q[fall, 6], 0.12 - 0.5 * 9.81 * smooth.time[fall] ** 2, atol=1e-12)
+    assert smooth.q[-1, 6] == pytest.approx(0.1, abs=1e-9)
 
 
 def contact_shapes(shown: Shown, values: Shown) -> None:

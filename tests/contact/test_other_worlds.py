@@ -52,7 +52,8 @@ def on_a_floor() -> World:
     return World(walker(), FLOOR, q, np.array([0.2, 0.1, 0.3, 0.4, 0.0, -0.2, 0.5, -0.5]))
 
 
-SCENES = {f"scene {seed}": partial(of_seed, seed) for seed in (0, 12, 8)}
+#: Five of 25 scenes are chaotic or undetermined: starts moved by 1e-14 m end apart by 1e-10 to 1e-3 m. These by 1e-12 m.
+SCENES = {f"scene {seed}": partial(of_seed, seed) for seed in (8, 12, 22)}
 WORLDS: dict[str, Callable[[], World]] = {**SCENES, "robot": on_a_floor}
 DURATION = 0.4
 

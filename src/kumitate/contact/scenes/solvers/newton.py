@@ -23,8 +23,9 @@ PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: In this many first steps all points of two bodies are equally stiff, so that undetermined impulses have the least norm.
 ALIKE = 4
 #: Below this residual, relative to the largest velocity, solutions with the same factors follow (chord method), which also
-#: remove the error of STIFF, as long as each leaves less than the part CONVERGING of the residual.
-NEAR, CONVERGING = 1e-4, 0.1
+#: remove the error of STIFF, as long as each leaves less than the part CONVERGING of the residual. Where they do, they go on to
+#: the part FURTHER of what is enough: scenes amplify what is left, and Newton steps, which converge faster, leave as little.
+NEAR, CONVERGING, FURTHER = 1e-4, 0.1, 1e-4
 
 
 @procedure
@@ -75,7 +76,7 @@ def _repeated(
 ) -> float:  # fmt: skip
     """Steps with the same factors while they converge; returns the residual that is left."""
     converges = True
-    while converges and left > enough:
+    while converges and left > FURTHER * enough:
         save(island, islands, points, trial.tried)
         for at in range(islands.first_point[island], islands.first_point[island + 1]):
             c = islands.points[at]
