@@ -13,11 +13,11 @@ import numpy as np
 from ..compile.engine import link
 from ..errors import InputError
 from ..scalar import under_way
-from .images import kept_images, made_images
+from .images import kept_images, made_images, written
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from .reading.source import Source
 from .tree import Site, TypedProcedure
-from .writing.llvm_form import ENTRY, FAULT_WORDS, LlvmText
+from .writing.llvm_form import ENTRY, FAULT_WORDS
 
 __all__ = ["Machine"]
 
@@ -39,7 +39,7 @@ class Machine:
         with under_way(lambda: f"compiling {self.name}") as work:
             images = None if checked else kept_images(function, typed)
             if images is None:
-                text = LlvmText(typed(), checked=checked)
+                text = written(typed, checked=checked)
                 images, self.sites = made_images(text, portable=checked), text.sites
             self.code = link(images, [ENTRY])
             work.note = "; the next time it is read from disk" if self.code.on_disk else ""
