@@ -123,8 +123,8 @@ class MechanismSimulation:
         wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
-        how = {"traced": side_by_side or bool(outputs), "called": bool(motions) or any(map(callable, sources))}
-        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, **how)
+        how = {"traced": side_by_side, "outputs": bool(outputs), "called": bool(motions) or any(map(callable, sources))}
+        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, integrator, **how)
         self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
         asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
