@@ -170,6 +170,21 @@ def test_a_brick_creeps_down_a_slope(sharpness):
     assert run.v[-1].reshape(count, 6)[:, 3] == pytest.approx(wanted, rel=2e-3)
 
 
+def test_balls_in_a_bin_gain_no_energy():
+    """What they have and what the springs hold falls all along, but for an error in proportion to the step."""
+    print("seed 8")
+    rng, count, gains = np.random.default_rng(8), 6, []
+    q, v = at_random(rng, count)
+    balls = unconnected(*(solid(f"ball{k}", Sphere(0.08)) for k in range(count)))
+    for step in (4e-4, 1e-4):
+        run = simulation(balls, replace(bin_of(0.25), model="penalty", options=SOFT), step=step).run(q, v, duration=0.8)
+        held = 0.5 * SOFT["stiffness"] * (np.minimum(run.contact.gap, 0.0) ** 2).sum(axis=1)
+        gains.append(np.diff(run.energy.total + held).max())
+    print(gains)
+    assert run.energy.total[-1] < run.energy.total[0] - 10.0
+    assert gains[1] < 0.5 * gains[0] < 0.05
+
+
 def test_bodies_exchange_momentum_to_rounding():
     print("seed 5")
     q, v = at_random(np.random.default_rng(5), 6, spacing=0.3)

@@ -43,7 +43,7 @@ def ready(rules: Rules, scene: Scene, springs: Springs, count: int) -> None:
         relative(points, c, scene.bodies.free, points.body[c, 0], points.body[c, 1], points.free[c])
         yields(scene.bodies, points, c, springs.yields[c])
         for k in range(3):
-            points.impulse[c, k] *= rules.step
+            points.impulse[c, k] *= rules.step if points.gap[c] <= 0.0 else 0.0
 
 
 @procedure
@@ -71,6 +71,8 @@ def press(
 @procedure
 def _press_point(rules: Rules, c: int, bodies: MovingBodies, points: ScenePoints, springs: Springs) -> float:
     """Gives a point the impulse of its law at the velocities that the others leave; returns by how much it moves them [m/s]."""
+    if points.gap[c] > 0.0:
+        return 0.0
     a, b, u, found, size = points.body[c, 0], points.body[c, 1], local(3), local(3), springs.yields[c]
     along, across = size[0] / SHARE, max(size[1], size[2]) / SHARE
     relative(points, c, bodies.after, a, b, u)
