@@ -25,7 +25,7 @@ STIFF = 4
 #: The largest number of parts of a step.
 MOST = 10_000
 #: A part lasts 1 / (FINE ω) at most; with more than 2 / ω the semi-implicit Euler method would not be stable.
-FINE = 2.0
+FINE = 4.0
 
 
 @procedure
