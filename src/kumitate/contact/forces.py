@@ -16,7 +16,7 @@ from .scene import Contact, Pair, VariedPairs, contact_pairs
 from .shapes import Touch, touches
 from .surface import Surface, VariedSurface
 
-__all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
+__all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint", "SpringModel"]
 
 
 class ForceModel(Protocol):
@@ -28,6 +28,13 @@ class ForceModel(Protocol):
 
     def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface | VariedSurface) -> Vector3:
         """The force on A [N] from the gap [m], the normal from B to A, and A's velocity relative to B [m/s], in one frame."""
+
+    def stored(self, depth: Scalar) -> Scalar:
+        """The energy that a point gives back as it leaves a depth of zero or more [m] slowly [J]."""
+
+
+class SpringModel(ForceModel, Protocol):
+    """A force model that scenes of many bodies have, too."""
 
     def impulse(
         self, h: Scalar, yields: tuple[Scalar, Scalar], gap: Scalar, normal: Vector3, velocity: Vector3,
@@ -42,9 +49,6 @@ class ForceModel(Protocol):
 
     def steepness(self, gap: Scalar) -> Scalar:
         """The change of the spring's force with the gap there [N/m]: it limits steps."""
-
-    def stored(self, depth: Scalar) -> Scalar:
-        """The energy that a point gives back as it leaves a depth of zero or more [m] slowly [J]."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def why_traced(mechanism: Mechanism, contact: Contact) -> str:
         f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters, {begins.alone} also for functions"
     )
     if contact.model in FORCE_MODELS:
-        traced = "springs of any number of bodies are traced for outputs, parameters and integrators that scenes do not have"
+        traced = "any number of bodies is traced for outputs, parameters and integrators that scenes do not have"
     return _fault_of(mechanism, contact) or traced
 
 

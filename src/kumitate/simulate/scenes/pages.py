@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...contact.forces import ForceModel
 from ...contact.impulse.contact_points import RECOVERY
-from ...contact.models import FORCE_MODELS
-from ...contact.models.penalty import FALL, THROWN
+from ...contact.models.penalty import FALL, THROWN, Penalty
 from ...contact.scene import Contact
 from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import advance_scene
@@ -53,19 +51,19 @@ class ScenePage:
 
 
 class SpringsPage(ScenePage):
-    """Forces of a model of `FORCE_MODELS` at every point."""
+    """Springs and dampers at every point."""
 
     def __init__(self, mechanism: Mechanism, contact: Contact):
         """The law of a point with the options of the contact; it is compiled for the first steps."""
         self._name, self._weight = mechanism.name, mechanism.tree.mass * FALL
-        self._model = FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)
+        self._model = Penalty.of(contact.options, mechanism.tree.mass)
         self._clock, self._marks = np.zeros(2), np.array([1, 0])
         self._held, self._overlaps = np.zeros(4), np.zeros((0, 3))
 
     def bound(self, scene: Scene, *rest: Any) -> Callable[[], int]:
         from ...contact.scenes.springs import Springs, advance_springs
 
-        law, room = np.array([program.address for program in _law_of(self._model)]), len(scene.points.gap)  # type: ignore[arg-type]
+        law, room = np.array([program.address for program in _law_of(self._model)]), len(scene.points.gap)
         self._make_room(room)
         springs = Springs(
             law, self._clock, THROWN * self._weight, self._held, self._marks, self._overlaps,
@@ -112,7 +110,7 @@ class SpringsPage(ScenePage):
 
 
 @lru_cache(maxsize=64)
-def _law_of(model: ForceModel) -> tuple[LocatedProgram, LocatedProgram]:
+def _law_of(model: Penalty) -> tuple[LocatedProgram, LocatedProgram]:
     from ...contact.scenes.springs import law_program, spring_program
 
     return LocatedProgram(law_program(model)), LocatedProgram(spring_program(model))

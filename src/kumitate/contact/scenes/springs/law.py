@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ....procedure import Floats, Ints
 from ....scalar import Program, Scalar, maximum, trace
 from ....spatial import Vector3
-from ...forces import ForceModel
+from ...forces import SpringModel
 from ...surface import VariedSurface
 
 __all__ = ["Springs", "law_program", "spring_program"]
@@ -37,8 +37,8 @@ class Springs(NamedTuple):
     yields: Floats[3]
 
 
-def law_program(model: ForceModel) -> Program:
-    """(h, along, across, gap, velocity, friction) → the impulse, as of `ForceModel.impulse`.
+def law_program(model: SpringModel) -> Program:
+    """(h, along, across, gap, velocity, friction) → the impulse, as of `SpringModel.impulse`.
 
     Velocity and impulse are along the axes of the point, the first of which is the normal.
     """
@@ -50,8 +50,8 @@ def law_program(model: ForceModel) -> Program:
     return trace(law, {"h": (), "along": (), "across": (), "gap": (), "velocity": 3, "friction": ()}, "impulse_of_a_spring")
 
 
-def spring_program(model: ForceModel) -> Program:
-    """(gap) → stiffness and energy, as of `ForceModel.steepness` and `ForceModel.stored`."""
+def spring_program(model: SpringModel) -> Program:
+    """(gap) → stiffness and energy, as of `SpringModel.steepness` and `SpringModel.stored`."""
 
     def spring(gap: Scalar) -> dict[str, Any]:
         return {"stiffness": model.steepness(gap), "energy": model.stored(maximum(-gap, 0.0))}

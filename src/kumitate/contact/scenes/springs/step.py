@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ....dynamics.settling.settled import PASSES
-from ....procedure import Floats, apply_at, local, procedure
+from ....procedure import Floats, Shaped, apply_at, local, procedure
 from ..islands import group
 from ..logs import gained_at, log_record, log_robots, log_touches
 from ..motion import flown, moved, read_state
@@ -16,7 +16,7 @@ from ..scene import Scene, SceneLog
 from ..step import DONE, FULL, ROOM, UNSOLVED, find
 from .law import Springs
 from .overlaps import find_overlaps, leave_out, shrink
-from .sweeps import place, press, ready
+from .sweeps import place, press, ready, scale_impulses
 
 __all__ = ["MOST", "STIFF", "advance_springs"]
 
@@ -72,31 +72,42 @@ def _part(scene: Scene, springs: Springs, q: Floats[7], v: Floats[6], work: Floa
     if longest * MOST < own.step:
         return STIFF
     parts = math.ceil(left / longest) if longest < left else 1
-    rules, worst, done = Rules(left / parts, own.gravity, own.fall, own.patience, own.flies), 0.0, local(1)
+    rules, done = Rules(left / parts, own.gravity, own.fall, own.patience, own.flies), local(1)
     if rules.step < own.step:
         read_state(rules, bodies, scene.pulls, q, v)
         begin_settling(rules, bodies)
-    for again in range(PASSES + 1):
-        if again > 0 or rules.step < own.step:
-            let_go(rules, bodies)
-        if again == 0:
-            ready(rules, scene, springs, count)
-        for island in range(group(bodies.robots, count, scene.points, scene.islands)):
-            worst = max(worst, press(rules, island, bodies, scene.islands, scene.points, springs))
-        if settle(rules, bodies, scene.points, count, done) == 0:
-            break
+        let_go(rules, bodies)
+    worst = _push(rules, scene, springs, count, done)
     leave_out(scene.points, springs, count, -1.0)
     shrink(springs, rules.step)
     _log(scene, rules, count, worst, begins, v, log)
     _go(rules, scene, count, q, v, work)
     move_robots(rules, bodies, work)
     work[0] += done[0]
-    for c in range(count):
-        for k in range(3):
-            scene.points.impulse[c, k] /= rules.step
+    scale_impulses(scene.points, count, 1.0 / rules.step)
     scene.counts[0] = remember(bodies, scene.placed, scene.points, count, scene.memory, scene.counts[0])
     springs.clock[0] = left - rules.step if parts > 1 else 0.0
     return DONE
+
+
+@procedure
+def _push(rules: Rules, scene: Scene, springs: Springs, count: int, done: Shaped[1]) -> float:
+    """The impulses of a part; drives and stops of robots may need some passes. Returns the largest change that is left [m/s].
+
+    `done`: the work of drives and stops [J].
+    """
+    bodies, points, worst = scene.bodies, scene.points, 0.0
+    scale_impulses(points, count, rules.step)
+    for again in range(PASSES + 1):
+        if again > 0:
+            let_go(rules, bodies)
+        ready(bodies, points, springs, count)
+        worst = 0.0
+        for island in range(group(bodies.robots, count, points, scene.islands)):
+            worst = max(worst, press(rules, island, bodies, scene.islands, points, springs))
+        if settle(rules, bodies, points, count, done) == 0:
+            break
+    return worst
 
 
 @procedure

@@ -14,7 +14,7 @@ from ..solvers.laws import move
 from ..solvers.relaxation import SHARE, add_impulse
 from .law import Springs
 
-__all__ = ["place", "press", "ready"]
+__all__ = ["place", "press", "ready", "scale_impulses"]
 
 #: Sweeps end when no point changes its velocity by more than this, in m/s and as a part of the fastest one, or after so many.
 CHANGE, RELATIVE, SWEEPS = 1e-10, 1e-4, 50
@@ -36,14 +36,19 @@ def place(scene: Scene, count: int) -> None:
 
 
 @procedure
-def ready(rules: Rules, scene: Scene, springs: Springs, count: int) -> None:
-    """Velocities without contact, and impulses to begin with, of a part of a step; the points remember forces [N]."""
-    points = scene.points
+def scale_impulses(points: ScenePoints, count: int, factor: float) -> None:
+    """From forces to impulses or back: points remember forces [N], as parts of steps differ in length."""
     for c in range(count):
-        relative(points, c, scene.bodies.free, points.body[c, 0], points.body[c, 1], points.free[c])
-        yields(scene.bodies, points, c, springs.yields[c])
         for k in range(3):
-            points.impulse[c, k] *= rules.step if points.gap[c] <= 0.0 else 0.0
+            points.impulse[c, k] *= factor if points.gap[c] <= 0.0 else 0.0
+
+
+@procedure
+def ready(bodies: MovingBodies, points: ScenePoints, springs: Springs, count: int) -> None:
+    """Velocities without contact, and how points yield."""
+    for c in range(count):
+        relative(points, c, bodies.free, points.body[c, 0], points.body[c, 1], points.free[c])
+        yields(bodies, points, c, springs.yields[c])
 
 
 @procedure
