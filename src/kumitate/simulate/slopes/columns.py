@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...dynamics.derivatives.slopes import Matrix
 from ...model import Tree
-from ...scalar import Program, Scalar, call, trace
+from ...scalar import Program, Scalar, call, is_zero, trace
 from ...spatial import dot
 from .effort_columns import SparseColumn, effort_columns, entries_of
 from .stretches import Stretch, loops_over, related, stretches_of
@@ -45,21 +45,22 @@ def step_columns(
     """
     sparse = [[x for row in matrix.values() for x in row.values()] for matrix in (system.H, system.over)]
     given = [*sparse, h, system.by_q, system.by_v, system.by_q_over, entries_of(efforts)]
-    found = call(_program(tree, system, list(ends), efforts), *given, *(part for end in ends.values() for part in end))
+    found = call(_program(tree, system, ends, efforts), *given, *(part for end in ends.values() for part in end))
     return found["A"], found["B"]
 
 
-def _program(tree: Tree, system: TwoRounds, turning: Sequence[int], efforts: Sequence[SparseColumn]) -> Program:
+def _program(tree: Tree, system: TwoRounds, known: Mapping[int, JointEnd], efforts: Sequence[SparseColumn]) -> Program:
     """(entries of H and E, h, the other parts of the system, entries of the efforts, ends) → A and B."""
     n = tree.nv
     stretches = stretches_of(related(tree))
 
     def columns(H: Any, E: Any, h: Any, by_q: Any, by_v: Any, by_q_over: Any, entries: Any, *parts: Any) -> dict[str, Any]:
         solver = ColumnSolver.of(stretches, filled(system.H, H), filled(system.over, E), h, (by_q, by_v, by_q_over))
-        ends = {index: JointEnd(*parts[3 * k : 3 * k + 3]) for k, index in enumerate(turning)}
-        own = [
-            row for link in tree.links for row in (ends[link.index].own if link.index in ends else link.velocities(solver.unit))
-        ]
+        given = {index: JointEnd(*parts[3 * k : 3 * k + 3]) for k, index in enumerate(known)}
+        ends = {index: _without_zeros(end, known[index]) for index, end in given.items()}
+        own = list(solver.unit)
+        for link in (tree.links[index] for index in ends):
+            own[link.v_start : link.v_start + link.kind.nv] = ends[link.index].own
 
         def three(stretch: Stretch, k: Any) -> list[list[Scalar]]:
             first, second, third = (_at_end(tree, ends, h, x) for x in solver.three(stretch.rows, k))
@@ -75,10 +76,19 @@ def _program(tree: Tree, system: TwoRounds, turning: Sequence[int], efforts: Seq
     sizes: dict[str, int | tuple[int, ...]] = {"H": size_of(system.H), "E": size_of(system.over), "h": ()}
     sizes |= dict.fromkeys(("by_q", "by_v", "by_q_over"), (n, n))
     sizes["entries"] = len(entries_of(efforts))
-    for index in turning:
+    for index in known:
         k = tree.links[index].kind.nv
         sizes |= {f"own_{index}": (k, n), f"moved_{index}": (k, k), f"carried_{index}": (k, k)}
     return trace(columns, sizes, f"columns_{n}")
+
+
+def _without_zeros(end: JointEnd, known: JointEnd) -> JointEnd:
+    """The same with zeros where they are known."""
+
+    def sparse(given: Any, of: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        return [[0.0 if is_zero(x) else row[k] for k, x in enumerate(at)] for row, at in zip(given, of, strict=True)]
+
+    return JointEnd(end.own, sparse(end.moved, known.moved), sparse(end.carried, known.carried))
 
 
 def _at_end(tree: Tree, ends: Mapping[int, JointEnd], h: Scalar, x: Sequence[Scalar]) -> list[Scalar]:
