@@ -105,8 +105,11 @@ class _Columns(NamedTuple):
     def of(cls, jacobians: LinkJacobians, lagging: PerLink[tuple[Motion, ...]], wrenches: PerLink[Force]) -> _Columns:
         """With the wrenches F on each link and all that it carries."""
         S, links = jacobians.S, jacobians.tree.links
-        turned = [list(column.cross_force(wrenches[link])) for link in links for column in S[link]]
-        return cls(*([list(column) for link in links for column in motions[link]] for motions in (S, lagging)), turned)
+        return cls(
+            [list(column) for link in links for column in S[link]],
+            [list(column) for link in links for column in lagging[link]],
+            [list(column.cross_force(wrenches[link])) for link in links for column in S[link]],
+        )
 
 
 def _tree_program(tree: Tree, loaded: Sequence[int], columns: _Columns) -> tuple[dict[int, tuple[int, list[int]]], Program]:
@@ -121,8 +124,8 @@ def _tree_program(tree: Tree, loaded: Sequence[int], columns: _Columns) -> tuple
 
     def entries(K: Any, F: Any, S: Any, lag: Any, turned: Any) -> dict[str, list[Scalar]]:
         on = {index: tuple(Dense.of(part[6 * k : 6 * k + 6]) for part in (K, F)) for k, index in enumerate(loaded)}
-        moved = ([Motion.of(row) for row in nonzero(*pair)] for pair in ((S, columns.S), (lag, columns.lag)))
-        by_v, by_q = _summed(tree, on, *moved, [Force.of(row) for row in nonzero(turned, columns.turned)])
+        moved, lags, wrenches = (nonzero(*pair) for pair in zip((S, lag, turned), columns, strict=True))
+        by_v, by_q = _summed(tree, on, [*map(Motion.of, moved)], [*map(Motion.of, lags)], [*map(Force.of, wrenches)])
         start = 0
         for i, row in by_v.items():
             places[i], start = (start, list(row)), start + len(row)
@@ -132,7 +135,7 @@ def _tree_program(tree: Tree, loaded: Sequence[int], columns: _Columns) -> tuple
         }
 
     matrices, motions = (6 * len(loaded), 6), (tree.nv, 6)
-    sizes = {"K": matrices, "F": matrices, "S": motions, "lag": motions, "turned": motions}
+    sizes: dict[str, int | tuple[int, ...]] = {"K": matrices, "F": matrices, "S": motions, "lag": motions, "turned": motions}
     program = trace(entries, sizes, f"felt_{tree.nv}")
     return places, program
 
