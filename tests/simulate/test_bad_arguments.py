@@ -35,6 +35,10 @@ def batch(**options):
     return lambda: km.simulate_batch(km.load("pendulum"), **{"q": [[0.1], [0.2]], "duration": 0.01, **options})
 
 
+def stepped(what):
+    return lambda: what(km.Simulation(km.load("pendulum")))
+
+
 def touching(**options):
     return lambda: km.simulate(BALLS, duration=0.01, contact=km.Contact(**options))
 
@@ -43,6 +47,16 @@ def touching(**options):
 REFUSED = [
     ("step as text", simulate(step="1e-3"), "step is '1e-3', which is not a real number"),
     ("step complex", simulate(step=1e-3 + 0j), "step is (0.001+0j), which is not a real number"),
+    ("inputs in a list", simulate(inputs=[1.0]), "inputs is [1.0]; it must be a dictionary by name"),
+    ("targets without drives", simulate(inputs={"target": {"hinge": 1.0}}), "'target' is for drives, and no joint has one"),
+    ("steps below zero", stepped(lambda sim: sim.step(sim.start(), -1)), "the number of steps is -1; it must be a whole"),
+    ("half a step", stepped(lambda sim: sim.step(sim.start(), 1.5)), "the number of steps is 1.5; it must be a whole number"),
+    ("efforts nan", stepped(lambda sim: sim.step(sim.start(), tau=[math.nan])), "the controller as an input is [nan]; it must"),
+    ("no states", stepped(lambda sim: sim.batch(0)), "the number of states is 0; it must be a whole number, 1 or more"),
+    ("states below zero", stepped(lambda sim: sim.batch(-1)), "the number of states is -1; it must be a whole number"),
+    ("steps of rows below zero", stepped(lambda sim: sim.batch(2).step(-1)), "the number of steps is -1"),
+    ("no records", stepped(lambda sim: sim.batch(2).record(0)), "the number of records is 0; it must be a whole number, 1"),
+    ("rows unknown", stepped(lambda sim: sim.batch(2).reset([2])), "rows is [2]; there are rows 0 to 1"),
     ("step denormal", simulate(step=1e-320), "step is 1e-320"),
     ("duration as text", simulate(duration="1"), "duration is '1', which is not a real number"),
     ("duration none", simulate(duration=None), "duration is None"),
@@ -172,3 +186,17 @@ def test_counts_may_be_written_as_whole_floats():
 def test_the_order_of_a_pair_does_not_matter_and_a_generator_will_do():
     pairs = (("b", "a") for _ in range(1))
     assert km.Contact(between=pairs).between == (("b", "a"),)
+
+
+def test_counts_and_rows_that_are_possible():
+    """Whole numbers of any type, no steps, no rows, rows from the end; targets that a controller reads without any drive."""
+    simulation = km.Simulation(km.load("pendulum"), inputs={"target": [0.2]}, controller=lambda t, q, v, target: target - q)
+    start = simulation.start([0.1])
+    assert simulation.step(start, 0).q == start.q
+    assert simulation.step(start, np.int64(2)).time == 2e-3
+    rows = simulation.batch([[0.1], [0.1]])
+    rows.step(2)
+    rows.reset([])
+    rows.reset([-1], [0.3])
+    assert rows.q[0] == simulation.step(start, 2.0).q
+    assert rows.q[1] == 0.3
