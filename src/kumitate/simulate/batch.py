@@ -55,7 +55,8 @@ class Batch:
         rows = checked_count(len(q), "the number of states", 1)
         self.simulation = simulation
         self.state = {
-            "number": np.zeros(rows), "q": np.array(q), "v": np.array(v), "work": np.zeros(rows), "error": np.zeros(rows),
+            "number": np.zeros(rows), "q": np.array(q, order="C"), "v": np.array(v, order="C"), "work": np.zeros(rows),
+            "error": np.zeros(rows),
         }  # fmt: skip
         self.q, self.v, self.work, self.error = (self.state[name] for name in ("q", "v", "work", "error"))
         self.lost = np.zeros(rows, dtype=bool)
