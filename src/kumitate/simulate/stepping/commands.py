@@ -37,8 +37,8 @@ def commands_of(
             a mechanism without drives that no function reads.
     """
     if not mechanism.driven:
-        for name in () if readers is None else (name for name in COMMANDS if name in given):
-            if not any(_reads(reader, name) for reader in readers):
+        for name in (name for name in COMMANDS if name in given and readers is not None):
+            if not any(_reads(reader, name) for reader in readers or ()):
                 raise InputError(
                     f"{mechanism.name}: the input {name!r} is for drives, and no joint has one, nor does a function read it. "
                     "Give joints drives (robot.with_drives), or a controller with a parameter of this name"
