@@ -44,7 +44,7 @@ class SceneStepper(Stepper):
 
     Attributes:
         state: as of every stepper; the impulses of the last step, from which the next one is solved, are in the scene.
-        logged: the contact of all records since the start.
+        logged: the contact of all records since the start, or since a state was loaded.
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class SceneStepper(Stepper):
         self.scene.counts[0] = known
         self.scene.bodies.quiet[:] = carried["quiet"]
         wake_all(self.scene)
+        self.logged = []  # else single steps, of which each loads a state, would keep all of them
 
     def carried(self) -> dict[str, np.ndarray]:
         memory, known = self.scene.memory, int(self.scene.counts[0])
@@ -122,10 +123,12 @@ class SceneStepper(Stepper):
 
     def touched(self, interaction: Any, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Any:
         """The contact of the steps that begin at recorded states, the last of which was not made until now."""
-        carried, logged = self.carried(), list(self.logged)
+        carried, logged = self.carried(), self.logged
+        self.logged = list(logged)
         self._advanced(1, 1)
-        found, self.logged = self.logged, logged
+        found = self.logged
         self.load(carried)
+        self.logged = logged
         return interaction.record_of(found, self._steps.page, h, q, v)
 
     def _advanced(self, records: int, every: int) -> tuple[SceneLog, np.ndarray, np.ndarray]:
