@@ -15,7 +15,10 @@ __all__ = ["channels_of"]
 
 
 def channels_of(result: Result) -> list[dict[str, Any]]:
-    """One plot per panel of the result (joints, loops, energy, determinant, center of mass, contact) for `build_scene`."""
+    """One plot per panel of the result (joints, loops, energy, determinant, center of mass, contact) for `build_scene`.
+
+    The note of a plot says what it leaves out.
+    """
     closed = ("determinant",) if has_one_loop(result) else ()
     touched = () if result.contact is None else ("contact_forces", "center_of_pressure")
     panels = panels_of(result, ("q", "v", "a", "tau", *touched, "energy", *closed, "center_of_mass", "center_of_mass_velocity"))
@@ -25,6 +28,7 @@ def channels_of(result: Result) -> list[dict[str, Any]]:
             "unit": panel.unit,
             "x": result.time,
             "reach": panel.reach,
+            "note": panel.note,
             "series": [{"name": name, "values": panel.values[:, k]} for k, name in enumerate(panel.names)],
         }
         for panel in sorted((*panels, *_forces_of_loops(result)), key=_rank)

@@ -15,7 +15,7 @@ __all__ = ["CONTACT_PANELS", "USUAL_CONTACT_PANELS", "contact_panels"]
 #: All panels, and those drawn by default.
 CONTACT_PANELS = ("contact_forces", "center_of_pressure", "contact_gaps", "penetration", "contact_residual")
 USUAL_CONTACT_PANELS = ("contact_forces", "center_of_pressure", "penetration", "contact_residual")
-#: Bodies beyond this number share one curve; positions are shown for fewer bodies.
+#: Of more touched bodies than this, those with the largest impulses are shown; positions are shown for fewer bodies.
 _BODIES, _PLACES = 8, 3
 #: Gaps beyond this belong to unused contact slots [m].
 _APART = 1e3
@@ -26,27 +26,33 @@ def contact_panels(result: Result, name: str) -> Iterator[Panel]:
     record = result.contact
     if record is None or not record.bodies:
         return
-    bodies = _bodies(result, record)
+    bodies, note = _bodies(result, record)
     if name == "contact_forces":
         forces = [_forces(record, body) for body in bodies]
         for k, words in enumerate(("Normal contact force", "Tangential contact force")):
-            yield without_impacts(Panel(words, "N", tuple(bodies), np.column_stack([pair[k] for pair in forces])))
+            values = np.column_stack([pair[k] for pair in forces])
+            yield without_impacts(Panel(words, "N", tuple(bodies), values, note=note))
     elif name == "center_of_pressure":
         yield _places(record, bodies)
     elif name == "contact_gaps":
-        yield Panel("Contact gap", "m", tuple(bodies), np.column_stack([_gap(record, body) for body in bodies]))
+        yield Panel("Contact gap", "m", tuple(bodies), np.column_stack([_gap(record, body) for body in bodies]), note=note)
     elif name == "penetration":
         yield Panel("Deepest penetration", "m", ("deepest of all points",), record.penetration[:, None], log=True)
     else:
         yield Panel("Residual of contact laws", "m/s", ("a step's largest",), record.residual[:, None], log=True)
 
 
-def _bodies(result: Result, record: ContactRecord) -> list[str]:
-    """The touched bodies of the mechanism with the largest impulses, in the model's order."""
+def _bodies(result: Result, record: ContactRecord) -> tuple[list[str], str]:
+    """The bodies of the mechanism with the largest impulses, in the model's order, and a sentence if others touched too."""
     moving = [body.name for body in result.mechanism.bodies if result.mechanism.tree.places[body.name].link >= 0]
     pushed = {name: float(_forces(record, name)[0].sum()) for name in moving if any(name in pair for pair in record.bodies)}
     largest = sorted(pushed, key=lambda name: -pushed[name])[:_BODIES]
-    return [name for name in pushed if name in largest]
+    touched = sum(impulse > 0.0 for impulse in pushed.values())
+    note = (
+        f"Of the {touched} bodies that touched, the {_BODIES} with the largest impulses have curves of contact; "
+        "`run.contact` has the forces and gaps of all points."
+    )
+    return [name for name in pushed if name in largest], note if touched > _BODIES else ""
 
 
 def _points(record: ContactRecord, body: str) -> list[int]:

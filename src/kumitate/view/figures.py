@@ -43,11 +43,14 @@ def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | N
 
 
 def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
-    """The figure of `plot` as a `matplotlib.figure.Figure`, to change and to save."""
+    """The figure of `plot` as a `matplotlib.figure.Figure`, to change and to save.
+
+    What its panels leave out, and how to see it, is said below them.
+    """
     drawn = panels_of(result, panels, degrees=degrees)
     if len(result) == 0 or not drawn:
         raise InputError(f"{result.mechanism.name}: nothing to plot: {len(result)} times and {len(drawn)} panels")
-    return panels_figure(result.time, drawn)
+    return panels_figure(result.time, drawn, caption=" ".join(filter(None, dict.fromkeys(panel.note for panel in drawn))))
 
 
 def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = "", across: str = "Time [s]") -> Any:
@@ -91,7 +94,7 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequen
     values = np.where(np.isfinite(panel.values), panel.values, np.nan)
     if panel.log:
         values = np.where(values != 0.0, np.abs(values), np.nan)
-    covered = _covered(values)
+    covered = _covered(values) if panel.named else [None] * values.shape[1]
     for k, name in enumerate(panel.names):
         style = curve_style(shared.index(name) if shared else k)
         if covered[k]:  # dashes keep the curves below visible; the legend shows them solid
@@ -101,6 +104,8 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequen
             style = {"color": INK, "linestyle": "-", "linewidth": 1.4}
         if len(time) == 1:
             style = {**style, "marker": "o", "markersize": 3}
+        if not panel.named:
+            style = {**style, "linestyle": "-", "linewidth": 0.6}
         axes.plot(time, values[:, k], label=name, **style)
     axes.set_ylabel(f"[{panel.unit}]" if panel.unit else "")
     axes.set_title(f"{letter} {panel.quantity}".strip(), loc="left", pad=4.0)
@@ -112,7 +117,7 @@ def _draw(axes: Any, time: np.ndarray, panel: Panel, letter: str, shared: Sequen
         axes.set_ylim(*_decades(values))
     else:
         axes.set_ylim(*(panel.reach or _limits(values)))
-    above = not shared and _own_legend(axes, panel)
+    above = not shared and panel.named and _own_legend(axes, panel)
     if panel.reach is not None:
         peak = f"single steps to {_two_digits(float(np.nanmax(np.abs(values))))} {panel.unit}"
         box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.2}

@@ -21,6 +21,8 @@ class Panel(NamedTuple):
         by_joint: whether the curves belong to the joints, so that panels may share a legend.
         log: whether the axis of the values is logarithmic.
         reach: the limits of the value axis, if they differ from those of the curves.
+        named: whether the curves are named in a legend.
+        note: a sentence about what the panel leaves out, and how to see it; empty if it leaves out nothing.
     """
 
     quantity: str
@@ -30,6 +32,8 @@ class Panel(NamedTuple):
     by_joint: bool = False
     log: bool = False
     reach: tuple[float, float] | None = None
+    named: bool = True
+    note: str = ""
 
 
 def without_impacts(panel: Panel) -> Panel:

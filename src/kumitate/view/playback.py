@@ -26,7 +26,9 @@ def playback(result: Result, samples: np.ndarray, poses: np.ndarray, *, title: s
     Raises:
         InputError: as `scene.build_scene`.
     """
+    channels = channels_of(result)
+    left_out = dict.fromkeys(channel["note"] for channel in channels if channel["note"])
     return build_scene(
-        result.mechanism, result.time[samples], poses, channels_of(result), title=title, notes=result.audit.lines(),
+        result.mechanism, result.time[samples], poses, channels, title=title, notes=(*result.audit.lines(), *left_out),
         ground=ground_of(result.settings), arrows=arrows_of(result, samples),
     )  # fmt: skip
