@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import kumitate as km
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Mechanism
 from kumitate.simulate.results.result import Energy, Result
+from kumitate.spatial import pose
 
 pytest.importorskip("matplotlib")
 
@@ -84,9 +86,22 @@ def test_curves_are_coordinates_and_sizes_of_vectors():
         for name, what in (("q", "Position x"), ("v", "Speed"), ("a", "Size of angular acceleration"))
     )
     assert x.names == speed.names == tuple(f"free{k}" for k in range(7))
-    assert np.array_equal(x.values, run.q[:, 4::7])
+    assert np.array_equal(x.values, run.q[:, 4::7])  # all joints stand at the world's origin
     assert np.allclose(speed.values**2, sum(run.v[:, k::6] ** 2 for k in (3, 4, 5)))
     assert np.allclose(turning.values**2, sum(run.a[:, k::6] ** 2 for k in (0, 1, 2)))
+
+
+def test_positions_are_in_the_world_wherever_the_bodies_start():
+    """Against the poses that the kinematics gives."""
+    run = scene(5)
+    turned_joints = tuple(
+        replace(joint, pose=pose(xyz=(k, 2.0, -k), rpy=(0.3 * k, 0.7, -0.2 * k)))
+        for k, joint in enumerate(run.mechanism.joints)
+    )
+    run = replace(run, mechanism=replace(run.mechanism, joints=turned_joints))
+    x, y, z = (panel.values for panel in panels_of(run, "q") if panel.quantity.startswith("Position"))
+    (place,) = panels_of(run, "position:ball3")
+    assert np.allclose(np.column_stack([x[:, 3], y[:, 3], z[:, 3]]), place.values)
 
 
 def test_the_angle_turned_is_that_of_a_constant_rate():
@@ -119,7 +134,7 @@ def test_few_bodies_and_robots_among_many_keep_panels_of_their_own():
 def test_bodies_with_other_coordinates_share_panels_too(kind):
     quantities = [panel.quantity.partition(" of ")[0] for panel in panels_of(scene(9, kind=kind), ["q", "v"])]
     assert quantities == {
-        "planar": ["Angle", "Position x", "Position y", "Angular speed", "Speed"],
+        "planar": ["Angle", "Joint position x", "Joint position y", "Angular speed", "Speed"],
         "spherical": ["Angle turned since the start", "Angular speed"],
     }[kind]  # fmt: skip
 

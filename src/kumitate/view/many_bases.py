@@ -40,8 +40,8 @@ def base_groups(
 def many_bases(group: Sequence[JointColumns], word: str, order: int, values: np.ndarray, *, degrees: bool) -> Iterator[Panel]:
     """The panels of q (order 0), v (1), a (2) or tau (3) of many floating bases, each with a curve for every base.
 
-    Every coordinate of an angle or a length has a panel, as has the angle turned since the start; of rates and efforts, the
-    size of the vector is drawn. The note of the panels says so.
+    Of bodies that are free in space these are the positions in the world and the angles turned since the start; of joints in
+    a plane, their coordinates; of rates and efforts, the sizes of the vectors. The note of the panels says so.
 
     Args:
         word: what they are: "bodies" or "bases"; `values`: of the whole mechanism, (n, nq) or (n, nv).
@@ -49,7 +49,7 @@ def many_bases(group: Sequence[JointColumns], word: str, order: int, values: np.
     found: dict[tuple[str, Sort], dict[str, np.ndarray]] = {}
     for item in group:
         for sort, indices, names in sorted_columns(item, order):
-            for what, kind, curve in _curves(sort, order, names, values[:, indices]):
+            for what, kind, curve in _curves(item, sort, order, names, values[:, indices]):
                 found.setdefault((what, kind), {})[item.joint.name] = curve
     for (what, kind), curves in found.items():
         panel = joint_panel("", order, kind, list(curves), np.column_stack(list(curves.values())), degrees=degrees)
@@ -58,15 +58,21 @@ def many_bases(group: Sequence[JointColumns], word: str, order: int, values: np.
         yield panel._replace(quantity=quantity, by_joint=named, named=named, note=_note(group, word))
 
 
-def _curves(sort: Sort, order: int, names: Sequence[str], part: np.ndarray) -> Iterator[tuple[str, Sort, np.ndarray]]:
+def _curves(
+    item: JointColumns, sort: Sort, order: int, names: Sequence[str], part: np.ndarray
+) -> Iterator[tuple[str, Sort, np.ndarray]]:  # fmt: skip
     """What is drawn of the columns of one type of one base: the quantity, its type, and its values (n,)."""
     if sort is QUATERNION:
         yield "angle turned since the start", ANGLE, turned(part)
-    elif order == 0:
-        for k, name in enumerate(names):
-            yield name if sort is ANGLE else f"{sort.words[0]} {name}", sort, part[:, k]
-    else:
+    elif order > 0:
         yield _SIZES[sort][order], sort, np.linalg.norm(part, axis=1)
+    elif tuple(names) == ("x", "y", "z"):  # in the world, as the frames in which bodies start are turned differently
+        X = np.array(item.joint.pose.matrix(), dtype=float)
+        for k, place in enumerate((X[:3, 3] + part @ X[:3, :3].T).T):
+            yield f"position {names[k]}", sort, place
+    else:  # of motions in a plane or about a point
+        for k, name in enumerate(names):
+            yield name if sort is ANGLE else f"joint position {name}", sort, part[:, k]
 
 
 def turned(quaternions: np.ndarray) -> np.ndarray:
@@ -85,7 +91,7 @@ def _note(group: Sequence[JointColumns], word: str) -> str:
     curves = "a curve each" if len(group) <= _NAMED else "a curve each, without its name"
     parts = ", ".join(f'"{kind}:{first.name}"' for kind in ("q", "v", "a", "tau"))
     return (
-        f"The {len(group)} free {word} share panels, with {curves}: their coordinates, but of quaternions the angles turned "
+        f"The {len(group)} free {word} share panels, with {curves}: their positions, of quaternions the angles turned "
         f"since the start, 0 to 180 deg, and of velocities, accelerations and efforts the sizes of the vectors. All components "
         f"of one, here {first.child}, are drawn by its joint's name: run.plot(path, panels=({parts}))."
     )
