@@ -31,6 +31,8 @@ def test_a_brick_on_a_conveyor_is_taken_along():
     assert run.v[:, 3] == pytest.approx(speeds, abs=1e-9)
     assert run.audit.energy_drift < 1e-9
     assert run.audit.work == pytest.approx(3 * 0.5 * 0.6**2, abs=1e-6)
+    assert run.audit.contact.work == pytest.approx(run.audit.work, abs=1e-9)
+    assert run.audit.contact.gains == 0  # what the belt's motor does is not a gain of contact
     assert run.contact.velocity[-1, :, 0] == pytest.approx(0.0, abs=1e-9)  # nothing slips any more
     assert run.contact.dissipation_gap.max() < 1e-6
 
