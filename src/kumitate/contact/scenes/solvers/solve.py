@@ -276,12 +276,12 @@ def _share(island: int, islands: Islands, points: ScenePoints) -> None:
 
 @procedure
 def gained(island: int, islands: Islands, points: ScenePoints) -> float:
-    """The kinetic energy that the impulses add to that of the step without them [J]."""
+    """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J]."""
     total = 0.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         for k in range(3):
-            total += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+            total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
         if c < len(points.turns.length):
             for k in range(3):
                 total += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
