@@ -59,7 +59,7 @@ def test_block_factors_solve_what_numpy_solves(seed, count):
     x = b[order].copy()
     factor(count, factors)
     solve_factored(count, factors, x)
-    expected = np.linalg.solve(full.reshape(6 * count, -1), b.ravel()).reshape(count, 6)
+    expected = np.linalg.solve(full.reshape(6 * count, -1).T, b.ravel()).reshape(count, 6)
     assert np.abs(x - expected[order]).max() < 1e-13
 
 

@@ -6,6 +6,7 @@ import math
 
 from ....procedure import procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from .assembly import find_reaches
 from .interior_point import interior_point
 from .laws import move, residual
 from .leaving_out import leave_out
@@ -81,6 +82,7 @@ def solve(
     if couplings > len(factors.later):
         return couplings, left, fastest
     _share(island, islands, points)
+    find_reaches(island, islands, points, trial)
     good = _good(island, fastest, islands, points)
     left = _chain(island, accepted, begun, good, fastest, bodies, islands, points, factors, trial)
     if left > _wanted(island, good, islands, points) and _pushing(island, islands, points):
