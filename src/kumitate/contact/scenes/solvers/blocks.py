@@ -51,9 +51,7 @@ def _subtract(y: Shaped[6], block: Shaped[6, 6], x: Shaped[6]) -> None:
     """y −= blockᵀ x."""
     a, b, c, d, e, f = x[0], x[1], x[2], x[3], x[4], x[5]
     for j in range(6):
-        y[j] -= (
-            a * block[0, j] + b * block[1, j] + c * block[2, j] + d * block[3, j] + e * block[4, j] + f * block[5, j]
-        )
+        y[j] -= a * block[0, j] + b * block[1, j] + c * block[2, j] + d * block[3, j] + e * block[4, j] + f * block[5, j]
 
 
 @procedure
