@@ -160,7 +160,7 @@ class FirstRun(Case):
 
 def _in_a_process(script: str, *arguments: str) -> str:
     """What a script prints in a new process."""
-    sources = str(Path(__file__).absolute().parents[3])
+    sources = str(Path(__file__).absolute().parents[2])
     paths = os.pathsep.join(filter(None, (sources, os.environ.get("PYTHONPATH", ""))))
     call = [sys.executable, "-c", script, *arguments]
     environment = os.environ | {"PYTHONPATH": paths}

@@ -374,4 +374,5 @@ def _rows(rows: Sequence[Sequence[Any]], size: int) -> np.ndarray:
 
 def _pose_rows(poses: Sequence[Transform]) -> np.ndarray:
     """Of each pose its rotation row by row, then its position [m]."""
-    return _rows([[*chain(*pose.rotation.matrix()), *pose.translation] for pose in poses], 12)
+    turns = {turn: [*chain(*turn.matrix())] for turn in {pose.rotation for pose in poses}}  # many bodies have the same
+    return _rows([[*turns[pose.rotation], *pose.translation] for pose in poses], 12)
