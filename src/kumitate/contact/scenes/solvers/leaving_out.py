@@ -12,7 +12,7 @@ import math
 from ....procedure import procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .laws import move, residual
-from .newton import STIFF, newton
+from .newton import newton
 from .trials import restore, save
 
 __all__ = ["leave_out"]
@@ -48,9 +48,9 @@ def leave_out(
                 break
             _change(island, way, c, islands, points, trial)
             move(island, bodies, islands, points)
-            newton(island, STEPS, 1, STIFF, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+            newton(island, STEPS, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
             _change_back(island, islands, points, trial)
-            left = newton(island, STEPS, 1, STIFF, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+            left = newton(island, STEPS, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
             if left < best:
                 save(island, islands, points, trial.first)
                 best = left

@@ -13,9 +13,9 @@ from .laws import linearise, move, relinearise, residual
 from .trials import best_again, keep_best, restore, save
 from .turning import linearise_turn
 
-__all__ = ["STIFF", "newton"]
+__all__ = ["newton"]
 
-#: The largest stiffness of points relative to their masses: a step leaves its inverse of the error.
+#: The stiffness of points relative to their masses: a step leaves its inverse of the error.
 STIFF = 1e7
 #: As in `models.rigid`: after a step that leaves more than the part PROGRESS of the residual the next one has WEAKER times less
 #: strength, after any other it has more. A step that increases the residual is undone, unless it was the weakest.
@@ -30,18 +30,17 @@ NEAR, CONVERGING, FURTHER = 1e-4, 0.1, 1e-4
 
 @procedure
 def newton(
-    island: int, passes: int, begun: int, strength: float, enough: float, hopeless: float, fastest: float,
+    island: int, passes: int, begun: int, enough: float, hopeless: float, fastest: float,
     bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
     """At most `passes` steps from the impulses of the points, until their residual is below `enough`; returns the least.
 
     Steps end before that if one makes no progress above `hopeless` [m/s].
     The points keep the impulses with the least residual. begun: 1 if they are a guess, 0 if the modes of the points decide the
-    first step. strength: the stiffness of the points in that step, relative to their masses, up to STIFF; with less, impulses
-    change less where the modes of many points are wrong. fastest: the largest velocity of a point [m/s].
+    first step. fastest: the largest velocity of a point [m/s].
     """
     now = residual(island, islands, points, trial)
-    best = now
+    best, strength = now, STIFF
     save(island, islands, points, trial.best)
     for step in range(passes):
         if now <= enough:

@@ -10,7 +10,7 @@ from .assembly import find_reaches
 from .interior_point import interior_point
 from .laws import move, residual
 from .leaving_out import leave_out
-from .newton import STIFF, newton
+from .newton import newton
 from .ordering import pattern
 from .proximal import proximal
 from .relaxation import relax
@@ -38,10 +38,7 @@ INSIDE, END, FURTHER, LATER = 0.1, 1e-5, 12, 3e-7
 FOLLOW, CALM = 0.8, 0.3
 #: Newton's method comes first only in islands of at most so many bodies, or if the old impulses miss the laws by less than this
 #: part of the fastest velocity: else it hardly ever succeeds.
-MANY, NEAR = 40, 0.2
-#: Its first step in large islands has the second strength, unless the old impulses miss the laws by less than SLIGHT of the
-#: fastest velocity; after the interior point method it has the third. Stiffer ones often throw the impulses far off.
-SLIGHT, WEAK, FIRM = 1e-3, 1e2, 1e4
+MANY, NEAR = 40, 0.03
 #: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: half of what is promised; and in
 #: large islands, of which the second is for bodies that move [m/s], up to FAIREST, or in islands of more than CROWD bodies, of
 #: which less is promised, to FAIREST_OF_CROWD.
@@ -109,8 +106,7 @@ def _chain(
     left = residual(island, islands, points, trial)
     if small or count <= MANY or left <= NEAR * fastest:
         passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * max(fastest, 1.0)
-        strength = STIFF if small or left <= SLIGHT * fastest else WEAK
-        left = newton(island, passes, begun, strength, enough, hopeless, fastest, bodies, islands, points, factors, trial)
+        left = newton(island, passes, begun, enough, hopeless, fastest, bodies, islands, points, factors, trial)
     best = _set_aside(island, left, math.inf, islands, points, trial)
     if plain and left > (accepted if small else good):
         inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
@@ -211,8 +207,7 @@ def _polished(
     """The residual after Newton steps on the result of another method, if it left more than enough."""
     if left <= enough:
         return left
-    strength = STIFF if _small(island, islands, points) else FIRM
-    return newton(island, POLISH, 1, strength, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+    return newton(island, POLISH, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
 
 
 @procedure
