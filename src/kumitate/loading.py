@@ -10,6 +10,7 @@ from typing import Any
 from .errors import InputError
 from .model import Mechanism
 from .model.samples import SAMPLES, sample
+from .model.values import shown
 from .robot import Robot
 
 __all__ = ["load", "samples"]
@@ -56,6 +57,8 @@ def _loaded(
     """The mechanism, and the state at which simulations begin if it is a sample's."""
     if isinstance(source, Mechanism):
         return source, None
+    if not isinstance(source, str | Path):
+        raise InputError(f"{shown(source)} cannot be loaded; give the path of a file, a name, or a kumitate.Mechanism")
     if str(source) in SAMPLES:
         if options["floating_base"]:
             raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")

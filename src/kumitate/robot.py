@@ -18,10 +18,11 @@ from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .derivatives import Derivatives
+from .errors import InputError
 from .model import Drive, Mechanism, lock
 from .model.contents import Contents
 from .model.starts import INITIAL
-from .model.values import checked_array
+from .model.values import checked_array, shown
 from .program_keys import kernel_key, stored_program
 from .share import RobotSharing
 from .simulate.checks import checked_rows, checked_state
@@ -33,7 +34,7 @@ from .simulate.start import default_start, named_state
 if TYPE_CHECKING:
     from .inverse_kinematics import Reached
 
-__all__ = ["Robot"]
+__all__ = ["Robot", "as_robot"]
 
 
 @plain_calls(
@@ -107,6 +108,7 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
         Raises:
             ModelError: if a name is not the name of a joint.
         """
+        joints = (joints,) if isinstance(joints, str) else joints
         q, v = self.start
         own = {columns.joint.name: columns for columns in joint_columns(self.mechanism)}
         mechanism = lock(self.mechanism, {name: q[own[name].q] if name in own else () for name in joints})
@@ -378,3 +380,16 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
     @cached_property
     def _unit_quaternions(self) -> Any:
         return unit_quaternions(self.mechanism)
+
+
+def as_robot(given: Any) -> Robot:
+    """A robot, or the robot of a mechanism.
+
+    Raises:
+        InputError: for anything else, such as the name of a robot.
+    """
+    if isinstance(given, Robot):
+        return given
+    if not isinstance(given, Mechanism):
+        raise InputError(f"{shown(given)} is not a robot; give what kumitate.load(...) returns, or a kumitate.Mechanism")
+    return Robot(given)

@@ -15,7 +15,7 @@ from . import analysis
 from .errors import InputError
 from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
-from .robot import Robot
+from .robot import Robot, as_robot
 from .simulate.checks import checked_state
 from .simulate.results.acted import acted
 from .simulate.results.line_laws import check_line_laws
@@ -143,7 +143,11 @@ class Run(Result):
         return animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
 
     def page(self, path: str | Path, *, fps: int = 50, title: str = "") -> Path:
-        """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network."""
+        """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network.
+
+        Raises:
+            InputError: for another suffix than .html or .htm, and if the file cannot be written.
+        """
         from .view import playback, write_page
 
         samples = self._frames(fps)
@@ -184,6 +188,14 @@ def runs_in_errors() -> Iterator[None]:
 def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
     """Simulates a robot from the state (q, v), or from its `start`; options as in `kumitate.simulate.run.simulate`.
 
+    Args:
+        robot: to simulate.
+        q: initial coordinates (nq), those of the start by default; v: initial velocities (nv): those of the start if q is the
+            start's too, else zero.
+
+    Raises:
+        InputError: for what is not a robot, and if an argument has a wrong shape or value.
+
     >>> from kumitate import load
     >>> run = simulate(load("pendulum"), duration=0.1)
     >>> run.audit.energy_drift < 1e-9
@@ -191,9 +203,9 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     """
     from .simulate import run  # with integrators and controllers: loaded for the first run
 
-    if isinstance(robot, Mechanism):
-        robot = Robot(robot)
-    q, v = (robot.start[k] if part is None else part for k, part in enumerate((q, v)))
+    robot = as_robot(robot)
+    if q is None:
+        q, v = robot.start[0], robot.start[1] if v is None else v
     with runs_in_errors():
         return as_run(run.simulate(robot.mechanism, q, v, **options))
 
@@ -212,7 +224,7 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
     from .runs import as_runs
     from .simulate import many
 
-    return as_runs(many.simulate_batch(robot.mechanism if isinstance(robot, Robot) else robot, q, v, **options))
+    return as_runs(many.simulate_batch(as_robot(robot).mechanism, q, v, **options))
 
 
 def linearize(

@@ -12,7 +12,7 @@ import numpy as np
 from .errors import InputError
 from .model import Mechanism, Sensor
 from .programs import PROGRAMS, make_program
-from .robot import Robot
+from .robot import Robot, as_robot
 from .run import Run, as_run, runs_in_errors
 from .scalar import Program, trace
 from .simulate import simulation
@@ -66,7 +66,8 @@ class Simulation(simulation.MechanismSimulation):
                 parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.
             options: as of `kumitate.simulate`.
         """
-        self.robot = robot = Robot(robot) if isinstance(robot, Mechanism) else robot
+        self.robot = robot = as_robot(robot)
+        outputs = (outputs,) if isinstance(outputs, str) else outputs
         self._given = {"outputs": outputs, **options}
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
         _check_forces(robot.name, named, options)

@@ -1,6 +1,7 @@
 """The command line, as a user meets it."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 import kumitate
 from kumitate.cli import run_folder as runs
 from kumitate.cli.app import run
-from kumitate.cli.named_values import with_values
+from kumitate.cli.named_values import start_by_name, with_values
 from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
 from kumitate.model.read import read_file
@@ -169,6 +170,16 @@ def test_values_by_name():
 def test_values_that_make_no_sense(text, words):
     with pytest.raises(InputError, match=words):
         with_values(text, "--q", ("a", "b"), (0.0, 0.0))
+
+
+def test_other_joints_close_the_loops_around_values_by_name():
+    """What --q and --v name is kept; with everything named, it must fit."""
+    four_bar = kumitate.load("four_bar")
+    q, v = start_by_name(four_bar, "pivot0=20deg", "pivot0=0.5")
+    assert (q[0], v[0]) == (pytest.approx(math.radians(20.0), abs=1e-12), pytest.approx(0.5, abs=1e-12))
+    assert max(gap.size(1.0) for gap in four_bar.constraint_residual(q, v)) < 1e-9
+    with pytest.raises(InputError, match="cannot be closed"):
+        start_by_name(four_bar, "pivot0=1, corner0=0.3, pivot1=0.1")
 
 
 def test_a_new_run_leaves_no_drawing_of_an_older_one(tmp_path):

@@ -35,6 +35,10 @@ def batch(**options):
     return lambda: km.simulate_batch(km.load("pendulum"), **{"q": [[0.1], [0.2]], "duration": 0.01, **options})
 
 
+def stepped(what):
+    return lambda: what(km.Simulation(km.load("pendulum")))
+
+
 def touching(**options):
     return lambda: km.simulate(BALLS, duration=0.01, contact=km.Contact(**options))
 
@@ -43,6 +47,21 @@ def touching(**options):
 REFUSED = [
     ("step as text", simulate(step="1e-3"), "step is '1e-3', which is not a real number"),
     ("step complex", simulate(step=1e-3 + 0j), "step is (0.001+0j), which is not a real number"),
+    ("the name of a robot", lambda: km.simulate("pendulum", duration=0.1), "'pendulum' is not a robot; give what kumitate"),
+    ("runs of a name", lambda: km.simulate_batch("pendulum", [[0.1]], duration=0.1), "'pendulum' is not a robot"),
+    ("a simulation of nothing", lambda: km.Simulation(None), "None is not a robot"),
+    ("nothing to load", lambda: km.load(None), "None cannot be loaded; give the path of a file"),
+    ("a push that ends before", lambda: control.half_sine(0.3, 0.1), "it must end after its start"),
+    ("inputs in a list", simulate(inputs=[1.0]), "inputs is [1.0]; it must be a dictionary by name"),
+    ("targets without drives", simulate(inputs={"target": {"hinge": 1.0}}), "'target' is for drives, and no joint has one"),
+    ("steps below zero", stepped(lambda sim: sim.step(sim.start(), -1)), "the number of steps is -1; it must be a whole"),
+    ("half a step", stepped(lambda sim: sim.step(sim.start(), 1.5)), "the number of steps is 1.5; it must be a whole number"),
+    ("efforts nan", stepped(lambda sim: sim.step(sim.start(), tau=[math.nan])), "the controller as an input is [nan]; it must"),
+    ("no states", stepped(lambda sim: sim.batch(0)), "the number of states is 0; it must be a whole number, 1 or more"),
+    ("states below zero", stepped(lambda sim: sim.batch(-1)), "the number of states is -1; it must be a whole number"),
+    ("steps of rows below zero", stepped(lambda sim: sim.batch(2).step(-1)), "the number of steps is -1"),
+    ("no records", stepped(lambda sim: sim.batch(2).record(0)), "the number of records is 0; it must be a whole number, 1"),
+    ("rows unknown", stepped(lambda sim: sim.batch(2).reset([2])), "rows is [2]; there are rows 0 to 1"),
     ("step denormal", simulate(step=1e-320), "step is 1e-320"),
     ("duration as text", simulate(duration="1"), "duration is '1', which is not a real number"),
     ("duration none", simulate(duration=None), "duration is None"),
@@ -172,3 +191,51 @@ def test_counts_may_be_written_as_whole_floats():
 def test_the_order_of_a_pair_does_not_matter_and_a_generator_will_do():
     pairs = (("b", "a") for _ in range(1))
     assert km.Contact(between=pairs).between == (("b", "a"),)
+
+
+def test_counts_and_rows_that_are_possible():
+    """Whole numbers of any type, no steps, no rows, rows from the end; targets that a controller reads without any drive."""
+    simulation = km.Simulation(km.load("pendulum"), inputs={"target": [0.2]}, controller=lambda t, q, v, target: target - q)
+    start = simulation.start([0.1])
+    assert simulation.step(start, 0).q == start.q
+    assert simulation.step(start, np.int64(2)).time == 2e-3
+    rows = simulation.batch([[0.1], [0.1]])
+    rows.step(2)
+    rows.reset([])
+    rows.reset([-1], [0.3])
+    assert rows.q[0] == simulation.step(start, 2.0).q
+    assert rows.q[1] == 0.3
+
+
+def test_coordinates_that_are_given_start_at_rest():
+    """In one run as in a simulation's and a batch's, though the sample's own start moves."""
+    rod = km.load("free_rod")
+    q, v = rod.start
+    assert np.abs(v).max() > 0.5
+    assert not km.simulate(rod, q, duration=0.01).v[0].any()
+    assert not km.Simulation(rod).run(q, duration=0.01).v[0].any()
+    np.testing.assert_array_equal(km.simulate(rod, duration=0.01).v[0], v)
+    np.testing.assert_array_equal(km.simulate(rod, None, 2.0 * v, duration=0.01).v[0], 2.0 * v)
+
+
+def test_one_name_is_a_list_of_one(tmp_path):
+    """Of outputs and of joints to lock; `on_ground` takes a robot as well as its mechanism, and pages are HTML."""
+    robot = km.load("pendulum")
+    simulation = km.Simulation(robot, outputs="energy")
+    assert set(simulation.start().outputs) == {"energy.kinetic", "energy.potential"}
+    assert robot.locked("hinge").nv == 0
+    ball = km.load(km.Mechanism("ball", (BALL,), BALLS.joints[:1]))
+    assert km.on_ground(ball, ball.start[0])[6] == pytest.approx(0.1)
+    with pytest.raises(InputError, match="a page is a file that browsers open"):
+        simulation.run(duration=0.01).page(tmp_path / "page.png")
+
+
+def test_rows_of_any_layout_make_a_batch():
+    """Coordinates alone, whose velocities are zero, and numbers that lie in memory column by column."""
+    simulation = km.Simulation(ARM)
+    q = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+    alone, columns = simulation.batch(q), simulation.batch(np.asfortranarray(q), np.zeros((2, 3)))
+    for rows in (alone, columns):
+        rows.step(10)
+    np.testing.assert_array_equal(alone.q, columns.q)
+    np.testing.assert_array_equal(alone.q[1], simulation.step(simulation.start(q[1]), 10).q)

@@ -99,3 +99,34 @@ def test_a_signal_that_python_drops_stops_the_command_all_the_same(tmp_path, kin
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100.0, check=False)
     assert done.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[kind], done.stderr
     assert "Exception ignored" in done.stderr
+
+
+@pytest.mark.parametrize("call", ["simulation.step(simulation.start(), 10**9)", "simulation.batch(64).step(10**8)"])
+def test_long_steps_are_stopped(call):
+    """Steps without records, by themselves an hour of machine code, return to Python between pieces."""
+    script = f"""
+        import signal, kumitate as km
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        simulation = km.Simulation(km.load("pendulum"), integrator="rk4")
+        simulation.batch(64).step()
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        {call}
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60.0, check=False
+    )
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_long_steps_in_pieces_are_the_same_motion(monkeypatch):
+    """Of a loop, whose steps begin by closing it, with what is recorded at their end."""
+    simulation = km.Simulation(km.load("four_bar"), outputs=["energy"])
+    whole = simulation.batch(3)
+    whole.step(50)
+    monkeypatch.setattr("kumitate.compile.recurrence._PIECE", 1)
+    monkeypatch.setattr("kumitate.compile.recurrence._STEPS", 7)
+    pieces = simulation.batch(3)
+    pieces.step(50)
+    np.testing.assert_array_equal(pieces.q, whole.q)
+    np.testing.assert_array_equal(pieces.time, whole.time)
+    np.testing.assert_array_equal(pieces.outputs["energy.kinetic"], whole.outputs["energy.kinetic"])

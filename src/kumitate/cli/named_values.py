@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 
-__all__ = ["with_values"]
+if TYPE_CHECKING:
+    from ..robot import Robot
+
+__all__ = ["start_by_name", "with_values"]
 
 
 def with_values(text: str, option: str, names: Sequence[str], start: Sequence[float]) -> list[float]:
@@ -40,6 +44,31 @@ def with_values(text: str, option: str, names: Sequence[str], start: Sequence[fl
             raise InputError(f"{option}: there is no component {name!r}; {hint}There are {', '.join(names)}")
         values[list(names).index(name)] = _number(option, item, number)
     return values
+
+
+def start_by_name(robot: Robot, q: str | None, v: str | None = None) -> tuple[list[float], list[float]]:
+    """The robot's start with the values that the texts of --q and --v name; other joints close its loops around these.
+
+    Raises:
+        InputError: as `with_values`, and if the loops cannot be closed with these values.
+
+    >>> from kumitate import load
+    >>> start_by_name(load("pendulum"), "hinge=90deg", "hinge=2")
+    ([1.5707963267948966], [2.0])
+    """
+    m, (usual_q, usual_v) = robot.mechanism, (list(part) for part in robot.start)
+    q0 = with_values(q or "", "--q", m.q_names, usual_q)
+    v0 = with_values(v or "", "--v", m.v_names, usual_v)
+    if not (q or v) or not (m.loops or m.couplings):
+        return q0, v0
+    named_q = {name: q0[m.q_names.index(name)] for name in _names(q)}
+    named_v = {name: v0[m.v_names.index(name)] for name in _names(v)}
+    closed_q, closed_v = robot.state(named_q, named_v)
+    return closed_q.tolist(), closed_v.tolist()
+
+
+def _names(text: str | None) -> list[str]:
+    return [item.partition("=")[0].strip() for item in (text or "").split(",") if item.strip()]
 
 
 def _number(option: str, item: str, text: str) -> float:

@@ -20,7 +20,8 @@ FixInertia = Annotated[
     ),
 ]
 StartQ = Annotated[
-    str | None, Parameter(help='Initial coordinates, "name=value, ...", in SI units; angles also as 30deg.')
+    str | None,
+    Parameter(help='Initial coordinates, "name=value, ...", in SI units; angles also as 30deg. Other joints close loops.'),
 ]  # fmt: skip
 Hold = Annotated[
     bool, Parameter(help="Joints without drives hold their initial positions, by drives with gains from the inertia.")

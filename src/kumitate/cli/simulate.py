@@ -15,7 +15,7 @@ from . import run_folder as runs
 from .contact_options import ContactModel, Friction, HullVertices, Restitution, asked, held, start_on
 from .described import described, refuse_options
 from .draw_result import draw, formats_of
-from .named_values import with_values
+from .named_values import start_by_name
 from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Hold, Out, StartQ
 from .report import complain, print_facts, print_json, print_text, progress, shown
 from .signals import forget_stop
@@ -142,10 +142,8 @@ def _motion_of(
     machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
     if lock:
         machine = machine.locked([joint.strip() for joint in lock.split(",")])
-    usual_q, usual_v = (list(part) for part in machine.start)
     mechanism = machine.mechanism
-    q0 = with_values(q, "--q", mechanism.q_names, usual_q) if q else usual_q
-    v0 = with_values(v, "--v", mechanism.v_names, usual_v) if v else usual_v
+    q0, v0 = start_by_name(machine, q, v)
     touching = asked(contact, friction=friction, restitution=restitution, height=height, hull_vertices=hull_vertices)
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
     if hold:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ..errors import InputError
 from .contact_options import ContactModel, Friction, Restitution, asked, held, start_on
-from .named_values import with_values
+from .named_values import start_by_name
 from .options import FixInertia, FloatingBase, Hold, RobotName, StartQ
 from .report import complain
 
@@ -45,13 +45,12 @@ def view(
         raise InputError(f"--step {step}: must be a time above 0 s")
     machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
     mechanism = machine.mechanism
-    q0 = list(machine.start[0])
-    q0 = with_values(q, "--q", mechanism.q_names, q0) if q else q0
+    q0, v0 = start_by_name(machine, q)
     touching = asked(contact, friction=friction, restitution=restitution, height=height)
     q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
     if hold:
         machine = held(machine, q0, touching)
-    simulation = Simulation(machine, start=(q0, machine.start[1]), step=step, contact=touching)
+    simulation = Simulation(machine, start=(q0, v0), step=step, contact=touching)
     with simulation.view(host=host, port=port, dark=dark) as live:
         complain(f"{live.url} shows {mechanism.name}; Ctrl-C ends it", what="note")
         Event().wait()

@@ -26,6 +26,9 @@ __all__ = ["Recurrence", "Rollout"]
 
 #: Work from which threads share a call [operations of one lane]: waking one takes some microseconds.
 WORTH_SHARING = 100_000
+#: Work after which a call returns to Python, which only then notices Ctrl-C [operations of one lane]: some tenths of a second.
+#: Operations are an upper bound where there is contact; so many steps of one block, over all blocks, are made in any case.
+_PIECE, _STEPS = 10**9, 1000
 
 
 class Recurrence:
@@ -123,9 +126,17 @@ class Rollout:
         self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(self._function)
         self._blocks = -(-self.rows // lanes)
         self._work = self._blocks * recurrence.operations
+        self._piece = max(1 + _STEPS // max(self._blocks, 1), _PIECE // max(self._work, 1))
 
     def run(self, records: int, every: int) -> None:
         """Advances every row by records · every steps, and records after each `every` of them; without records, by `every`."""
+        while every > self._piece and records <= 1:
+            self._go(0, self._piece)
+            every -= self._piece
+        self._go(records, every)
+
+    def _go(self, records: int, every: int) -> None:
+        """The same in one call."""
         self._arguments[1], self._arguments[2] = records, every
         threads = min(thread_count(), self._blocks) if self._work * max(records, 1) * max(every, 1) > WORTH_SHARING else 1
         if threads > 1 and can_pool():

@@ -16,7 +16,7 @@ from .scene import Contact, Pair, VariedPairs, contact_pairs
 from .shapes import Touch, touches
 from .surface import Surface, VariedSurface
 
-__all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint"]
+__all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint", "SpringModel"]
 
 
 class ForceModel(Protocol):
@@ -29,8 +29,26 @@ class ForceModel(Protocol):
     def force(self, gap: Scalar, normal: Vector3, velocity: Vector3, surface: Surface | VariedSurface) -> Vector3:
         """The force on A [N] from the gap [m], the normal from B to A, and A's velocity relative to B [m/s], in one frame."""
 
-    def stored(self, depth: float) -> float:
-        """The energy that a point gives back as it leaves a depth [m] slowly [J]."""
+    def stored(self, depth: Scalar) -> Scalar:
+        """The energy that a point gives back as it leaves a depth of zero or more [m] slowly [J]."""
+
+
+class SpringModel(ForceModel, Protocol):
+    """A force model that scenes of many bodies have, too."""
+
+    def impulse(
+        self, h: Scalar, yields: tuple[Scalar, Scalar], gap: Scalar, normal: Vector3, velocity: Vector3,
+        surface: Surface | VariedSurface,
+    ) -> Vector3:  # fmt: skip
+        """The impulse on A of a step h [N·s]: what depends on the velocity is that after the step, of a point that yields so.
+
+        Args:
+            yields: the velocity gained per unit impulse, along the normal and across it [1/kg].
+            velocity: after the step without this impulse [m/s].
+        """
+
+    def steepness(self, gap: Scalar) -> Scalar:
+        """The change of the spring's force with the gap there [N/m]: it limits steps."""
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ def on_ground(
     All joints that let the whole mechanism translate freely move by the same amount.
 
     Args:
+        mechanism: that, or a robot.
         q: the coordinates (nq), otherwise unchanged; contact: with the ground, the floor z = 0 by default.
 
     Raises:
@@ -83,6 +84,7 @@ def on_ground(
     >>> float(on_ground(free, [0, 0, 0, 1, 0, 0, 3.0])[6])
     0.5
     """
+    mechanism = getattr(mechanism, "mechanism", mechanism)  # a robot will do
     moved = checked_array(mechanism.name, "q", q, (mechanism.nq,))
     height = checked_number(mechanism.name, "the height [m]", height, error=InputError)
     columns = _translations(mechanism)

@@ -61,7 +61,7 @@ class Touchable:
             if name not in collisions and name != GROUND:
                 known = ", ".join(name for name, shapes in collisions.items() if shapes)
                 raise InputError(
-                    f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known}"
+                    f"{mechanism.name}: contact names {name!r}, which is not a body; those with shapes are {known or 'none'}"
                 )
         moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
         resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
+from .checks import checked_count, chosen_rows
 from .rows import RUNAWAY
 from .stepping.actuation import How
 from .stepping.outputs import STATE
@@ -46,15 +47,16 @@ class Batch:
         """The batch of these states, (N, nq) and (N, nv), with their loops closed, and of these parameters, as of `set`.
 
         Raises:
-            InputError: if the simulation cannot be stepped without Python: an adaptive integrator, or functions that must be
-                called; in scenes of many bodies all functions.
+            InputError: without states; if the simulation cannot be stepped without Python: an adaptive integrator, or
+                functions that must be called; in scenes of many bodies all functions.
         """
         if why := _why_not(simulation):
             raise InputError(f"{simulation.mechanism.name}: {why}")
-        rows = len(q)
+        rows = checked_count(len(q), "the number of states", 1)
         self.simulation = simulation
         self.state = {
-            "number": np.zeros(rows), "q": np.array(q), "v": np.array(v), "work": np.zeros(rows), "error": np.zeros(rows),
+            "number": np.zeros(rows), "q": np.array(q, order="C"), "v": np.array(v, order="C"), "work": np.zeros(rows),
+            "error": np.zeros(rows),
         }  # fmt: skip
         self.q, self.v, self.work, self.error = (self.state[name] for name in ("q", "v", "work", "error"))
         self.lost = np.zeros(rows, dtype=bool)
@@ -97,14 +99,18 @@ class Batch:
         Raises:
             InputError: for a name that is not a parameter, a wrong shape, or impossible values, such as negative masses.
         """
-        chosen = np.arange(len(self))[rows]
+        chosen = chosen_rows(rows, len(self))
         u = self.efforts[chosen]
         self.simulation.actuation.put_parameters(u, parameters)
         self.efforts[chosen] = u
 
     def step(self, count: int = 1) -> None:
-        """Advances all rows by `count` steps, with the efforts as they are."""
-        self._step.run(1 if self.outputs else 0, count)
+        """Advances all rows by `count` steps, with the efforts as they are.
+
+        Raises:
+            InputError: if the number of steps is negative or not whole.
+        """
+        self._step.run(1 if self.outputs else 0, checked_count(count))
         self._mark()
 
     def look(self, rows: Any = slice(None)) -> None:
@@ -114,7 +120,7 @@ class Batch:
             rows: which: their numbers, a mask, or a slice.
         """
         if self.outputs:
-            self._step.look(np.arange(len(self))[rows])
+            self._step.look(chosen_rows(rows, len(self)))
 
     def record(self, records: int, every: int = 1, out: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
         """Advances all rows by records · every steps; returns "q", "v", "work" and "error" after each `every` steps.
@@ -122,7 +128,11 @@ class Batch:
         Args:
             every: steps; with 0, all records are of the states as they are.
             out: arrays (N, records, ...) to write to, by name; new arrays by default.
+
+        Raises:
+            InputError: if a number is negative or not whole, or without records.
         """
+        records, every = checked_count(records, "the number of records", 1), checked_count(every)
         seen = self.room(records) if out is None else dict(out)
         self._recurrence.over(self.state, self._given, seen, batch=True).run(records, every)
         self._mark()
@@ -140,9 +150,9 @@ class Batch:
             q, v: (nq) and (nv), or one row for each, (k, nq) and (k, nv); the simulation's start by default.
 
         Raises:
-            InputError: if they have another shape, or loops are open.
+            InputError: for rows that there are not; if q or v have another shape, or loops are open.
         """
-        chosen = np.arange(len(self))[rows]
+        chosen = chosen_rows(rows, len(self))
         self.q[chosen], self.v[chosen] = self.simulation.starts(q, v, len(chosen))
         for name in ("number", "work", "error"):
             self.state[name][chosen] = 0.0
@@ -156,7 +166,7 @@ class Batch:
         Args:
             rows: indices, a mask, or a slice.
         """
-        chosen = np.arange(len(self))[rows]
+        chosen = chosen_rows(rows, len(self))
         for name, values in self.state.items():
             values[chosen] = state.carried[name]
         self.lost[chosen] = False

@@ -15,8 +15,9 @@ from ..model import Bound, Limits, Mechanism, in_loops, loop_bounds
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
 __all__ = [
-    "OFF_MANIFOLD", "by_name", "check_limits", "check_manifold", "check_memory", "checked_baumgarte", "checked_rows",
-    "checked_state", "checked_step", "checked_tolerance", "first_notes", "run_steps", "step_count", "steps_held",
+    "OFF_MANIFOLD", "by_name", "check_limits", "check_manifold", "check_memory", "checked_baumgarte", "checked_count",
+    "checked_rows", "checked_state", "checked_step", "checked_tolerance", "chosen_rows", "first_notes", "run_steps",
+    "step_count", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -73,6 +74,20 @@ def checked_rows(mechanism: Mechanism, what: str, values: Any, size: int, rows: 
     if what == "q":
         check_manifold(mechanism, array)
     return array
+
+
+def chosen_rows(rows: Any, count: int) -> np.ndarray:
+    """The numbers of some of `count` rows: of indices, a mask, or a slice.
+
+    Raises:
+        InputError: for rows that there are not.
+    """
+    try:
+        return np.arange(count)[rows]
+    except (IndexError, TypeError) as error:
+        raise InputError(
+            f"rows is {shown(rows)}; there are rows 0 to {count - 1}. Give numbers, a mask of {count}, or a slice ({error})"
+        ) from None
 
 
 def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
@@ -153,6 +168,11 @@ def step_count(duration: float, step: float) -> int:
             f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step"
         )
     return count
+
+
+def checked_count(count: Any, what: str = "the number of steps", least: int = 0) -> int:
+    """A number of steps, records or states: whole, and at least so many."""
+    return checked_whole("simulate", what, count, least, remedy="Give a whole number", error=InputError)
 
 
 def run_steps(name: str, duration: float, step: float, every: int) -> int:

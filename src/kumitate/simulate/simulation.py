@@ -120,16 +120,16 @@ class MechanismSimulation:
         self.step_size = checked_step(step)
         self._busy = Lock()
         self.notes = first_notes(mechanism, limits)
-        wrenches, loop_tau = by_name("wrenches", wrenches), by_name("loop_tau", loop_tau)
-        sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, (inputs or {}).values()))
+        wrenches, loop_tau, inputs = map(by_name, ("wrenches", "loop_tau", "inputs"), (wrenches, loop_tau, inputs))
+        sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
-        how = {"traced": side_by_side or bool(outputs), "called": bool(motions) or any(map(callable, sources))}
-        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, **how)
+        how = {"traced": side_by_side, "outputs": bool(outputs), "called": bool(motions) or any(map(callable, sources))}
+        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, integrator, **how)
         self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
         asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
         self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
-        commands, others = commands_of(mechanism, by_name("inputs", inputs), self._starts.default[0])
+        commands, others = commands_of(mechanism, inputs, self._starts.default[0], None if outputs else sources)
         given = motions_of(mechanism, by_name("motions", motions))
         overlaps = self.interaction.overlaps(self._starts.default[0])
         forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given, overlaps)
@@ -212,7 +212,7 @@ class MechanismSimulation:
             parameters: values from these steps on, by name; those that are not given stay as they are in the state.
 
         Raises:
-            InputError: for inputs with a wrong name or shape; for parameters that do not exist or are impossible.
+            InputError: for a negative count; for inputs or parameters that do not exist, of wrong shapes, or impossible.
             DivergenceError: if the motion diverges.
         """
         stepper = self._stepper

@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis import CLOSED, NEARLY, LoopEquations, admitted_rows, closed_state
 from ..kinematics import neutral
 from ..model import Bound, Mechanism
-from .checks import check_limits, checked_rows, checked_state
+from .checks import check_limits, checked_count, checked_rows, checked_state
 from .prescribed.starts import FollowedStarts
 
 __all__ = ["Starts", "closed_starts"]
@@ -74,6 +74,7 @@ class Starts:
         Raises:
             InputError: for another shape, or if a loop is open.
         """
+        count = checked_count(count, "the number of states")
         if q is None and v is None:
             return np.tile(self.default[0], (count, 1)), np.tile(self.default[1], (count, 1))
         m = self._mechanism

@@ -60,13 +60,22 @@ class SparseFactors:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x of A x = b."""
-        x = {step.pivot: b[step.pivot] for step in self.steps}
+        return self.backward(self.forward(b))
+
+    def forward(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """L⁻¹ b."""
+        x = list(b)
         for step in self.steps:
             for i, factor in step.column.items():
                 x[i] = x[i] - factor * x[step.pivot]
+        return x
+
+    def backward(self, y: Sequence[Scalar]) -> list[Scalar]:
+        """U⁻¹ y."""
+        x = list(y)
         for step in reversed(self.steps):
             total = x[step.pivot]
             for j, value in step.row.items():
                 total = total - value * x[j]
             x[step.pivot] = total * step.inverse
-        return [x[k] for k in range(len(x))]
+        return x

@@ -29,9 +29,12 @@ def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
         The path.
 
     Raises:
-        InputError: if the folder does not exist, the disk refuses, or the scene holds something that is not plain data.
+        InputError: for another suffix than .html or .htm; if the folder does not exist, the disk refuses, or the scene holds
+            something that is not plain data.
     """
     target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{target}: a page is a file that browsers open, .html or .htm; {target.suffix!r} is not one of these")
     with replacing(target) as temporary:
         temporary.write_text(page_text(scene, str(target)), encoding="utf-8", newline="\n")
     return target

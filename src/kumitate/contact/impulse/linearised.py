@@ -11,7 +11,7 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from ...model import Link, PerLink, Tree, inward, outward
-from ...scalar import Program, Scalar, absolute, call, trace, when
+from ...scalar import Program, Scalar, absolute, call, is_zero, trace, when
 from ...spatial import Dense, Force, Motion, dot
 from ..scene import Pair
 from .jacobians import LinkJacobians, Pattern
@@ -74,32 +74,58 @@ def linearised(
     slopes = _subspace_slopes(jacobians, q)
     lagging = _lagging(jacobians, twists, slopes, v)
 
-    places, program = _tree_program(tree, tuple(on))
-    columns = [[list(column) for link in tree.links for column in motions[link]] for motions in (jacobians.S, lagging)]
+    wrenches: PerLink[Force] = inward(
+        tree, lambda link, behind: sum(behind, on[link.index].wrench if link.index in on else Force())
+    )
+    columns = _Columns.of(jacobians, lagging, wrenches)
+    places, program = _tree_program(tree, tuple(on), columns)
 
-    def summed(stiffness: str, by_motion: str) -> list[Pattern]:
+    def summed(stiffness: str, by_motion: str, turned: Sequence[Sequence[Scalar]]) -> list[Pattern]:
         given = ([row for felt in on.values() for row in getattr(felt, name).rows] for name in (stiffness, by_motion))
-        found = call(program, *given, *columns)
+        found = call(program, *given, columns.S, columns.lag, turned)
         return [
             {i: dict(zip(row, entries[k : k + len(row)], strict=True)) for i, (k, row) in places.items()}
             for entries in (found["by_v"], found["by_q"])
         ]
 
-    first, over = summed("stiffness", "by_motion"), summed("carried_over", "by_motion_over")
-    _add_turned_columns(first[1], jacobians, slopes, {index: felt.wrench for index, felt in on.items()})
+    first = summed("stiffness", "by_motion", columns.turned)
+    over = summed("carried_over", "by_motion_over", [[0.0] * 6] * tree.nv)
+    _add_turned_joints(first[1], jacobians, slopes, wrenches)
     return LinearisedContact(*first, *over)
 
 
-def _tree_program(tree: Tree, loaded: Sequence[int]) -> tuple[dict[int, tuple[int, list[int]]], Program]:
-    """(K and F (6×6) of the loaded links, S, lag) → the entries of Σ Jᵀ K J and of Σ Jᵀ (F J + K lag); and their places.
+class _Columns(NamedTuple):
+    """The columns of joints (nv, 6), what their twists lack, and S ×* F: what ∂Sᵀ/∂q F is for the joints that carry them."""
 
-    By row, the places are those of its first entry and of the columns.
+    S: list[list[Scalar]]
+    lag: list[list[Scalar]]
+    turned: list[list[Scalar]]
+
+    @classmethod
+    def of(cls, jacobians: LinkJacobians, lagging: PerLink[tuple[Motion, ...]], wrenches: PerLink[Force]) -> _Columns:
+        """With the wrenches F on each link and all that it carries."""
+        S, links = jacobians.S, jacobians.tree.links
+        return cls(
+            [list(column) for link in links for column in S[link]],
+            [list(column) for link in links for column in lagging[link]],
+            [list(column.cross_force(wrenches[link])) for link in links for column in S[link]],
+        )
+
+
+def _tree_program(tree: Tree, loaded: Sequence[int], columns: _Columns) -> tuple[dict[int, tuple[int, list[int]]], Program]:
+    """(K and F (6×6) of the loaded links, columns) → the entries of Σ Jᵀ K J and of Σ Jᵀ (F J + K lag); and their places.
+
+    By row, the places are those of its first entry and of the columns. Structural zeros of the columns are left out.
     """
     places: dict[int, tuple[int, list[int]]] = {}
 
-    def entries(K: Any, F: Any, S: Any, lag: Any) -> dict[str, list[Scalar]]:
+    def nonzero(given: Any, known: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        return [[0.0 if is_zero(x) else row[i] for i, x in enumerate(own)] for row, own in zip(given, known, strict=True)]
+
+    def entries(K: Any, F: Any, S: Any, lag: Any, turned: Any) -> dict[str, list[Scalar]]:
         on = {index: tuple(Dense.of(part[6 * k : 6 * k + 6]) for part in (K, F)) for k, index in enumerate(loaded)}
-        by_v, by_q = _summed(tree, on, *([Motion.of(row) for row in motions] for motions in (S, lag)))
+        moved, lags, wrenches = (nonzero(*pair) for pair in zip((S, lag, turned), columns, strict=True))
+        by_v, by_q = _summed(tree, on, [*map(Motion.of, moved)], [*map(Motion.of, lags)], [*map(Force.of, wrenches)])
         start = 0
         for i, row in by_v.items():
             places[i], start = (start, list(row)), start + len(row)
@@ -109,14 +135,18 @@ def _tree_program(tree: Tree, loaded: Sequence[int]) -> tuple[dict[int, tuple[in
         }
 
     matrices, motions = (6 * len(loaded), 6), (tree.nv, 6)
-    program = trace(entries, {"K": matrices, "F": matrices, "S": motions, "lag": motions}, f"felt_{tree.nv}")
+    sizes: dict[str, int | tuple[int, ...]] = {"K": matrices, "F": matrices, "S": motions, "lag": motions, "turned": motions}
+    program = trace(entries, sizes, f"felt_{tree.nv}")
     return places, program
 
 
 def _summed(
-    tree: Tree, on: Mapping[int, tuple[Dense, ...]], S: Sequence[Motion], lag: Sequence[Motion]
+    tree: Tree, on: Mapping[int, tuple[Dense, ...]], S: Sequence[Motion], lag: Sequence[Motion], turned: Sequence[Force]
 ) -> tuple[Pattern, Pattern]:
-    """Σ Jᵀ K J and Σ Jᵀ (F J + K lag) over links, with K and F by link index and columns S of joints."""
+    """Σ Jᵀ K J and Σ Jᵀ (F J + K lag) over links, with K and F by link index and columns S of joints.
+
+    `turned`: by column, a wrench whose product with the columns of the joints that carry it is added to the second sum.
+    """
     by_v: Pattern = {k: {} for k in range(tree.nv)}
     by_q: Pattern = {k: {} for k in range(tree.nv)}
 
@@ -126,11 +156,11 @@ def _summed(
             return None
         K, F = (reduce(Dense.__add__, parts) for parts in zip(*found, strict=True))
         for k in range(link.v_start, link.v_start + link.kind.nv):
-            pushed, turned = _wrench(K, S[k]), _wrench(F, S[k]) + _wrench(K, lag[k])
-            pulled, pulled_by_q = _wrench(K.T, S[k]), _wrench(F.T, S[k])
+            pushed, pushed_by_q = _wrench(K, S[k]), _wrench(F, S[k]) + _wrench(K, lag[k])
+            pulled, pulled_by_q = _wrench(K.T, S[k]), _wrench(F.T, S[k]) + turned[k]
             for carrying in tree.ancestors(link.index):
                 for i in range(carrying.v_start, carrying.v_start + carrying.kind.nv):
-                    by_v[i][k], by_q[i][k] = S[i].dot(pushed), S[i].dot(turned)
+                    by_v[i][k], by_q[i][k] = S[i].dot(pushed), S[i].dot(pushed_by_q)
                     if carrying is not link:
                         by_v[k][i], by_q[k][i] = S[i].dot(pulled), S[i].dot(pulled_by_q) + lag[i].dot(pulled)
         return K, F
@@ -175,17 +205,13 @@ def _subspace_slopes(jacobians: LinkJacobians, q: Sequence[Scalar]) -> PerLink[l
     return outward(jacobians.tree, stage, None)
 
 
-def _add_turned_columns(
-    total: Pattern, jacobians: LinkJacobians, slopes: PerLink[list[tuple[Motion, ...]]], wrenches: dict[int, Force]
+def _add_turned_joints(
+    total: Pattern, jacobians: LinkJacobians, slopes: PerLink[list[tuple[Motion, ...]]], wrenches: PerLink[Force]
 ) -> None:
-    """Adds ∂Jᵀ/∂q F: a joint turns the columns of all that it carries."""
-    tree, S = jacobians.tree, jacobians.S
-    felt: PerLink[Force] = inward(tree, lambda link, behind: sum(behind, wrenches.get(link.index, Force())))
-    for link in tree.links:
-        for i, column in enumerate(S[link], link.v_start):
-            for ancestor in tree.ancestors(link.index):
-                for j, moved in enumerate(S[ancestor], ancestor.v_start):
-                    change = moved.cross(column)
-                    if ancestor is link:
-                        change = change + slopes[link][j - link.v_start][i - link.v_start]
-                    total[i][j] = total[i].get(j, 0.0) + change.dot(felt[link])
+    """Adds ∂Sᵀ/∂q F of joints with several degrees of freedom, which turn their own columns."""
+    for link in jacobians.tree.links:
+        for i, column in enumerate(jacobians.S[link]):
+            for j, moved in enumerate(jacobians.S[link]):
+                change = moved.cross(column) + slopes[link][j][i]
+                row, k = total[link.v_start + i], link.v_start + j
+                row[k] = row.get(k, 0.0) + change.dot(wrenches[link])

@@ -20,8 +20,14 @@ __all__ = ["Penalty"]
 
 #: With the default stiffness, the penetration of one point under the mechanism's weight [m], and the weight per mass [m/s²].
 DEPTH, FALL = 1e-3, 9.81
+#: Springs that hold more energy at the start than lifts the mechanism by this height on the earth cause a warning [m].
+THROWN = 0.01
 #: Squared speeds below this count as rest [m²/s²].
 _STILL = 1e-60
+#: Depths below this count as this where it is asked how steep a spring is [m]: with n < 1 it is infinitely steep at zero.
+_SHALLOW = 1e-6
+#: Newton steps for the slip after a step.
+_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -104,9 +110,42 @@ class Penalty:
         damped = rate if self.pull else rate * self._step(-rate)
         return self._step(-gap) * (self._spring(gap) - self.damping * damped)
 
-    def stored(self, depth: float) -> float:
-        """The energy that the spring of a point holds at a depth [J]."""
-        return self.stiffness * max(depth, 0.0) ** (self.exponent + 1.0) / (self.exponent + 1.0)
+    def impulse(
+        self, h: Scalar, yields: tuple[Scalar, Scalar], gap: Scalar, normal: Vector3, velocity: Vector3,
+        surface: Surface | VariedSurface,
+    ) -> Vector3:  # fmt: skip
+        """The impulse of a step h [N·s]: of the spring at its start, of the damper and of friction at the velocity after it.
+
+        Args:
+            yields: the velocity that the point gains per unit impulse, along the normal and across it [1/kg].
+            velocity: after the step without this impulse [m/s].
+
+        With exact steps, and if the point yields so, these are h times the forces there to rounding.
+        """
+        rate, on = normal.dot(velocity), h * self._step(-gap)
+        along, across = yields
+        pushed = on * self._spring(gap)
+        damping = on * self.damping * (1.0 if self.pull else self._step(-(rate + along * pushed)))
+        R = (pushed - damping * rate) / (1.0 + damping * along)
+        slip = velocity - normal * rate
+        speed, most = sqrt(maximum(slip.dot(slip), _STILL)), surface.kinetic * maximum(R, 0.0)
+        s = 0.5 * self.friction_sharpness
+        after = maximum(speed - across * most, speed / (1.0 + across * most * s))
+        for _ in range(
+            _ROUNDS
+        ):  # after + across · most · tanh(s · after) = speed, which bends down: steps approach it from below
+            sign = tanh(s * after)
+            after = after + (speed - after - across * most * sign) / (1.0 + across * most * s * (1.0 - sign * sign))
+        return normal * R - slip * (most * tanh(s * after) / speed)
+
+    def steepness(self, gap: Scalar) -> Scalar:
+        """The change of the spring's force with the gap there [N/m], K n |y|ⁿ⁻¹: it limits steps."""
+        depth = maximum(-gap, _SHALLOW)
+        return select(gap > 0.0, 0.0, self.stiffness * self.exponent * depth ** (self.exponent - 1.0))
+
+    def stored(self, depth: Scalar) -> Scalar:
+        """The energy that the spring of a point holds at a depth of zero or more [J]."""
+        return self.stiffness * depth ** (self.exponent + 1.0) / (self.exponent + 1.0)
 
     def _step(self, x: Scalar) -> Scalar:
         """U(x), or U_s(x)."""

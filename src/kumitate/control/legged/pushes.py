@@ -99,6 +99,11 @@ def half_sine(start: float, end: float) -> Callable[[Any], Any]:
     >>> blow = half_sine(1.0, 1.1)
     >>> blow(0.9), round(blow(1.05), 12), blow(1.2)
     (0.0, 1.0, 0.0)
+
+    Raises:
+        InputError: if it does not end after its start.
     """
+    if not end > start:
+        raise InputError(f"a half sine from {start} s to {end} s: it must end after its start. The second number is a time too")
     rate = float(np.pi) / (end - start)
     return lambda t: select(both(t >= start, t < end), sin(rate * (t - start)), 0.0)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Interaction", "interaction_of"]
 
 _KEPT = Kept[Interaction](32)
+#: The integrators of scenes, and "auto".
+_OF_SCENES = ("auto", "time_stepping", "semi_implicit_euler")
 
 
 def interaction_of(
@@ -27,14 +29,17 @@ def interaction_of(
     held: Sequence[HeldPoint] = (),
     held_method: str = "rows",
     parameters: Variation | None = None,
+    integrator: str = "auto",
     *,
     traced: bool = False,
+    outputs: bool = False,
     called: bool = False,
 ) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
     Args:
-        traced: whether its steps should be traced, as batches and outputs need, where that ends in reasonable time.
+        traced: whether its steps should be traced, as batches need, where that ends in reasonable time.
+        outputs: whether quantities are computed from every state.
         called: whether functions of the state act on it, or joints follow motions.
 
     Raises:
@@ -55,12 +60,12 @@ def interaction_of(
             return HeldContact.of(mechanism, held, held_method)
     if contact is None:
         return Interaction(mechanism)
-    return _contact(mechanism, contact, parameters, traced or parameters is not None, called)
+    more = outputs or parameters is not None
+    how = {"traced": traced or more, "called": called, "beyond": more or integrator not in _OF_SCENES}
+    return _contact(mechanism, contact, parameters, how)
 
 
-def _contact(
-    mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, traced: bool, called: bool
-) -> Interaction:  # fmt: skip
+def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, how: dict[str, bool]) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
@@ -70,10 +75,14 @@ def _contact(
     if not isinstance(contact, Contact):
         raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
     check_model(contact.model, contact.options)
+    if contact.model in FORCE_MODELS:
+        FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)  # refuses options
+    else:
+        how = how | {"beyond": False}  # impulses have no other integrators
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
 
     def made() -> Interaction:
-        if is_scene(mechanism, contact, traced=traced, called=called):
+        if is_scene(mechanism, contact, **how):
             from .scene import SceneContact
 
             return SceneContact(mechanism, contact)
@@ -87,5 +96,5 @@ def _contact(
         return ImpulseContact.of(mechanism, contact, parameters)
 
     content = asked if isinstance(asked, str) else json.dumps(as_plain(contact))
-    key = (mechanism, model, content, traced, called, None if parameters is None else parameters.key)
+    key = (mechanism, model, content, *how.values(), None if parameters is None else parameters.key)
     return _KEPT.get(key, made)

@@ -13,7 +13,7 @@ from ...analysis import kinetic_energy, potential_energy
 from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
-from ...contact.models.penalty import FALL
+from ...contact.models.penalty import FALL, THROWN
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact
 from ...contact.settings import as_plain
@@ -28,11 +28,9 @@ from ..prescribed.overlaps import PARTING, Overlaps
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
+from .traced_or_scene import why_traced
 
 __all__ = ["ForceContact"]
-
-#: Springs that hold more energy at the start than lifts the mechanism by this height on the earth cause a warning [m].
-THROWN = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +75,8 @@ class ForceContact(Interaction):
 
     def plan(self) -> ContactPlan:
         """The pairs; their forces are evaluated with the dynamics, without a solver."""
-        return ContactPlan(
-            "penalty", "springs and dampers are forces at any time", pairs_traced(self.forces.pairs)[0], None, None
-        )
+        why = f"springs and dampers are forces at any time; {why_traced(self.mechanism, self.contact)}"
+        return ContactPlan("penalty", why, pairs_traced(self.forces.pairs)[0], None, None)
 
     def warn(self) -> None:
         """Warns as `warn_of_thin_boxes` does."""
@@ -175,7 +172,7 @@ class ForceContact(Interaction):
 
     def _height(self, depths: Iterable[float]) -> float:
         """How high the energy of the springs would lift the mechanism on the earth [m]."""
-        return sum(self.forces.model.stored(float(depth)) for depth in depths) / (self.mechanism.tree.mass * FALL)
+        return sum(float(self.forces.model.stored(float(depth))) for depth in depths) / (self.mechanism.tree.mass * FALL)
 
     def _thrown(self, gaps: np.ndarray, *, slowly: bool) -> tuple[str, ...]:
         """A warning about bodies that overlap at the start, if springs hold the energy to throw the mechanism up (`THROWN`)."""

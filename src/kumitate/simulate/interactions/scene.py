@@ -1,4 +1,4 @@
-"""Rigid contact of many free bodies: steps by procedures whose code is the same for any number of bodies."""
+"""Contact of many free bodies: steps by procedures whose code is the same for any number of bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from ...analysis.loop_motion import loop_coordinates
 from ...compile import Kernel
-from ...contact.impulse.contact_points import RECOVERY
 from ...contact.plan import ContactPlan, pairs_of_scene
 from ...contact.scene import Contact
 from ...contact.scenes.building import roomier, scene_of, solid_names
@@ -27,6 +26,7 @@ from ...model import Bound, Command, Mechanism, freedoms
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..results.contact_record import ContactRecord, Touched
 from ..scenes.free_rows import FreeRows
+from ..scenes.pages import PAGES, ScenePage
 from ..scenes.quantities import Quantities
 from ..scenes.robots import RobotSteps, with_robots
 from ..scenes.stepper import Logged, SceneStepper
@@ -36,7 +36,7 @@ from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction
-from .traced_or_scene import ALONE, FEWEST
+from .traced_or_scene import BEGINS
 
 __all__ = ["SceneContact"]
 
@@ -50,7 +50,7 @@ _SECONDS, _PER_ROBOT = 4.0, 1.0
 
 @dataclass(frozen=True, eq=False)
 class SceneContact(Interaction):
-    """Rigid contact of a mechanism of many free bodies.
+    """Contact of a mechanism of many free bodies.
 
     Attributes:
         steps_itself: its steps are not traced, but made by a `SceneStepper`.
@@ -62,8 +62,9 @@ class SceneContact(Interaction):
 
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
+        begins = BEGINS[self.contact.model]
         bodies, robots = len(free_links(self.mechanism)), len(robot_parts(self.mechanism))
-        enough = bodies >= (FEWEST if robots else ALONE)
+        enough = bodies >= (begins.fewest if robots else begins.alone)
         why = f"{bodies} bodies are free" if enough else "shapes touch that have no traced routine"
         if self.contact.belts:
             why = f"the surface of {self.contact.belts[0]!r} moves"
@@ -122,6 +123,10 @@ class SceneContact(Interaction):
         near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
         return list(dict.fromkeys(f"{self.names[a]!r} on {self.names[b]!r}" for a, b in near))
 
+    def page(self) -> ScenePage:
+        """What steps call, by the model of contact."""
+        return PAGES[self.contact.model](self.mechanism, self.contact)
+
     def stepper(
         self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
         bounds: Sequence[Bound] = (),
@@ -129,7 +134,7 @@ class SceneContact(Interaction):
         """A stepper of the scene from a state."""
         return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, bounds)
 
-    def record_of(self, found: Sequence[Logged], h: float, q: np.ndarray, v: np.ndarray) -> Touched:
+    def record_of(self, found: Sequence[Logged], page: ScenePage, h: float, q: np.ndarray, v: np.ndarray) -> Touched:
         """The record of the steps of length h that begin at the states (n, nq), (n, nv), from all that was logged."""
         rows = len(q)
         begins = np.concatenate([part.begins for part in found])
@@ -144,7 +149,8 @@ class SceneContact(Interaction):
         touches[:, 0] = row_of[touches[:, 0].astype(int)]
         record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
         soft = [self.contact.where(*pair).stiffness is not None for pair in record.bodies]
-        return Touched(record, acceleration, sums[:, 1], np.where(np.array(soft, dtype=bool), np.inf, RECOVERY * h))
+        closes, warned = page.overlap(h, self.names)
+        return Touched(record, acceleration, sums[:, 1], np.where(np.array(soft, dtype=bool), np.inf, closes), warned)
 
     def _acceleration(self, found: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
         """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""
@@ -248,6 +254,10 @@ class SceneCode:
             rate, _ = fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])
             robot.flies = robot.flies and rate * step < EXPLICIT
         return found
+
+    def page(self) -> ScenePage:
+        """What its steps call."""
+        return self._interaction.page()
 
     @property
     def efforts_follow(self) -> bool:

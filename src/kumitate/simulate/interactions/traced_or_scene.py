@@ -1,31 +1,55 @@
-"""Whether rigid contact of a mechanism is traced pair by pair, or computed as a scene of many bodies."""
+"""Whether contact of a mechanism is traced pair by pair, or computed as a scene of many bodies."""
 
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
+from ...contact.models import FORCE_MODELS
 from ...contact.scene import Contact, contact_pairs
 from ...contact.scenes.parts import free_links
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
 
-__all__ = ["ALONE", "FEWEST", "is_scene", "why_traced"]
+__all__ = ["BEGINS", "Begins", "is_scene", "why_traced"]
+
+
+class Begins(NamedTuple):
+    """Where scenes begin for a model of contact.
+
+    Attributes:
+        fewest: the number of free bodies from which on contact is a scene; alone: without robots and functions of the state.
+        traced: options that only the traced code has.
+    """
+
+    fewest: int
+    alone: int
+    traced: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Where they begin, in words."""
+        of = f"scenes begin with {self.fewest} free bodies"
+        return of if self.alone == self.fewest else f"{of}, or {self.alone} alone"
+
 
 #: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs: of one
-#: body; and of two beside a robot, or with functions of the state, which scenes call from Python at every step.
-FEWEST, ALONE = 3, 2
+#: body; and of two beside a robot, or with functions of the state, which scenes call from Python at every step. Springs are
+#: traced for as many bodies as compile in reasonable time: then all integrators can be taken.
+BEGINS = {"rigid": Begins(3, 2), "penalty": Begins(5, 5, traced=("pull", "sharpness"))}
 #: Up to so many bodies can be traced where that is asked for: six bricks take minutes to compile.
 MOST_TRACED = 4
 
 
-def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool, called: bool) -> bool:
-    """Whether contact of a mechanism is a scene: rigid contact of `FEWEST` free bodies and more, robots beside them, or of two.
+def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool, called: bool, beyond: bool) -> bool:
+    """Whether contact of a mechanism is a scene: that of as many free bodies as `BEGINS` says, and robots beside them.
 
     So is that of fewer bodies with shapes that cannot be traced against each other, such as a box on a larger hull.
 
     Args:
         traced: whether few bodies should be traced nevertheless.
         called: whether functions of the state act on it, or joints follow motions.
+        beyond: whether any number should be traced, for what scenes do not have.
 
     Raises:
         InputError: for belts where they are not computed.
@@ -34,24 +58,37 @@ def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool, called: bo
     if contact.belts:
         _check_belts(mechanism, contact)
         return True
-    if contact.model != "rigid" or (traced and bodies <= MOST_TRACED):
+    if beyond or _only_traced(contact) or (traced and bodies <= MOST_TRACED):
         return False
+    begins = BEGINS[contact.model]
     alone = bodies == len(mechanism.tree.links) and not called
-    if bodies < (ALONE if alone else FEWEST) and not _needs_any_convex(mechanism, contact):
+    if bodies < (begins.alone if alone else begins.fewest) and not _needs_any_convex(mechanism, contact):
         return False
     return not _fault_of(mechanism, contact)
 
 
 def why_traced(mechanism: Mechanism, contact: Contact) -> str:
     """Why contact of a mechanism is not computed as a scene."""
-    bodies = len(free_links(mechanism))
-    if contact.model != "rigid":
-        return f"scenes have no {contact.model} contact"
-    if bodies < (ALONE if bodies == len(mechanism.tree.links) else FEWEST):
+    if only := _only_traced(contact):
+        return only
+    bodies, begins = len(free_links(mechanism)), BEGINS[contact.model]
+    if bodies < (begins.alone if bodies == len(mechanism.tree.links) else begins.fewest):
         few = "1 is" if bodies == 1 else f"{bodies} are"
-        return f"scenes begin with {FEWEST} free bodies, or {ALONE} alone, and {few} free"
-    traced = f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters, {ALONE} also for functions"
+        return f"{begins.words}, and {few} free"
+    traced = (
+        f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters, {begins.alone} also for functions"
+    )
+    if contact.model in FORCE_MODELS:
+        traced = "any number of bodies is traced for outputs, parameters and integrators that scenes do not have"
     return _fault_of(mechanism, contact) or traced
+
+
+def _only_traced(contact: Contact) -> str:
+    """Why scenes do not have such contact, whatever the number of bodies, or ""."""
+    if contact.model not in BEGINS:
+        return f"scenes have no {contact.model} contact"
+    options = [name for name in BEGINS[contact.model].traced if contact.options.get(name)]
+    return f"scenes with {contact.model} contact do not have the option {options[0]!r}" if options else ""
 
 
 def _fault_of(mechanism: Mechanism, contact: Contact) -> str:

@@ -44,7 +44,7 @@ class SceneStepper(Stepper):
 
     Attributes:
         state: as of every stepper; the impulses of the last step, from which the next one is solved, are in the scene.
-        logged: the contact of all records since the start.
+        logged: the contact of all records since the start, or since a state was loaded.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class SceneStepper(Stepper):
         self.robots = code.robots(step, places, q, v, bounds)
         self._rows = FreeRows(code.mechanism)
         rows = self._rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
-        self._steps = Advance(with_robots(code.scene(step, places), self.robots), *rows, self.state["work"])
+        self._steps = Advance(code.page(), with_robots(code.scene(step, places), self.robots), *rows, self.state["work"])
         self._q, self._v = (
             np.concatenate([getattr(robot.part, name) for robot in self.robots] or [np.zeros(0, dtype=np.int64)])
             for name in ("q", "v")
@@ -84,11 +84,14 @@ class SceneStepper(Stepper):
         super().begin(q, v)
         self.scene.counts[0] = 0
         self.scene.bodies.quiet[:] = 0
+        self._steps.page.begin()
         wake_all(self.scene)
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         super().load({name: carried[name] for name in self.state})
         rows = carried[LIST]
+        self._steps.load(rows[rows[:, 2] < 0.0], begins=not carried["number"])
+        rows = rows[rows[:, 2] >= 0.0]
         while len(rows) > len(self.scene.memory.feature):
             self.scene.counts[1:4] = (0, len(rows), 0)
             self._steps.make_room()
@@ -97,10 +100,12 @@ class SceneStepper(Stepper):
         self.scene.counts[0] = known
         self.scene.bodies.quiet[:] = carried["quiet"]
         wake_all(self.scene)
+        self.logged = []  # else single steps, of which each loads a state, would keep all of them
 
     def carried(self) -> dict[str, np.ndarray]:
         memory, known = self.scene.memory, int(self.scene.counts[0])
         rows = np.column_stack([memory.solid[:known], memory.feature[:known], memory.impulse[:known]])
+        rows = np.concatenate([rows, self._steps.page.carried()])
         return {**super().carried(), LIST: rows, "quiet": self.scene.bodies.quiet.astype(float)}
 
     def look(self) -> dict[str, np.ndarray]:
@@ -118,11 +123,13 @@ class SceneStepper(Stepper):
 
     def touched(self, interaction: Any, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Any:
         """The contact of the steps that begin at recorded states, the last of which was not made until now."""
-        carried, logged = self.carried(), list(self.logged)
+        carried, logged = self.carried(), self.logged
+        self.logged = list(logged)
         self._advanced(1, 1)
-        found, self.logged = self.logged, logged
+        found = self.logged
         self.load(carried)
-        return interaction.record_of(found, h, q, v)
+        self.logged = logged
+        return interaction.record_of(found, self._steps.page, h, q, v)
 
     def _advanced(self, records: int, every: int) -> tuple[SceneLog, np.ndarray, np.ndarray]:
         """The log of so many records, and their states (records, nq), (records, nv); the state is advanced by them."""

@@ -13,6 +13,8 @@ from functools import cache
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...dynamics import Wrenches
 from ...dynamics.derivatives import rnea_derivatives
 from ...dynamics.derivatives.slopes import InverseSlopes, Matrix
@@ -21,7 +23,7 @@ from ...dynamics.settling.drives import drive_forces, limited
 from ...kinematics import jacobian, turning
 from ...model import Command, Drive, Mechanism
 from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, equal, is_zero, select, trace
+from ...scalar import Program, Scalar, call, equal, inlined_slopes, is_zero, select, trace
 from ...scalar import jacobian as derivatives
 from ...spatial import dot
 from ..stepping.equations import parts_of
@@ -100,15 +102,15 @@ def _velocity_rows(m: Mechanism, M: Matrix, by_v: Matrix, v: Any, h: Scalar) -> 
     for link in m.tree.links:
         if type(link.kind).turning is not JointKind.turning:
             own = slice(link.v_start, link.v_start + link.kind.nv)
-            changes = call(_turning_slopes(link.kind), v[own])["result_by_v"]
+            changes = inlined_slopes(_turning(link.kind), [v[own]], [[unit] for unit in np.eye(link.kind.nv).tolist()])
             for row, of_row in zip(rows, M, strict=True):
                 row[own] = [x - h * dot(change, of_row[own]) for x, change in zip(row[own], changes, strict=True)]
     return rows
 
 
 @cache
-def _turning_slopes(kind: JointKind) -> Program:
-    return derivatives(trace(kind.turning, {"v": kind.nv}, f"turning_{kind.name}"), "v")
+def _turning(kind: JointKind) -> Program:
+    return trace(kind.turning, {"v": kind.nv}, f"turning_{kind.name}")
 
 
 def _by_command(drive: Drive, q: Scalar, v: Scalar, command: Command) -> list[Scalar]:

@@ -17,13 +17,13 @@ from ...dynamics.derivatives import aba_derivatives
 from ...kinematics import integrate, jacobian, normalized
 from ...model import Bound, Link, Mechanism, least_gap
 from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, directional, select, trace
+from ...scalar import Program, Scalar, call, inlined, inlined_slopes, select, trace
 from ...spatial import Dense
 from ..integrators import Integrator, RungeKutta, SemiImplicitEuler
 from ..stepping.compiled_step import StepCode
 from ..stepping.forcing import Forcing
 from ..stepping.system import BEYOND
-from .tangent import displaced, flat
+from .tangent import displacements, flat
 
 __all__ = ["Direct", "Page", "Sloped", "beside", "direct_for", "times", "turned"]
 
@@ -181,22 +181,16 @@ def turned(link: Link, q: Sequence[Scalar], move: Sequence[Scalar]) -> tuple[Den
     n = link.kind.nv
     if flat(link.kind):
         return _unit(n), _unit(n)
-    units, still = _unit(n).rows, [0.0] * n
-    columns = [call(_turning(link.kind), q, move, unit, still) for unit in units]
-    others = [call(_turning(link.kind), q, move, still, unit) for unit in units]
-    return Dense.columns(columns), Dense.columns(others)
+    program, units, still = _integrated(link.kind), _unit(n).rows, [0.0] * n
+    ways = [(link.kind.rate(q, unit), still) for unit in units] + [([0.0] * link.kind.nq, unit) for unit in units]
+    changes = inlined_slopes(program, (q, move), ways)
+    columns = displacements(link.kind, inlined(program, (q, move)), changes)
+    return Dense.columns(columns[:n]), Dense.columns(columns[n:])
 
 
 @cache
-def _turning(kind: JointKind) -> Program:
-    """(q, move, along_q, along_move) → the change of integrate(q, move) along the degrees of freedom."""
-    both = directional(trace(kind.integrate, {"q": kind.nq, "dv": kind.nv}, f"integrate_{kind.name}"))
-
-    def turned(q: Any, move: Any, xi: Any, more: Any) -> list[Scalar]:
-        found = call(both, q, move, kind.rate(q, xi), more)
-        return displaced(kind, found["result"], found["result_dot"])
-
-    return trace(turned, {"q": kind.nq, "move": kind.nv, "along_q": kind.nv, "along_move": kind.nv}, f"turning_{kind.name}")
+def _integrated(kind: JointKind) -> Program:
+    return trace(kind.integrate, {"q": kind.nq, "dv": kind.nv}, f"integrate_{kind.name}")
 
 
 def _unit(n: int) -> Dense:

@@ -8,9 +8,9 @@ from typing import Any
 
 from ...model import Tree
 from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, directional, trace
+from ...scalar import Program, Scalar, call, directional, inlined_slopes, trace
 
-__all__ = ["displaced", "displacement", "flat", "gathered", "spread"]
+__all__ = ["displaced", "displacement", "displacements", "flat", "gathered", "spread"]
 
 
 def displacement(tree: Tree, q: Sequence[Scalar], dq: Sequence[Scalar]) -> list[Scalar]:
@@ -25,6 +25,12 @@ def displaced(kind: JointKind, q: Sequence[Scalar], dq: Sequence[Scalar]) -> lis
         return list(dq)
     moved: list[Scalar] = call(_moved(kind), q, q, [0.0] * kind.nq, dq)["result_dot"]
     return moved
+
+
+def displacements(kind: JointKind, q: Sequence[Scalar], changes: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """The same for several dq at one q, written where this is called."""
+    still = [0.0] * kind.nq
+    return inlined_slopes(_away(kind), (q, q), [(still, change) for change in changes])
 
 
 def gathered(tree: Tree, q: Sequence[Scalar], by_q: Sequence[Scalar]) -> list[Scalar]:
@@ -67,7 +73,12 @@ def flat(kind: JointKind) -> bool:
 
 @cache
 def _moved(kind: JointKind) -> Program:
+    return directional(_away(kind))
+
+
+@cache
+def _away(kind: JointKind) -> Program:
     def away(start: Any, end: Any) -> list[Scalar]:
         return kind.difference(start, end)
 
-    return directional(trace(away, {"start": kind.nq, "end": kind.nq}, f"away_{kind.name}"))
+    return trace(away, {"start": kind.nq, "end": kind.nq}, f"away_{kind.name}")

@@ -12,13 +12,14 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate, pairwise, starmap
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError
 from ...kinematics import integrate
-from ...model.values import checked_array
+from ...model.values import checked_array, shown
 from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
@@ -164,6 +165,8 @@ class Actuation:
                     f"components: {', '.join(names)}"
                 )
             u[own] = value
+            if not isfinite(sum(u[own].tolist())):
+                raise InputError(f"{forcing.mechanism.name}: {label} as an input is {shown(value)}; it must be finite")
         if inputs or forcing.inputs:
             self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
 

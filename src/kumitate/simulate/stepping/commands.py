@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -20,18 +21,28 @@ __all__ = ["COMMANDS", "command_values", "commands_of"]
 COMMANDS = Command._fields
 
 
-def commands_of(mechanism: Mechanism, given: Mapping[str, Any], q: np.ndarray) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def commands_of(
+    mechanism: Mechanism, given: Mapping[str, Any], q: np.ndarray, readers: Sequence[Any] | None = None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The commands of a mechanism's drives, none if it has no drives; and all other inputs.
 
     Args:
         given: inputs by name; a command is an array, a number for all joints, a dictionary by joint, or a function of (t, q, v)
             and other inputs.
         q: coordinates (nq) at the start, which drives with positions as targets hold where nothing else is said.
+        readers: all that may read inputs, functions among them, if that is known.
 
     Raises:
-        InputError: for a joint without a drive, values of another shape, or inputs with impossible names.
+        InputError: for a joint without a drive, values of another shape, or inputs with impossible names; for commands of
+            a mechanism without drives that no function reads.
     """
     if not mechanism.driven:
+        for name in (name for name in COMMANDS if name in given and readers is not None):
+            if not any(_reads(reader, name) for reader in readers or ()):
+                raise InputError(
+                    f"{mechanism.name}: the input {name!r} is for drives, and no joint has one, nor does a function read it. "
+                    "Give joints drives (robot.with_drives), or a controller with a parameter of this name"
+                )
         return {}, checked_inputs(mechanism.name, given)
     start = np.array(joint_motion(mechanism, q.tolist(), [0.0] * mechanism.nv)[0], dtype=float)
     held = np.array([start[joint.q] if joint.drive.holds else 0.0 for joint in mechanism.driven])
@@ -66,3 +77,11 @@ def command_values(mechanism: Mechanism, name: str, given: Any, otherwise: np.nd
             )
         values[driven[joint]] = checked_array(mechanism.name, f"{what} of {joint!r}", value, ())
     return values
+
+
+def _reads(reader: Any, name: str) -> bool:
+    """Whether a function has a parameter of this name."""
+    try:
+        return callable(reader) and name in inspect.signature(reader).parameters
+    except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
+        return True

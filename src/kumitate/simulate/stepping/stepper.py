@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks import checked_count
 from ..integrators import IntegratorState
 from .actuation import Actuation
 from .compiled_step import CompiledStep
@@ -136,7 +137,9 @@ class Stepper:
 
         Raises:
             FloatingPointError: if an adaptive step becomes too small.
+            InputError: if the count is negative or not whole.
         """
+        count = checked_count(count)
         while count:
             done = int(self.state["number"][0]) % hold
             if done == 0:

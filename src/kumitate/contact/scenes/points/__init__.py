@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .preparing import keep_near, prepare, relative, stored
+from .preparing import keep_near, prepare, relative, stored, yields
 
-__all__ = ["keep_near", "prepare", "relative", "stored"]
+__all__ = ["keep_near", "prepare", "relative", "stored", "yields"]

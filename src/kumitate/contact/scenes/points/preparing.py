@@ -14,7 +14,7 @@ from ..rules import Rules
 from ..turns import move_turn, prepare_turn
 from .measured import MEASURED
 
-__all__ = ["keep_near", "prepare", "relative", "stored"]
+__all__ = ["keep_near", "prepare", "relative", "stored", "yields"]
 
 #: Gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
 TOUCHING = 1e-11
@@ -111,10 +111,8 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
 @procedure
 def _weigh(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
     """The effective mass of a point on a robot's link."""
-    a, b, sizes = points.body[c, 0], points.body[c, 1], local(3)
-    _yields(bodies, a, points.frame[c], points.lever_a[c], sizes)
-    if b >= 0:
-        _yields(bodies, b, points.frame[c], points.lever_b[c], sizes)
+    sizes = local(3)
+    yields(bodies, points, c, sizes)
     points.size[c] = max(sizes[0], sizes[1], sizes[2], SMALLEST)
     points.mass[c] = 1.0 / points.size[c]
 
@@ -161,7 +159,17 @@ def relative(points: ScenePoints, c: int, twists: Floats[6], a: int, b: int, u: 
 
 
 @procedure
-def _yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], sizes: Shaped[3]) -> None:
+def yields(bodies: MovingBodies, points: ScenePoints, c: int, sizes: Shaped[3]) -> None:
+    """The velocities of a point along its axes per unit impulse along them [1/kg]."""
+    for k in range(3):
+        sizes[k] = 0.0
+    _add_yields(bodies, points.body[c, 0], points.frame[c], points.lever_a[c], sizes)
+    if points.body[c, 1] >= 0:
+        _add_yields(bodies, points.body[c, 1], points.frame[c], points.lever_b[c], sizes)
+
+
+@procedure
+def _add_yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], sizes: Shaped[3]) -> None:
     """Adds the velocity of a body along each axis per unit impulse along it [1/kg]."""
     link, mobility, mass = bodies.robots.link[body], bodies.mobility[body], bodies.mass[body]
     for k in range(3):

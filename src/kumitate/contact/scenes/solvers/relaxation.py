@@ -13,7 +13,7 @@ from ..robots import nudged
 from ..turns import add_moment, onto_limits, turning_speed
 from .laws import add_wrench, move, onto_cone, residual
 
-__all__ = ["relax"]
+__all__ = ["SHARE", "add_impulse", "relax"]
 
 #: The step of a point, as a part of its mass: its three velocities per unit impulse are at most three times the largest.
 SHARE = 0.6
@@ -43,9 +43,9 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
         change = aim[k] - points.impulse[c, k]
         points.impulse[c, k] = aim[k]
         aim[k] = change
-    _push(bodies, a, points.frame[c], points.lever_a[c], aim, 1.0)
+    add_impulse(bodies, a, points.frame[c], points.lever_a[c], aim, 1.0)
     if b >= 0:
-        _push(bodies, b, points.frame[c], points.lever_b[c], aim, -1.0)
+        add_impulse(bodies, b, points.frame[c], points.lever_b[c], aim, -1.0)
     if c < len(points.turns.length):
         _relax_turn(c, bodies, points)
 
@@ -71,7 +71,9 @@ def _relax_turn(c: int, bodies: MovingBodies, points: ScenePoints) -> None:
 
 
 @procedure
-def _push(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float) -> None:
+def add_impulse(
+    bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float
+) -> None:
     """The velocities of a body after an impulse more."""
     wrench = local(6)
     add_wrench(frame, lever, impulse, sign, wrench)
