@@ -6,7 +6,7 @@ from typing import Any
 
 __all__ = [
     "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "ProcedureError", "ProgramError",
-    "keep_result", "kept_up_to",
+    "UnknownNameError", "keep_result", "kept_up_to",
 ]  # fmt: skip
 
 
@@ -16,6 +16,12 @@ class KumitateError(Exception):
 
 class ModelError(KumitateError, ValueError):
     """A mechanism or its file breaks a rule."""
+
+
+class UnknownNameError(ModelError, KeyError):
+    """A mechanism has nothing of this name; the message says what is close to it."""
+
+    __str__ = Exception.__str__  # that of KeyError puts quotation marks around the message
 
 
 class InputError(KumitateError, ValueError):

@@ -112,7 +112,7 @@ def test_it_falls_down_and_comes_to_rest(fall):
     assert np.abs(fall.v[-1]).max() < 1e-3
     assert fall.contact.penetration.max() < 1e-4
     assert fall.contact.force[-1].sum(axis=0) == pytest.approx([0.0, 0.0, WEIGHT], abs=1e-2)  # the floor carries it
-    assert (fall.contact.work <= 1e-9).all()  # and never drives
+    assert (fall.contact.gained <= 1e-9).all()  # and never drives
 
 
 # --- jumping ----------------------------------------------------------------------------------------------------------

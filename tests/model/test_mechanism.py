@@ -8,6 +8,7 @@ import pytest
 
 from kumitate.errors import ModelError
 from kumitate.model import KINDS, Body, Coupling, Distance, Frame, Joint, Limits, Line, Loop, Mechanism, check_resistance
+from kumitate.robot import Robot
 
 
 def body(name: str, **options) -> Body:
@@ -214,3 +215,17 @@ def test_a_rod_that_turns_about_itself_is_refused_by_name():
         check_resistance(mechanism)
     driven = Joint("spin", KINDS["revolute"], "world", "rod", armature=0.1)
     check_resistance(Mechanism("spindle", (rod,), (driven,)))
+
+
+@pytest.mark.parametrize("what", ["body", "joint", "loop", "coupling", "frame"])
+def test_an_unknown_name_is_told_with_what_is_close_to_it(what):
+    """By subscript as by method; it is a KeyError too, which programs may expect."""
+    rod = Body("rod", 1.0, inertia=(1.0, 1.0, 0.1))
+    robot = Robot(Mechanism("pendulum", (rod,), (Joint("rod_pivot", KINDS["revolute"], "world", "rod"),)))
+    found = getattr(robot, {"body": "bodies"}.get(what, f"{what}s"))
+    near = {"body": "there are rod", "joint": "did you mean 'rod_pivot'"}.get(what, "there are none")
+    with pytest.raises(ModelError, match=f"^pendulum: there is no {what} 'rod_pivo'; {near}") as told:
+        found["rod_pivo"]
+    assert isinstance(told.value, KeyError)
+    assert found.get("rod_pivo") is None
+    assert list(found) == [item.name for item in getattr(robot.mechanism, {"body": "bodies"}.get(what, f"{what}s"))]

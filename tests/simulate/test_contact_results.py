@@ -21,6 +21,7 @@ from kumitate.simulate.results.audit import Audit, ContactAccount, contact_accou
 from kumitate.simulate.results.contact_loads import contact_loads
 from kumitate.simulate.results.contact_record import ContactRecord
 from kumitate.spatial import pose
+from studies.contact_problems import solid, unconnected
 
 G = 9.81
 
@@ -136,15 +137,51 @@ def test_contact_that_compiles_long_is_recorded_by_the_code_of_the_steps(monkeyp
 
 def test_steps_that_gain_energy_are_counted(fallen):
     n = len(fallen)
-    work = np.zeros(n)
-    work[[3, 8]], work[5], work[-1] = 0.1, -0.2, 7.0  # the last step was not made
-    record = replace(fallen.contact, work=work)
+    gained = np.zeros(n)
+    gained[[3, 8]], gained[5], gained[-1] = 0.1, -0.2, 7.0  # the last step was not made
+    record = replace(fallen.contact, gained=gained, work=0.5 * gained)
     account = contact_account(record, np.ones(n))
     assert (account.gains, account.gained) == (2, pytest.approx(0.2))
     assert account.work == pytest.approx(0.0, abs=1e-15)
     said = {gains: Audit(contact=ContactAccount(0.0, 0.0, 0.0, gains, 0.2)).lines() for gains in (0, 1, 2)}
     endings = ("no step gained", "1 step gained 0.2 J", "2 steps gained 0.2 J")
     assert all(any(line.endswith(words) for line in said[gains]) for gains, words in enumerate(endings))
+
+
+@pytest.mark.parametrize("count", [1, 5], ids=["traced pairs", "scene"])
+def test_contact_does_no_work_on_bodies_at_rest_or_that_roll(count):
+    """Its impulses work at the mean of the velocities before and after a step, both of which are zero where it acts."""
+    balls = unconnected(*(solid(f"ball{k}", km.Sphere(0.1), 2.0) for k in range(count)))
+    q, v = [x for k in range(count) for x in (0.0, 0.0, 0.0, 1.0, float(k), 0.0, 0.1)], np.zeros(6 * count)
+    v[[1, 3]] = 10.0, 1.0  # the first one rolls without slip
+    run = km.simulate(balls, q, v, duration=0.1, contact="rigid")
+    assert np.abs(run.contact.normal_force[-1].sum() - count * 2.0 * 9.81) < 1e-6
+    assert run.audit.contact.work == pytest.approx(0.0, abs=1e-9)
+    assert run.audit.work == pytest.approx(0.0, abs=1e-9)
+    assert run.audit.contact.gains == 0
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)], ids=["drawn", "lifted"])
+def test_a_platform_that_follows_a_motion_is_not_contact_that_gains_energy(axis):
+    plate = replace(solid("plate", km.Box((1.0, 1.0, 0.1)), 3.0), inertia=(0.1, 0.1, 0.1))
+    joints = (km.Joint("along", "prismatic", "world", "plate", axis=axis), km.Joint("free", "floating", "world", "box"))
+    mechanism = km.Mechanism("platform", (plate, solid("box", km.Sphere(0.1), 2.0)), joints)
+    motion = km.PrescribedMotion(velocity=lambda t: 0.5)
+    run = km.simulate(
+        mechanism, [0, 0, 0, 0, 1, 0, 0, 0.15], duration=0.1, contact=km.Contact(ground=()), motions={"along": motion}
+    )
+    assert run.contact.normal_force.max() > 19.0
+    assert run.energy.total[-1] - run.energy.total[0] > 0.05  # the motion works on the body
+    assert run.audit.contact.gains == 0
+
+
+def test_files_from_before_gains_had_an_entry_have_them_as_work(fallen, tmp_path):
+    target = save(fallen, tmp_path / "run.npz")
+    with np.load(target) as file:
+        entries = dict(file)
+    np.savez(target, **{name: entry for name, entry in entries.items() if name != "contact/gained"})
+    found = load(target).contact
+    np.testing.assert_array_equal(found.gained, found.work)
 
 
 # --- forces at joints ---------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from .tree.inertia_map import InertiaMap
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
-__all__ = ["WORLD", "HasMechanism", "Mechanism"]
+__all__ = ["WORLD", "HasMechanism", "Mechanism", "nearest"]
 
 #: The name of the body that does not move.
 WORLD = "world"
@@ -119,7 +119,7 @@ class Mechanism:
                 if name not in known:
                     raise ModelError(
                         f"{self.name}: joint {joint.name!r} names the {role} {name!r}, which is not a body; "
-                        f"{_nearest(name, known)}"
+                        f"{nearest(name, known)}"
                     )
             if joint.child == WORLD:
                 raise ModelError(
@@ -133,7 +133,7 @@ class Mechanism:
                 if name not in known:
                     kind = "loop" if isinstance(item, Loop) else "frame"
                     raise ModelError(
-                        f"{self.name}: {kind} {item.name!r} names {name!r}, which is not a body; {_nearest(name, known)}"
+                        f"{self.name}: {kind} {item.name!r} names {name!r}, which is not a body; {nearest(name, known)}"
                     )
         parents = Counter(joint.child for joint in self.joints)
         for body in self.bodies:
@@ -252,7 +252,7 @@ class Mechanism:
         for item in items:
             if item.name == name:
                 return item
-        raise ModelError(f"{self.name}: there is no {what} {name!r}; {_nearest(name, [item.name for item in items])}")
+        raise ModelError(f"{self.name}: there is no {what} {name!r}; {nearest(name, [item.name for item in items])}")
 
 
 def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterable[Coupling]) -> None:
@@ -263,7 +263,7 @@ def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterab
             if name not in joints:
                 raise ModelError(
                     f"{mechanism}: coupling {coupling.name!r} names the joint {name!r}, which the tree does not have; "
-                    f"{_nearest(name, joints)}"
+                    f"{nearest(name, joints)}"
                 )
             if joints[name].kind.nv != 1:
                 raise ModelError(
@@ -289,7 +289,7 @@ def _checked_pairs(mechanism: str, pairs: Iterable[Iterable[str]], bodies: Colle
         names = (pair,) if isinstance(pair, str) else tuple(pair)
         for name in names:
             if name not in bodies:
-                raise ModelError(f"{mechanism}: no_contact names {name!r}, which is not a body; {_nearest(name, bodies)}")
+                raise ModelError(f"{mechanism}: no_contact names {name!r}, which is not a body; {nearest(name, bodies)}")
         if len(set(names)) != 2:
             raise ModelError(f"{mechanism}: no_contact has {names!r}; it must hold pairs of two bodies. Name both")
         one, two = sorted(names)
@@ -297,7 +297,7 @@ def _checked_pairs(mechanism: str, pairs: Iterable[Iterable[str]], bodies: Colle
     return tuple(found)
 
 
-def _nearest(name: str, known: Collection[str]) -> str:
+def nearest(name: str, known: Collection[str]) -> str:
     """Suggests the closest known name for an unknown one, or lists all."""
     near = get_close_matches(name, known, 1)
     if near:

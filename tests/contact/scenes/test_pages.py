@@ -12,7 +12,9 @@ from kumitate.contact.scenes.broad_phase import near_pairs, place_solids
 from kumitate.contact.scenes.building import log_of, roomier, scene_of
 from kumitate.contact.scenes.islands import group
 from kumitate.contact.scenes.motion import read_state
+from kumitate.contact.scenes.points import relative
 from kumitate.contact.scenes.points.measured import measured
+from kumitate.contact.scenes.solvers.assembly import assemble, find_reaches
 from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
 from kumitate.contact.scenes.solvers.cone_laws import aimed, scaled, stepped
 from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scaling, step_to_cone
@@ -59,7 +61,7 @@ def test_block_factors_solve_what_numpy_solves(seed, count):
     x = b[order].copy()
     factor(count, factors)
     solve_factored(count, factors, x)
-    expected = np.linalg.solve(full.reshape(6 * count, -1), b.ravel()).reshape(count, 6)
+    expected = np.linalg.solve(full.reshape(6 * count, -1).T, b.ravel()).reshape(count, 6)
     assert np.abs(x - expected[order]).max() < 1e-13
 
 
@@ -181,6 +183,39 @@ def test_steps_of_smooth_points_end_where_their_impulse_or_speed_is_zero():
         assert step_to_cone([first, 0.0, 0.0], [step, 0.0, 0.0]) == np.inf
 
 
+def test_the_matrix_of_an_island_is_that_of_its_points_velocities():
+    """Σ uᵀ K u' + vᵀ M v' for all pairs of unit velocities, u being the velocities of the points; transposed in its blocks."""
+    rng = np.random.default_rng(8)
+    scene, _, _ = scene_at(7, 3)
+    while (count := find(scene)) < 0:
+        scene = roomier(scene)
+    bodies, islands, points, factors, trial = scene.bodies, scene.islands, scene.points, scene.factors, scene.trial
+    assert group(bodies.robots, count, points, islands) > 0
+    pattern(0, bodies.robots, islands, points, factors)
+    find_reaches(0, islands, points, trial)
+    trial.K[:] = rng.normal(size=trial.K.shape)
+    assemble.plain(0, bodies, islands, points, factors, trial)
+    nodes = int(factors.count[0])
+    of_points, units = islands.points[islands.first_point[0] : islands.first_point[1]], factors.unit[:nodes]
+    assert 1 < nodes < len(of_points)
+    expected = np.zeros((nodes, 6, nodes, 6))
+    for k, body in enumerate(units):
+        expected[k, :3, k, :3], expected[k, 3:, k, 3:] = bodies.inertia[body], bodies.mass[body] * np.eye(3)
+    for c in of_points:
+        J = np.zeros((3, nodes, 6))
+        for k in range(6 * nodes):
+            twists = np.zeros((len(bodies.mass), 6))
+            twists[units[k // 6], k % 6] = 1.0
+            relative.plain(points, c, twists, points.body[c, 0], points.body[c, 1], J[:, k // 6, k % 6])
+        expected += np.einsum("iab,ij,jcd->abcd", J, trial.K[c], J)
+    made = np.zeros_like(expected)
+    for k in range(nodes):
+        made[k, :, k] = factors.diagonal[k]
+        for e in range(factors.first[k], factors.first[k + 1]):
+            made[k, :, factors.later[e]], made[factors.later[e], :, k] = factors.upper[e], factors.lower[e]
+    np.testing.assert_allclose(made, expected.transpose(2, 3, 0, 1), atol=1e-12)
+
+
 def test_the_interior_point_method_forgets_what_it_left_before():
     """Space that a failed solve left full of what is not a number."""
     found = []
@@ -194,6 +229,7 @@ def test_the_interior_point_method_forgets_what_it_left_before():
             space[:] = left
         move(0, bodies, islands, points)
         pattern(0, bodies.robots, islands, points, factors)
+        find_reaches(0, islands, points, trial)
         found.append(interior_point.plain(0, 4, 1.0, 1e-9, 0.1, bodies, islands, points, factors, trial))
     assert found[0] == found[1] < np.inf
 

@@ -31,6 +31,8 @@ def test_a_brick_on_a_conveyor_is_taken_along():
     assert run.v[:, 3] == pytest.approx(speeds, abs=1e-9)
     assert run.audit.energy_drift < 1e-9
     assert run.audit.work == pytest.approx(3 * 0.5 * 0.6**2, abs=1e-6)
+    assert run.audit.contact.work == pytest.approx(run.audit.work, abs=1e-9)
+    assert run.audit.contact.gains == 0  # what the belt's motor does is not a gain of contact
     assert run.contact.velocity[-1, :, 0] == pytest.approx(0.0, abs=1e-9)  # nothing slips any more
     assert run.contact.dissipation_gap.max() < 1e-6
 
@@ -42,6 +44,19 @@ def test_a_ball_on_a_conveyor_rolls_backwards_with_it():
     run = sim.run(upright((0.0, 0.0, 0.1)), duration=0.3)
     assert np.linalg.norm(run.v[-1, 3:6]) == pytest.approx(2.0 / 7.0 * 0.6, abs=1e-9)
     assert run.v[-1, 1] == pytest.approx(-5.0 / 7.0 * 0.6 / 0.1, abs=1e-8)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_a_belt_does_not_reduce_rebounds(restitution):
+    """A ball hits a belt at 1 m/s, which slips under it: e upwards, μ (1 + e) along the belt, and no gain."""
+    surface = Surface(0.5, restitution=restitution)
+    contact = Contact(surface=surface, surfaces={"ground": replace(surface, belt=(5.0, 0.0, 0.0))})
+    ball = replace(unconnected(solid("ball", Sphere(0.1))), gravity=(0.0, 0.0, 0.0))
+    run = simulation(ball, contact).run(upright((0.0, 0.0, 0.15)), [0.0, 0.0, 0.0, 0.0, 0.0, -1.0], duration=0.1)
+    left = [0.5 * (1.0 + restitution), 0.0, restitution]
+    assert run.momentum[-1, 3:] / run.momentum[0, 5] == pytest.approx(np.negative(left), abs=1e-9)
+    assert run.audit.contact.gains == 0
+    assert run.audit.contact.work == pytest.approx(run.audit.work, abs=1e-12)
 
 
 def test_a_belt_is_in_the_axes_of_its_body_and_pushes_it_back():

@@ -341,7 +341,7 @@ class BlockFactors(NamedTuple):
         node: of each unit; in the place of a robot's link, the row of efforts for wrenches on it; unit: of each node.
         near: one row of bits per unit, of those that it is coupled with while the order is found; degree: how many.
         first, later: the later nodes that node k is coupled with are later[first[k] : first[k + 1]], in order.
-        diagonal, inverse: of each node; lower, upper: of each coupling, (later, k) and (k, later).
+        diagonal, inverse: of each node; lower, upper: of each coupling, (later, k) and (k, later); all of the transpose.
         mark: space for the nodes' positions.
     """
 
@@ -370,6 +370,7 @@ class SolverSpace(NamedTuple):
         x, z, dx, dz: of the interior point method, and their steps; W: its scaling; slope: ∂|u_t|/∂u_t; lack: of z; second: the
             product of the predictor's steps; given: two numbers that all points share; share: the part of a step
             that stays in the cones.
+        reach: J of each point, the velocity of A there along the frame's axes being J [ω; v] of A's center.
         effort: of each node, then of each link of robots, [n; f], and after a solution its change of twist.
     """
 
@@ -392,4 +393,5 @@ class SolverSpace(NamedTuple):
     second: Floats[3]
     given: Floats[2]
     share: Floats
+    reach: Floats[3, 6]
     effort: Floats[6]

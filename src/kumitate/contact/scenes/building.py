@@ -152,7 +152,7 @@ def log_of(bodies: int, records: int, touches: int, robots: tuple[int, int] = (0
     q, v = robots
     return SceneLog(
         np.zeros((records * bodies, 7)), np.zeros((records * bodies, 6)), np.zeros(records), np.zeros((records * bodies, 6)),
-        np.zeros((records, 4)), np.zeros(records * q), np.zeros(records * v), np.zeros(records * v), np.zeros((touches, 20)),
+        np.zeros((records, 5)), np.zeros(records * q), np.zeros(records * v), np.zeros(records * v), np.zeros((touches, 20)),
         np.zeros(3, dtype=np.int64),
     )  # fmt: skip
 

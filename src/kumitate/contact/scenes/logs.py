@@ -7,7 +7,7 @@ from .points import stored
 from .robots import write_reached
 from .scene import Scene, SceneLog
 
-__all__ = ["gained_at", "log_record", "log_robots", "log_touches", "write_touch"]
+__all__ = ["gained_at", "log_record", "log_robots", "log_touches", "work_at", "write_touch"]
 
 
 @procedure
@@ -39,16 +39,17 @@ def log_robots(scene: Scene, log: SceneLog) -> None:
 def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: float, log: SceneLog) -> None:
     """Adds the contact of a step to the sums of its record; if the record begins with it, writes who pushed whom."""
     points, record = scene.points, log.marks[0]
-    deepest, gained = 0.0, 0.0
+    deepest, gained, work = 0.0, 0.0, 0.0
     for c in range(count):
         deepest = max(deepest, -points.gap[c])
         gained += gained_at(scene, c)
+        work += work_at(scene, c)
     for row in range(scene.counts[4]):
         if _sleeps(scene, row) == 1:
             deepest = max(deepest, -scene.settled[row, 12])
             gained += scene.settled[row, 20]
     if log.marks[1] == 0:
-        for k in range(4):
+        for k in range(5):
             log.sums[record, k] = 0.0
         _write_reached(scene, count, log)
         first = 0
@@ -67,6 +68,7 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
     log.sums[record, 1] = max(log.sums[record, 1], part)
     log.sums[record, 2] = max(log.sums[record, 2], deepest)
     log.sums[record, 3] += gained
+    log.sums[record, 4] += work  # none at bodies that sleep
 
 
 @procedure
@@ -106,15 +108,30 @@ def _sleeps(scene: Scene, row: int) -> int:
 
 @procedure
 def gained_at(scene: Scene, c: int) -> float:
-    """The energy that the impulse of a point adds to that of the step without it, kinetic and in the point's spring [J]."""
+    """The energy that the impulse of a point adds to that of the step without it, kinetic and in the point's spring [J].
+
+    Velocities are those of the surfaces, so that the work that a belt's motor does is not a gain.
+    """
     points, total = scene.points, 0.0
     for k in range(3):
-        total += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+        total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
     if points.softness[c] > 0.0:
         total += stored(scene.rules, scene.placed, points, c)
     if c < len(points.turns.length):
         for k in range(3):
             total += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
+    return total
+
+
+@procedure
+def work_at(scene: Scene, c: int) -> float:
+    """The work that the impulse of a point does on bodies, at the mean of their velocities before and after the step [J]."""
+    points, total = scene.points, 0.0
+    for k in range(3):
+        total += points.impulse[c, k] * (0.5 * (points.before[c, k] + points.speed[c, k]) - points.drift[c, k])
+    if c < len(points.turns.length):
+        for k in range(3):
+            total += 0.5 * points.turns.impulse[c, k] * (points.turns.before[c, k] + points.turns.speed[c, k])
     return total
 
 

@@ -18,7 +18,8 @@ class SceneLog(NamedTuple):
     Attributes:
         q, v: (records · bodies) of coordinates and velocities after each record; work: (records) done since the start [J].
         reached: (records · bodies) of velocities after the first step of each record, in the axes before it.
-        sums: of each record: the worst residual [m/s]; the same as a part of the speeds; penetration [m]; energy gained [J].
+        sums: of each record: the worst residual [m/s]; the same as a part of the speeds; penetration [m]; energy gained [J];
+            work of contact [J].
         robot_q, robot_v, robot_reached: of robots, likewise, those of one record after those of the other.
         touches: of every pair of solids that pushed each other: [record; A, B; force on A (3) [N]; place (3) [m]; normal (3);
             gap [m]; velocity of A relative to B after the step (3) [m/s]; friction; moment of torsional and rolling friction on
@@ -30,7 +31,7 @@ class SceneLog(NamedTuple):
     v: Floats[6]
     work: Floats
     reached: Floats[6]
-    sums: Floats[4]
+    sums: Floats[5]
     robot_q: Floats
     robot_v: Floats
     robot_reached: Floats

@@ -9,7 +9,7 @@ from ...procedure import Floats, Shaped, local, procedure
 from ..impulse.step import RESTING
 from .broad_phase import near_pairs, place_solids
 from .islands import group
-from .logs import log_record, log_robots, log_touches
+from .logs import log_record, log_robots, log_touches, work_at
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .points import keep_near, prepare
@@ -175,11 +175,7 @@ def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> N
             scene.islands.label[points.body[c, 0]] = 1
             if points.body[c, 1] >= 0:
                 scene.islands.label[points.body[c, 1]] = 1
-        for k in range(3):
-            work[0] += points.impulse[c, k] * (0.5 * (points.before[c, k] + points.speed[c, k]) - points.drift[c, k])
-        if c < len(points.turns.length):
-            for k in range(3):
-                work[0] += 0.5 * points.turns.impulse[c, k] * (points.turns.before[c, k] + points.turns.speed[c, k])
+        work[0] += work_at(scene, c)
     for body in range(len(bodies.mass)):
         pushed = scene.islands.label[body]
         if bodies.robots.link[body] >= 0:

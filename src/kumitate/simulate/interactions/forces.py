@@ -147,7 +147,7 @@ class ForceContact(Interaction):
         acceleration, power = step.dynamics_kernel(NO_STEP, q, v, u)[:2]
         others = power - found["power"]
         slope = np.gradient(others, h) if len(q) > 1 else others
-        work = np.diff(found["energy"]) - 0.5 * h * (others[1:] + others[:-1]) + h * h / 12.0 * np.diff(slope)
+        work = np.append(np.diff(found["energy"]) - 0.5 * h * (others[1:] + others[:-1]) + h * h / 12.0 * np.diff(slope), 0.0)
         touched = np.flatnonzero(np.abs(found["force"]).max(axis=(0, 2), initial=0.0) > 0.0)
         owners = [pair.bodies for pair in forces.pairs for _ in range(pair.capacity)]
         record = ContactRecord(
@@ -160,7 +160,8 @@ class ForceContact(Interaction):
             friction=found["friction"][:, touched],
             residual=np.zeros(len(q)),
             penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
-            work=np.append(work, 0.0),
+            work=work,
+            gained=work,
         )
         return Touched(record, acceleration, record.residual, warned=self._thrown(found["gap"][0], slowly=begun))
 

@@ -207,7 +207,8 @@ class ImpulseContact(Interaction):
             friction=whole["frictions"][:, pushed],
             residual=whole["residual"],
             penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
-            work=whole["gained"],
+            work=whole["work"],
+            gained=whole["gained"],
             moment=whole["moments"][:, pushed] / h if "moments" in whole else None,
         )
         soft = np.array([owners[k].surface.stiffness is not None for k in pushed], dtype=bool)

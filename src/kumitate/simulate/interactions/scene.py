@@ -140,7 +140,7 @@ class SceneContact(Interaction):
         begins = np.concatenate([part.begins for part in found])
         first = np.searchsorted(begins, begins[-1] * np.arange(rows) // max(rows - 1, 1))
         sums = np.maximum.reduceat(np.concatenate([part.log.sums for part in found]), first)
-        added = np.add.reduceat(np.concatenate([part.log.sums[:, 3] for part in found]), first)
+        added = np.add.reduceat(np.concatenate([part.log.sums[:, 3:] for part in found]), first)
         acceleration = self._acceleration(found, first, h, v)
         starts = np.cumsum([0, *(len(part.begins) for part in found)])
         touches = np.concatenate([part.log.touches + start * _UNIT for part, start in zip(found, starts, strict=False)])
@@ -190,7 +190,8 @@ class SceneContact(Interaction):
             bodies=tuple((self.names[a], self.names[b]) for a, b in pairs),
             force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
             normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
-            velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2], work=added,
+            velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2],
+            work=added[:, 1], gained=added[:, 0],
             moment=mean(slice(17, 20), np.ones(len(touches))) if self.contact.turns else None,
         )  # fmt: skip
 

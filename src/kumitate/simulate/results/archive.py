@@ -54,12 +54,12 @@ _TEXTS = ("header", "mechanism", "audit", "settings")
 _CONTACT = "contact/"
 _CONTACT_UNITS = {
     "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
-    "moment": "N m",
+    "gained": "J", "moment": "N m",
 }  # fmt: skip
 #: Entries of arrays by name, the names as one text, and one numbered array for each; by the field of a result.
 _NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/", "drive_states": "drive_states/"}
 #: Arrays with one value per time, and with three per point; the others have one value per point.
-_OF_TIMES, _VECTORS = ("residual", "penetration", "work"), ("force", "position", "normal", "velocity", "moment")
+_OF_TIMES, _VECTORS = ("residual", "penetration", "work", "gained"), ("force", "position", "normal", "velocity", "moment")
 
 
 def save(result: Result, path: str | os.PathLike[str]) -> Path:
@@ -235,7 +235,9 @@ def _contact(entries: Entries, times: int) -> ContactRecord:
 
     bodies = tuple((str(a), str(b)) for a, b in json.loads(entries.text(_CONTACT + "bodies")))
     names = [field.name for field in fields(ContactRecord) if field.name != "bodies"]
-    arrays = {name: entries.array(_CONTACT + name) for name in names if name != "moment" or _CONTACT + name in entries}
+    later = {"moment", "gained"}  # not in all files
+    arrays = {name: entries.array(_CONTACT + name) for name in names if name not in later or _CONTACT + name in entries}
+    arrays.setdefault("gained", arrays["work"])  # which `work` was before it had an entry of its own
     for name, array in arrays.items():
         shape = (times,) if name in _OF_TIMES else (times, len(bodies), *((3,) if name in _VECTORS else ()))
         if array.shape != shape:

@@ -47,7 +47,7 @@ class ContactAccount(NamedTuple):
         penetration: the largest penetration depth [m].
         residual: the largest residual of the contact laws in any step [m/s].
         work: done by contact over the run [J].
-        gains: the number of steps in which contact added kinetic energy, as resolving a penetration does.
+        gains: the number of steps in which contact added energy (`ContactRecord.gained`), as resolving a penetration does.
         gained: the energy added in those steps [J].
     """
 
@@ -159,14 +159,14 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccoun
 
     Forces and residuals are of the steps that begin at the run's times, of which the last was not made.
     """
-    work = record.work[:-1]
+    gained = record.gained[:-1]
     least = _GAIN * float(kinetic.max(initial=0.0))
     return ContactAccount(
         penetration=float(record.penetration.max(initial=0.0)),
         residual=float(record.residual[:-1].max(initial=0.0)),
-        work=float(work.sum()),
-        gains=int((work > least).sum()),
-        gained=float(work[work > least].sum()),
+        work=float(record.work[:-1].sum()),
+        gains=int((gained > least).sum()),
+        gained=float(gained[gained > least].sum()),
     )
 
 

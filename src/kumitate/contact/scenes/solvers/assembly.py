@@ -1,4 +1,7 @@
-"""The matrix M + Jᵀ K J of an island in blocks, one K (3 × 3) per point; and what its points make of a change of velocity."""
+"""The matrix M + Jᵀ K J of an island in blocks, one K (3 × 3) per point; and what its points make of a change of velocity.
+
+The blocks hold its transpose, as `blocks.solve_factored` takes it.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,35 @@ from .laws import add_wrench, onto_cone
 from .on_links import couple_links
 from .turning import add_lacks, advance_turns, couple_turns
 
-__all__ = ["advance", "assemble", "change_of", "inertial"]
+__all__ = ["advance", "assemble", "change_of", "find_reaches", "inertial"]
 
 
 @procedure
 def assemble(
     island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
 ) -> None:
-    """Fills the blocks with the inertias and with the stiffness `trial.K` of the points."""
+    """Fills the blocks with the inertias and with the stiffness `trial.K` of the points, transposed."""
     _assemble_inertias(bodies, factors)
     if len(points.turns.length) > 0:
         couple_turns(island, bodies.robots, islands, points, factors)
     at, last = islands.first_point[island], islands.first_point[island + 1]
     while at < last:
         at = _assemble_pair(at, last, bodies, islands, points, factors, trial)
+
+
+@procedure
+def find_reaches(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+    """Fills `trial.reach` with J of the points: J [ω; v] = frame (v + ω × lever) is the velocity of A at a point."""
+    for at in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[at]
+        lever, reach = points.lever_a[c], trial.reach[c]
+        for i in range(3):
+            axis = points.frame[c, i]
+            reach[i, 0] = lever[1] * axis[2] - lever[2] * axis[1]
+            reach[i, 1] = lever[2] * axis[0] - lever[0] * axis[2]
+            reach[i, 2] = lever[0] * axis[1] - lever[1] * axis[0]
+            for k in range(3):
+                reach[i, 3 + k] = axis[k]
 
 
 @procedure
@@ -39,7 +57,7 @@ def _assemble_pair(
     while at < last and points.body[islands.points[at], 0] == one and points.body[islands.points[at], 1] == other:
         c = islands.points[at]
         if trial.K[c, 0, 0] != 0.0:  # else the point is apart
-            _stiffen(points.frame[c], trial.K[c], points.lever_a[c], stiffness)
+            _stiffen(trial.K[c], trial.reach[c], stiffness)
             pushing = 1
         at += 1
     if pushing == 0:
@@ -148,52 +166,33 @@ def _clear(block: Shaped[6, 6]) -> None:
 
 
 @procedure
-def _felt(frame: Shaped[3, 3], K: Shaped[3, 3], felt: Shaped[3, 3]) -> None:
-    """felt = frameᵀ K frame: the stiffness in the axes of the world."""
-    half = local(3, 3)
+def _stiffen(K: Shaped[3, 3], reach: Shaped[3, 6], stiffness: Shaped[6, 6]) -> None:
+    """Adds the transpose of Jᵀ K J of a point; the loops along rows are operations on vectors."""
+    turned = local(3, 6)
     for i in range(3):
-        for j in range(3):
-            half[i, j] = K[i, 0] * frame[0, j] + K[i, 1] * frame[1, j] + K[i, 2] * frame[2, j]
-    for i in range(3):
-        for j in range(3):
-            felt[i, j] = frame[0, i] * half[0, j] + frame[1, i] * half[1, j] + frame[2, i] * half[2, j]
-
-
-@procedure
-def _stiffen(frame: Shaped[3, 3], K: Shaped[3, 3], lever: Shaped[3], stiffness: Shaped[6, 6]) -> None:
-    """Adds Jᵀ frameᵀ K frame J of a point, J [ω; v] = v + ω × lever."""
-    felt, turned, x, y, z = local(3, 3), local(3, 6), lever[0], lever[1], lever[2]
-    _felt(frame, K, felt)
-    for i in range(3):
-        turned[i, 0] = y * felt[i, 2] - z * felt[i, 1]
-        turned[i, 1] = z * felt[i, 0] - x * felt[i, 2]
-        turned[i, 2] = x * felt[i, 1] - y * felt[i, 0]
-        turned[i, 3] = felt[i, 0]
-        turned[i, 4] = felt[i, 1]
-        turned[i, 5] = felt[i, 2]
-    for j in range(6):
-        stiffness[0, j] += y * turned[2, j] - z * turned[1, j]
-    for j in range(6):
-        stiffness[1, j] += z * turned[0, j] - x * turned[2, j]
-    for j in range(6):
-        stiffness[2, j] += x * turned[1, j] - y * turned[0, j]
-    for i in range(3):
+        a, b, c = K[0, i], K[1, i], K[2, i]
         for j in range(6):
-            stiffness[3 + i, j] += turned[i, j]
+            turned[i, j] = a * reach[0, j] + b * reach[1, j] + c * reach[2, j]
+    for i in range(6):
+        a, b, c = reach[0, i], reach[1, i], reach[2, i]
+        for j in range(6):
+            stiffness[i, j] += a * turned[0, j] + b * turned[1, j] + c * turned[2, j]
 
 
 @procedure
 def _move_columns(block: Shaped[6, 6], shift: Shaped[3], moved: Shaped[6, 6]) -> None:
     """moved = block X, X [ω; v] = [ω; v + ω × shift]."""
-    x, y, z = shift[0], shift[1], shift[2]
+    cross = local(3, 6)
+    cross[0, 1] = shift[2]
+    cross[0, 2] = -shift[1]
+    cross[1, 0] = -shift[2]
+    cross[1, 2] = shift[0]
+    cross[2, 0] = shift[1]
+    cross[2, 1] = -shift[0]
     for i in range(6):
         a, b, c = block[i, 3], block[i, 4], block[i, 5]
-        moved[i, 0] = block[i, 0] + y * c - z * b
-        moved[i, 1] = block[i, 1] + z * a - x * c
-        moved[i, 2] = block[i, 2] + x * b - y * a
-        moved[i, 3] = a
-        moved[i, 4] = b
-        moved[i, 5] = c
+        for j in range(6):
+            moved[i, j] = block[i, j] + a * cross[0, j] + b * cross[1, j] + c * cross[2, j]
 
 
 @procedure

@@ -32,38 +32,34 @@ def factor(count: int, factors: BlockFactors) -> None:
 
 @procedure
 def solve_factored(count: int, factors: BlockFactors, x: Floats[6]) -> None:
-    """Replaces the right-hand side x of `count` nodes by the solution."""
+    """Replaces the right-hand side x of `count` nodes by the solution, of the transpose of the matrix that was factored.
+
+    So a block acts on a vector by its rows times single numbers, several elements at a time.
+    """
     for k in range(count):
+        _multiply(x[k], factors.inverse[k])
         for e in range(factors.first[k], factors.first[k + 1]):
-            _subtract_row(x[factors.later[e]], factors.lower[e], x[k])
+            _subtract(x[factors.later[e]], factors.upper[e], x[k])
     for step in range(count):
         k = count - 1 - step
         for e in range(factors.first[k], factors.first[k + 1]):
-            _subtract_row(x[k], factors.upper[e], x[factors.later[e]])
-        _multiply(x[k], factors.inverse[k])
+            _subtract(x[k], factors.lower[e], x[factors.later[e]])
 
 
 @procedure
-def _subtract_row(y: Shaped[6], block: Shaped[6, 6], x: Shaped[6]) -> None:
-    """y −= block x."""
-    for i in range(6):
-        total = y[i]
-        for j in range(6):
-            total -= block[i, j] * x[j]
-        y[i] = total
+def _subtract(y: Shaped[6], block: Shaped[6, 6], x: Shaped[6]) -> None:
+    """y −= blockᵀ x."""
+    a, b, c, d, e, f = x[0], x[1], x[2], x[3], x[4], x[5]
+    for j in range(6):
+        y[j] -= a * block[0, j] + b * block[1, j] + c * block[2, j] + d * block[3, j] + e * block[4, j] + f * block[5, j]
 
 
 @procedure
 def _multiply(x: Shaped[6], block: Shaped[6, 6]) -> None:
-    """x = block x."""
-    old = local(6)
-    for i in range(6):
-        old[i] = x[i]
-    for i in range(6):
-        total = 0.0
-        for j in range(6):
-            total += block[i, j] * old[j]
-        x[i] = total
+    """x = blockᵀ x."""
+    a, b, c, d, e, f = x[0], x[1], x[2], x[3], x[4], x[5]
+    for j in range(6):
+        x[j] = a * block[0, j] + b * block[1, j] + c * block[2, j] + d * block[3, j] + e * block[4, j] + f * block[5, j]
 
 
 @procedure

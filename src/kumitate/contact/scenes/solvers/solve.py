@@ -6,6 +6,7 @@ import math
 
 from ....procedure import procedure
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from .assembly import find_reaches
 from .interior_point import interior_point
 from .laws import move, residual
 from .leaving_out import leave_out
@@ -39,8 +40,9 @@ FOLLOW, CALM = 0.8, 0.3
 #: part of the fastest velocity: else it hardly ever succeeds.
 MANY, NEAR = 40, 0.03
 #: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: half of what is promised; and in
-#: large islands, of which the second is for bodies that move [m/s], up to the third.
-GOOD, FAIR, MOVING, FAIREST = 5e-9, 2e-7, 2e-6, 9e-7
+#: large islands, of which the second is for bodies that move [m/s], up to FAIREST, or in islands of more than CROWD bodies, of
+#: which less is promised, to FAIREST_OF_CROWD.
+GOOD, FAIR, MOVING, FAIREST, CROWD, FAIREST_OF_CROWD = 5e-9, 2e-7, 2e-6, 9e-7, 100, 5e-6
 #: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time. In large
 #: islands they end after so many times if more than this part of a residual of at most so much is left [m/s].
 TIMES, SWEEPS, SLOW, PATIENCE, LITTLE, STUCK = 8, 100, 5, 2, 0.5, 1e-5
@@ -80,9 +82,10 @@ def solve(
     if couplings > len(factors.later):
         return couplings, left, fastest
     _share(island, islands, points)
+    find_reaches(island, islands, points, trial)
     good = _good(island, fastest, islands, points)
     left = _chain(island, accepted, begun, good, fastest, bodies, islands, points, factors, trial)
-    if left > max(good, 0.0 if _small(island, islands, points) else FAIREST) and _pushing(island, islands, points):
+    if left > _wanted(island, good, islands, points) and _pushing(island, islands, points):
         left = _left_in(island, left, accepted, good, fastest, bodies, islands, points, factors, trial)
     if bouncing == 1 and gained(island, islands, points) > 0.0:
         left = max(left, _tame(island, accepted, good, fastest, bodies, islands, points, factors, trial))
@@ -117,7 +120,7 @@ def _chain(
             left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
             best = _set_aside(island, left, best, islands, points, trial)
     if best > good:
-        tries, wanted = LEFT_OUT if small else FEWER, good if small else max(good, FAIREST)
+        tries, wanted = LEFT_OUT if small else FEWER, _wanted(island, good, islands, points)
         if best > wanted:
             best = leave_out(island, tries, wanted, enough, best, fastest, bodies, islands, points, factors, trial)
         if best > good:
@@ -227,8 +230,20 @@ def _small(island: int, islands: Islands, points: ScenePoints) -> bool:
 @procedure
 def _good(island: int, fastest: float, islands: Islands, points: ScenePoints) -> float:
     """The residual of an island that is not worth more [m/s]."""
-    large = 0.0 if _small(island, islands, points) else min(FAIR + MOVING * fastest, FAIREST)
+    large = 0.0 if _small(island, islands, points) else min(FAIR + MOVING * fastest, _fairest(island, islands))
     return max(GOOD * (1.0 + fastest), large)
+
+
+@procedure
+def _wanted(island: int, good: float, islands: Islands, points: ScenePoints) -> float:
+    """The residual above which also the methods are tried that take longest [m/s]."""
+    return good if _small(island, islands, points) else max(good, _fairest(island, islands))
+
+
+@procedure
+def _fairest(island: int, islands: Islands) -> float:
+    """What `_good` is at most in a large island [m/s]."""
+    return FAIREST if islands.first_body[island + 1] - islands.first_body[island] <= CROWD else FAIREST_OF_CROWD
 
 
 @procedure
@@ -276,12 +291,12 @@ def _share(island: int, islands: Islands, points: ScenePoints) -> None:
 
 @procedure
 def gained(island: int, islands: Islands, points: ScenePoints) -> float:
-    """The kinetic energy that the impulses add to that of the step without them [J]."""
+    """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J]."""
     total = 0.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[at]
         for k in range(3):
-            total += points.impulse[c, k] * (0.5 * (points.free[c, k] + points.speed[c, k]) - points.drift[c, k])
+            total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
         if c < len(points.turns.length):
             for k in range(3):
                 total += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])

@@ -63,7 +63,7 @@ def _across(points: ScenePoints, c: int, aim: Shaped[3], length: float, stiff: f
 
 @procedure
 def couple_turns(island: int, robots: Robots, islands: Islands, points: ScenePoints, factors: BlockFactors) -> None:
-    """Adds the stiffness of all moments of an island to its blocks."""
+    """Adds the stiffness of all moments of an island, transposed, to its blocks."""
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
         _couple(robots, points, islands.points[at], factors)
 
@@ -91,7 +91,7 @@ def _couple(robots: Robots, points: ScenePoints, c: int, factors: BlockFactors) 
                     for i in range(3):
                         for k in range(6):
                             other[i, k] *= long
-                    add_block(factors, factors.node[first + at], factors.node[begin + unit], other, turned)
+                    add_block(factors, factors.node[begin + unit], factors.node[first + at], turned, other)
 
 
 @procedure

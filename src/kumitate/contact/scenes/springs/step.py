@@ -7,7 +7,7 @@ import math
 from ....dynamics.settling.settled import PASSES
 from ....procedure import Floats, Shaped, apply_at, local, procedure
 from ..islands import group
-from ..logs import gained_at, log_record, log_robots, log_touches
+from ..logs import gained_at, log_record, log_robots, log_touches, work_at
 from ..motion import flown, moved, read_state
 from ..narrow_phase import remember
 from ..robots import are_finite, begin_settling, let_go, move_robots, settle
@@ -151,6 +151,7 @@ def _log(scene: Scene, rules: Rules, count: int, worst: float, begins: bool, v: 
         for c in range(count):
             sums[2] = max(sums[2], -scene.points.gap[c])
             sums[3] += gained_at(scene, c)
+            sums[4] += work_at(scene, c)
         return
     first, scale, motions = log.marks[2], scene.rules.step / rules.step, scene.bodies.robots.motions
     log_touches(scene, count, v, worst, 0.0, log)
@@ -183,8 +184,7 @@ def _go(rules: Rules, scene: Scene, count: int, q: Floats[7], v: Floats[6], work
             label[points.body[c, 0]] = 1
             if points.body[c, 1] >= 0:
                 label[points.body[c, 1]] = 1
-        for k in range(3):
-            work[0] += 0.5 * points.impulse[c, k] * (points.before[c, k] + points.speed[c, k])
+        work[0] += work_at(scene, c)
     for body in range(len(label)):
         if bodies.robots.link[body] >= 0:
             continue
