@@ -107,6 +107,16 @@ def test_the_scale_of_arrows_is_round_and_they_are_cut():
     assert empty.scale(0.5) > 0.0
 
 
+def test_arrows_of_many_forces_are_as_short_as_those_of_a_part_with_a_few():
+    """Four times as many bodies on a floor have twice the size: the arrow of each stays as long."""
+    one = Arrows(np.zeros((2, 8, 3)), np.full((2, 8, 3), [0.0, 0.0, 10.0]), np.ones(8, dtype=bool))
+    many = Arrows(np.zeros((2, 32, 3)), np.full((2, 32, 3), [0.0, 0.0, 10.0]), np.ones(32, dtype=bool))
+    assert many.scale(2.0) == one.scale(1.0)
+    assert many.longest(2.0) == one.longest(1.0)
+    few = Arrows(one.points[:, :2], one.forces[:, :2], one.grounded[:2])
+    assert few.scale(1.0) == one.scale(1.0)
+
+
 # --- the ground -------------------------------------------------------------------------------------------------------
 def test_floors_have_a_height_and_slopes_become_slabs():
     low, high = np.array([0.0, 0.0, 0.0]), np.array([2.0, 0.0, 1.0])

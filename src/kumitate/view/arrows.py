@@ -13,6 +13,8 @@ __all__ = ["Arrows", "arrows_at", "arrows_of"]
 
 #: The length of a typical force, and of the longest arrow, as a part of the mechanism's size.
 _LONG, _LONGEST = 0.6, 0.9
+#: Where more forces act at once, arrows are shorter: those of many bodies would hide them.
+_FEW = 8
 #: Forces below this part of those that carry most of the impulse are ignored when the typical force is determined.
 _LIGHT = 0.05
 #: Forces are means over this time at most [s].
@@ -44,13 +46,18 @@ class Arrows:
         sums = np.cumsum(lengths)
         main = lengths[np.searchsorted(sums, 0.5 * sums[-1])]  # larger ones give half of the whole impulse
         usual = np.median(lengths[lengths > _LIGHT * main])
-        wanted = float(usual) / (_LONG * size)
+        wanted = float(usual) / (_LONG * self._shortened(size))
         power = 10.0 ** np.floor(np.log10(wanted))
         return float(next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= wanted * (1.0 - 1e-9)))
 
     def longest(self, size: float) -> float:
         """The length at which arrows are cut [m]: forces of impacts would leave the picture."""
-        return _LONGEST * size
+        return _LONGEST * self._shortened(size)
+
+    def _shortened(self, size: float) -> float:
+        """The size that arrows are measured by [m]: that of the mechanism, or of a part of it with a few forces."""
+        most = int(self.forces.any(axis=2).sum(axis=1).max(initial=0))
+        return size / float(np.sqrt(max(1.0, most / _FEW)))
 
     def shafts(self, moment: int, size: float) -> tuple[np.ndarray, np.ndarray]:
         """The points that touch at a moment (t, 3), and where the arrows from them end (t, 3) [m]."""
