@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "_site"))
+sys.path[:0] = [str(HERE / "_site"), str(HERE.parent)]  # the site's own directives, and the studies
 
 import kumitate  # noqa: E402  (the one that is installed or on PYTHONPATH)
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from kumitate.examples.catalogue import examples
 from kumitate.model.samples import SAMPLES
 
+from .papers import all_examples, command_of
 from .rows import PAPERS, ROWS, Row
 
 __all__ = ["commands", "marks", "page"]
@@ -18,7 +18,7 @@ _HEAD = """\
 
 What the five papers describe, row by row: the example or sample that runs it, the tests that hold it against an independent
 reference, the command that draws its figures. An empty cell is work still to do. Printed by
-`scripts/study rows` from the catalogue of examples, the samples, and the tests' `row` marks.
+`scripts/study rows` from the catalogues of examples, the samples, and the tests' `row` marks.
 """
 
 
@@ -46,7 +46,7 @@ def page(root: Path) -> str:
 def commands(row: Row) -> dict[str, str]:
     """The commands that show a row, by the name of the sample or example."""
     drawn = {name: f"kumitate simulate {name}" for name, sample in SAMPLES.items() if row.id in sample.rows}
-    return drawn | {name: f"kumitate examples {name}" for name, example in examples().items() if row.id in example.rows}
+    return drawn | {name: command_of(name) for name, example in all_examples().items() if row.id in example.rows}
 
 
 def marks(folder: Path) -> dict[str, tuple[str, ...]]:

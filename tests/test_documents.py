@@ -15,8 +15,8 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import app
-from kumitate.examples.catalogue import examples
 from studies.command import app as studies
+from studies.papers import all_examples, command_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("studies/**/*.md")])
@@ -142,13 +142,15 @@ def saved(page: Path) -> dict[str, str]:
 # --- imports ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=name_of)
 def test_only_what_is_public_is_imported(page):
-    """`kumitate` itself, or names of a package's `__all__`; the examples, which pages describe, by module too."""
+    """`kumitate` itself, or names of a package's `__all__`; examples and runs of the papers by module too."""
     for code in blocks(page) if page.suffix == ".md" else [page.read_text(encoding="utf-8")]:
         tree = ast.parse(code)
         for module, name in taken(tree):
             place = f"{page.name}: from {module} import {name}"
             here = importlib.import_module(module)
-            assert hasattr(here, "__path__") or module.startswith("kumitate.examples."), f"{place}: import it from a package"
+            assert hasattr(here, "__path__") or module.startswith(("kumitate.examples.", "studies.papers.")), (
+                f"{place}: import it from a package"
+            )
             assert name in here.__all__, f"{place}: is not in {module}.__all__"
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "km":
@@ -174,8 +176,9 @@ def test_the_commands_exist(page):
     for line in lines:
         words = shlex.split(line.partition(">")[0], comments=True)
         COMMANDS[words[0]].parse_args(words[1:], exit_on_error=False, print_error=False)  # unknown verbs and options are errors
-        if words[1] == "examples" and len(words) > 2:
-            assert words[2] in examples(), f"{page.name}: {line}"
+        if words[1] in ("examples", "papers") and len(words) > 2:
+            assert words[2] in all_examples(), f"{page.name}: {line}"
+            assert " ".join(words[:3]) == command_of(words[2]), f"{page.name}: {line}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of)

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import kumitate as km
-from kumitate.examples.catalogue import examples
+from studies.papers import all_examples, command_of
 
 from .test_documents import ROOT
 
@@ -56,9 +56,9 @@ def test_every_page_is_built(site):
 def test_the_gallery_shows_every_example_with_pictures_of_its_run(site):
     """A picture is of a run that was made with the site, and its page plays without anything from elsewhere."""
     listed = re.findall(r"```\{example\} (\w+)", (DOCS / "gallery.md").read_text(encoding="utf-8"))
-    assert sorted(listed) == sorted(examples())
+    assert sorted(listed) == sorted(all_examples())
     text = (site / "gallery.html").read_text(encoding="utf-8")
-    assert [name for name in listed if f"kumitate examples {name}" not in re.sub(r"<[^>]*>", "", text)] == []
+    assert [name for name in listed if command_of(name) not in re.sub(r"<[^>]*>", "", text)] == []
     pictures = re.findall(r'<img loading="lazy" src="(_gallery/[^"]+)"', text)
     assert pictures == [f"_gallery/{DRAWN}-{kind}.png" for kind in ("snapshots", "graphs")]
     for picture in pictures:

@@ -21,12 +21,18 @@ from sphinx.util.docutils import SphinxDirective
 
 import kumitate
 from kumitate.errors import KumitateError
-from kumitate.examples.catalogue import example
+from kumitate.examples.catalogue import Example
 from kumitate.examples.illustrated import Illustrated
 from kumitate.simulate.results.archive import save
+from studies.papers import all_examples
 
 FOLDER = "_gallery"
 LOG = logging.getLogger(__name__)
+
+
+def example(name: str) -> Example:
+    """The example of this name, installed with the package or among the runs of the papers."""
+    return all_examples()[name]
 
 
 class ExampleDirective(SphinxDirective):
@@ -65,35 +71,35 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
     if all(path.exists() and path.stat().st_mtime > changed for path in (*files, page)):
         return
     LOG.info(f"gallery: {name}")
-    found = example(name)
+    shown = example(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a run reports is the matter of its tests
-        run = kumitate.open(save(found.run(), folder / "run.npz"))
+        run = kumitate.open(save(shown.run(), folder / "run.npz"))
         own = set(pictures) - {"graphs", "snapshots"}
-        plates = found.plates(run) if own and isinstance(found, Illustrated) else {}  # only if asked: they may take long
+        plates = shown.plates(run) if own and isinstance(shown, Illustrated) else {}  # only if asked: they may take long
         for picture, file in zip(pictures, files, strict=True):
             if picture == "graphs":
-                run.plot(file, panels=found.panels)
+                run.plot(file, panels=shown.panels)
             elif picture == "snapshots":
                 run.snapshots(file)
             else:
                 from kumitate.view.plates import plot_plate
 
                 plot_plate(run.time, plates[picture], file)
-        run.page(page, title=found.title)
+        run.page(page, title=shown.title)
     (folder / "run.npz").unlink()
 
 
 def card(name: str, pictures: list[str]) -> str:
     """The summary of the example, its pictures, and the link to its page."""
-    found = example(name)
-    shown = "".join(
+    shown = example(name)
+    images = "".join(
         f'<a href="{FOLDER}/{name}-{picture}.png"><img loading="lazy" src="{FOLDER}/{name}-{picture}.png" '
-        f'alt="{escape(found.title, quote=True)}: {picture}"></a>'
+        f'alt="{escape(shown.title, quote=True)}: {picture}"></a>'
         for picture in pictures
     )
     play = f'<a href="{FOLDER}/{name}.html">3D playback and graphs</a>'
-    return f'<div class="example"><p>{escape(found.summary)} {play}.</p><div class="pictures">{shown}</div></div>'
+    return f'<div class="example"><p>{escape(shown.summary)} {play}.</p><div class="pictures">{images}</div></div>'
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -11,9 +11,9 @@ from kumitate.analysis.linearization import Linearization, linearize
 from kumitate.control import gravity_compensation, pd, total
 from kumitate.dynamics import Acting, Wrenches, aba_with_loops
 from kumitate.errors import InputError, ModelError
-from kumitate.examples.gallery import wheeled_pendulum
 from kumitate.kinematics import difference, integrate
 from kumitate.model import KINDS, Body, Joint, Mechanism
+from studies.papers.runs import wheeled_pendulum
 
 from ..mechanisms import cases, near, random_case, seeds, slope
 
@@ -125,7 +125,7 @@ def test_the_pendulum_hanging_and_standing():
 
 def test_three_masses_on_springs_have_the_frequencies_of_the_book():
     """2 √(k/m) sin((2j − 1)π/14), and shapes as of a string held at one end."""
-    from kumitate.examples.gallery import three_masses
+    from studies.papers.runs import three_masses
 
     found = linear(three_masses.mechanism(), [0.5, 0.5, 0.5]).modes
     expected = [2.0 * math.sqrt(20.0) * math.sin((2 * j - 1) * math.pi / 14.0) for j in (1, 2, 3)]

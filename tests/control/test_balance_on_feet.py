@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from kumitate.errors import InputError
-from kumitate.examples import standing
-from kumitate.examples.on_feet import LAWS, Drives, fate, footing, own_damping, robot, run
-from kumitate.examples.on_feet_account import PUSHES, drives_table, push_table
-from kumitate.examples.standing import read
+from studies.papers import standing
+from studies.papers.on_feet import LAWS, Drives, fate, footing, own_damping, robot, run
+from studies.papers.on_feet_account import PUSHES, drives_table, push_table
+from studies.papers.standing import read
 
 from ..mechanisms import seeds
 

@@ -15,14 +15,14 @@ from kumitate.control import gravity_compensation, partition
 from kumitate.control.legged.pushes import closed_gravity_compensation, half_sine, pulse, push
 from kumitate.control.three_joint_model import ThreeJointModel
 from kumitate.errors import InputError
-from kumitate.examples import standing
-from kumitate.examples.standing import STRATEGIES, correlation, model_of, read
 from kumitate.kinematics import center_of_mass
 from kumitate.model import KINDS, Body, Box, Joint, Mechanism
 from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
 from kumitate.model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
 from kumitate.scalar import cos, sin
 from kumitate.spatial import pose
+from studies.papers import standing
+from studies.papers.standing import STRATEGIES, correlation, model_of, read
 
 from ..mechanisms import seeds
 

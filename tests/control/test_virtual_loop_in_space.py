@@ -9,9 +9,9 @@ import kumitate as km
 from kumitate.control import closed_by, loop_accelerations, virtual_loop
 from kumitate.dynamics import Wrenches, crba, rnea
 from kumitate.errors import InputError
-from kumitate.examples.gallery import virtual_rssr, virtual_two_arms
 from kumitate.model import KINDS, Body, Joint, Loop, Mechanism
 from kumitate.spatial import pose
+from studies.papers.runs import virtual_rssr, virtual_two_arms
 
 from ..mechanisms import random_body, random_pose, seeds
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kumitate as km
-from kumitate.examples.four_link_arm import (
+from studies.papers.four_link_arm import (
     as_slider_crank,
     as_slider_crank_by_crank,
     four_link_arm,

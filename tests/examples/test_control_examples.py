@@ -7,8 +7,9 @@ from kumitate.compile import Kernel
 from kumitate.control import actuated_columns, partition
 from kumitate.errors import InputError
 from kumitate.examples.catalogue import Example
-from kumitate.examples.gallery import acrobot, space_robot, wheeled_pendulum, wheeled_pendulum_balanced
+from kumitate.examples.gallery import acrobot
 from kumitate.simulate.results.readings import momenta_of
+from studies.papers.runs import space_robot, wheeled_pendulum, wheeled_pendulum_balanced
 
 
 def whole(shown: Example) -> bool:

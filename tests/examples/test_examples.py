@@ -9,8 +9,8 @@ from scipy.special import ellipk
 
 import kumitate as km
 from kumitate.analysis import closure_determinant, loop_motion
-from kumitate.examples.catalogue import example, examples
 from kumitate.examples.gallery import free_rod
+from studies.papers import all_examples
 from studies.rows import row
 
 GRAVITY = 9.81
@@ -26,9 +26,11 @@ DRIVEN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if "40" in name else name for name in examples()])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if "40" in name else name for name in all_examples()]
+)
 def test_examples_run_as_announced(name):
-    shown = example(name)
+    shown = all_examples()[name]
     assert shown.title
     assert shown.summary
     assert all(row(identity) for identity in shown.rows)
@@ -92,7 +94,7 @@ def relative(phi, parents):
     ],
 )
 def test_linkages_move_as_lagrange_says(name, parents, degrees, tolerance):
-    result = example(name).run()
+    result = all_examples()[name].run()
     assert result.time[-1] == pytest.approx(3.0)
     expected = relative(planar(parents, np.radians(degrees), result.time), parents)
     # five times what the steps of 1 ms leave: the wilder the motion, the more
@@ -100,17 +102,17 @@ def test_linkages_move_as_lagrange_says(name, parents, degrees, tolerance):
 
 
 def test_the_double_pendulum_moves_as_lagrange_says():
-    result = example("double_pendulum").run()
+    result = all_examples()["double_pendulum"].run()
     early = result.time <= 3.0
     expected = relative(planar([None, 0], [1.5 * np.pi, 0.0], result.time[early], reach=1.0, inertia=0.0), [None, 0])
     np.testing.assert_allclose(result.q[early] + [np.pi, 0.0], expected, rtol=0.0, atol=1e-8)
 
 
 def test_the_pendulum_has_the_period_of_the_elliptic_integral():
-    result = example("pendulum").run()
+    result = all_examples()["pendulum"].run()
     angle = result.q[:, 0]
     period = 4.0 * math.sqrt(1.0 / GRAVITY) * ellipk(math.sin(math.radians(30.0)) ** 2)
-    assert f"{period:.4f} s" in example("pendulum").summary
+    assert f"{period:.4f} s" in all_examples()["pendulum"].summary
     downward = np.flatnonzero((angle[:-1] > 0.0) & (angle[1:] <= 0.0))
     crossings = result.time[downward] + 1e-3 * angle[downward] / (angle[downward] - angle[downward + 1])
     np.testing.assert_allclose(np.diff(crossings), period, atol=1e-7)  # a straight line between samples of 1 ms
@@ -135,7 +137,7 @@ def pendulum_like(factor, angle, speed, time):
     [("planar_4r", 135, GRAVITY), ("planar_4r_singular", 60, GRAVITY), ("planar_4r_leaning", 60, GRAVITY * math.sqrt(0.75))],
 )
 def test_the_closed_loop_moves_as_one_pendulum(name, degrees, gravity):
-    result = example(name).run()
+    result = all_examples()[name].run()
     first = parallelogram(degrees, result.time, gravity=gravity)
     np.testing.assert_allclose(result.q[:, 0], first, rtol=0.0, atol=1e-8)
     np.testing.assert_allclose(result.q[:, 0] + result.q[:, 1], math.pi / 2, rtol=0.0, atol=1e-9)  # the middle rod stays level
@@ -146,7 +148,7 @@ def test_the_closed_loop_moves_as_one_pendulum(name, degrees, gravity):
 @pytest.mark.row("T-3.3", "T-3.4")
 @pytest.mark.parametrize(("name", "degrees"), [("planar_4r", 135), ("planar_4r_singular", 60)])
 def test_the_fourth_angle_is_that_of_the_last_rod_seen_from_the_ground(name, degrees):
-    result = example(name).run()
+    result = all_examples()[name].run()
     (fourth,) = loop_motion(result.mechanism, result.q, result.v, result.a)
     assert fourth.name == "joint4"
     assert fourth.q[0, 0] == pytest.approx(math.radians(degrees), abs=1e-12)
@@ -158,7 +160,7 @@ def test_the_fourth_angle_is_that_of_the_last_rod_seen_from_the_ground(name, deg
 
 @pytest.mark.row("T-3.4")
 def test_the_loop_passes_its_singular_posture_five_times():
-    result = example("planar_4r_singular").run()
+    result = all_examples()["planar_4r_singular"].run()
     determinant = closure_determinant(result.mechanism, result.q)
     # det(J Jᵀ) is the sum, over triples of joints, of the square of twice their triangle's area: four of cos²θ
     np.testing.assert_allclose(determinant, 4.0 * np.cos(result.q[:, 0]) ** 2, rtol=0.0, atol=1e-12)
@@ -170,7 +172,7 @@ def test_the_loop_passes_its_singular_posture_five_times():
 
 @pytest.mark.row("T-sing")
 def test_the_ground_carries_the_leaning_loop():
-    result = example("planar_4r_leaning").run()
+    result = all_examples()["planar_4r_leaning"].run()
     robot = km.Robot(result.mechanism)
     some = slice(None, None, 50)
     wrenches = robot.joint_wrenches(result.q[some], result.v[some], result.tau[some], in_world=True)
@@ -189,13 +191,13 @@ def test_the_loops_have_their_graphs():
     pytest.importorskip("matplotlib")
     from kumitate.view.panels import panels_of
 
-    drawn = {panel.quantity: panel for panel in panels_of(example("planar_4r_singular").run())}
+    drawn = {panel.quantity: panel for panel in panels_of(all_examples()["planar_4r_singular"].run())}
     assert list(drawn) == [
         "Joint angle", "Joint angular velocity", "Joint angular acceleration", "Joint torque", "Energy",
         "Determinant of the loops' J Jᵀ",
     ]  # fmt: skip
     assert drawn["Joint angle"].names == ("joint1", "joint2", "joint3", "joint4")
-    shown = example("planar_4r_leaning")
+    shown = all_examples()["planar_4r_leaning"]
     forces = {panel.quantity: panel.names for panel in panels_of(shown.run(), shown.panels) if panel.unit in ("N", "N·m")}
     assert set(forces) == {"Joint force, determined", "Joint force, least in norm", "Joint moment, least in norm"}
     assert {name[-2:] for name in forces["Joint force, determined"]} == {"fx", "fz"}
@@ -204,7 +206,7 @@ def test_the_loops_have_their_graphs():
 
 
 def test_a_point_held_at_a_distance_swings_as_the_pendulum():
-    result = example("distance_pendulum").run()
+    result = all_examples()["distance_pendulum"].run()
     np.testing.assert_allclose(
         result.center_of_mass[-1], [-0.275087462576117, 0.0, -0.961419205099125], rtol=0.0, atol=1e-9
     )  # fmt: skip
@@ -212,7 +214,7 @@ def test_a_point_held_at_a_distance_swings_as_the_pendulum():
 
 @pytest.mark.parametrize("count", [2, pytest.param(40, marks=pytest.mark.slow)])
 def test_rows_of_four_bars_topple_as_one_pendulum(count):
-    result = example(f"four_bars_{count}").run()
+    result = all_examples()[f"four_bars_{count}"].run()
     factor = GRAVITY * ((count + 1) / 2 + count) / ((count + 1) / 3 + count)
     lean = pendulum_like(factor, 0.0, 1.0, result.time)
     np.testing.assert_allclose(result.q[:, 0], lean, rtol=0.0, atol=1e-8 if count == 2 else 1e-6)
@@ -223,7 +225,7 @@ def test_rows_of_four_bars_topple_as_one_pendulum(count):
 
 
 def test_bricards_mechanism_moves_with_a_period_of_just_under_five_seconds():
-    result = example("bricard").run()
+    result = all_examples()["bricard"].run()
     potential = result.energy.potential
     inner = potential[1:-1]
     back = result.time[1:-1][(inner > potential[:-2]) & (inner > potential[2:])]
@@ -241,7 +243,7 @@ def axis_of(result):
 
 @pytest.mark.row("T-3.5")
 def test_the_free_rod_moves_as_the_symmetric_top():
-    result = example("free_rod").run()
+    result = all_examples()["free_rod"].run()
     across, along = 1.0 / 12.0, free_rod.AXIAL_INERTIA
     momentum = np.array([across * 0.72, across * 0.48, along * 0.24])  # constant; about it the axis turns evenly
     size = np.linalg.norm(momentum)
@@ -267,7 +269,7 @@ def test_what_the_rod_shows_does_not_depend_on_its_axial_inertia(axial_inertia):
 
 @pytest.mark.row("T-3.5")
 def test_the_free_rod_reports_its_axial_inertia():
-    assert "1e-06 kg·m²" in example("free_rod").summary
+    assert "1e-06 kg·m²" in all_examples()["free_rod"].summary
     told = " ".join(free_rod.run(axial_inertia=1e-4).audit.lines())
     assert "axial_inertia = 0.0001 kg·m²" in told
     assert "do not depend on the value" in told
@@ -278,7 +280,7 @@ def test_the_free_rod_has_the_graphs_of_the_thesis():
     pytest.importorskip("matplotlib")
     from kumitate.view.panels import panels_of
 
-    drawn = {panel.quantity: panel.unit for panel in panels_of(example("free_rod").run())}
+    drawn = {panel.quantity: panel.unit for panel in panels_of(all_examples()["free_rod"].run())}
     assert drawn == {
         "Base torque": "N·m", "Base force": "N", "Base angular velocity": "deg/s", "Base angular acceleration": "deg/s²",
         "Base quaternion": "", "Base position": "m", "Base velocity": "m/s", "Base acceleration": "m/s²",
@@ -305,7 +307,7 @@ def test_the_arm_falls_as_in_pinocchio():
     pin = pytest.importorskip("pinocchio")
     model = pinocchio_arm(pin)
     data = model.createData()
-    result = example("pa10").run()
+    result = all_examples()["pa10"].run()
     assert result.time[-1] == pytest.approx(10.0)
     np.testing.assert_allclose(np.degrees(result.q[0]), [0, 45, 10, 0, 0, 0, 0])
     for k in range(0, len(result), 97):

@@ -8,7 +8,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kumitate.errors import DivergenceError, InputError
-from kumitate.examples.gallery import three_masses, two_link_arm, wheeled_pendulum
 from kumitate.lagrange import (
     System,
     coordinates,
@@ -22,6 +21,7 @@ from kumitate.lagrange import (
     translation,
     viscous,
 )  # fmt: skip
+from studies.papers.runs import three_masses, two_link_arm, wheeled_pendulum
 
 sympy = pytest.importorskip("sympy")
 sin, cos, Derivative = sympy.sin, sympy.cos, sympy.Derivative

@@ -7,11 +7,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kumitate as km
-from kumitate.examples.five_ways import system, ways
-from kumitate.examples.gallery import five_ways, floating_arm, planar_7r
-from kumitate.examples.hybrid_notes import hybrid_apart
 from kumitate.model.samples import sample
 from kumitate.model.samples.chains import FLOATING_ARM_START
+from studies.papers.five_ways import system, ways
+from studies.papers.hybrid_notes import hybrid_apart
+from studies.papers.runs import five_ways, floating_arm, planar_7r
 
 from .test_rods import G, to_absolute
 

@@ -11,9 +11,9 @@ from kumitate.contact.forces import ContactForces
 from kumitate.contact.models.penalty import Penalty
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
-from kumitate.examples.gallery import bouncing_stick, falling_mass, falling_pendulum
 from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
+from studies.papers.runs import bouncing_stick, falling_mass, falling_pendulum
 
 
 def sigmoid(x, s):

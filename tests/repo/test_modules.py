@@ -90,7 +90,7 @@ def _bound(path):
 
 
 def _offers_nothing(path):
-    if path.parent.name == "gallery":  # offers EXAMPLE, to the catalogue
+    if path.parent.name in ("gallery", "runs"):  # offers EXAMPLE, to a catalogue
         return True
     kinds = (ast.FunctionDef, ast.ClassDef)
     return all(node.name.startswith("_") for node in tree(path).body if isinstance(node, kinds))

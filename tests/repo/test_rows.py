@@ -3,7 +3,7 @@
 import pytest
 
 from kumitate.errors import InputError
-from kumitate.examples.catalogue import examples
+from studies.papers import all_examples
 from studies.rows import ROWS, row
 from studies.rows_japanese import WHAT, japanese_page
 from studies.rows_page import marks, page
@@ -29,7 +29,7 @@ def test_ids_are_unique():
 
 def test_examples_name_rows_that_exist():
     known = {entry.id for entry in ROWS}
-    for name, example in examples().items():
+    for name, example in all_examples().items():
         assert set(example.rows) <= known, f"example {name}: {sorted(set(example.rows) - known)} are no rows"
         assert example.name == name
         assert example.title

@@ -14,12 +14,12 @@ from kumitate.contact.held.point import SLIDING_SPEED, HeldPoint, HeldPoints, _a
 from kumitate.contact.held.surface import CylinderSurface, PlaneSurface, SphereSurface, TracedSurface
 from kumitate.contact.held.system import friction_power, held_forces
 from kumitate.dynamics import Acting, Wrenches, rnea
-from kumitate.examples.held_arms import CASES, DAMPING, FRICTION, LENGTH, MASS, START, TIP, TWO, arm, simulated, two_points
 from kumitate.kinematics import integrate
 from kumitate.model import Body, Frame, Joint
 from kumitate.run import simulate
 from kumitate.simulate.interactions.held import held_motion
 from kumitate.spatial import Vector3
+from studies.papers.held_arms import CASES, DAMPING, FRICTION, LENGTH, MASS, START, TIP, TWO, arm, simulated, two_points
 
 from ..mechanisms import random_mechanism, random_state
 

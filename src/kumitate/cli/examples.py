@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..examples import catalogue
+from ..examples import Example, catalogue
 from . import run_folder as runs
 from .options import AsJson, Formats, Out
 from .report import print_json, print_table, progress
 from .simulate import finish
 
-__all__ = ["examples"]
+__all__ = ["examples", "listed", "run_example"]
 
 
 def examples(
@@ -24,24 +25,29 @@ def examples(
     as_json: AsJson = False,
 ) -> None:
     """List the examples, or run one with all its figures."""
-    if name is not None:
-        _run(name, formats, out, as_json)
-        return
-    known = catalogue.examples().values()
+    if name is None:
+        listed(catalogue.examples(), as_json)
+    else:
+        run_example(catalogue.example(name), formats, out, as_json)
+
+
+def listed(known: Mapping[str, Example], as_json: bool) -> None:
+    """Prints the examples of a catalogue."""
     if as_json:
-        print_json({"examples": [{"name": ex.name, "title": ex.title, "rows": ex.rows, "summary": ex.summary} for ex in known]})
+        fields = ("name", "title", "rows", "summary")
+        print_json({"examples": [{field: getattr(shown, field) for field in fields} for shown in known.values()]})
         return
-    print_table(("example", "rows", "what"), [(ex.name, ", ".join(ex.rows), ex.title) for ex in known])
+    print_table(("example", "rows", "what"), [(shown.name, ", ".join(shown.rows), shown.title) for shown in known.values()])
 
 
-def _run(name: str, formats: str, out: Out, as_json: bool) -> None:
+def run_example(example: Example, formats: str, out: Out, as_json: bool) -> None:
+    """Runs an example, and writes its result, figures and page into a folder."""
     from .. import open as reopen
     from ..examples.illustrated import Illustrated
     from ..simulate.results.archive import save
     from .draw_result import formats_of
 
     wanted = formats_of(formats)
-    example = catalogue.example(name)
     with progress(example.title):
         result = example.run()
     folder = runs.make(example.name, out)

@@ -1,4 +1,4 @@
-"""The catalogue of examples: every module of `kumitate.examples.gallery` offers one, as its `EXAMPLE`."""
+"""The catalogue of examples: every module of a gallery, `kumitate.examples.gallery` at first, offers one as its `EXAMPLE`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Example", "example", "examples"]
 
 @dataclass(frozen=True)
 class Example:
-    """A run that reproduces rows of the papers.
+    """A run to look at.
 
     Attributes:
         name: as given by users: "planar_3r".
         title: for lists and figures.
-        rows: the ids of the rows that it shows.
+        rows: the ids of the papers' rows that it shows.
         summary: what is simulated and what must be seen, in a sentence or two.
         run: makes the result; takes no arguments.
         panels: of its graphs, as `kumitate.view.figures.plot` takes them; None for the usual ones.
@@ -36,35 +36,38 @@ class Example:
     panels: tuple[str, ...] | None = None
 
 
+#: The examples that are installed with the package; a checkout has others in `studies.papers.runs`.
+GALLERY = "kumitate.examples.gallery"
+
+
 @cache
-def examples() -> dict[str, Example]:
-    """All examples by name, in the order of their names.
+def examples(gallery: str = GALLERY) -> dict[str, Example]:
+    """All examples of a package of modules by name, in the order of their names.
 
     Raises:
         InputError: if two modules offer the same name, or one offers none.
     """
-    from . import gallery
-
-    found: dict[str, Example] = {}
-    for info in pkgutil.iter_modules(gallery.__path__):
-        offered = getattr(importlib.import_module(f"{gallery.__name__}.{info.name}"), "EXAMPLE", None)
+    catalogue: dict[str, Example] = {}
+    for info in pkgutil.iter_modules(importlib.import_module(gallery).__path__):
+        offered = getattr(importlib.import_module(f"{gallery}.{info.name}"), "EXAMPLE", None)
         if not isinstance(offered, Example):
-            raise InputError(f"{info.name}: a module of examples.gallery must offer EXAMPLE = Example(...); it has {offered!r}")
-        if offered.name in found:
+            raise InputError(f"{info.name}: a module of {gallery} must offer EXAMPLE = Example(...); it has {offered!r}")
+        if offered.name in catalogue:
             raise InputError(f"{info.name}: the example name {offered.name!r} is taken; names must be unique")
-        found[offered.name] = offered
-    return dict(sorted(found.items()))
+        catalogue[offered.name] = offered
+    return dict(sorted(catalogue.items()))
 
 
-def example(name: str) -> Example:
+def example(name: str, gallery: str = GALLERY) -> Example:
     """The example of this name.
 
     Raises:
         InputError: if it does not exist; the message suggests similar names.
     """
-    known = examples()
+    known = examples(gallery)
     if name in known:
         return known[name]
     alike = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(alike)}?" if alike else "`kumitate examples` lists them"
-    raise InputError(f"there is no example {name!r}; {hint}")
+    hint = f"did you mean {' or '.join(alike)}?" if alike else f"there are {', '.join(known)}"
+    more = "; a checkout has those of the papers: scripts/study papers" if gallery == GALLERY else ""
+    raise InputError(f"there is no example {name!r}; {hint}{more}")

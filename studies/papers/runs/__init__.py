@@ -1,0 +1,1 @@
+"""The runs, a module each, which offers it as EXAMPLE."""
