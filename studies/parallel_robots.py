@@ -23,6 +23,7 @@ from kumitate.errors import ModelError
 from kumitate.model import KINDS, Loop, Mechanism
 from kumitate.model.convert import pinocchio as pinocchio_order
 from kumitate.model.read import read_urdf
+from kumitate.papers import merge_spherical
 from kumitate.scalar import sin
 
 __all__ = ["Closing", "closed_by_points", "closing", "largest_gap", "mass_matrix_difference", "moved_by_motors", "page"]
@@ -53,8 +54,8 @@ _POINTS = """
 All loops as points (3d). What was one with the end of a rod then turns there freely: cylinders of 5 g become links of 22 mm
 between two balls, which turn at tens of rad/s under the forces of the motors. Steps of 1 ms are too long for them, explicit
 or implicit ones, so that these run with `integrator="rkf45_adaptive"`. Three hinges with massless bodies between, which the
-exporter writes for a ball joint, are one joint here (`km.merge_spherical(mechanism, by="quaternion")`): such hinges pass
-gimbal lock, where nothing resists them.
+exporter writes for a ball joint, are one joint here (`kumitate.papers.merge_spherical(mechanism, by="quaternion")`):
+such hinges pass gimbal lock, where nothing resists them.
 """
 #: The swing of motors that turn [rad] and that slide [m], and its frequency [rad/s].
 _SWING = {"revolute": 0.1, "prismatic": 0.01}
@@ -152,7 +153,7 @@ def page(folder: Path, duration: float = 10.0) -> str:
 def closed_by_points(mechanism: Mechanism) -> Mechanism:
     """With points in place of the poses of loops (3d, not 6d), and one joint for three that make a ball joint."""
     points = tuple(Loop(loop.name, KINDS["spherical"], loop.body_a, loop.body_b) for loop in mechanism.loops)
-    return km.merge_spherical(replace(mechanism, loops=points), by="quaternion").mechanism
+    return merge_spherical(replace(mechanism, loops=points), by="quaternion").mechanism
 
 
 def _row(name: str, mechanism: Mechanism, agreement: str, duration: float, *, integrator: str = "auto") -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kumitate.measure.best_partition import CANDIDATES, EVERY, BestPartition
 from kumitate.measure.timing import Effort
+from kumitate.papers.best_partition import CANDIDATES, EVERY, BestPartition
 
 __all__ = ["partitions_page"]
 
@@ -16,8 +16,10 @@ Printed by `scripts/study partitions {names}`.
 Hybrid modelling derives the equations of sub-chains symbolically. Which sub-chains are best can be counted or measured:
 
 ```python
-found = km.best_partition(robot, by="time")  # "operations", "time", "batch"
-robot.forward_dynamics(q, v, tau, method="hybrid", partition=found.partition)
+from kumitate.papers import best_partition
+
+best = best_partition(robot, by="time")  # "operations", "time", "batch"
+robot.forward_dynamics(q, v, tau, method="hybrid", partition=best.partition)
 ```
 
 For mechanisms with up to {every} partitions (chains of seven links) the operations of all are counted. For others, and

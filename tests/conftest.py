@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("KUMITATE_VERIFY", "1")
 
+import kumitate.papers  # noqa: F401 (its methods are then in the tables of methods that tests go through)
+
 # Traced programs are millions of objects that live on in caches. As Python sets it, its collector walks through all of them so
 # often that it takes an eighth of the processor's time.
 gc.set_threshold(100_000, 20, 10)

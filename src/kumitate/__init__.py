@@ -38,10 +38,9 @@ from .model import (
     RollingDisc,
     RollingSphere,
     Sphere,
-    SphericalMerge,
     VelocityDrive,
-    merge_spherical,
 )
+from .renamed import former_names as _former_names
 from .robot import Robot
 from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
@@ -51,9 +50,7 @@ from .spatial import pose
 if TYPE_CHECKING:
     from . import control, lagrange
     from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
-    from .dynamics.parallel.parallel_ada import parallel_ada
     from .identification.identify import identify
-    from .measure.best_partition import best_partition
     from .model import Sensor, convert
     from .model.read.mjcf.sensors import read_sensors
     from .model.read.srdf import read_srdf
@@ -71,9 +68,9 @@ __all__ = [
     "DivergenceError", "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull",
     "HydraulicCylinder", "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism",
     "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon", "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc",
-    "RollingSphere", "Run", "Scenario", "Sensor", "Simulation", "Sphere", "SphereSurface", "SphericalMerge", "Surface", "Sweep",
-    "VelocityDrive", "best_partition", "clip", "control", "convert", "held_motion", "identify", "lagrange", "linearize",
-    "load", "maximum", "merge_spherical", "minimum", "on_ground", "open", "open_sweep", "parallel_ada", "pose",
+    "RollingSphere", "Run", "Scenario", "Sensor", "Simulation", "Sphere", "SphereSurface", "Surface", "Sweep",
+    "VelocityDrive", "clip", "control", "convert", "held_motion", "identify", "lagrange", "linearize",
+    "load", "maximum", "minimum", "on_ground", "open", "open_sweep", "pose",
     "read_scenario", "read_sensors", "read_srdf", "read_transmissions", "samples", "scenario_of", "sign", "simulate",
     "simulate_batch", "sweep", "where", "zeros",
 ]  # fmt: skip
@@ -82,11 +79,11 @@ __all__ = [
 _LATER = {
     "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
     "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
-    "best_partition": ".measure.best_partition", "control": ".control", "convert": ".model.convert",
+    "control": ".control", "convert": ".model.convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify", "lagrange": ".lagrange",
     "on_ground": ".contact",
     "PrescribedMotion": ".simulate.prescribed.motion",
-    "parallel_ada": ".dynamics.parallel.parallel_ada", "read_srdf": ".model.read.srdf",
+    "read_srdf": ".model.read.srdf",
     "Sensor": ".model.sensors", "read_sensors": ".model.read.mjcf.sensors",
     "read_transmissions": ".model.read.urdf_transmissions", "Simulation": ".simulation",
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
@@ -94,6 +91,10 @@ _LATER = {
 }  # fmt: skip
 #: Those of them that are modules.
 _ROOMS = ("control", "convert", "lagrange")
+_former = _former_names(
+    __name__,
+    {name: f"papers.{name}" for name in ("SphericalMerge", "best_partition", "merge_spherical", "parallel_ada")},
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -101,4 +102,4 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         module = import_module(_LATER[name], __name__)
         return module if name in _ROOMS else getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _former(name)

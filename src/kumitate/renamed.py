@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["former_names"]
+__all__ = ["former_names", "load_papers", "offers"]
+
+#: Names of methods that a contract's table has once `kumitate.papers` is imported.
+_OF_PAPERS = ("jacobian", "multipoint", "newton_euler", "unit_vector")
+
+
+def offers(table: Container[str], name: object) -> bool:
+    """True if a contract's table has a method of this name; those that moved to `kumitate.papers` are loaded and warned of."""
+    if name not in table and load_papers(name):
+        message = f"the method {name!r} is now in kumitate.papers: import kumitate.papers first, as the next release needs it"
+        warnings.warn(message, FutureWarning, stacklevel=2)
+    return name in table
+
+
+def load_papers(name: object) -> bool:
+    """Loads `kumitate.papers` if a method of this name is there; for files and commands, which cannot import it themselves."""
+    if name in _OF_PAPERS:
+        import_module("kumitate.papers")
+    return name in _OF_PAPERS
 
 
 def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
@@ -15,19 +33,20 @@ def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]
 
     Args:
         package: its `__name__`.
-        names: the present name by the former one: "Trajectory" in the package itself, "legged.gait" a module inside it.
+        names: the present name by the former one: "Trajectory" in the package itself, "paths.spline" a module inside it,
+            "kumitate.papers.legged.Gait" elsewhere.
 
-    >>> found = former_names("kumitate.control", {"upright": "legged.whole_body_ik"})
+    >>> found = former_names("kumitate.control", {"Gait": "kumitate.papers.legged.Gait"})
     >>> with warnings.catch_warnings(record=True) as caught:
-    ...     module = found("upright")
+    ...     gait = found("Gait")
     >>> str(caught[0].message)
-    'kumitate.control.upright is now kumitate.control.legged.whole_body_ik; the former name goes with the next release'
+    'kumitate.control.Gait is now kumitate.papers.legged.Gait; the former name goes with the next release'
     """
 
     def __getattr__(name: str) -> Any:  # noqa: N807 — the name that modules use
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        now = f"{package}.{names[name]}"
+        now = names[name] if names[name].startswith("kumitate.") else f"{package}.{names[name]}"
         message = f"{package}.{name} is now {now}; the former name goes with the next release"
         warnings.warn(message, FutureWarning, stacklevel=2)
         above, _, last = now.rpartition(".")

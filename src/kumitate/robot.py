@@ -188,8 +188,9 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
         Args:
             q, v, tau: state and forces of the drives [N·m, N].
             method: "aba" (articulated bodies, O(n)), "ada" or "dca" (assembled by inverse inertias), "hybrid"
-                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" or "unit_vector" (the
-                inertia matrix, factored); "auto": "aba", or up to 8 degrees of freedom "crba" if that has fewer operations.
+                (sub-chains by their inertia matrices, assembled), "lagrange" (from the energies), "crba" (the inertia
+                matrix, factored), or one of `kumitate.papers`; "auto": "aba", or up to 8 degrees of freedom "crba" if
+                that has fewer operations.
             partition: the sub-chains of "hybrid", by joints; or "auto".
             order: in which "ada" and "dca" assemble the joints: "balanced", "both_ends", "few_handles", "leaf_first", "serial",
                 or numbers: of the moving joints in the order of `joints`, then of loops, then of couplings. It changes only
@@ -267,7 +268,7 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
         return {name: stacked[..., k, :] for k, name in enumerate(joints)}
 
     def mass_matrix(self, q: Any, *, method: str = "crba") -> np.ndarray:
-        """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; by "crba", "unit_vector" or "jacobian"."""
+        """The joint-space inertia matrix M (..., nv, nv), armatures on its diagonal; `kumitate.papers` adds methods."""
         M = self.compile("mass_matrix", method=method)(self._coordinates(q))
         return M.reshape(*np.shape(q)[:-1], self.nv, self.nv)  # with no degrees of freedom the second axis is missing
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from kumitate.compile import Kernel, host
-from kumitate.dynamics import crba, jacobian_inertia, unit_vector
+from kumitate.dynamics import crba
 from kumitate.measure.calls import random_states, raw
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
+from kumitate.papers import jacobian_inertia, unit_vector
 from kumitate.scalar import Program, trace
 
 from .contract import SubjectCase, agreement

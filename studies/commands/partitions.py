@@ -30,8 +30,8 @@ def partitions(
     """Find the best partition of mechanisms into sub-chains for hybrid modelling, and say what was tried."""
     from kumitate.errors import InputError
     from kumitate.loading import load
-    from kumitate.measure.best_partition import ROUNDS, BestPartition, best_partition
     from kumitate.measure.timing import Effort
+    from kumitate.papers.best_partition import ROUNDS, BestPartition, best_partition
 
     from ..partitions import partitions_page
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from kumitate.compile import Kernel
-from kumitate.compile.batches import Round
 from kumitate.dynamics import Acting, aba, rnea
-from kumitate.dynamics.parallel.parallel_ada import parallel_ada
 from kumitate.errors import KumitateError
 from kumitate.measure.machine import machine
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 from kumitate.model import Mechanism, Tree
+from kumitate.papers.parallel.batches import Round
+from kumitate.papers.parallel.parallel_ada import parallel_ada
 from kumitate.scalar import Program, Scalar, trace
 
 from ..bench.subjects import RandomChain
@@ -301,7 +301,7 @@ Printed by `scripts/study levels`.
 
 The assembly-disassembly algorithm (ADA) can run in O(log n) steps on n processors; the thesis leaves that open (8.2).
 Here it runs in rounds: all pairs of bodies that are assembled in one round are one batch, and so are all that are
-disassembled. `km.parallel_ada(robot)` returns v̇ as a function of one state, for chains and trees without loops and
+disassembled. `kumitate.papers.parallel_ada(robot)` returns v̇ as a function of one state, for chains and trees without loops and
 external forces; it does not compute forces at joints. `forward_dynamics(method="ada")` has none of these limits.
 
 ![Depth, operations, time and memory over links](images/parallel-ada.png)

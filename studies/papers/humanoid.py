@@ -16,12 +16,12 @@ import numpy as np
 
 from kumitate.analysis import zero_moment_point
 from kumitate.control import Controller, Spline
-from kumitate.control.legged.gait import Gait
-from kumitate.control.legged.linear_pendulum import mass_center_plan
-from kumitate.control.legged.whole_body_ik import JointTrajectory, Upright
 from kumitate.kinematics import total_mass
 from kumitate.model import Joint, Mechanism
 from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
+from kumitate.papers.legged.gait import Gait
+from kumitate.papers.legged.linear_pendulum import mass_center_plan
+from kumitate.papers.legged.whole_body_ik import JointTrajectory, Upright
 
 __all__ = ["FEET", "SOLE", "Plan", "Servos", "jumping", "standing", "walking"]
 

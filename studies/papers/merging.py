@@ -12,7 +12,8 @@ from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.errors import ModelError
-from kumitate.model import Mechanism, merge_spherical
+from kumitate.model import Mechanism
+from kumitate.papers import merge_spherical
 from kumitate.scalar import trace
 
 __all__ = ["MergingCost", "merging_costs"]

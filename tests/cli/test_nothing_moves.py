@@ -9,6 +9,7 @@ import kumitate as km
 from kumitate.cli.app import run as command
 from kumitate.errors import KumitateError
 from kumitate.model import lock
+from kumitate.papers import best_partition
 
 FIXED = """<robot name="shelf">
 <link name="board"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
@@ -115,7 +116,7 @@ def test_the_determinant_of_a_loop_that_stands_is_drawn(tmp_path):
     assert closure_determinant(run.mechanism, run.q) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("call", [lambda robot: km.linearize(robot, NONE), lambda robot: km.best_partition(robot)])
+@pytest.mark.parametrize("call", [lambda robot: km.linearize(robot, NONE), best_partition])
 def test_what_needs_a_motion_is_refused_in_words(call, shelf):
     with pytest.raises(KumitateError, match=r"all joints are fixed, so that there is nothing to .*; free a joint, or"):
         call(shelf)

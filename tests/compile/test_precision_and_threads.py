@@ -91,8 +91,8 @@ BATCH = """
 """
 ROUNDS = """
     import kumitate as km
-    from kumitate.compile import batches
-    from kumitate.dynamics.parallel import parallel_ada
+    from kumitate.papers.parallel import batches
+    from kumitate.papers.parallel import parallel_ada
 
     batches.WORTH_SHARING = 0
     arm = km.load("pa10")

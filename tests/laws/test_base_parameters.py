@@ -7,7 +7,7 @@ import kumitate as km
 from kumitate.analysis import ground_wrench, momentum, momentum_matrix
 from kumitate.contact.impulse.contact_points import _size
 from kumitate.control.reaction_null_space import partition
-from kumitate.dynamics import Acting, Wrenches, aba, crba, jacobian_inertia, joint_forces, loop_wrenches, rnea, unit_vector
+from kumitate.dynamics import Acting, Wrenches, aba, crba, joint_forces, loop_wrenches, rnea
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.hybrid import hybrid
@@ -15,6 +15,7 @@ from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass
 from kumitate.kinematics.mass_center import total_mass
 from kumitate.model import KINDS
+from kumitate.papers import jacobian_inertia, unit_vector
 
 from ..mechanisms import agree, every_kind, random_case, random_mechanism, random_state, seeds
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import kinetic_energy, potential_energy
-from kumitate.dynamics import Acting, Wrenches, aba, crba, jacobian_inertia, passive_force, rnea, unit_vector
+from kumitate.dynamics import Acting, Wrenches, aba, crba, passive_force, rnea
 from kumitate.kinematics import integrate
 from kumitate.model.tree.subchains import parts_by_cuts
+from kumitate.papers import jacobian_inertia, unit_vector
 from kumitate.programs import FORWARD_DYNAMICS, MASS_MATRIX
 
 from ..mechanisms import agree, body_poses, cases, near, random_case, random_mechanism, random_state, seeds, slope

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kumitate import analysis, dynamics, kinematics
+from kumitate import analysis, dynamics, kinematics, papers
 from kumitate.dynamics import Acting, Wrenches
 from kumitate.model import KINDS
 from kumitate.model.tree import traversal
@@ -59,8 +59,8 @@ def everything(case: Case) -> dict[str, np.ndarray]:
         "rnea with wrenches": dynamics.rnea(tree, q, v, case.a, gravity=g, wrenches=external),
         "aba implicit": dynamics.aba(tree, q, v, case.tau, Acting(g, implicit_step=0.01)),
         "crba": dynamics.crba(tree, q),
-        "unit_vector": dynamics.unit_vector(tree, q),
-        "jacobian_inertia": dynamics.jacobian_inertia(tree, q),
+        "unit_vector": papers.unit_vector(tree, q),
+        "jacobian_inertia": papers.jacobian_inertia(tree, q),
         "center_of_mass": kinematics.center_of_mass(tree, q),
         "jacobian": kinematics.jacobian(tree, q, place),
         "jacobian_rate": kinematics.jacobian_rate(tree, q, v, place),

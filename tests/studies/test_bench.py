@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
-from kumitate.dynamics import crba, jacobian_inertia, unit_vector
+from kumitate.dynamics import crba
 from kumitate.errors import InputError, KumitateError
 from kumitate.measure.timing import Contender, Timing, by_turns, once
 from kumitate.model import Cylinder, Geometry
 from kumitate.model.samples import sample
+from kumitate.papers import jacobian_inertia, unit_vector
 from kumitate.scalar import evaluate, trace
 from kumitate.simulate.stepping.forcing import Forcing
 from studies.bench import CASES, Effort, Report, Row, run

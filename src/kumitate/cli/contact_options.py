@@ -49,7 +49,9 @@ def asked(
         return None
     from ..contact.scene import Contact
     from ..contact.surface import Surface
+    from ..renamed import load_papers
 
+    load_papers(model)
     given: dict[str, Any] = {"friction": friction, "restitution": restitution}
     surface = Surface(**{name: value for name, value in given.items() if value is not None})
     hulls: dict[str, Any] = {} if hull_vertices is None else {"hull_vertices": hull_vertices}

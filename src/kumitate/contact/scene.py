@@ -30,7 +30,7 @@ class Contact:
     Names are resolved when it is used with a mechanism.
 
     Attributes:
-        model: name of the contact model: "rigid", "multipoint" or "penalty".
+        model: name of the contact model: "rigid" or "penalty"; `kumitate.papers` adds "multipoint".
         ground: shapes fixed in the world, with their poses there; the floor z = 0 by default.
         surface: the surface of everything that is not in `surfaces`, which go by the name of a body or "ground".
         pairs: what holds between two bodies, or a body and "ground", by their names in any order, in place of what their

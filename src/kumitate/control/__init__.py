@@ -1,6 +1,6 @@
 """Controllers as functions of time and state, their references, and the control laws of the thesis's chapters 6 and 7.
 
-Planned motions are in `paths`, tools for legged robots in `legged`; both are exported here as well.
+Planned motions are in `paths`, and exported here as well.
 """
 
 from ..renamed import former_names
@@ -8,21 +8,10 @@ from .actuator_limits import joint_stops, limited, speed_limited
 from .compiled_page import CompiledPage
 from .controllers import Controller, computed_torque, gravity_compensation, inverse_dynamics, pd, scheduled, total, undriven
 from .holding import holding_drives
-from .legged import (
-    FootPlan,
-    Gait,
-    JointTrajectory,
-    MassCenterPlan,
-    Upright,
-    closed_gravity_compensation,
-    half_sine,
-    mass_center_plan,
-    pulse,
-    push,
-)
 from .loop_accelerations import loop_accelerations
 from .operational_space import operational_space
 from .paths import PoseSpline, Spline, Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
+from .pushes import closed_gravity_compensation, half_sine, pulse, push
 from .reaction_null_space import (
     BasePartition,
     actuated_columns,
@@ -33,23 +22,23 @@ from .reaction_null_space import (
 )  # fmt: skip
 from .reactionless import joint_acceleration_torque, reactionless
 from .sensor_models import Delayed, Noisy, Sampled
-from .three_joint_model import ThreeJointModel
 from .virtual_loop import closed_by, virtual_loop
 
 __all__ = [
-    "BasePartition", "CompiledPage", "Controller", "Delayed", "FootPlan", "Gait", "JointTrajectory", "MassCenterPlan", "Noisy",
-    "PoseSpline", "Sampled", "Spline", "ThreeJointModel", "Trapezoid", "Upright", "actuated_columns", "blend", "clamp",
+    "BasePartition", "CompiledPage", "Controller", "Delayed", "Noisy",
+    "PoseSpline", "Sampled", "Spline", "Trapezoid", "actuated_columns", "blend", "clamp",
     "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "holding_drives",
-    "inverse_dynamics", "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations", "mass_center_plan",
+    "inverse_dynamics", "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations",
     "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless", "reactionless_acceleration",
     "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid", "speed_limited", "total",
     "undriven", "virtual_loop",
 ]  # fmt: skip
 
+_LEGGED = ("FootPlan", "Gait", "JointTrajectory", "MassCenterPlan", "ThreeJointModel", "Upright", "mass_center_plan")
 __getattr__ = former_names(
     __name__,
     {
-        "Motion": "JointTrajectory", "Page": "CompiledPage", "gait": "legged.gait", "linear_pendulum": "legged.linear_pendulum",
-        "upright": "legged.whole_body_ik",
+        "Page": "CompiledPage",
+        **{name: f"kumitate.papers.legged.{name}" for name in _LEGGED},
     },
 )  # fmt: skip

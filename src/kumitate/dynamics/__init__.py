@@ -4,7 +4,6 @@ from .aba import aba
 from .acting import Acting
 from .crba import crba
 from .factored import factored, solve_symmetric
-from .jacobian_inertia import jacobian_inertia
 from .joint_forces import joint_forces
 from .loops.aba_with_loops import aba_with_loops
 from .loops.chord_drives import chord_drives, free_springs
@@ -20,7 +19,6 @@ from .passive import FRICTION_VELOCITY, passive_force, passive_secant, passive_s
 from .prescribed import prescribed_dynamics
 from .regressor import regressor
 from .rnea import rnea
-from .unit_vector import unit_vector
 from .wrenches import Wrenches
 
 __all__ = [
@@ -42,7 +40,6 @@ __all__ = [
     "factored",
     "factored_with_loops",
     "free_springs",
-    "jacobian_inertia",
     "joint_forces",
     "largest_gap",
     "link_motions",
@@ -58,5 +55,4 @@ __all__ = [
     "rnea",
     "solve_symmetric",
     "spring_force",
-    "unit_vector",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from .drives import (
     drive_states,
     freedoms,
 )  # fmt: skip
-from .edits import SphericalMerge, attach, cut, lock, merge, merge_spherical, recut, reroot, weld, without_friction
+from .edits import attach, cut, lock, merge, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
 from .inertia_checks import check_freedom, check_inertias, check_resistance
 from .joints import (
@@ -106,7 +106,6 @@ __all__ = [
     "Sphere",
     "Spherical",
     "SphericalEuler",
-    "SphericalMerge",
     "Tree",
     "Universal",
     "VelocityDrive",
@@ -125,7 +124,6 @@ __all__ = [
     "lock",
     "loop_bounds",
     "merge",
-    "merge_spherical",
     "outward",
     "recut",
     "reroot",

@@ -9,6 +9,7 @@ from .. import dynamics
 from ..errors import InputError
 from ..model import Mechanism, Place, Tree
 from ..model.tree.limbs import with_limbs
+from ..renamed import offers
 
 __all__ = [
     "Traceable", "acting", "applied", "choose", "limbed", "loop_inputs", "place_of", "state_inputs", "wrench_inputs",
@@ -19,7 +20,7 @@ Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
 
 
 def choose(what: str, table: dict[str, Any], name: str) -> Any:
-    if name not in table:
+    if not offers(table, name):
         raise InputError(f"there is no {what} {name!r}; there are {', '.join(table)}")
     return table[name]
 

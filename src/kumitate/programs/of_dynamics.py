@@ -18,11 +18,9 @@ from .inputs import Traceable, acting, applied, choose, limbed, loop_inputs, sta
 
 __all__ = ["DYNAMICS", "FORWARD_DYNAMICS", "MASS_MATRIX"]
 
-#: Methods for the inertia matrix, by name.
+#: Methods for the inertia matrix, by name; `kumitate.papers` adds others.
 MASS_MATRIX: dict[str, Callable[..., Any]] = {
     "crba": dynamics.crba,
-    "unit_vector": dynamics.unit_vector,
-    "jacobian": dynamics.jacobian_inertia,
 }
 
 
@@ -36,14 +34,13 @@ def _page(room: str, name: str) -> Callable[..., Any]:
 
 
 _ADA, _DCA = _page(".dynamics.ada", "ada"), _page(".dynamics.dca", "dca")
-#: Methods of forward dynamics, by name.
+#: Methods of forward dynamics, by name; `kumitate.papers` adds others.
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.aba_with_loops,
     "ada": lambda *state, **options: _ADA(*state, **options).vdot,
     "dca": lambda *state, **options: _DCA(*state, **options).vdot,
     "hybrid": _page(".dynamics.hybrid", "hybrid"),
     "crba": partial(dynamics.factored_with_loops, dynamics.crba),
-    "unit_vector": partial(dynamics.factored_with_loops, dynamics.unit_vector),
     "lagrange": _page(".lagrange", "lagrange"),
 }
 

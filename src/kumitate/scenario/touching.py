@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..model.values import checked_numbers, shown
+from ..renamed import load_papers
 from .mistakes import Section
 from .setup import Setup
 
@@ -28,6 +29,7 @@ def read_contact(top: Section, setup: Setup) -> Setup:
 
     known = ("model", *SURFACE_RULES, "surfaces", "pairs", "between", "apart", "groups", "options", "hull_vertices")
     section = Section({"model": given} if isinstance(given, str) else given, ("contact",), top.mistakes, known)
+    load_papers(section.values.get("model"))
     model = section.text("model", (*IMPULSE_MODELS, *FORCE_MODELS), "rigid")
     bodies = (*(body.name for body in setup.mechanism.bodies), "ground")
     surfaces = section.section("surfaces", bodies)

@@ -74,9 +74,9 @@ def simulate(
             step, the default; zero leaves them to drift.
         held: points that surfaces hold, with friction; they are put back onto them as loops are closed, or left to drift.
             `held_motion` then gives their forces.
-        held_method: "rows" (articulated bodies), or "newton_euler" (the extended Newton-Euler method, without loops).
+        held_method: "rows" (articulated bodies), or one that `kumitate.papers` adds.
         contact: the contact model and the surroundings; or a model's name, for a floor at z = 0. Models that make velocities
-            jump ("rigid", "multipoint") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
+            jump ("rigid") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
             being rkf45_adaptive. `Result.contact` has their forces.
         limits: whether joints stop at their position limits (`Limits.lower`, `upper`), by impulses in steps that reach them,
             without rebound, together with the contact of bodies.

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from kumitate.examples.catalogue import Example
-from kumitate.model import Body, Capsule, Geometry, Joint, Mechanism, Sphere, merge_spherical
+from kumitate.model import Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.joints import KINDS
+from kumitate.papers import merge_spherical
 from kumitate.simulate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose

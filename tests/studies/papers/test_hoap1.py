@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.control.legged.gait import Gait
 from kumitate.kinematics import center_of_mass
 from kumitate.model.samples.hoap1 import hoap1
+from kumitate.papers.legged.gait import Gait
 from kumitate.scalar import trace
 from studies.papers import all_examples
 from studies.papers.humanoid import FEET, Servos, jumping, standing, walking

@@ -9,16 +9,16 @@ from typing import Any
 from ...dynamics import Acting, Row, projected
 from ...errors import InputError
 from ...model import Tree
+from ...renamed import offers
 from ...scalar import Scalar
 from .articulated import articulated_rows
-from .newton_euler import newton_euler
 from .point import HeldPoints
 from .system import HeldSystem, friction_power, held_forces
 
 __all__ = ["HELD_METHODS", "HeldDynamics", "check_method"]
 
 #: The methods for the equations of held points, by name: articulated bodies, and the extended Newton-Euler method.
-HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows, "newton_euler": newton_euler}
+HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows}
 
 
 def check_method(name: Any) -> None:
@@ -27,7 +27,7 @@ def check_method(name: Any) -> None:
     Raises:
         InputError: for an unknown name; the message lists the known ones.
     """
-    if not isinstance(name, str) or name not in HELD_METHODS:
+    if not isinstance(name, str) or not offers(HELD_METHODS, name):
         raise InputError(f"there is no held_method {name!r}; there are {', '.join(HELD_METHODS)}")
 
 

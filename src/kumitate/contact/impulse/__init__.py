@@ -1,1 +1,1 @@
-"""Contact by impulses: the contact problem of a step, its solvers, and the step itself (models rigid and multipoint)."""
+"""Contact by impulses: the contact problem of a step, its solvers, and the step itself."""

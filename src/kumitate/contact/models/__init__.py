@@ -6,16 +6,16 @@ from typing import Any
 
 from ...errors import InputError
 from ...model.values import shown
+from ...renamed import offers
 from ..forces import ForceModel
 from ..impulse.problem import Problem, Solved
-from .multipoint import multipoint
 from .penalty import Penalty
 from .rigid import rigid
 
-__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "Penalty", "check_model", "multipoint", "rigid"]
+__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "Penalty", "check_model", "rigid"]
 
-#: Models that change velocities once per step, by name.
-IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid, "multipoint": multipoint}
+#: Models that change velocities once per step, by name; `kumitate.papers` adds another.
+IMPULSE_MODELS: dict[str, Callable[[Problem], Solved]] = {"rigid": rigid}
 #: Models that are continuous forces, by name: each is made from options and the mass of the mechanism [kg].
 FORCE_MODELS: dict[str, Callable[[Mapping[str, float], float], ForceModel]] = {"penalty": Penalty.of}
 
@@ -26,9 +26,8 @@ def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) ->
     Raises:
         InputError: listing the known names. Models of continuous forces check their options themselves.
     """
-    known = [*IMPULSE_MODELS, *FORCE_MODELS]
-    if not isinstance(name, str) or name not in known:
-        raise InputError(f"there is no contact model {shown(name)}; there are {', '.join(known)}")
+    if not isinstance(name, str) or not (offers(IMPULSE_MODELS, name) or name in FORCE_MODELS):
+        raise InputError(f"there is no contact model {shown(name)}; there are {', '.join([*IMPULSE_MODELS, *FORCE_MODELS])}")
     unknown = [option for option in options if option != "sleeping"]
     if name == "rigid" and unknown:
         near = get_close_matches(str(unknown[0]), ["sleeping"], 1)

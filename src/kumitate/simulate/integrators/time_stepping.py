@@ -12,7 +12,7 @@ __all__ = ["FAILED", "TimeStepping"]
 #: The solver for the impulses has failed if the contact laws are missed by more than this part of the points' speeds.
 FAILED = 1e-3
 #: Velocities that miss the contact laws by more than this many times the points' previous speeds are not a usable solution:
-#: `multipoint`, which obeys only some of the laws, misses the others by up to 2.3 times.
+#: `kumitate.papers.multipoint`, which obeys only some of the laws, misses the others by up to 2.3 times.
 STOPPED = 10.0
 
 

@@ -61,7 +61,7 @@ def held_motion(
     Args:
         result: of `simulate(..., held=held)`; only its states and efforts are used.
         held: the same points.
-        method: "rows" or "newton_euler": both give the same forces.
+        method: "rows", or "newton_euler" of `kumitate.papers`: both give the same forces.
         wrenches, loop_tau: as (n, 6) and (n, degrees of freedom) arrays, in place of those that acted in the run.
 
     Raises:

@@ -22,6 +22,7 @@ from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
+from ...renamed import offers
 from ...scalar import Program, call
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
@@ -63,7 +64,7 @@ class ImpulseContact(Interaction):
             KumitateWarning: as `warn_of_thin_boxes`.
         """
         contact = Contact(contact) if isinstance(contact, str) else contact
-        if contact.model not in IMPULSE_MODELS:
+        if not offers(IMPULSE_MODELS, contact.model):
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.tree, contact)

@@ -9,14 +9,14 @@ from itertools import pairwise
 import numpy as np
 
 from ...errors import ModelError
+from ...model.edits.undriven import check_undriven
+from ...model.elements import Body, Joint
+from ...model.joints import KINDS, EulerAngles, JointKind
+from ...model.mechanism import WORLD, Mechanism
+from ...model.starts import fitting
+from ...model.tree.tree import alignment, exact
 from ...spatial import Transform, pose
-from ..elements import Body, Joint
-from ..joints import KINDS, EulerAngles, JointKind
-from ..mechanism import WORLD, Mechanism
-from ..starts import fitting
-from ..tree.tree import alignment, exact
 from .spherical_states import Ball, SphericalMerge
-from .undriven import check_undriven
 
 __all__ = ["merge_spherical"]
 

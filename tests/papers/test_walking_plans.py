@@ -6,13 +6,13 @@ import pytest
 from kumitate.analysis import ground_wrench, zero_moment_point
 from kumitate.compile import Kernel
 from kumitate.control import Spline
-from kumitate.control.legged.gait import Gait
-from kumitate.control.legged.linear_pendulum import mass_center_plan
-from kumitate.control.legged.whole_body_ik import Upright
 from kumitate.dynamics import Wrenches, rnea
 from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass, link_poses, place_pose
 from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
+from kumitate.papers.legged.gait import Gait
+from kumitate.papers.legged.linear_pendulum import mass_center_plan
+from kumitate.papers.legged.whole_body_ik import Upright
 from kumitate.scalar import trace
 
 LEFT, RIGHT = np.array([0.0, 0.039, 0.0355]), np.array([0.0, -0.039, 0.0355])

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from . import Kernel
+from ...compile import Kernel
 
 __all__ = ["GatheredRows", "KernelBatch", "Round", "run_rounds"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..dynamics.passive import spring_force
+from ..dynamics.rnea import rnea
 from ..model import Tree
 from ..scalar import Scalar, table
-from .passive import spring_force
-from .rnea import rnea
 
 __all__ = ["unit_vector"]
 

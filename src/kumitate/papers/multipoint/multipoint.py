@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...contact.impulse.contact_points import AT_REST, ContactPatch, ContactPoint
+from ...contact.impulse.problem import Impulses, Problem, Solved
 from ...scalar import Scalar, absolute, both, either, loop, maximum, select, sqrt, when
-from ..impulse.assumed_impulses import assumed_impulses
-from ..impulse.contact_points import AT_REST, ContactPatch, ContactPoint
-from ..impulse.problem import Impulses, Problem, Solved
+from .assumed_impulses import assumed_impulses
 
 __all__ = ["multipoint"]
 

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...dynamics.ada import constraint_law
+from ...dynamics.assembly.bodies import Bodies
+from ...dynamics.assembly.initial import unheld_motion
+from ...dynamics.assembly.joint_connection import JointConnection
+from ...dynamics.assembly.recursion import Step, closed_bodies
+from ...dynamics.motion import link_motion
 from ...model import Link
 from ...scalar import Scalar
 from ...spatial import Dense, Force, InverseInertia, Matrix3, Motion, Symmetric3, Vector3
-from ..ada import constraint_law
-from ..assembly.bodies import Bodies
-from ..assembly.free_connection import FreeGrip
-from ..assembly.initial import unheld_motion
-from ..assembly.joint_connection import JointConnection
-from ..assembly.recursion import Step, closed_bodies
-from ..motion import link_motion
+from .free_connection import FreeGrip
 
 __all__ = ["Closed", "Single", "Turn", "closed_pair", "opened_pair"]
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...dynamics.assembly.bodies import Bodies
+from ...dynamics.assembly.central_tree import Prepared
+from ...dynamics.assembly.connectivity import WORLD
+from ...dynamics.assembly.initial import central_inertia, joint_of
+from ...dynamics.assembly.joint_connection import JointConnection
+from ...dynamics.motion import falling
 from ...model import Link
 from ...scalar import Program, Scalar, flatten, trace
 from ...scalar.family import Family
 from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Vector3
-from ..assembly.bodies import Bodies
-from ..assembly.central_tree import Prepared
-from ..assembly.connectivity import WORLD
-from ..assembly.initial import central_inertia, joint_of
-from ..assembly.joint_connection import JointConnection
-from ..motion import falling
 from .ada_levels import Single, Turn, closed_pair, opened_pair
 from .rounds import Merge
 

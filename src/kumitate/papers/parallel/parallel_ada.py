@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...compile.batches import Round, run_rounds
 from ...compile.threads import pool
 from ...errors import InputError, ModelError
 from ...model import HasMechanism, Mechanism, check_resistance
+from .batches import Round, run_rounds
 from .plan import LevelPlan
 
 __all__ = ["ParallelADA", "parallel_ada"]

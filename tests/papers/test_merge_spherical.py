@@ -13,9 +13,10 @@ from kumitate.dynamics import Acting, aba, crba, rnea
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.hybrid import hybrid
-from kumitate.model import Body, Coupling, EulerAngles, Joint, Limits, Loop, Mechanism, SphericalMerge, merge_spherical
+from kumitate.model import Body, Coupling, EulerAngles, Joint, Limits, Loop, Mechanism
 from kumitate.model.read.json import from_json, to_json
 from kumitate.model.samples import pa10
+from kumitate.papers import SphericalMerge, merge_spherical
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ...dynamics.assembly.connectivity import WORLD, carriers
 from ...model import Tree
-from ..assembly.connectivity import WORLD, carriers
 
 __all__ = ["Cluster", "Merge", "rounds"]
 

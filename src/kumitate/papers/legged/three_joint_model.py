@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import InputError
-from ..kinematics import link_poses, neutral, place_pose
-from ..model import Mechanism
-from ..scalar import Scalar, cos, sin
-from ..spatial import Vector3
+from ...errors import InputError
+from ...kinematics import link_poses, neutral, place_pose
+from ...model import Mechanism
+from ...scalar import Scalar, cos, sin
+from ...spatial import Vector3
 
 __all__ = ["ThreeJointModel"]
 

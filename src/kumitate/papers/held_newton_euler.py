@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dynamics import Acting, passive_secant, rnea, solve_symmetric, spring_force
-from ...dynamics.wrenches import Applied, LinkForces
-from ...errors import InputError
-from ...kinematics import jacobian_rate
-from ...model import Place, Tree
-from ...scalar import Scalar, table
-from ...spatial import Transform, Vector3, dot
-from .point import HeldEnd, HeldPoints
-from .system import HeldSystem
+from ..contact.held.point import HeldEnd, HeldPoints
+from ..contact.held.system import HeldSystem
+from ..dynamics import Acting, passive_secant, rnea, solve_symmetric, spring_force
+from ..dynamics.wrenches import Applied, LinkForces
+from ..errors import InputError
+from ..kinematics import jacobian_rate
+from ..model import Place, Tree
+from ..scalar import Scalar, table
+from ..spatial import Transform, Vector3, dot
 
 __all__ = ["newton_euler"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...control.paths.spline import Spline
 from ...errors import InputError
-from ..paths.spline import Spline
 
 __all__ = ["FootPlan", "Gait"]
 

@@ -13,16 +13,16 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from kumitate.compile import batches
 from kumitate.dynamics import Acting, aba, rnea
 from kumitate.dynamics.assembly.connectivity import WORLD, carriers
-from kumitate.dynamics.parallel import plan as level_plan
-from kumitate.dynamics.parallel.parallel_ada import parallel_ada
-from kumitate.dynamics.parallel.rounds import MOST_HANDLES, rounds
 from kumitate.errors import InputError, ModelError
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.model.samples import four_bars, pa10
 from kumitate.model.samples.chains import floating_chain, planar_chain
+from kumitate.papers.parallel import batches
+from kumitate.papers.parallel import plan as level_plan
+from kumitate.papers.parallel.parallel_ada import parallel_ada
+from kumitate.papers.parallel.rounds import MOST_HANDLES, rounds
 from kumitate.robot import Robot
 from kumitate.scalar.evaluate import evaluate
 from kumitate.spatial import pose
@@ -206,7 +206,7 @@ def test_ten_thousand_links_leave_a_small_residual_within_two_gigabytes():
     script = textwrap.dedent("""
         import sys
         import numpy as np
-        from kumitate.dynamics.parallel.parallel_ada import parallel_ada
+        from kumitate.papers.parallel.parallel_ada import parallel_ada
         from kumitate.robot import Robot
         from studies.bench.subjects import RandomChain
 

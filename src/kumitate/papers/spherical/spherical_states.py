@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ...model.elements import Limits
+from ...model.joints import EulerAngles, JointKind
+from ...model.mechanism import Mechanism
 from ...scalar import floats
 from ...spatial import Force, Motion, Vector3
-from ..elements import Limits
-from ..joints import EulerAngles, JointKind
-from ..mechanism import Mechanism
 
 __all__ = ["Ball", "SphericalMerge"]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...contact.impulse.contact_points import ContactFrame
+from ...contact.impulse.jacobians import NO_STIFFNESS, along, frozen
+from ...contact.impulse.newton import felt_stiffness
+from ...contact.impulse.problem import LoopEquation, Problem
 from ...scalar import Scalar, is_zero, loop
 from ...spatial import Dense, Force, Motion, SparseFactors
-from .contact_points import ContactFrame
-from .jacobians import NO_STIFFNESS, along, frozen
-from .newton import felt_stiffness
-from .problem import LoopEquation, Problem
 
 __all__ = ["assumed_impulses"]
 

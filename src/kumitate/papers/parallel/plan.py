@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
-from ...compile.batches import GatheredRows, KernelBatch, Round
+from ...dynamics.assembly.central_tree import prepared
+from ...dynamics.assembly.connection import heavy_freedoms
+from ...dynamics.assembly.connectivity import WORLD
 from ...model import Mechanism
 from ...scalar.family import Family, structure_of
-from ..assembly.central_tree import prepared
-from ..assembly.connection import heavy_freedoms
-from ..assembly.connectivity import WORLD
+from .batches import GatheredRows, KernelBatch, Round
 from .programs import BODY, TURN, PairForm, PairNumbers, PairPrograms, SinglePrograms, join_turns, rotate, single_of
 from .rounds import Cluster, Merge, rounds
 

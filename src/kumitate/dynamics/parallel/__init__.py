@@ -1,1 +1,0 @@
-"""ADA in O(log n) rounds for n links, each a batch of one program."""
