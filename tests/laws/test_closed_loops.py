@@ -18,10 +18,10 @@ from kumitate.dynamics import (
     factored_with_loops,
     loop_wrenches,
     rnea,
-    unit_vector,
 )
 from kumitate.kinematics import chord_closing, integrate, jacobian, jacobian_rate
 from kumitate.model import KINDS, Coupling, Distance, Line, Loop, Mechanism
+from kumitate.papers import unit_vector
 from kumitate.spatial import pose
 
 from ..mechanisms import (
