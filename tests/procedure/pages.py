@@ -427,6 +427,44 @@ def springs(points: Floats[3], pairs: Ints[2], first: Ints, second: Ints, forces
     return total
 
 
+#: Short and without loops, so that it is inlined where it is called.
+PULL = scalar.trace(
+    lambda a, b, stiffness: {
+        "force": [stiffness * scalar.select(b[k] > a[k], b[k] - a[k], 0.0) for k in range(3)],
+        "energy": 0.5 * stiffness * scalar.sqrt(a[0] * a[0] + b[1] * b[1] + 1e-3),
+    },
+    {"a": 3, "b": 3, "stiffness": ()},
+    "pull",
+)
+
+
+class Ends(NamedTuple):
+    """Inputs of PULL and SPRING by their names, and one that they do not have."""
+
+    a: Floats[3]
+    stiffness: Floats
+    other: Ints
+
+
+class Pulls(NamedTuple):
+    """Outputs of PULL and SPRING by their names."""
+
+    force: Floats[3]
+    energy: Floats
+
+
+@procedure
+def springs_of_records(ends: Ends, pulls: Pulls, far: Floats[3], order: Ints, energies: Floats) -> None:
+    """A program on the fields of records: a row of each, rows in the order of a list, and all rows."""
+    for k in range(len(order)):
+        apply(PULL, at(ends, order[k]), far[k], at(pulls, k))
+        apply(SPRING, at(ends, k), far[order[k]], pulls.force[k], at(energies, k))
+        energies[k] += pulls.energy[k]
+        apply(PULL, pulls.force[k], far[k], ends.stiffness[k], pulls.force[k], at(energies, order[k]))  # in place
+    over(PULL, len(order), at(ends, order), far, at(pulls, order))
+    over(SPRING, 2, ends, far[1:], pulls.force[2:], pulls.energy[2:])
+
+
 @procedure
 def chosen_program(which: Ints, x: Floats[2], scale: float, out: Floats) -> float:
     """Programs by their addresses, on arrays whose length is known at run time."""
@@ -445,6 +483,12 @@ def _pulled(rng: np.random.Generator) -> tuple[Any, ...]:
     n, m = 12, int(rng.integers(1, 30))
     pairs = rng.integers(0, n, (m, 2))
     return rng.normal(size=(n, 3)), pairs, _zeros(m), _zeros(m), np.zeros((n, 3)), np.zeros((m, 4))
+
+
+def _ends(rng: np.random.Generator) -> tuple[Any, ...]:
+    n, floats = 9, rng.normal(size=(2, 9, 3))
+    record = Ends(floats[0], rng.uniform(1.0, 2.0, n), np.arange(n))
+    return record, Pulls(np.zeros((n, 3)), np.zeros(n)), floats[1], rng.integers(0, n, 6), np.zeros(n)
 
 
 def _integers(rng: np.random.Generator) -> np.ndarray:
@@ -503,6 +547,7 @@ CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] 
     (side_by_side, lambda rng: (rng.normal(size=(4, 6)), rng.normal(size=9), rng.normal(size=6), 1.0 + rng.uniform())),
     (look_alike, _alike),
     (springs, _pulled),
+    (springs_of_records, _ends),
     (
         chosen_program,
         lambda rng: (

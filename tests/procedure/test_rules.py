@@ -25,6 +25,10 @@ LIST = [1.0]
 BIG = 2**63
 PROGRAM = trace(lambda x: [x[0] + x[1], x[0]], {"x": 2}, "sums")
 
+class Rows(NamedTuple):
+    x: Floats[2]
+    result: Floats[2]
+
 class Pair(NamedTuple):
     a: Floats
     n: int
@@ -116,6 +120,9 @@ FAULTS = [
     ("(x: Floats[2]) -> None", "apply(PROGRAM, x, x[0])", "x", "is Floats[2]; x of the program needs Shaped[2]"),
     ("(x: Floats, n: int) -> None", "apply_at(n, (x,))", "apply_at(n, (x,))", "is called as apply_at(address, (inputs…), "),
     ("(x: Ints, n: int) -> None", "apply_at(n, (n,), (x,))", "x", "is Ints; programs read and write arrays of floats"),
+    ("(p: Rows) -> None", "apply(PROGRAM, at(p, 0), at(p, 0))", "at(p, 0)", "two records have a field x; hand over the arrays"),
+    ("(p: Rows) -> None", "over(PROGRAM, 3, p, p.x)", "over(PROGRAM, 3, p, p.x)", "0 inputs and outputs (), got 1"),
+    ("(x: Floats[3]) -> None", "apply(PROGRAM, at(x, 0), x[0])", "at(x, 0)", "has rows of Shaped[3]; x of the program needs"),
     ("(n: int) -> None", "f(n)", "f(n)", "calls itself"),
 ]  # fmt: skip
 

@@ -1,7 +1,10 @@
-"""The entry over a list: `void NAME(i64 n, ptr array, ptr list, …)`, n evaluations, each with its own rows of the arrays.
+"""The entries over lists: `void NAME(i64 n, ptr array, ptr list, …)`, n evaluations, each with its own rows of the arrays.
 
 Every array of the program, inputs first, has a pointer and, where a list chooses its rows, one to the numbers of the rows.
 Lanes beyond the end of the list repeat its last evaluation, and write the same results once more.
+
+A short program that is evaluated once is a function of the caller's own module, `void NAME(ptr array, …)`, which LLVM inlines:
+a call would store the inputs and reload all that the caller keeps in registers, which costs more than such a program.
 """
 
 from __future__ import annotations
@@ -9,13 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...scalar import Program
+from ..precision import DOUBLE
 from .batch_io import Row, RowInputs
 from .body import ProgramBody
 from .host_batch import row_address, run_into_rows
 from .module import Module
 from .scratch import scratch_memory, scratch_size
 
-__all__ = ["Gathered"]
+__all__ = ["Gathered", "inlined"]
+
+#: The longest program, in nodes, that is inlined where it is called.
+_SHORT = 400
 
 
 class Gathered:
@@ -63,6 +70,24 @@ class Gathered:
             places = [body.line(f"load i64, ptr {address}") for address in at]
         rows = tuple(row_address(body, f"%array{k}", place, size) for place in places)
         return rows if len(rows) > 1 else rows[0]
+
+
+def inlined(name: str, program: Program, *, portable: bool) -> tuple[str, set[str]] | None:
+    """The text of a short program as a function to inline, and its declarations; None for one that needs memory or tables."""
+    if len(program.line) > _SHORT or program.callees or scratch_size(program):
+        return None
+    module = Module(1, DOUBLE, portable=portable)
+    arrays = (*program.inputs, *program.outputs)
+    rows: list[Row] = [f"%array{k}" for k in range(len(arrays))]
+    inputs = RowInputs(
+        {array.name: array.size for array in program.inputs},
+        dict(zip((array.name for array in program.inputs), rows, strict=False)),
+    )
+    body = ProgramBody(module, program, inputs)
+    run_into_rows(body, rows[len(program.inputs) :])
+    parameters = ", ".join(f"ptr {row}" for row in rows)
+    text = body.function(f"define internal void @{name}({parameters}) alwaysinline #0")
+    return None if module.functions or module.tables else (text, module.declared)
 
 
 def _place(body: ProgramBody, lane: int, last: str) -> str:

@@ -6,13 +6,25 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from ...scalar import Array
+from ...scalar import Array, Program
 from ..forms import local, local_ints
 from ..kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from ..located import apply_at
 from ..operations import OPERATIONS, FunctionRow, function_table
 from ..programs import apply, at, over, program_of
-from ..tree import Constant, Expression, Fresh, Invoke, Length, Made, RunAt, RunProgram, TypedProcedure
+from ..tree import (
+    ArrayElement,
+    ArraySlice,
+    Constant,
+    Expression,
+    Fresh,
+    Invoke,
+    Length,
+    Made,
+    RunAt,
+    RunProgram,
+    TypedProcedure,
+)
 from .expressions import whole
 from .indexing import Indexing
 from .source import UNKNOWN, Source, kind_of
@@ -119,10 +131,7 @@ class Calling(Indexing):
             rule = "is not a traced program; name one of the module or of the function around: kumitate.scalar.trace makes it"
             raise self.source.fault(node.args[0], rule) from None
         count = self.as_kind(self.number(node.args[1]), INT, node) if several else None
-        arrays, given = (*program.inputs, *program.outputs), node.args[1 + several :]
-        if len(given) != len(arrays):
-            names = ", ".join(array.name for array in arrays)
-            raise self.source.fault(node, f"{program.name} has {len(arrays)} inputs and outputs ({names}), got {len(given)}")
+        arrays, given = (*program.inputs, *program.outputs), self.by_name(program, node.args[1 + several :], node)
         found = []
         for k, (array, part) in enumerate(zip(arrays, given, strict=True)):
             rows, index = self.rows(array, part, several=several, is_input=k < len(program.inputs))
@@ -130,6 +139,33 @@ class Calling(Indexing):
             if k >= len(program.inputs):
                 self.written.append((rows, part))
         return RunProgram(program, count, tuple(found), self.source.site(node))
+
+    def by_name(self, program: Program, nodes: Sequence[ast.expr], node: ast.Call) -> list[ast.expr]:
+        """What is handed to each array of a program: fields of records by their names, the others in their order."""
+        names = [array.name for array in (*program.inputs, *program.outputs)]
+        fields: dict[str, ast.expr] = {}
+        others = []
+        for argument in nodes:
+            chosen = isinstance(argument, ast.Call) and len(argument.args) == 2 and self.source.static(argument.func) is at
+            record = argument.args[0] if isinstance(argument, ast.Call) and chosen else argument
+            kind = self.read(record).kind if isinstance(record, ast.Name | ast.Attribute) else None
+            if not isinstance(kind, RecordKind):
+                others.append(argument)
+                continue
+            for name in (name for name in names if name in kind.names):
+                if name in fields:
+                    raise self.source.fault(
+                        argument, f"two records have a field {name}; hand over the arrays of one of them instead"
+                    )
+                field: ast.expr = ast.Attribute(record, name, ast.Load())
+                if isinstance(argument, ast.Call) and chosen:
+                    field = ast.Call(argument.func, [field, argument.args[1]], [])
+                fields[name] = ast.fix_missing_locations(ast.copy_location(field, argument))
+        missing = [name for name in names if name not in fields]
+        if len(missing) != len(others):
+            listed = ", ".join(missing)
+            raise self.source.fault(node, f"{program.name} has {len(missing)} inputs and outputs ({listed}), got {len(others)}")
+        return list(map((fields | dict(zip(missing, others, strict=True))).__getitem__, names))
 
     def located(self, node: ast.Call) -> Expression:
         """A call of a program by its address: `apply_at(address, (inputs…), (outputs…))`."""
@@ -151,9 +187,11 @@ class Calling(Indexing):
     def rows(self, array: Array, node: ast.expr, *, several: bool, is_input: bool) -> tuple[Expression, Expression | None]:
         """What a program reads or writes, and the list that chooses its rows."""
         index = None
-        if several and isinstance(node, ast.Call) and self.source.static(node.func) is at:
+        if isinstance(node, ast.Call) and self.source.static(node.func) is at:
             if len(node.args) != 2:
                 raise self.source.fault(node, "takes an array of rows and a list of integers")
+            if not several:
+                return self.one_row(array, node, is_input=is_input), None
             index = self.as_kind(self.read(node.args[1]), ArrayKind(INT, (None,)), node.args[1])
             node = node.args[0]
         found = self.read(node)
@@ -166,6 +204,19 @@ class Calling(Indexing):
             wanted = ArrayKind(FLOAT, (None, *shape)) if several else ArrayKind(FLOAT, shape)
             raise self.source.fault(node, f"is {kind}; {array.name} of the program needs {wanted}")
         return found, index
+
+    def one_row(self, array: Array, node: ast.Call, *, is_input: bool) -> Expression:
+        """`at(rows, k)` of one evaluation: row k, a number for an input without axes."""
+        row = self.place(self.read(node.args[0]), [node.args[1]], node)
+        if isinstance(row, ArrayElement) and row.kind == FLOAT and not array.shape:
+            if is_input:
+                return row
+            after = self.operation("add.i", [row.indices[0], whole(1)], node)
+            return ArraySlice(row.array, row.indices[0], after, ArrayKind(FLOAT, (1,)), row.site)
+        if not isinstance(row.kind, ArrayKind) or row.kind.element != FLOAT or row.kind.shape != array.shape:
+            wanted = ArrayKind(FLOAT, (None, *array.shape))
+            raise self.source.fault(node, f"has rows of {row.kind}; {array.name} of the program needs those of {wanted}")
+        return row
 
     def invoke(self, typed: TypedProcedure, node: ast.Call) -> Expression:
         """A call of another procedure."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...compile.llvm.gathered import inlined
 from ...scalar import Program
 from ..kinds import Kind
 from ..operations import LLVM_LIBRARY
@@ -37,7 +38,9 @@ class LlvmText:
     Attributes:
         text: the module.
         sites: of the checks, by number, with what they say.
-        programs: the names of the functions of traced programs, by what lists choose, and whether there is a list at all.
+        programs: the names of the functions of traced programs that are compiled alone, by what lists choose, and whether there
+            is a list at all.
+        inlined: the names and texts of those that are written here, or None for programs that are too long for it.
     """
 
     def __init__(self, typed: TypedProcedure, *, checked: bool = False):
@@ -45,6 +48,8 @@ class LlvmText:
         self.sites: list[tuple[Site, str]] = []
         self.tables: dict[str, str] = {}
         self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
+        self.inlined: dict[Program, tuple[str, str] | None] = {}
+        self.declared: set[str] = set()
         self.loops = 0
         family = procedure_family(typed)
         self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
@@ -93,13 +98,23 @@ class LlvmText:
             self.programs[key] = f"{name}.{same}" if same else name
         return self.programs[key]
 
+    def short(self, program: Program) -> str | None:
+        """The name of the function of a short program, which is written into this module and inlined; None for a long one."""
+        if program not in self.inlined:
+            name = f"short_{re.sub('[^A-Za-z0-9_]', '_', program.name)}.{len(self.inlined)}"
+            made = inlined(name, program, portable=self.checked)
+            self.inlined[program] = None if made is None else (name, made[0])
+            self.declared |= set() if made is None else made[1]
+        entry = self.inlined[program]
+        return None if entry is None else entry[0]
+
     def fault(self) -> list[str]:
         """The first argument of all functions, if they are checked: where they say what failed."""
         return ["ptr %words"] if self.checked else []
 
     def _whole(self, functions: Sequence[str]) -> str:
         """The module: tables, what is called of LLVM's and C's functions, and the functions."""
-        body = "\n".join(functions)
+        body = "\n".join([*(entry[1] for entry in self.inlined.values() if entry is not None), *functions])
         library, waiting = {}, set(_DECLARED.findall(body))
         for name in sorted(waiting & set(LLVM_LIBRARY)):
             returned = {"least": "double", "greatest": "double", "finite": "i1"}.get(name, "i64")
@@ -110,6 +125,7 @@ class LlvmText:
             returned, takes = _INTRINSICS[name].split(" ", 1)
             pure = "" if name.startswith("llvm.") else " #1"
             declared.append(f"declare {returned} @{name}{takes}{pure}")
+        declared += [text for text in sorted(self.declared) if _DECLARED.findall(text)[0] not in _INTRINSICS]
         for (_, listed, _), name in self.programs.items():
             declared.append(f"declare void @{name}({', '.join(['i64', *['ptr'] * (len(listed) + sum(listed))])})")
         tables = [f"{name} = internal constant {value}, align 64" for value, name in self.tables.items()]

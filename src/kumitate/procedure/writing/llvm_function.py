@@ -226,6 +226,10 @@ class LlvmFunction(ProcedureWriter):
 
     # --- traced programs ----------------------------------------------------------------------------------------------
     def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        short = self.module.short(program) if count is None else None
+        if short is not None:
+            self.effect(f"call void @{short}({', '.join(f'ptr {rows}' for rows, _ in arrays)})")
+            return
         self.calls += 1
         listed = tuple(index is not None for _, index in arrays)
         name = self.module.program(program, listed, several=count is not None)
