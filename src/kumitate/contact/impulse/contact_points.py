@@ -13,12 +13,12 @@ from ...model import Mechanism, PerLink, Tree
 from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
+from ..laws import onto_cone, onto_disc
 from ..scene import Pair
 from ..shapes import FAR, Touch, touches
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
 from .compliance import Compliance
-from .friction_cone import onto_cone, onto_disc
 from .inverse_inertia import inverse_link_inertia, twist_of
 from .jacobians import LinkJacobians
 

@@ -5,11 +5,12 @@ The blocks hold its transpose, as `blocks.solve_factored` takes it.
 
 from __future__ import annotations
 
-from ....procedure import Floats, Shaped, local, procedure
+from ....procedure import Floats, Shaped, apply, local, procedure
+from ...laws import CONE
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
 from .articulated import forget_links, inertial_row, put_inertia, solve_twists
-from .laws import add_wrench, onto_cone
+from .laws import add_wrench
 from .on_links import couple_links
 from .turning import add_lacks, advance_turns, couple_turns
 
@@ -132,7 +133,7 @@ def advance(
         change_of(points, factors, trial.effort, c, du)
         for k in range(3):
             new[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]
-        onto_cone(new, points.friction[c])
+        apply(CONE, new, points.friction[c], new)
     if len(points.turns.length) > 0:
         advance_turns(island, islands, points, factors, trial)
 

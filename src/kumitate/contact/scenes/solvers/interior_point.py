@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 
-from ....procedure import Ints, Shaped, at, over, procedure
+from ....procedure import Ints, Shaped, apply, at, over, procedure
+from ...laws import CONE
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .articulated import forget_links, go_on, solve_twists
 from .assembly import assemble, change_of, inertial
 from .blocks import factor
 from .cone_laws import AIMED, SCALED, SMOOTH, STEPPED
-from .laws import add_wrench, move, onto_cone, residual
+from .laws import add_wrench, move, residual
 
 __all__ = ["interior_point"]
 
@@ -66,7 +67,7 @@ def interior_point(
     for row in range(islands.first_point[island], islands.first_point[island + 1]):
         c = islands.points[row]
         _impulse(points, trial, c, points.impulse[c])
-        onto_cone(points.impulse[c], points.friction[c])
+        apply(CONE, points.impulse[c], points.friction[c], points.impulse[c])
     move(island, bodies, islands, points)
     return residual(island, islands, points, trial)
 

@@ -1,32 +1,22 @@
-"""The laws of contact at a point: projection on the friction cone, the residual, and the linearised law."""
+"""The laws of contact at a point: the residual and the linearised law."""
 
 from __future__ import annotations
 
 import math
 
-from ....procedure import Shaped, procedure
+from ....procedure import Shaped, apply, procedure
+from ...laws import CONE
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
 
-__all__ = ["TIE", "add_wrench", "linearise", "move", "onto_cone", "relinearise", "residual"]
+__all__ = ["TIE", "add_wrench", "linearise", "move", "relinearise", "residual"]
 
 #: ScenePoints that are closed and at rest up to this rounding error count as sticking [m/s].
 TIE = 1e-10
 #: A sliding point's stiffness across its direction is at most this many of its masses.
 STIFF = 1e7
-
-
-@procedure
-def onto_cone(impulse: Shaped[3], friction: float) -> None:
-    """Enforces λ_n ≥ 0 and |λ_t| ≤ μ λ_n, in place; see `impulse.friction_cone.onto_cone`."""
-    impulse[0] = max(impulse[0], 0.0)
-    square, radius = impulse[1] * impulse[1] + impulse[2] * impulse[2], friction * impulse[0]
-    if square > radius * radius:
-        scale = radius / math.sqrt(max(square, 1e-300))
-        impulse[1] *= scale
-        impulse[2] *= scale
 
 
 @procedure
@@ -92,7 +82,7 @@ def residual(island: int, islands: Islands, points: ScenePoints, trial: SolverSp
         aim[0] += mass * points.target[c]
         if soft > 0.0:
             aim[0] = (points.impulse[c, 0] - mass * (points.speed[c, 0] - points.target[c])) / (1.0 + soft * mass)
-        onto_cone(aim, points.friction[c])
+        apply(CONE, aim, points.friction[c], aim)
         for k in range(3):
             error = abs(points.impulse[c, k] - aim[k]) * (points.size[c] + soft if k == 0 else points.size[c])
             if not error <= worst:

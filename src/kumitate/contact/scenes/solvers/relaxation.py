@@ -6,12 +6,13 @@ backwards, and the velocities of its bodies follow at once.
 
 from __future__ import annotations
 
-from ....procedure import Shaped, local, procedure
+from ....procedure import Shaped, apply, local, procedure
+from ...laws import CONE
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
 from ..robots import nudged
 from ..turns import add_moment, onto_limits, turning_speed
-from .laws import add_wrench, move, onto_cone, residual
+from .laws import add_wrench, move, residual
 
 __all__ = ["SHARE", "add_impulse", "relax"]
 
@@ -38,7 +39,7 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
         aim[k] = points.impulse[c, k] - SHARE * points.mass[c] * (aim[k] + points.drift[c, k])
     aim[0] += SHARE * points.mass[c] * points.target[c]
     aim[0] /= 1.0 + SHARE * points.mass[c] * points.softness[c]
-    onto_cone(aim, points.friction[c])
+    apply(CONE, aim, points.friction[c], aim)
     for k in range(3):
         change = aim[k] - points.impulse[c, k]
         points.impulse[c, k] = aim[k]

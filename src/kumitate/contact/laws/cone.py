@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...scalar import Scalar, maximum, select, sqrt
+from ...scalar import Scalar, maximum, select, sqrt, trace
 
-__all__ = ["onto_cone", "onto_disc"]
+__all__ = ["CONE", "onto_cone", "onto_disc"]
 
 _SMALLEST = 1e-300
 
@@ -31,3 +31,7 @@ def onto_disc(parts: Sequence[Scalar], radius: Scalar) -> list[Scalar]:
     inside = square <= radius * radius
     scale = select(inside, 1.0, radius / sqrt(maximum(square, _SMALLEST)))
     return [part * scale for part in parts]
+
+
+#: The projection of one impulse as a program.
+CONE = trace(onto_cone, {"impulse": 3, "friction": ()}, "cone")
