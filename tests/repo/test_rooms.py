@@ -1,19 +1,15 @@
-"""A room's listing is a table of contents: few files in a folder, few names at its door, no class name for two things."""
+"""A room's listing is a table of contents: a sentence a folder, few names at its door, no class name for two things."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections import defaultdict
 
 import pytest
 
-from .sources import PACKAGE, dotted, modules, title, tree
-
-MOST_MODULES = 16
-#: Folders of many files of one kind each: readers, joints, verbs, pictures, examples.
-COLLECTIONS = {"cli", "examples/gallery", "model/joints", "model/read", "view"}
-#: Larger folders that are still to be cut.
-TO_BE_CUT: set[str] = set()
+from .sources import PACKAGE, ROOT, dotted, modules, title, tree
 
 MOST_NAMES = 12
 #: Rooms that are languages or catalogues: what they offer is used name by name.
@@ -24,10 +20,14 @@ ROOMS = [path for path in modules() if path.name == "__init__.py" and path.paren
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=title)
-def test_a_folder_is_a_table_of_contents(folder):
-    count = sum(path.name != "__init__.py" for path in folder.glob("*.py"))
-    if title(folder) not in COLLECTIONS | TO_BE_CUT:
-        assert count <= MOST_MODULES, f"{title(folder)} has {count} modules, over {MOST_MODULES}; sort them into folders"
+def test_a_folder_says_its_concept(folder):
+    """Its face begins with a sentence about what is in it."""
+    assert ast.get_docstring(tree(folder / "__init__.py")), f"{title(folder)}/__init__.py: say in a sentence what is in it"
+
+
+def test_rooms_keep_to_their_budgets():
+    told = subprocess.run([sys.executable, ROOT / "scripts" / "size"], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
 
 
 @pytest.mark.parametrize("path", ROOMS, ids=title)
