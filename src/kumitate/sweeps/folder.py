@@ -1,4 +1,8 @@
-"""The folder of a sweep: what it is of, and a Parquet file for each block that is done, written whole or not at all."""
+"""The folder of a sweep: what it is of, and a Parquet file for each block that is done, written whole or not at all.
+
+A part has the SHA-256 of its other bytes just before the footer of Parquet, a place that readers pass over: a file that was
+damaged is known as such, whatever changed in it, and the file remains one that any reader of Parquet takes.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,12 @@ from .plan import Block
 __all__ = ["MANIFEST", "SweepFolder", "is_sweep", "opened_scenario"]
 
 MANIFEST, PARTS, RUNS = "sweep.json", "parts", "runs"
-FORMAT, VERSION = "kumitate-sweep", 1
-#: The manifest may be as large as a mechanism's own file, and a scenario.
-LARGEST = 80 * 2**20
+#: Parts of folders of version 1 have no digest.
+FORMAT, VERSION, UNSEALED = "kumitate-sweep", 2, 1
+#: The manifest may be as large as a mechanism's own file, and a scenario; a part has 1024 rows at most.
+LARGEST, LARGEST_PART = 80 * 2**20, 2**30
+#: Bytes of a digest.
+_SEAL = 32
 
 
 def is_sweep(path: str | Path) -> bool:
@@ -42,11 +49,13 @@ class SweepFolder:
         path: of the folder.
         digest: of the scenario, the mechanism and kumitate's version; parts of another sweep are not taken.
         units: of the columns of the table, by name, in their order.
+        sealed: whether the parts have digests of their bytes.
     """
 
     path: Path
     digest: str
     units: Mapping[str, str]
+    sealed: bool = True
 
     @classmethod
     def begin(cls, path: Path, scenario: Scenario, units: Mapping[str, str]) -> SweepFolder:
@@ -56,11 +65,11 @@ class SweepFolder:
             InputError: if it holds another sweep, or other files.
         """
         content = _content(scenario)
-        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        digest = _digest(content)
+        folder = cls(path, digest, units)
         others = path.is_dir() and any(not other.name.startswith(".") for other in path.iterdir())
         if is_sweep(path):  # looked for after the others, for another shard may begin now, and writes this one first
-            found = _manifest(path)
-            if found.get("digest") != digest:
+            if not folder._begun():
                 raise InputError(
                     f"{path}: holds another sweep (the scenario, the robot, a controller's file or the version of kumitate is "
                     "not the same); give another folder by --out, or delete this one"
@@ -72,27 +81,64 @@ class SweepFolder:
         with replacing(path / MANIFEST) as temporary:
             temporary.write_text(json.dumps({**content, "digest": digest}, indent=1), encoding="utf-8")
         (path / PARTS).mkdir(exist_ok=True)
-        return cls(path, digest, units)
+        return folder
 
     @classmethod
     def of(cls, path: Path, units: Mapping[str, str]) -> SweepFolder:
         """The folder of a sweep as it is, for reading."""
-        return cls(path, str(_manifest(path).get("digest")), units)
+        found = _manifest(path)
+        return cls(path, found["digest"], units, found["version"] != UNSEALED)
 
     def part(self, block: Block) -> Path:
         """The file of a block."""
         return self.path / PARTS / f"block-{block.number:06d}.parquet"
 
     def done(self, block: Block) -> bool:
-        """Whether a block is done: its file is there, whole, and of this sweep."""
-        parquet, path = _arrow("pyarrow.parquet"), self.part(block)
-        if not path.exists():
-            return False
+        """Whether a block is done: its file is there, undamaged, and of this sweep."""
         try:
-            found = parquet.read_metadata(path)
-        except (OSError, ValueError):  # damaged: it is computed again
+            return self._table(block) is not None
+        except InputError:  # damaged: it is computed again
             return False
-        return found.num_rows == len(block.runs) and (found.metadata or {}).get(b"kumitate-sweep") == self.digest.encode()
+
+    def _begun(self) -> bool:
+        """Whether the folder holds this sweep; where its manifest is damaged, by a part that is whole."""
+        try:
+            return bool(_manifest(self.path)["digest"] == self.digest)
+        except InputError:
+            contents = (path.read_bytes() for path in (self.path / PARTS).glob("[!.]*.parquet"))
+            if any(_whole(content) and self.digest.encode() in content for content in contents):
+                return True
+            raise
+
+    def _table(self, block: Block) -> Any:
+        """The table (pyarrow) of a block; None if it is not done.
+
+        Raises:
+            InputError: if its file is damaged, or of another sweep.
+        """
+        arrow, parquet, path = _arrow("pyarrow"), _arrow("pyarrow.parquet"), self.part(block)
+        if not path.exists():
+            return None
+        content = file_bytes(path, LARGEST_PART, error=InputError)[0]
+        if self.sealed and not _whole(content):
+            raise self._damaged(block, "its bytes have another digest than when they were written")
+        try:
+            table = parquet.read_table(arrow.BufferReader(content))
+            table.validate(full=True)
+        except (arrow.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(block, str(error)) from None
+        if (table.schema.metadata or {}).get(FORMAT.encode()) != self.digest.encode():
+            raise self._damaged(block, "it is of another sweep")
+        if table.column_names != list(self.units) or table.column("run").to_pylist() != list(block.runs):
+            raise self._damaged(block, "its columns or its runs are others")
+        return table
+
+    def _damaged(self, block: Block, why: str) -> InputError:
+        runs = f"{len(block.runs)} runs from {block.runs[0]} on"
+        return InputError(
+            f"{self.part(block)}: is damaged ({why}); sweep into the folder again, which computes its {runs} once more, or "
+            "take a copy of the file"
+        )
 
     def write(self, block: Block, parameters: Mapping[str, Sequence[Any]], seed: int | None, answer: Answer) -> None:
         """Writes the files of the motions that are kept, and then the block's part: with it, all of the block is done."""
@@ -107,16 +153,25 @@ class SweepFolder:
         columns: dict[str, Any] = {"run": np.array(block.runs), **{k: list(v) for k, v in parameters.items()}}
         columns |= {"seed": [seed] * len(block.runs), **answer.columns, "recorded": recorded}
         table = _table({name: columns[name] for name in self.units}, self.units, self.digest)
+        buffer = _arrow("pyarrow").BufferOutputStream()
+        _arrow("pyarrow.parquet").write_table(table, buffer)
         with replacing(self.part(block)) as temporary:
-            _arrow("pyarrow.parquet").write_table(table, temporary)
+            temporary.write_bytes(_sealed(buffer.getvalue().to_pybytes()))
 
     def read(self, blocks: Collection[Block]) -> Any:
-        """The table (pyarrow) of those of the blocks that are done, in the order of the runs."""
-        arrow, parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
-        tables = [parquet.read_table(self.part(block)) for block in blocks if self.done(block)]
-        if not tables:
+        """The table (pyarrow) of those of the blocks that are done, in the order of the runs.
+
+        Raises:
+            InputError: if the file of a block is damaged.
+        """
+        done = {block: table for block in blocks if (table := self._table(block)) is not None}
+        if not done:
             return _table({name: [] for name in self.units}, self.units, self.digest)
-        return arrow.concat_tables(tables).sort_by("run").combine_chunks()
+        schema = next(iter(done.values())).schema
+        for block, table in done.items():
+            if not table.schema.equals(schema):
+                raise self._damaged(block, "its columns are of other types than those of other blocks")
+        return _arrow("pyarrow").concat_tables(done.values()).sort_by("run").combine_chunks()
 
 
 def opened_scenario(path: Path, controller: str | None = None) -> Scenario:
@@ -129,12 +184,11 @@ def opened_scenario(path: Path, controller: str | None = None) -> Scenario:
         InputError: if the folder is not a sweep's, or damaged.
     """
     found = _manifest(path)
-    try:
-        mechanism = from_json(found["mechanism"], str(path / MANIFEST))
-        allowed = functions_of(controller)
-        return read_scenario(found["scenario"], mechanism=mechanism, source=str(path), allowed=allowed)
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path / MANIFEST}: is damaged ({error}); take a copy of the file, or run the sweep again") from None
+    text, plain = found.get("mechanism"), found.get("scenario")
+    if not isinstance(text, str) or not isinstance(plain, dict):
+        raise _damaged_manifest(path, "its mechanism must be a text, and its scenario a dictionary")
+    mechanism = from_json(text, str(path / MANIFEST))
+    return read_scenario(plain, mechanism=mechanism, source=str(path), allowed=functions_of(controller))
 
 
 def _content(scenario: Scenario) -> dict[str, Any]:
@@ -145,16 +199,54 @@ def _content(scenario: Scenario) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _digest(content: Mapping[str, Any]) -> str:
+    """The digest of what a sweep is made from, as it is read back from its manifest."""
+    plain = json.loads(json.dumps(content))
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
 def _manifest(path: Path) -> dict[str, Any]:
+    """What a sweep is made from, as its folder says, and the digest of this.
+
+    Raises:
+        InputError: if the file is missing, damaged, or of another format.
+    """
     try:
         found = json.loads(file_bytes(path / MANIFEST, LARGEST, error=InputError)[0])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path / MANIFEST}: is damaged ({error}); take a copy of the file, or run the sweep again") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") != VERSION:
+        raise _damaged_manifest(path, str(error)) from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") not in (VERSION, UNSEALED):
         raise InputError(f"{path / MANIFEST}: is not of a sweep that this kumitate reads; give the folder of one")
+    if found.get("digest") != _digest({key: value for key, value in found.items() if key != "digest"}):
+        raise _damaged_manifest(path, "its entries have another digest than when they were written")
     return found
+
+
+def _damaged_manifest(path: Path, why: str) -> InputError:
+    return InputError(
+        f"{path / MANIFEST}: is damaged ({why}); take a copy of the file, or start the same sweep into this folder again"
+    )
+
+
+def _sealed(content: bytes) -> bytes:
+    """A Parquet file with the digest of its bytes before its footer."""
+    at = _footer(content)
+    return content[:at] + hashlib.sha256(content).digest() + content[at:]
+
+
+def _whole(content: bytes) -> bool:
+    """Whether the bytes of a file are those that were sealed."""
+    at = _footer(content) - _SEAL
+    if at < 0:
+        return False
+    return hashlib.sha256(content[:at] + content[at + _SEAL :]).digest() == content[at : at + _SEAL]
+
+
+def _footer(content: bytes) -> int:
+    """Where the footer of a Parquet file begins; its length stands in four of the last eight bytes."""
+    return len(content) - 8 - int.from_bytes(content[-8:-4], "little")
 
 
 _TEXTS, _WHOLE = ("status", "message", "recorded"), ("run", "seed")
@@ -169,7 +261,7 @@ def _table(columns: Mapping[str, Any], units: Mapping[str, str], digest: str) ->
 
     fields = [arrow.field(name, typed(name, columns[name]), metadata={"unit": unit}) for name, unit in units.items()]
     arrays = [arrow.array(columns[field.name], type=field.type) for field in fields]
-    return arrow.Table.from_arrays(arrays, schema=arrow.schema(fields, metadata={"kumitate-sweep": digest}))
+    return arrow.Table.from_arrays(arrays, schema=arrow.schema(fields, metadata={FORMAT: digest}))
 
 
 def _arrow(module: str) -> Any:
