@@ -46,6 +46,7 @@ from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
 from .scalar.arrays import clip, maximum, minimum, sign, where, zeros
 from .spatial import pose
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import control, lagrange
@@ -60,8 +61,6 @@ if TYPE_CHECKING:
     from .simulate.prescribed.motion import PrescribedMotion
     from .simulation import Simulation
     from .sweeps.sweep import Sweep, open_sweep, sweep
-
-__version__ = "0.2.0"
 
 __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance",

@@ -53,7 +53,7 @@ class Runs(Results):
 
         ends = [f"run {k} was lost at {self.lost[k]:g} s" for k in np.flatnonzero(np.isfinite(self.lost))[:20]]
         drawn = f"Run 0 moves; curves are of the first {min(len(self), _DRAWN)} of {len(self)} runs; those of lost runs stay."
-        return run_html(repr(self), [drawn, *ends], lambda fps: page_text(self._scene(0, fps, "")))
+        return run_html(repr(self), [drawn, *ends, *self.notes], lambda fps: page_text(self._scene(0, fps, "")))
 
     def _scene(self, shown: int, fps: float, title: str) -> dict[str, Any]:
         from .share.columns import units

@@ -67,7 +67,7 @@ def test_its_metadata_is_whole(wheel):
 
 
 def test_the_version_is_one_everywhere():
-    text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
+    text = (PACKAGE / "version.py").read_text(encoding="utf-8")
     assert re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)[1] == PROJECT["version"]
 
 

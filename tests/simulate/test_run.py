@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 
 import numpy as np
@@ -182,6 +183,41 @@ def test_runs_side_by_side_keep_steps_of_equal_length_where_it_is_stiff():
     runs = km.simulate_batch(damped_pendulum(3000.0), [[1.0], [0.5]], duration=0.1)
     alone = km.simulate(damped_pendulum(3000.0), [0.5], duration=0.1, integrator="semi_implicit_euler")
     np.testing.assert_allclose(runs.q[1], alone.q, rtol=0.0, atol=1e-13)
+    assert runs.settings["integrator"] == "semi_implicit_euler"
+
+
+def test_single_runs_and_batches_name_the_integrator_of_the_other_where_they_differ():
+    """An extrapolated step has no constant length, which batches need; where neither is needed, both take the same."""
+    alone = km.simulate(damped_pendulum(3000.0), [1.0], duration=0.01)
+    runs = km.simulate_batch(damped_pendulum(3000.0), [[1.0]], duration=0.01)
+    (note,), (other,) = alone.audit.notes, runs.notes
+    single, many = alone.settings["integrator"], runs.settings["integrator"]
+    assert re.search(f"{single} was taken.* {many} takes less .* batches and `km.Simulation` take it", note)
+    assert re.search(f"{many} was taken.* `km.simulate` takes {single}", other)
+    alone = km.simulate(damped_pendulum(0.5), [1.0], duration=0.01)
+    runs = km.simulate_batch(damped_pendulum(0.5), [[1.0]], duration=0.01)
+    assert alone.settings["integrator"] == runs.settings["integrator"]
+    assert alone.audit.notes == runs.notes == ()
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".npz"])
+def test_results_say_which_kumitate_made_them_and_with_which_settings(tmp_path, suffix):
+    run = km.simulate(km.load("pendulum"), duration=0.01, step=2e-3, integrator="rkf45_adaptive", tolerance=1e-6)
+    settings = km.open(run.save(tmp_path / f"run{suffix}")).settings
+    said = {"kumitate": km.__version__, "step": 2e-3, "integrator": "rkf45_adaptive", "tolerance": 1e-6, "duration": 0.01}
+    assert {name: settings[name] for name in said} == said
+    runs = km.simulate_batch(
+        km.load("pendulum"), [[0.1]], duration=0.02, every=5, controller=lambda t, q, v: -v, sample_time=0.01
+    )
+    said = {
+        "kumitate": km.__version__,
+        "duration": 0.02,
+        "every": 5,
+        "integrator": "rkf45",
+        "sample_time": 0.01,
+        "contact": None,
+    }
+    assert {name: runs.settings[name] for name in said} == said
 
 
 @pytest.mark.parametrize(

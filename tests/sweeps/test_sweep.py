@@ -38,6 +38,7 @@ def test_other_readers_take_the_parts_as_one_table_with_units(tmp_path):
     assert read.num_rows == 160
     assert {field.name: field.metadata[b"unit"].decode() for field in read.schema} == sweep.units
     assert read.schema.metadata[b"kumitate-sweep"]
+    assert read.schema.metadata[b"kumitate"].decode() == km.__version__
 
 
 def test_shards_and_resumed_sweeps_fill_one_table(tmp_path):
@@ -108,6 +109,14 @@ def test_recorded_runs_end_as_their_rows_do_bit_by_bit(tmp_path):
         alone = km.scenario_of(run).run()
         np.testing.assert_allclose(alone.q[:: len(alone.time) // 100], run.q, rtol=1e-11, atol=1e-12)
         assert (tmp_path / "swept" / row["recorded"] / "page.html").exists()
+        assert (
+            run.settings["sweep"]
+            == alone.settings["sweep"]
+            == {"run": number, "seed": row["seed"]}
+            == {"run": number, "seed": 7}
+        )
+        assert run.settings["kumitate"] == km.__version__
+        assert "sweep" not in km.read_scenario({"robot": "pendulum", "solver": SOLVER}).run().settings
 
 
 def test_runs_that_need_python_are_simulated_one_by_one(tmp_path):

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..compile import host
+from ..version import __version__
 
 __all__ = ["machine", "version_of"]
 
@@ -33,7 +34,7 @@ def machine() -> dict[str, str]:
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "NumPy": version_of("numpy") or "",
         "llvmlite": f"{version_of('llvmlite')} (LLVM {llvm_version})",
-        "kumitate": version_of("kumitate") or "from its sources",
+        "kumitate": __version__,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class Scenario:
         plain: it as plain data, with paths in full.
         setup: the simulation; of a sweep, with the values that are not varied.
         design: the runs of a sweep; None of a single simulation.
+        drawn: of a run of a sweep, its number `run`, and the `seed` where values were drawn.
 
     >>> from kumitate import read_scenario
     >>> read_scenario({"robot": "pendulum", "solver": {"duration": 0.1}}).design is None
@@ -55,10 +56,16 @@ class Scenario:
     plain: Mapping[str, Any]
     setup: Setup
     design: Design | None = None
+    drawn: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """The number of runs."""
         return 1 if self.design is None else len(self.design)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What its results say about where they come from: the `scenario`, and which run of a `sweep` it is."""
+        return {"scenario": dict(self.plain), **({"sweep": dict(self.drawn)} if self.drawn else {})}
 
     def values(self, run: int) -> dict[str, Any]:
         """The values that a run gives to the parameters that are varied, by name.
@@ -83,17 +90,20 @@ class Scenario:
             setup = one.put(setup, values[one.name])
         plain = {key: value for key, value in self.plain.items() if key != "sweep"}
         plain["parameters"] = {**(self.plain.get("parameters") or {}), **values}
-        return Scenario(f"{self.source}, run {run}" if self.design else self.source, plain, setup)
+        if self.design is None:
+            return Scenario(self.source, plain, setup)
+        drawn = {"run": run} if self.design.seed is None else {"run": run, "seed": self.design.seed}
+        return Scenario(f"{self.source}, run {run}", plain, setup, drawn=drawn)
 
     def run(self, *, progress: Any = None) -> Run:
-        """Simulates it; a result's `settings["scenario"]` is `plain`.
+        """Simulates it; a result's settings hold `settings`.
 
         Raises:
             InputError: if it is a sweep. DivergenceError: if the motion runs away.
         """
         if self.design is not None:
             raise InputError(f"{self.source}: describes {len(self)} runs; choose one by of_run, or simulate all by km.sweep")
-        return self.setup.run(self.plain, progress)
+        return self.setup.run(self.settings, progress)
 
 
 def names_scenario(source: str | Path) -> bool:
@@ -188,7 +198,8 @@ def scenario_of(result: Run, *, controller: str | None = None) -> Scenario:
         plain, mechanism=result.mechanism, source=f"the scenario of {name}", allowed=functions_of(controller)
     )
     scenario.setup.simulation()  # refuses functions that are not allowed
-    return scenario
+    drawn = result.settings.get("sweep")
+    return replace(scenario, drawn=drawn) if isinstance(drawn, Mapping) else scenario
 
 
 def functions_of(controller: str | None) -> tuple[str, ...]:

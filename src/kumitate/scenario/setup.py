@@ -129,12 +129,12 @@ class Setup:
             motions=self.motions,
         )  # fmt: skip
 
-    def run(self, plain: Mapping[str, Any], progress: Any = None) -> Run:
-        """The motion; its settings hold `plain`, the scenario that it can be run again from.
+    def run(self, origin: Mapping[str, Any], progress: Any = None) -> Run:
+        """The motion; its settings hold `origin`, as of `Scenario.settings`.
 
         Raises:
             DivergenceError: if it runs away; with the run up to there.
         """
         simulation = self.simulation()
-        simulation.settings["scenario"] = dict(plain)
+        simulation.settings |= origin
         return simulation.run(duration=self.solver.duration, every=self.solver.every or 1, progress=progress)

@@ -41,6 +41,8 @@ class Results:
         unsolved: (N) [s], the last recorded time before the first step whose contact could not be solved; infinite for
             all others.
         wall_time: without compiling [s].
+        settings: the options of the runs and the version of kumitate, as plain data.
+        notes: what is worth to know about the runs: which integrator "auto" took, and why.
         simulation: of each run, if its efforts are known at all times: no sampled controllers or rows of constants.
     """
 
@@ -52,6 +54,8 @@ class Results:
     lost: np.ndarray
     unsolved: np.ndarray
     wall_time: float
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     simulation: MechanismSimulation | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -100,7 +104,8 @@ def simulate_batch(
         mechanism: to move.
         q: initial coordinates (N, nq); v: initial velocities (N, nv), zero by default.
         duration: [s]; `step` [s]; `every`: how many steps lie between recorded states.
-        integrator: as in `simulate`, with constant step; "auto" takes semi_implicit_euler for forces too fast for rkf45.
+        integrator: as in `simulate`, with constant step; "auto" takes semi_implicit_euler for forces too fast for rkf45, where
+            `simulate` takes extrapolated_euler, whose steps are not of equal length; `Results.notes` say so.
         controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
         wrenches: as in `simulate`, constants or functions that can be compiled.
         inputs, motions: as in `simulate`, the same for all runs.
@@ -155,6 +160,8 @@ def simulate_batch(
         lost,
         unsolved,
         wall,
+        {"duration": duration, "every": every, **simulation.settings, "sample_time": sample_time},
+        tuple(simulation.notes),
         simulation if known and not states_of(simulation.actuation.forcing) else None,
     )
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
+from ..version import __version__
 from .batch import Batch
 from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, first_notes, run_steps, steps_held
 from .evaluation import result_of
@@ -149,10 +150,10 @@ class MechanismSimulation:
         if self.interaction.steps_itself:
             check_scene(mechanism, bool(self.outputs), self.parameters is not None, baumgarte is not None)
         self.settings: dict[str, Any] = {
-            "step": step, "integrator": self.integrator.name, "sample_time": sample_time, "forcing": self.actuation.mode,
-            "wrenches": forcing.places, "loop_tau": list(forcing.drives), "baumgarte": baumgarte,
-            "held": [point.label for point in held], "contact": self.interaction.plain, "limits": limits,
-            "motions": list(given), "inputs": {name: values.tolist() for name, values in forcing.values_of_inputs.items()},
+            "kumitate": __version__, "step": step, "integrator": self.integrator.name, "tolerance": tolerance,
+            "sample_time": sample_time, "forcing": self.actuation.mode, "wrenches": forcing.places, "motions": list(given),
+            "loop_tau": list(forcing.drives), "baumgarte": baumgarte, "held": [point.label for point in held], "limits": limits,
+            "contact": self.interaction.plain, "inputs": {k: x.tolist() for k, x in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -392,8 +393,7 @@ class MechanismSimulation:
 
     def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
         """The result of a recorded motion, of the mechanism that its parameters make."""
-        settings = {"duration": duration, **self.settings}
-        return result_of(rows, stepper, self.interaction, self._loops, settings, self.notes)
+        return result_of(rows, stepper, self.interaction, self._loops, {"duration": duration, **self.settings}, self.notes)
 
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         """`count` initial states with their loops closed, as `Starts.many`."""

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import DivergenceError, InputError, KumitateError
-from ..measure.machine import version_of
 from ..run import Run
 from ..scenario.parameters import BatchInput, ScenarioParameter
 from ..scenario.setup import Setup
@@ -22,11 +21,12 @@ from ..simulate.checks import step_count
 from ..simulate.parameters import Variation
 from ..simulate.stepping.kept import Kept
 from ..simulation import Simulation
+from ..version import __version__
 from .chosen import chosen_integrators
 from .outcomes import Outcome, Summary
 from .plan import Block
 
-__all__ = ["Answer", "BlockTask", "run_block", "version"]
+__all__ = ["Answer", "BlockTask", "run_block"]
 
 #: Bytes that the records of a block may take before they are summed up.
 ROOM = 64 * 2**20
@@ -45,7 +45,7 @@ class BlockTask:
         setup: with the values that do not vary.
         parameters: that vary, and the `values` of each run, a row for each.
         outcomes: that the table has.
-        keep: the plain scenarios of the runs whose motions are kept, by their places in the block.
+        keep: what the settings of the runs whose motions are kept say of their scenarios, by their places in the block.
     """
 
     sweep: str
@@ -71,20 +71,15 @@ class Answer:
     files: dict[int, dict[str, bytes]] = field(default_factory=dict)
 
 
-def version() -> str:
-    """Which kumitate is installed here."""
-    return version_of("kumitate") or "from its sources"
-
-
 def run_block(task: BlockTask) -> Answer:
     """Simulates a block. Runs whose values are refused have the status "failed" and the reason.
 
     Raises:
         InputError: if another version of kumitate sent it.
     """
-    if task.version != version():
+    if task.version != __version__:
         raise InputError(
-            f"a worker has kumitate {version()}, and the sweep {task.version}; results of two versions are not mixed. "
+            f"a worker has kumitate {__version__}, and the sweep {task.version}; results of two versions are not mixed. "
             "Install one of them on all machines"
         )
     begin = clock.perf_counter()
@@ -302,9 +297,9 @@ def _put(answer: Answer, rows: Sequence[int], summary: Summary) -> None:
         answer.columns["status"][place] = "diverged" if summary.lost[k] else "unsolved" if summary.unsolved[k] else "done"
 
 
-def _files(run: Run, plain: Mapping[str, Any]) -> dict[str, bytes]:
+def _files(run: Run, origin: Mapping[str, Any]) -> dict[str, bytes]:
     """The files of a motion that is kept."""
-    run = replace(run, settings={**run.settings, "scenario": dict(plain)})
+    run = replace(run, settings={**run.settings, **origin})
     with TemporaryDirectory() as folder:
         data = run.save(Path(folder) / result_name())
         page = run.page(Path(folder) / "page.html")

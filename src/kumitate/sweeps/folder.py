@@ -22,7 +22,8 @@ from ..model.read.json import from_json, to_json
 from ..scenario import Scenario, read_scenario
 from ..scenario.scenario import functions_of
 from ..simulate.results.whole_file import replacing
-from .block_run import Answer, version
+from ..version import __version__
+from .block_run import Answer
 from .plan import Block
 
 __all__ = ["MANIFEST", "SweepFolder", "is_sweep", "opened_scenario"]
@@ -194,7 +195,7 @@ def opened_scenario(path: Path, controller: str | None = None) -> Scenario:
 def _content(scenario: Scenario) -> dict[str, Any]:
     """What a sweep is made from."""
     return {
-        "format": FORMAT, "version": VERSION, "kumitate": version(), "scenario": dict(scenario.plain),
+        "format": FORMAT, "version": VERSION, "kumitate": __version__, "scenario": dict(scenario.plain),
         "mechanism": to_json(scenario.setup.mechanism),
     }  # fmt: skip
 
@@ -261,7 +262,7 @@ def _table(columns: Mapping[str, Any], units: Mapping[str, str], digest: str) ->
 
     fields = [arrow.field(name, typed(name, columns[name]), metadata={"unit": unit}) for name, unit in units.items()]
     arrays = [arrow.array(columns[field.name], type=field.type) for field in fields]
-    return arrow.Table.from_arrays(arrays, schema=arrow.schema(fields, metadata={FORMAT: digest}))
+    return arrow.Table.from_arrays(arrays, schema=arrow.schema(fields, metadata={FORMAT: digest, "kumitate": __version__}))
 
 
 def _arrow(module: str) -> Any:

@@ -17,7 +17,8 @@ from ..errors import InputError, KumitateError
 from ..model.values import checked_whole
 from ..run import Run, open_run
 from ..scenario import Scenario, read_scenario
-from .block_run import BlockTask, run_block, version
+from ..version import __version__
+from .block_run import BlockTask, run_block
 from .crew import Crew, CrewLostError, WorkerLostError, crew_of
 from .folder import MANIFEST, SweepFolder, is_sweep, opened_scenario
 from .outcomes import outcomes_of
@@ -242,15 +243,15 @@ class _Tasks:
 
     def __init__(self, scenario: Scenario, digest: str):
         assert scenario.design is not None
-        self._scenario, self._digest, self._version, self.design = scenario, digest, version(), scenario.design
+        self._scenario, self._digest, self.design = scenario, digest, scenario.design
         self._outcomes = outcomes_of(scenario.setup)
 
     def of(self, block: Block) -> BlockTask:
         design = self.design
-        keep = {k: self._scenario.of_run(run).plain for k, run in enumerate(block.runs) if design.records(run)}
+        keep = {k: self._scenario.of_run(run).settings for k, run in enumerate(block.runs) if design.records(run)}
         values = tuple(design.values(run) for run in block.runs)
         return BlockTask(
-            self._digest, self._version, block, self._scenario.setup, design.parameters, values, self._outcomes, keep
+            self._digest, __version__, block, self._scenario.setup, design.parameters, values, self._outcomes, keep
         )
 
     def columns(self, block: Block) -> dict[str, list[Any]]:

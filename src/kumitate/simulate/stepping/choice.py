@@ -55,9 +55,11 @@ def chosen_integrator(
             name = SemiImplicitEuler.name if equal_steps else ExtrapolatedEuler.name
             notes.append(
                 stiff + (
-                    "semi_implicit_euler was taken, which is implicit in them and of order 1" if equal_steps
+                    "semi_implicit_euler was taken, which is implicit in them and of order 1. Without steps of equal length, "
+                    "`km.simulate` takes extrapolated_euler" if equal_steps
                     else "extrapolated_euler was taken, which is implicit in them, of order 8 within `tolerance`. "
-                    "semi_implicit_euler takes less time, at order 1"
+                    "semi_implicit_euler takes less time, at order 1; batches and `km.Simulation` take it, as their steps are "
+                    "of equal length"
                 )
             )  # fmt: skip
     if not isinstance(name, str) or name not in INTEGRATORS:
