@@ -1,5 +1,6 @@
 """The table of a sweep: each row is what its run gives alone, and what cannot be simulated is said in its row."""
 
+import time as clock
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -55,6 +56,16 @@ def test_shards_and_resumed_sweeps_fill_one_table(tmp_path):
     assert told[-1].done == told[-1].of == 160
     assert told[-1].fresh == 8
     assert rows(km.open_sweep(out)) == whole
+
+
+def test_progress_tells_the_time_since_this_start_and_the_rate_in_it(tmp_path):
+    told, begin = [], clock.perf_counter()
+    km.sweep(written(tmp_path, duration=0.01), tmp_path / "swept", progress=told.append)
+    passed = clock.perf_counter() - begin
+    seconds = [one.seconds for one in told]
+    assert seconds == sorted(seconds)
+    assert 0.0 <= seconds[0] < seconds[-1] <= passed
+    assert told[-1].rate == 160 / seconds[-1]
 
 
 def test_a_folder_holds_one_sweep(tmp_path):
