@@ -83,5 +83,9 @@ def test_what_is_not_a_shard_is_refused(shard):
 def test_one_thing_is_not_varied_twice():
     with pytest.raises(InputError, match=r"'damping:\*' and 'damping:elbow' both set damping:elbow"):
         design(grid={"damping:*": [0.0], "damping:elbow": [1.0]})
+    with pytest.raises(
+        InputError, match="'q:elbow' in grid and in random both set q:elbow; a run has one value of it: keep one"
+    ):
+        design(grid={"q:elbow": [0.1, 0.2]}, random={"count": 2, "q:elbow": {"uniform": [0.0, 1.0]}})
     with pytest.raises(InputError, match="write all, none, or a list of runs from 0 to"):
         design(record=[10**9], random={"count": 2, "v:*": {"normal": [0, 1]}})

@@ -181,12 +181,15 @@ def _distribution(given: Any, one: ScenarioParameter) -> tuple[Quantile, list[An
 # --- both -------------------------------------------------------------------------------------------------------------
 def _check_distinct(section: Section, names: Sequence[ScenarioParameter]) -> None:
     """Refuses parameters that set the same thing."""
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str], ScenarioParameter] = {}
     for one in names:
         for target in one.targets:
-            other = seen.setdefault((one.kind.name, target), one.name)
-            if other != one.name:
-                section.mistakes.add(section.at, f"{other!r} and {one.name!r} both set {one.kind.name}:{target}; keep one")
+            other = seen.setdefault((one.kind.name, target), one)
+            if other is not one:
+                both = f"{other.name!r} and {one.name!r}" if other.name != one.name else f"{one.name!r} in grid and in random"
+                section.mistakes.add(
+                    section.at, f"{both} both set {one.kind.name}:{target}; a run has one value of it: keep one"
+                )
                 break
 
 

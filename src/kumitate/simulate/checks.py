@@ -164,9 +164,8 @@ def step_count(duration: float, step: float) -> int:
     duration = checked_number("simulate", "duration", duration, _DURATION, error=InputError)
     count = round(duration / step)
     if abs(count * step - duration) > 1e-9 * max(duration, step):
-        raise InputError(
-            f"duration {duration} s is not a multiple of the step {step} s; take {count * step:.12g} s or another step"
-        )
+        remedy = f"take {count * step:.12g} s or another step" if count else f"take a step of {duration:.12g} s or a part of it"
+        raise InputError(f"duration {duration} s is not a multiple of the step {step} s; {remedy}")
     return count
 
 
