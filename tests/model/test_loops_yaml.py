@@ -80,6 +80,14 @@ def test_joints_have_the_types_of_the_yaml(files):
     assert next(iter(robot.loops.values())).kind.name == "fixed"
 
 
+def test_types_in_capitals_mean_the_same_as_in_small_letters(files):
+    types = 'joint_name: ["left_knee", "right_knee"]\njoint_type: ["SPHERICAL", "UJOINT_XZ"]\n'
+    files.write_text(LOOPS + types, encoding="utf-8")
+    expected = km.load(files).mechanism
+    files.write_text(LOOPS.replace("3d", "3D") + types.replace("SPHERICAL", "spherical").replace("UJOINT_XZ", "ujoint_xz"))
+    assert km.load(files).mechanism == expected
+
+
 def test_names_that_are_not_there_and_unknown_entries_are_reported(files):
     files.write_text(
         LOOPS.replace('"right_hip"]', '"hip"]') + 'joint_name: ["rod"]\njoint_type: ["SPHERICAL"]\ncolour: red\n',
@@ -105,6 +113,24 @@ def test_names_that_are_not_there_and_unknown_entries_are_reported(files):
         (LOOPS + 'joint_name: ["left_knee"]\njoint_type: ["UJOINT_XX"]\n', r"joint_type 'UJOINT_XX'; it must be SPHERICAL, or"),
         ("closed_loop: [", r"robot\.yaml: not valid YAML"),
         ("robot: pa10\n", r"names no loops of the URDF beside it"),
+        (
+            LOOPS.replace('["left_tip"', '[["left_tip"]'),
+            r"robot\.yaml: closed_loop\[0\] is \[\['left_tip'\], 'right_foot'\]; write names",
+        ),
+        (LOOPS.replace('"left_tip"', "{a: 1}"), r"robot\.yaml: closed_loop\[0\] is \[\{'a': 1\}, 'right_foot'\]; write names"),
+        ("closed_loop: 7\n", r"robot\.yaml: closed_loop is 7; write a list"),
+        (LOOPS.replace('"3d"', "[3d]"), r"robot\.yaml: type\[0\] is \['3d'\]; write names"),
+        (LOOPS.replace('"right_hip"', "12"), r"robot\.yaml: name_mot\[1\] is 12; write names as texts"),
+        (LOOPS.replace('["left_hip", "right_hip"]', "3"), r"robot\.yaml: name_mot is 3; write a list"),
+        (LOOPS + "joint_name: [{a: 1}]\njoint_type: [SPHERICAL]\n", r"robot\.yaml: joint_name\[0\] is \{'a': 1\}; write names"),
+        (
+            LOOPS + "joint_name: [left_knee]\njoint_type: [[SPHERICAL]]\n",
+            r"robot\.yaml: joint_type\[0\] is \['SPHERICAL'\]; write",
+        ),
+        (
+            'closed_loop: [["left_tip", "right_foot"], ["left_tip", "right_foot"]]\ntype: [3d, 3d]\n',
+            r"robot\.yaml: .*left_tip-right_foot",
+        ),
     ],
 )
 def test_faults_are_named(files, text, message):

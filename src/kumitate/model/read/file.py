@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, ModelError
 from ..mechanism import Mechanism
 from .json import read_json
 from .loops_yaml import read_loops_yaml
@@ -68,4 +69,9 @@ def read_file(
     if suffix not in READERS:
         raise InputError(f"{path}: files with the suffix {suffix!r} cannot be read; kumitate reads {readable()}")
     angles = {"keep_angles": keep_angles} if suffix in ANGLES else {}
-    return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia, **angles, **options)
+    try:
+        return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia, **angles, **options)
+    except ModelError as error:  # rules of mechanisms name the element; the file is known here
+        if re.search(rf"{re.escape(Path(path).stem)}\.\w", str(error)) or not str(path).isprintable():
+            raise
+        raise type(error)(f"{path}: {error}") from error

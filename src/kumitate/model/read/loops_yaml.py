@@ -1,7 +1,7 @@
 """Reading a YAML file that names the loops of the URDF beside it, the form of example-parallel-robots (Gepetto).
 
 closed_loop: [["knee_A", "knee_B"], ["ankle_A", "ankle_B"]]    # pairs of links (or joints) whose frames coincide
-type: ["6d", "3d"]                                             # as poses, or as points
+type: ["6d", "3d"]                                             # as poses, or as points; or 6D, 3D
 name_mot: ["motor"]                                            # joints with a drive
 joint_name: ["rod"]                                            # joints of another type than in the URDF
 joint_type: ["SPHERICAL"]                                      # or UJOINT_XY and the like: two turns, about x, then y
@@ -22,6 +22,7 @@ from ..drives import EffortDrive
 from ..elements import Joint, Loop
 from ..joints import KINDS
 from ..mechanism import Mechanism
+from ..values import shown
 from .content import file_text
 from .notes import Notes
 from .urdf import read_urdf
@@ -88,19 +89,30 @@ def _content(path: Path) -> Mapping[str, Any]:
         raise ModelError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, Mapping) or "closed_loop" not in content:
         raise ModelError(f"{path}: the YAML names no loops of the URDF beside it; it needs closed_loop: [[frame, frame], …]")
+    for key in _KNOWN:
+        _check_names(path, key, content.get(key))
     for one, other in _PAIRED:
-        lists = [content.get(one) or [], content.get(other) or []]
-        if not all(isinstance(part, list) for part in lists) or len(lists[0]) != len(lists[1]):
+        if len(content.get(one) or ()) != len(content.get(other) or ()):
             raise ModelError(f"{path}: {one} and {other} must be lists of the same length; give each entry its own")
     return content
+
+
+def _check_names(path: Path, key: str, entries: Any) -> None:
+    """Refuses an entry that is not a list of names, or of pairs of them."""
+    if entries is not None and not isinstance(entries, list):
+        raise ModelError(f"{path}: {key} is {shown(entries)}; write a list")
+    for k, entry in enumerate(entries or ()):
+        pair = key == "closed_loop" and isinstance(entry, list)
+        if not all(isinstance(name, str) for name in (entry if pair else [entry])):
+            raise ModelError(f"{path}: {key}[{k}] is {shown(entry)}; write names as texts, numbers among them in quotes")
 
 
 def _lists(content: Mapping[str, Any], keys: tuple[str, str]) -> list[list[Any]]:
     return [content.get(key) or [] for key in keys]
 
 
-def _loop(path: Path, mechanism: Mechanism, pair: Any, kind: Any) -> Loop:
-    if kind not in _LOOPS:
+def _loop(path: Path, mechanism: Mechanism, pair: Any, kind: str) -> Loop:
+    if kind.lower() not in _LOOPS:
         raise ModelError(f"{path}: the loop {pair} has the type {kind!r}; the types are {', '.join(_LOOPS)}")
     # a joint's frame is that of its child
     frames = {joint.name: joint.child for joint in mechanism.joints} | {body.name: body.name for body in mechanism.bodies}
@@ -109,10 +121,10 @@ def _loop(path: Path, mechanism: Mechanism, pair: Any, kind: Any) -> Loop:
         raise ModelError(f"{path}: closed_loop has {pair!r}; it must hold pairs of links or joints whose frames coincide")
     for name in names:
         if name not in frames:
-            near = get_close_matches(str(name), frames, 1)
+            near = get_close_matches(name, frames, 1)
             remedy = f"did you mean {near[0]!r}?" if near else "check the names"
             raise ModelError(f"{path}: closed_loop names {name!r}, which is neither a link nor a joint of the URDF; {remedy}")
-    return Loop(f"{names[0]}-{names[1]}", KINDS[_LOOPS[kind]], frames[names[0]], frames[names[1]])
+    return Loop(f"{names[0]}-{names[1]}", KINDS[_LOOPS[kind.lower()]], frames[names[0]], frames[names[1]])
 
 
 def _with_types(mechanism: Mechanism, content: Mapping[str, Any], notes: Notes) -> Mechanism:
@@ -130,9 +142,9 @@ def _with_types(mechanism: Mechanism, content: Mapping[str, Any], notes: Notes) 
 
 def _typed(source: str, joint: Joint, kind: str) -> Joint:
     """The joint, of another type: two turns or all, without limits and axis of the URDF's."""
-    if kind == "SPHERICAL":
+    if kind.upper() == "SPHERICAL":
         return Joint(joint.name, KINDS["spherical"], joint.parent, joint.child, joint.pose)
-    turns = re.fullmatch(r"UJOINT_([XYZ])([XYZ])", str(kind))
+    turns = re.fullmatch(r"UJOINT_([XYZ])([XYZ])", kind.upper())
     if turns is None or turns[1] == turns[2]:
         raise ModelError(
             f"{source}: joint {joint.name!r} has the joint_type {kind!r}; it must be SPHERICAL, or UJOINT_XY and the like"
