@@ -8,11 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import viser
+import websockets.asyncio.server
 
 import kumitate as km
 from kumitate.cli.app import run as command
 from kumitate.errors import InputError
 from kumitate.live import LiveView
+from kumitate.live.origin import comes_from_its_page
 from kumitate.live.spring import FREQUENCY
 
 
@@ -52,6 +55,50 @@ def test_it_serves_this_computer_alone_and_ends_without_threads(capsys):
         other.settimeout(2.0)
         assert other.connect_ex(("127.0.0.1", port)) != 0
     assert capsys.readouterr().out == ""
+
+
+def handshake(port, host, origin):
+    """The first line of the answer to a raw handshake."""
+    headers = {
+        "Host": host, "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13", "Sec-WebSocket-Protocol": f"viser-v{viser.__version__}",
+    }  # fmt: skip
+    lines = [f"{name}: {value}" for name, value in {**headers, **({"Origin": origin} if origin else {})}.items()]
+    with socket.create_connection(("127.0.0.1", port), timeout=10.0) as other:
+        other.sendall("\r\n".join(["GET / HTTP/1.1", *lines, "", ""]).encode())
+        answer = other.recv(65536)
+        while b"\r\n\r\n" not in answer:
+            answer += other.recv(65536)
+        return answer.partition(b"\r\n")[0].decode()
+
+
+def test_pages_of_others_in_the_same_browser_cannot_connect(ball):
+    serve = websockets.asyncio.server.serve
+    with ball.view(port=18476) as view:
+        port = view.server.get_port()
+        own = f"127.0.0.1:{port}"
+        for origin in (f"http://{own}", None):  # its page; a program
+            assert handshake(port, own, origin).startswith("HTTP/1.1 101")
+        assert handshake(port, f"localhost:{port}", f"http://localhost:{port}").startswith("HTTP/1.1 101")
+        for origin in (
+            "https://evil.example",
+            "http://127.0.0.1:1",
+            "http://127.0.0.1",
+            "null",
+            f"http://localhost:{port}",
+            "http://[::",
+        ):
+            assert handshake(port, own, origin).startswith("HTTP/1.1 403"), origin
+        # a name whose owner has it point here
+        assert handshake(port, f"evil.example:{port}", f"http://evil.example:{port}").startswith("HTTP/1.1 403")
+    assert websockets.asyncio.server.serve is serve
+
+
+def test_a_page_open_to_the_network_is_used_from_its_own_address():
+    for address in ("192.168.1.7:8080", "robot.local:8080"):
+        assert comes_from_its_page(f"http://{address}", address, local=False)
+        assert not comes_from_its_page(f"http://{address}", address, local=True)
+        assert not comes_from_its_page("http://evil.example:8080", address, local=False)
 
 
 def test_the_scene_shows_what_the_simulation_computes(ball):

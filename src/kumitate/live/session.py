@@ -15,6 +15,7 @@ from ..simulate.stepping.state import State
 from .contract import LiveSimulation
 from .controls import Controls
 from .loop import Player
+from .origin import own_pages_only
 from .scene import LiveScene
 
 __all__ = ["LiveView"]
@@ -26,7 +27,8 @@ _NONE = np.zeros((0, 3)), np.zeros((0, 3))
 class LiveView:
     """A simulation in a browser page, served by viser; `Simulation.view` makes one.
 
-    Whoever can reach the address can use the page, which is why it is this computer alone unless told otherwise.
+    Whoever can reach the address can use the page, which is why it is this computer alone unless told otherwise. Other pages
+    that the same browser shows cannot.
 
     Attributes:
         player: plays the simulation: `play`, `pause`, `step`, `reset`, `slide`, and the present `state`.
@@ -57,7 +59,7 @@ class LiveView:
         viser = _viser()
         self._drawing = Lock()
         self.player = Player(simulation, self._show)
-        with _quiet():
+        with _quiet(), own_pages_only(host):
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
         try:
             self.server.gui.configure_theme(dark_mode=dark, show_share_button=False)  # nothing leaves this computer
