@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import sys
 from dataclasses import replace
 
@@ -16,6 +18,7 @@ from kumitate.simulate.results.archive import load, save
 from kumitate.simulate.results.audit import Audit, LimitPassed, quaternion_error
 from kumitate.simulate.results.passed import limits_passed
 from kumitate.simulate.results.result import Energy, Result
+from kumitate.simulate.results.state_file import write_carried
 from kumitate.simulate.results.whole_file import os, replacing
 from kumitate.spatial import pose
 
@@ -81,6 +84,37 @@ def test_a_killed_save_leaves_the_old_file(tmp_path, suffix, monkeypatch):
         save(result(3), target)
     assert len(load(target)) == 50
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes by fork")
+def test_killed_saves_leave_one_temporary_file_at_most_and_the_next_save_none(tmp_path):
+    target = tmp_path / "run.npz"
+    for _ in range(5):
+        if (child := os.fork()) == 0:
+            os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+            with replacing(target) as temporary:
+                temporary.write_bytes(b"half")
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        assert len(list(tmp_path.iterdir())) == 1
+    (left,) = tmp_path.iterdir()
+    process, digits = re.fullmatch(r"\.run\.(\d+)-([0-9a-f]{12})\.npz", left.name).groups()
+    machine = "0000" if not digits.startswith("0000") else "1111"
+    others = [
+        f".run.{os.getppid()}-{digits}.npz", f".run.{process}-{machine}{digits[4:]}.npz",  # alive; of another machine
+        f".other.{process}-{digits}.npz", f".run.{process}-{digits}.h5", f".run.{'9' * 40}-{digits}.npz",
+    ]  # fmt: skip
+    for name in others:
+        (tmp_path / name).write_bytes(b"written by somebody else")
+    save(result(3), target)
+    assert {path.name for path in tmp_path.iterdir()} == {*others, "run.npz"}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_path_with_a_zero_byte_is_refused(tmp_path, suffix):
+    for write in (save, lambda run, path: write_carried({}, "", path)):
+        with pytest.raises(InputError, match=r"r\\x00\.(h5|hdf5|npz)': a path has no zero byte"):
+            write(result(3), str(tmp_path / f"r\0{suffix if write is save else '.npz'}"))
 
 
 def test_a_file_written_in_parts_is_whole_or_absent(tmp_path):

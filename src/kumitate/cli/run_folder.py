@@ -20,7 +20,7 @@ RESULTS = ("result.h5", "result.npz")
 DRAWINGS = ("graphs", "snapshots", "motion", "page")
 SUFFIXES = (".pdf", ".png", ".eps", ".svg", ".gif", ".html")
 #: Temporary files, which a killed run leaves behind: .NAME.PROCESS-DIGITS.SUFFIX, or .NAME.PROCESS.part.
-_TEMPORARY = re.compile(r"\..+\.\d+(-[0-9a-f]{8}\.(h5|hdf5|npz|pdf|png|eps|svg|gif|html|csv|parquet|mcap|mp4)|\.part)")
+_TEMPORARY = re.compile(r"\..+\.\d+(-[0-9a-f]{8,12}\.(h5|hdf5|npz|pdf|png|eps|svg|gif|html|csv|parquet|mcap|mp4)|\.part)")
 #: Temporary files older than this are deleted [s]; younger ones may belong to a run that is still writing.
 _ABANDONED = 3600.0
 

@@ -42,7 +42,7 @@ def page_pictures(program: str, page: Path, times: Sequence[float], size: tuple[
 
 
 def wait_until_ready(browser: Browser) -> None:
-    """Waits until a page of `Run.page` has drawn itbrowser.
+    """Waits until a page of `Run.page` has drawn itself.
 
     Raises:
         InputError: if it cannot.
