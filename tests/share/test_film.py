@@ -10,7 +10,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError, KumitateWarning
-from kumitate.share import browser
+from kumitate.share import browser, devtools
 
 from ..tools import CHROMIUM
 
@@ -92,3 +92,15 @@ def test_films_that_cannot_be_shown_are_refused(run, tmp_path, options):
     with pytest.raises(InputError, match=r"a film of .* pictures per second"):
         run.export(tmp_path / "film.mp4", **options)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("user", "tries"), [(0, [True]), (1000, [False, True])])
+def test_the_sandbox_of_the_browser_is_left_out_only_where_it_cannot_start(tmp_path, monkeypatch, user, tries):
+    """The page shows the names of a robot's file, and a sandbox is one more wall around it."""
+    program, calls = tmp_path / "browser", tmp_path / "calls"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(devtools.os, "geteuid", lambda: user)
+    with pytest.raises(InputError, match="the browser ended"), devtools.opened(str(program), "about:blank", SIZE):
+        pass
+    assert [" --no-sandbox " in call for call in calls.read_text().splitlines()] == tries

@@ -14,7 +14,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from ..errors import InputError
@@ -26,7 +26,7 @@ SUPPORTED = hasattr(os, "posix_spawn")
 #: Seconds that an answer may take: without a graphics card a picture of a large robot takes some.
 PATIENCE = 120.0
 _FLAGS = (
-    "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars",
+    "--headless", "--remote-debugging-pipe", "--disable-dev-shm-usage", "--hide-scrollbars",
     "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # WebGL without a graphics card
     "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--force-prefers-reduced-motion",  # the page does not begin to play
@@ -43,17 +43,32 @@ def opened(program: str, url: str, size: tuple[int, int], *, before: str = "") -
     Raises:
         InputError: if the browser does not start or does not answer.
     """
-    with tempfile.TemporaryDirectory(prefix="kumitate-", ignore_cleanup_errors=True) as folder:
-        command = [program, *_FLAGS, f"--user-data-dir={folder}", f"--window-size={size[0]},{size[1]}", "about:blank"]
-        with _started(command) as browser:
+    with tempfile.TemporaryDirectory(prefix="kumitate-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
+        browser = _with_page(stack, [program, *_FLAGS, f"--user-data-dir={folder}", f"--window-size={size[0]},{size[1]}"])
+        browser.resize(size)
+        browser.call("Page.enable")
+        if before:
+            browser.call("Page.addScriptToEvaluateOnNewDocument", source=before)
+        browser.call("Page.navigate", url=url)
+        yield browser
+
+
+def _with_page(stack: ExitStack, command: Sequence[str]) -> Browser:
+    """A browser with an empty page, which ends with the stack.
+
+    Its sandbox is left out where it does not start: for root, and in containers that keep users from making one.
+    """
+    for option in ("--no-sandbox",) if os.geteuid() == 0 else ("", "--no-sandbox"):
+        browser = stack.enter_context(_started([*command, *([option] if option else []), "about:blank"]))
+        try:
             target = browser.call("Target.createTarget", url="about:blank")["targetId"]
             browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-            browser.resize(size)
-            browser.call("Page.enable")
-            if before:
-                browser.call("Page.addScriptToEvaluateOnNewDocument", source=before)
-            browser.call("Page.navigate", url=url)
-            yield browser
+            break
+        except InputError:
+            stack.close()
+            if option:
+                raise
+    return browser
 
 
 class Browser:
