@@ -8,7 +8,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError, ModelError
-from kumitate.model.read import robot_names
+from kumitate.model.read import robot_names, xacro
 
 ARM = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="mass" default="2"/>
@@ -65,6 +65,28 @@ def test_faults_of_xacro_files_are_named(package, text, message):
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match=message):
         km.load(file)
+
+
+def evaluating(file, expression):
+    file.write_text(ARM.replace('name="arm"', f'name="${{{expression}}}"'), encoding="utf-8")
+    return file
+
+
+def test_a_xacro_file_that_never_ends_is_stopped(package, monkeypatch):
+    monkeypatch.setattr(xacro, "SECONDS", 1)
+    with pytest.raises(
+        ModelError, match=r"endless\.xacro: xacro cannot .* not done after 1 s of processor time, and was stopped"
+    ):
+        km.load(evaluating(package / "endless.xacro", "9**9**9"))
+
+
+def test_texts_of_other_files_are_not_quoted_at_length(package, tmp_path):
+    (tmp_path / "secret.yaml").write_text("secret " * 1000)
+    with pytest.raises(
+        ModelError, match=r"could not convert string to float: 'secret secret .*\. Correct what it names"
+    ) as caught:
+        km.load(evaluating(package / "curious.xacro", f"float(xacro.load_yaml('{tmp_path}/secret.yaml'))"))
+    assert len(str(caught.value)) < 700
 
 
 def test_xacro_needs_its_package_and_only_xacro_takes_arguments(package, monkeypatch):
