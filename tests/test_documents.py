@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("studies/**/*.md")])
 SCRIPTS = sorted(ROOT.glob("examples/*.py"))
 
+#: Names of environment variables that the package reads.
+VARIABLE = re.compile(r"\b(?:KUMITATE_[A-Z_]*[A-Z]|XDG_[A-Z_]+|[A-Z]+_(?:MODEL|RESOURCE|PACKAGE|PREFIX)_PATH)\b")
+
 BALL = """
 import numpy as np
 import kumitate as km
@@ -497,3 +500,13 @@ def test_blocks_run_and_do_what_they_say(page, tmp_path, monkeypatch):
     names, values = executed(page)
     assert page.name in JUDGES, f"{page.name}: say what must hold after its blocks"
     JUDGES[page.name](names, values)
+
+
+def test_the_page_of_environment_variables_has_each_that_the_package_reads_and_no_other():
+    text = (ROOT / "docs/security.md").read_text(encoding="utf-8").partition("## Environment variables")[2]
+    listed = {name for line in text.splitlines() if line.startswith("| `") for name in VARIABLE.findall(line.split("|")[1])}
+    read = {name for path in (ROOT / "src").rglob("*.py") for name in VARIABLE.findall(path.read_text(encoding="utf-8"))}
+    assert listed == read
+    # names that do not look like these are read nowhere
+    asked = re.compile(r"""environ(?:\.get\(|\[)"([^"]+)""")
+    assert {name for path in (ROOT / "src").rglob("*.py") for name in asked.findall(path.read_text(encoding="utf-8"))} <= read

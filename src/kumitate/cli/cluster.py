@@ -22,7 +22,10 @@ def cluster(
     ] = "127.0.0.1",
     port: Annotated[int, Parameter(help="Port of the scheduler.")] = 8786,
 ) -> None:
-    """Start a scheduler with workers on this machine, until Ctrl-C; `kumitate sweep --scheduler` uses it."""
+    """Start a scheduler with workers on this machine, until Ctrl-C; `kumitate sweep --scheduler` uses it.
+
+    Other users of this machine reach it too, and it runs what they send.
+    """
     if workers is not None and workers < 0:
         raise InputError(f"--workers {workers}: must be a number of processes, 0 for a scheduler alone")
     try:
