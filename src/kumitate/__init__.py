@@ -6,6 +6,9 @@
 (7, 7)
 """
 
+from . import stopping as _stopping  # first: Ctrl-C while the command imports the rest
+
+# isort: split
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -102,3 +105,6 @@ def __getattr__(name: str) -> Any:
         module = import_module(_LATER[name], __name__)
         return module if name in _ROOMS else getattr(module, name)
     return _former(name)
+
+
+_stopping.as_before()

@@ -74,7 +74,7 @@ def test_a_stopped_command_saves_what_it_has(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_signal_that_python_drops_stops_the_command_all_the_same(tmp_path, kind):
-    """An exception that a signal raises inside a destructor is dropped; the run ends at its next report of progress."""
+    """An exception that a signal raises inside a destructor is dropped; the signal comes again, and is not printed."""
     script = textwrap.dedent(f"""
         import os, signal, sys
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -98,7 +98,7 @@ def test_a_signal_that_python_drops_stops_the_command_all_the_same(tmp_path, kin
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100.0, check=False)
     assert done.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[kind], done.stderr
-    assert "Exception ignored" in done.stderr
+    assert "Exception ignored" not in done.stderr
 
 
 @pytest.mark.parametrize("call", ["simulation.step(simulation.start(), 10**9)", "simulation.batch(64).step(10**8)"])

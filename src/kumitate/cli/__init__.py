@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
+
+from ..stopping import as_before, end_at_once
 
 __all__ = ["main"]
 
@@ -20,11 +23,19 @@ def main(arguments: Sequence[str] | None = None, *, commands: str = "kumitate.cl
     """
     if sys.stdout is None:  # closed by `>&-`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- as long as the process
-    from .signals import stop_on_signals
+    end_at_once()
+    run = import_module(commands).run  # loads the parser
+    as_before()
+    from .signals import stop_code, stop_on_signals
 
     stop_on_signals()
     try:
-        run = import_module(commands).run  # loads the parser
-        sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
-    except KeyboardInterrupt:  # while it was still loading
-        sys.exit(130)
+        code = run(list(sys.argv[1:] if arguments is None else arguments))
+    except (Exception, KeyboardInterrupt):  # what other libraries make of a stop is not to be read
+        if stop_code() is None:
+            raise
+        code = 1
+    if code and (stopped := stop_code()) is not None:
+        atexit._run_exitfuncs()
+        os._exit(stopped)  # sys.exit would send SIGINT once more if the first came while Python ran a text by `exec`
+    sys.exit(code)

@@ -14,8 +14,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .signals import raise_stop
-
 __all__ = [
     "answering", "complain", "drop_output", "print_facts", "print_json", "print_table", "print_text", "progress", "shown",
 ]  # fmt: skip
@@ -111,7 +109,6 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
         task = bar.add_task(escape(what), total=1.0)
 
         def tell(fraction: float) -> None:
-            raise_stop()
             bar.update(task, completed=min(max(float(fraction), 0.0), 1.0))
 
         yield tell

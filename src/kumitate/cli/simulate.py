@@ -18,7 +18,6 @@ from .draw_result import draw, formats_of
 from .named_values import start_by_name
 from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Hold, Out, StartQ
 from .report import complain, print_facts, print_json, print_text, progress, shown
-from .signals import forget_stop
 
 if TYPE_CHECKING:
     from ..examples.illustrated import Plate
@@ -124,7 +123,6 @@ def simulate(
             result = motion(progress=done)
         result.save(saved)
     except BaseException as error:  # it diverged, or was stopped
-        forget_stop()
         _keep(result if result is not None else getattr(error, "result", None), saved)
         raise
     finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
