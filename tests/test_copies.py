@@ -96,3 +96,28 @@ def test_a_copy_of_many_runs(copied):
     np.testing.assert_array_equal(other.q, runs.q)
     with pytest.raises(km.KumitateError, match="simulate the run alone"):
         other.contact(0)
+
+
+def pushed(t, q, v, push):
+    return 3.0 * push
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_a_copy_of_a_simulation_and_of_its_batch(copied):
+    sim = km.Simulation(
+        km.load("planar_3r"), step=1e-3, integrator="rk4", controller=pushed, inputs={"push": 3}, outputs=["energy"],
+        parameters=["mass:*"], start=([0.1, 0.2, 0.3], [0.0, 1.0, 0.0]),
+    )  # fmt: skip
+    batch = sim.batch(3, parameters={"mass:*": [[1.0, 2.0, 3.0]] * 3})
+    batch.inputs["push"] = np.arange(9.0).reshape(3, 3)
+    batch.step(7)
+    other, rows = copied(sim), copied(batch)
+    np.testing.assert_array_equal(other.step(other.start(), 5).q, sim.step(sim.start(), 5).q)
+    for name, array in batch.arrays().items():
+        np.testing.assert_array_equal(rows.arrays()[name], array, err_msg=name)
+    rows.step(5)
+    assert (rows.q != batch.q).all()  # memory of its own
+    batch.step(5)
+    np.testing.assert_array_equal(rows.q, batch.q)
+    np.testing.assert_array_equal(rows.time, batch.time)
+    np.testing.assert_array_equal(rows.outputs["energy.kinetic"], batch.outputs["energy.kinetic"])

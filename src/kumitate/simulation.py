@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,10 +66,14 @@ class Simulation(simulation.MechanismSimulation):
                 dictionary by names of your own, of such names or of functions of (t, q, v) that can be compiled. Further
                 parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.
             options: as of `kumitate.simulate`.
+
+        Raises:
+            InputError: if an argument has a wrong name, shape or value.
         """
         self.robot = robot = as_robot(robot)
+        _check_options(robot.name, options)
         outputs = (outputs,) if isinstance(outputs, str) else outputs
-        self._given = {"outputs": outputs, **options}
+        self._given = (robot, {"outputs": outputs, **options})
         named = outputs if isinstance(outputs, Mapping) else {name: name for name in outputs}
         _check_forces(robot.name, named, options)
         given = options.pop("start", None)
@@ -89,6 +94,11 @@ class Simulation(simulation.MechanismSimulation):
             for name, what in named.items():
                 varied.append(_output(robot.mechanism, name, what, start, known, varied, self.parameters))
             self.outputs = tuple(varied)
+        self._settle()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What it was made of: a copy finds its programs among those that are compiled. Functions must have copies, too."""
+        return _simulation_of, (type(self), *self._given)
 
     def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:
         """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
@@ -120,9 +130,10 @@ class Simulation(simulation.MechanismSimulation):
 
     def _with_pulls(self) -> Simulation:
         """The same simulation with a wrench as an input on every body that has none."""
-        given = by_name("wrenches", self._given.get("wrenches"))
+        robot, options = self._given
+        given = by_name("wrenches", options.get("wrenches"))
         bodies = {joint.child: None for joint in self.mechanism.joints if joint.kind.nv > 0}
-        return Simulation(self.robot, **{**self._given, "wrenches": {**bodies, **given}})
+        return Simulation(robot, **{**options, "wrenches": {**bodies, **given}})
 
     def slopes(
         self,
@@ -191,6 +202,11 @@ class Simulation(simulation.MechanismSimulation):
         return as_run(super().result(time, seen, efforts, every))
 
 
+def _simulation_of(kind: type[Simulation], robot: Robot, options: dict[str, Any]) -> Simulation:
+    """The simulation of a robot with these options."""
+    return kind(robot, **options)
+
+
 def checked_output(mechanism: Mechanism, name: Any) -> None:
     """Checks the name of an output.
 
@@ -243,6 +259,18 @@ def _output(
     if parameters is None:
         return Output(name, (function, place), lambda: make_program(mechanism, function, **options))
     return Output(name, (function, place), lambda: _varied_program(parameters, function, options))
+
+
+def _check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuses options that there are not."""
+    known = list(signature(simulation.MechanismSimulation).parameters)[1:]  # the first is the mechanism
+    for option in options:
+        if option not in known:
+            close = get_close_matches(option, known, 1)
+            raise InputError(
+                f"{name}: a simulation has no option {option!r}{f'; did you mean {close[0]!r}?' if close else ''}; there are "
+                f"{', '.join(known)}"
+            )
 
 
 def _check_forces(name: str, outputs: Mapping[str, Any], options: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from .checks import checked_count, chosen_rows
+from .live_arrays import LiveArrays, SettledAttributes
 from .rows import RUNAWAY
 from .stepping.actuation import How
 from .stepping.outputs import STATE
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["Batch"]
 
 
-class Batch:
+class Batch(SettledAttributes):
     """N states of a simulation, advanced together.
 
-    The arrays are live: `step` writes to those of the state and reads those of the efforts and inputs, and so may you.
+    The arrays are live: `step` writes to those of the state and reads those of the efforts and inputs, and so may you;
+    `batch.tau = values` copies into the array, as `batch.tau[:] = values` does.
 
     Attributes:
         q, v: (N, nq) and (N, nv).
@@ -54,27 +56,46 @@ class Batch:
             raise InputError(f"{simulation.mechanism.name}: {why}")
         rows = checked_count(len(q), "the number of states", 1)
         self.simulation = simulation
-        self.state = {
+        state = {
             "number": np.zeros(rows), "q": np.array(q, order="C"), "v": np.array(v, order="C"), "work": np.zeros(rows),
             "error": np.zeros(rows),
         }  # fmt: skip
-        self.q, self.v, self.work, self.error = (self.state[name] for name in ("q", "v", "work", "error"))
+        self.q, self.v, self.work, self.error = (state[name] for name in ("q", "v", "work", "error"))
         self.lost = np.zeros(rows, dtype=bool)
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
-        self.state |= {name: self.efforts[:, actuation.forcing.states].copy() for name in states_of(actuation.forcing)}
-        self.tau, self.wrenches, self.loop_tau = actuation.forcing.split(self.efforts)
-        self.inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.values_of_inputs}
+        state |= {name: self.efforts[:, actuation.forcing.states].copy() for name in states_of(actuation.forcing)}
+        self.state = LiveArrays("Batch.state", state)
+        self.tau, wrenches, loop_tau = actuation.forcing.split(self.efforts)
+        self.wrenches, self.loop_tau = LiveArrays("Batch.wrenches", wrenches), LiveArrays("Batch.loop_tau", loop_tau)
+        own = actuation.forcing.own
+        self.inputs = LiveArrays(
+            "Batch.inputs", {name: self.efforts[:, own[name]] for name in actuation.forcing.values_of_inputs}
+        )
         actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = _recurrence_of(simulation)
         seen = self.room(1)
         self._step = self._recurrence.over(self.state, self._given, seen, batch=True)
-        self.outputs = {name: array[:, 0] for name, array in seen.items() if name not in (*STATE, "states")}
+        outputs = {name: array[:, 0] for name, array in seen.items() if name not in (*STATE, "states")}
+        self.outputs = LiveArrays("Batch.outputs", outputs)
         self.look()
+        self._settle()
 
     def __len__(self) -> int:
         return len(self.q)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its simulation and its arrays; of a scene not the impulses of the last step, from which its solver begins."""
+        return type(self), (self.simulation, self.q, self.v), self.arrays()
+
+    def __setstate__(self, arrays: Mapping[str, Any]) -> None:
+        for live, values in zip(self.arrays().values(), arrays.values(), strict=True):
+            live[...] = values
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that differs from a batch of the same simulation, by name: the live arrays themselves."""
+        return {"efforts": self.efforts, "lost": self.lost, **self.state, **self.outputs}
 
     @property
     def time(self) -> np.ndarray:
@@ -172,7 +193,7 @@ class Batch:
         self.lost[chosen] = False
 
     def _mark(self) -> None:
-        self.lost |= ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY)
+        np.logical_or(self.lost, ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY), out=self.lost)
 
 
 def _why_not(simulation: MechanismSimulation) -> str:

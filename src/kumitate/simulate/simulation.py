@@ -22,6 +22,7 @@ from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
+from .live_arrays import SettledAttributes
 from .parameters.asked import variation_of
 from .prescribed.loops import with_followed_loops
 from .prescribed.motion import motions_of
@@ -52,7 +53,7 @@ __all__ = ["MechanismSimulation", "Until"]
 Until = Callable[[float, np.ndarray, np.ndarray], bool]
 
 
-class MechanismSimulation:
+class MechanismSimulation(SettledAttributes):
     """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.
 
     Attributes:
