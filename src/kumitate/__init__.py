@@ -52,10 +52,10 @@ from .spatial import pose
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import control, lagrange
+    from . import control, convert, lagrange
     from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
     from .identification.identify import identify
-    from .model import Sensor, convert
+    from .model import Sensor
     from .model.read.mjcf.sensors import read_sensors
     from .model.read.srdf import read_srdf
     from .model.read.urdf_transmissions import read_transmissions
@@ -81,7 +81,7 @@ __all__ = [
 _LATER = {
     "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
     "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
-    "control": ".control", "convert": ".model.convert",
+    "control": ".control", "convert": ".convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify", "lagrange": ".lagrange",
     "on_ground": ".contact",
     "PrescribedMotion": ".simulate.prescribed.motion",

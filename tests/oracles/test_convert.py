@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -381,3 +382,7 @@ def test_a_base_that_stands_elsewhere_in_the_world():
     np.testing.assert_allclose(q, [1, 2, 0, h, 0, 0, h], atol=1e-15)
     np.testing.assert_allclose(v, [0, 1, 0, 1, 0, 0], atol=1e-15)
     np.testing.assert_allclose(order.back(q, v)[0], [0, 0, 0, 1, 2, 0, 0], atol=1e-15)
+
+
+def test_it_is_imported_as_a_module_or_as_a_name():
+    assert import_module("kumitate.convert") is km.convert

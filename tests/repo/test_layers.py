@@ -9,7 +9,7 @@ from .sources import PACKAGE, ROOMS, dotted, imports, modules, room, studies, ti
 #: May be imported by everything.
 OPEN_TO_ALL = {"errors", "renamed", "version"}
 #: Stand above all rooms, and may import these.
-TOP = {"", "__main__", "cli", "gym"}
+TOP = {"", "__main__", "cli", "convert", "gym"}
 #: Join the rooms: the package's surface uses them, and the rooms that come after them.
 JOINTS = {"calls", "loading", "program_keys", "programs", "robot", "run", "runs", "simulation", "slopes"}
 
