@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import gymnasium
 import numpy as np
 import pytest
@@ -189,6 +192,10 @@ def test_seeds_make_episodes_again():
         (lambda envs: swinging(reward=lambda t, q, v: 1.0 if q[0] > 0 else 0.0), "the output 'reward' cannot be compiled"),
         (lambda envs: swinging(info=("spede",)), "info names 'spede', which is not an output"),
         (lambda envs: swinging(actions=[1.0, 2.0]), r"actions has shape \(2,\)"),
+        (lambda envs: swinging(action_space=None), "a simulation has no option 'action_space'"),
+        (lambda envs: swinging(controller=None), "nothing that drives the robot reads the action. Give a controller"),
+        (lambda envs: swinging(controller=lambda t, q, v, command: command[:1]), "nothing that drives the robot reads"),
+        (lambda envs: setattr(envs.task, "step", 2), "Task has no attribute 'step'; did you mean 'steps'"),
     ],
 )
 def test_mistakes_are_named(call, words):
@@ -215,3 +222,25 @@ def test_without_resets_a_row_that_has_ended_is_not_stepped():
     envs.step(action)
     with pytest.raises(InputError, match=r"the episode in row 0 has ended; call reset\(options"):
         envs.step(action)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))], ids=["deepcopy", "pickle"])
+def test_a_copy_of_environments_goes_on_as_they_do(copied):
+    envs, env = VectorEnv("cart_pole", 4, max_episode_steps=9), Env("cart_pole")
+    if copied is copy.deepcopy:  # what has functions without names cannot be pickled
+        envs = VectorEnv(swinging(), 4)
+    envs.reset(seed=5)
+    env.reset(seed=5)
+    rng = np.random.default_rng(5)
+    actions = rng.integers(0, 2, (30, 4)) if copied is not copy.deepcopy else rng.uniform(-1.0, 1.0, (30, 4, 1))
+    for step in actions[:10]:
+        envs.step(step)
+    others, other = copied(envs), copied(env)
+    for step in actions[10:]:  # episodes end and begin with the generators of the copies
+        for mine, its in zip(envs.step(step)[:4], others.step(step)[:4], strict=True):
+            np.testing.assert_array_equal(its, mine)
+    np.testing.assert_array_equal(other.step(1)[0], env.step(1)[0])
+
+
+def test_who_reads_only_the_last_action_is_driven_by_it():
+    assert swinging(controller=lambda t, q, v, last_action: last_action).action_size == 1

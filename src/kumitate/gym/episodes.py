@@ -31,6 +31,14 @@ class Episodes:
         self.terminated, self.diverged = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
         self.random: list[np.random.Generator] = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "batch": self.batch.arrays()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.batch = self.task.simulation.batch(len(self.rewards))
+        self.batch.__setstate__(state["batch"])
+
     def begin(self, rows: np.ndarray) -> None:
         """Starts new episodes in these rows (k): random numbers and parameters of each, no action taken yet."""
         task, batch = self.task, self.batch

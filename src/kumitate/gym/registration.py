@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,7 +60,9 @@ def named_task(task: Task | str, **options: Any) -> Task:
 
 @cache
 def _made(name: str, **options: Any) -> Task:
-    return import_module(f".tasks.{name}", __package__).task(**options)  # type: ignore[no-any-return]
+    task: Task = import_module(f".tasks.{name}", __package__).task(**options)
+    task._maker = partial(_made, name, **options)
+    return task
 
 
 def register() -> None:

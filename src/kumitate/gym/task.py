@@ -15,6 +15,7 @@ from ..model import Mechanism
 from ..model.values import checked_array, checked_numbers, checked_whole
 from ..robot import Robot
 from ..scalar.arrays import where
+from ..simulate.live_arrays import SettledAttributes
 from ..simulation import Simulation
 
 __all__ = ["Start", "Task"]
@@ -39,7 +40,7 @@ class Start(NamedTuple):
     parameters: Mapping[str, np.ndarray] = {}
 
 
-class Task:
+class Task(SettledAttributes):
     """A simulation with its actions, what is observed of it and rewarded, when an episode ends, and how one starts.
 
     The functions are of (t, q, v) of one state, after the step of the environment that the action was taken for. Their further
@@ -117,8 +118,10 @@ class Task:
             **options,
         )
         self._bounds = bounds
+        self._maker: Callable[[], Task] | None = None  # of one that ships
         self._check()
         self._drawn = self._columns()
+        self._settle()
 
     def __repr__(self) -> str:
         return f"Task({self.name!r})"
@@ -175,7 +178,16 @@ class Task:
             varied.put(varied.blank[None].copy(), ranges)
         return columns
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """One that ships by its name; another by what it holds, so that to pickle it, its functions must have names."""
+        return (self._maker, ()) if self._maker else super().__reduce_ex__(protocol)
+
     def _check(self) -> None:
+        if not any({_ACTION, _LAST} & set(names) for names in self.simulation.actuation.forcing.reads):
+            raise InputError(
+                f"{self.name}: nothing that drives the robot reads the action. Give a controller(t, q, v, action), or another "
+                "function with the parameter 'action' for wrenches, loop_tau or the targets of drives"
+            )
         for name, dimensions in zip(_FUNCTIONS, (1, 0, 0), strict=True):
             shape = self._shapes[name]
             if len(shape) != dimensions:
