@@ -245,3 +245,11 @@ def test_registering_again_changes_nothing():
         warnings.simplefilter("error")
         register()
     assert dict(gymnasium.registry) == before
+
+
+def test_the_commands_of_cassie_are_on_both_sides_of_the_posture():
+    numbers = np.random.default_rng(4).random((3, 10))
+    task = named_task("cassie")
+    command, other = (task.begin(part).inputs["command"] for part in (numbers, 1.0 - numbers))
+    np.testing.assert_allclose(command, -other, atol=1e-15)
+    assert np.ptp(task.begin(np.array([[0.0] * 10, [1.0] * 10])).inputs["command"], axis=0) == pytest.approx([0.5] * 10)

@@ -17,6 +17,7 @@ from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model import Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, cut, lock, merge
 from kumitate.model.drives import EffortDrive, PositionDrive, VelocityDrive
 from kumitate.model.read import from_json, read_mjcf, to_json
+from kumitate.model.read.mjcf.shapes import SHAPES
 from kumitate.model.starts import NamedState
 
 from .mjcf_models import DRIVEN, TIED, UNREAD, ZOO
@@ -187,6 +188,13 @@ def test_floating_base_and_a_missing_package_are_errors_with_remedies(monkeypatc
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(InputError, match=r"pip install 'kumitate\[mjcf\]'"):
         read_mjcf("<mujoco/>")
+
+
+def test_a_geom_of_a_type_without_a_shape_is_left_out_with_its_name_and_line(monkeypatch):
+    monkeypatch.delitem(SHAPES, "sphere")
+    with pytest.warns(KumitateWarning, match=r"geoms of type sphere, of which there is no shape here, left out \(ball in line 4\)"):
+        read = read_mjcf(HINGE.replace("<geom", '\n<geom name="ball"') + "</mujoco>")
+    assert read.bodies[0].collisions == read.bodies[0].visuals == ()
 
 
 def test_included_files_are_read(tmp_path):

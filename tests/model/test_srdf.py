@@ -121,6 +121,17 @@ def test_the_joint_on_the_world(declared, name):
     assert "joints that are fixed here, not used (base in line 1)" in told[0]
 
 
+def test_of_several_roots_the_declared_one_is_meant():
+    joints = tuple(Joint(f"{side}_base", "revolute", "world", side) for side in ("left", "right"))
+    pair = Mechanism("pair", (body("left"), body("right")), joints)
+    declared = "".join(
+        f'<virtual_joint name="to_{side}" type="fixed" parent_frame="odom" child_link="{side}"/>' for side in ("left", "right")
+    )
+    assert read(declared + pose(("to_right", "0.5"), ("to_left", "0.25")), pair).q("up").tolist() == [0.25, 0.5]
+    with pytest.raises(ModelError, match="names the joint 'root_joint', which 'pair' does not have"):
+        read(declared + pose(("root_joint", "0.5")), pair)
+
+
 def test_a_root_of_its_name_is_itself():
     mechanism = Mechanism(
         "one", (body("b"), body("c")), (Joint("j", "revolute", "world", "b"), Joint("root_joint", "revolute", "b", "c"))
