@@ -1,8 +1,8 @@
 """Dynamics and simulations as functions of PyTorch tensors, with gradients: `import kumitate.torch`.
 
 Tensors are of double precision and on the processor; their memory is read in place, and results are not copied. Gradients come
-from the derivatives of `Robot.derivatives` and `Simulation.rollout`; they can be computed once, not differentiated again.
-Needs the extra `learn`; PyTorch is imported by the first call.
+from the derivatives of `Robot.derivatives` and `Simulation.rollout`; differentiating them again raises an `InputError`, and so
+do `torch.vmap` and the transforms of `torch.func`. Needs the extra `learn`; PyTorch is imported by the first call.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def _called(page: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any]) -
     """A function of arrays on tensors, by name.
 
     Raises:
-        InputError: for what is not a tensor of double precision on the processor; without PyTorch.
+        InputError: for what is not a tensor of double precision on the processor; within `torch.vmap` and the transforms of
+            `torch.func`; without PyTorch.
     """
     torch, bridge = _bridge()
     for name, tensor in tensors.items():
@@ -75,7 +76,15 @@ def _called(page: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any]) -
                 f"{name!r} is of {tensor.dtype} on {tensor.device}; it must be of torch.float64 on the processor. Give "
                 f"{name}.double().cpu(), whose gradients go back to {name}"
             )
-    results: tuple[Tensor, ...] = bridge.apply(page, *tensors.values())
+    try:
+        results: tuple[Tensor, ...] = bridge.apply(page, *tensors.values())
+    except RuntimeError as error:
+        if "setup_context" not in str(error):  # which functions need that PyTorch transforms
+            raise
+        raise InputError(
+            "functions of kumitate.torch cannot be transformed by torch.vmap or torch.func. Give many states as one tensor, "
+            "with leading axes; for Jacobians take robot.derivatives, simulation.slopes, or torch.autograd.functional.jacobian"
+        ) from error
     return results
 
 
@@ -95,12 +104,30 @@ def _bridge() -> tuple[Any, Any]:
         @staticmethod
         def forward(ctx: Any, page: Callable[..., pullbacks.Pulled], *tensors: Any) -> tuple[Any, ...]:
             results, ctx.back = page(*(tensor.detach().numpy() for tensor in tensors))
+            ctx.save_for_backward(*tensors)
             return tuple(torch.from_numpy(result) for result in results)
 
         @staticmethod
-        @torch.autograd.function.once_differentiable
         def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-            pulled = ctx.back(*(gradient.detach().numpy() for gradient in gradients))
-            return None, *(torch.from_numpy(gradient) for gradient in pulled)
+            return None, *Gradient.apply(ctx.back, len(gradients), *gradients, *ctx.saved_tensors)
+
+    class Gradient(torch.autograd.Function):
+        """The gradients, as a function of all that they depend on: where that needs a gradient in its turn, it says no.
+
+        `once_differentiable` says so of the gradients that come in only, and leaves out the dependence on the arguments.
+        """
+
+        @staticmethod
+        def forward(_ctx: Any, back: Callable[..., tuple[Any, ...]], count: int, *tensors: Any) -> tuple[Any, ...]:
+            pulled = back(*(gradient.detach().numpy() for gradient in tensors[:count]))
+            return tuple(torch.from_numpy(gradient) for gradient in pulled)
+
+        @staticmethod
+        def backward(_ctx: Any, *_gradients: Any) -> tuple[Any, ...]:
+            raise InputError(
+                "a gradient of kumitate.torch is differentiated again, as by a gradient penalty or a Hessian; there are "
+                "first derivatives only. Take .detach() of the gradient, leave out create_graph=True, or take differences "
+                "of gradients"
+            )
 
     return torch, Bridge

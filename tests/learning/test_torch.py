@@ -41,6 +41,37 @@ def test_closed_loops_and_quaternions_have_gradients():
     assert torch.allclose((q.grad[:, :4] * q.detach()[:, :4]).sum(dim=1), torch.zeros(2, dtype=torch.float64), atol=1e-9)
 
 
+def test_gradients_are_not_differentiated_again():
+    """Not silently: a gradient penalty would have no effect."""
+    robot = km.load("planar_3r")
+    sim = km.Simulation(robot, step=0.01, integrator="rk4")
+    for page in (lambda q, v, tau: kt.forward_dynamics(robot, q, v, tau), lambda q, v, tau: kt.step(sim, q, v, tau=tau)[1]):
+        q, v, tau = drawn(2, 3), drawn(2, 3), drawn(2, 3)
+        result = page(q, v, tau)
+        (gradient,) = torch.autograd.grad(result.sum(), q, create_graph=True)
+        assert gradient.requires_grad
+        with pytest.raises(InputError, match=r"first derivatives only. Take .detach\(\)"):
+            ((gradient**2).sum() + result.sum()).backward()
+        (gradient,) = torch.autograd.grad(page(q, v, tau).sum(), q)
+        page(q, v, tau).sum().backward()
+        assert torch.equal(q.grad, gradient)  # once, as ever
+        torch.autograd.grad((page(q, v, tau) * gradient.detach()).sum(), q)
+        with pytest.raises(InputError, match="first derivatives only"):
+            torch.autograd.functional.hessian(lambda q, v=v, tau=tau, page=page: page(q, v, tau).sum(), q)
+        jacobian = torch.autograd.functional.jacobian(lambda q, v=v, tau=tau, page=page: page(q, v, tau)[0], q)
+        assert jacobian.shape == (3, 2, 3)
+
+
+def test_transforms_of_functions_are_refused():
+    robot = km.load("planar_3r")
+    q, v, tau = (drawn(4, 3).detach() for _ in range(3))
+    with pytest.raises(InputError, match=r"cannot be transformed by torch.vmap or torch.func. Give many states as one tensor"):
+        torch.vmap(lambda q, v, tau: kt.forward_dynamics(robot, q, v, tau))(q, v, tau)
+    for transform in (torch.func.jacrev, torch.func.jacfwd, torch.func.grad):
+        with pytest.raises(InputError, match="cannot be transformed by torch"):
+            transform(lambda q: kt.forward_dynamics(robot, q, v, tau).sum())(q)
+
+
 def test_what_is_not_double_precision_is_refused():
     robot = km.load("planar_3r")
     with pytest.raises(InputError, match=r"'v' is of torch.float32 .* v.double\(\)"):
