@@ -105,6 +105,28 @@ def test_a_posture_of_low_priority_takes_the_freedom_that_is_left():
     assert np.abs(robot.pose(found.q, place)[:3, 3] - point).max() < 1e-8
 
 
+@pytest.mark.parametrize("weight", [1e-4, 1.0])
+def test_a_posture_in_one_list_with_other_goals_is_a_wish(weight):
+    """It decides nothing about what is solved, and no search begins again for it; the posture is nearer to it than without."""
+    robot, rng, rest = km.load("pa10"), np.random.default_rng(2), np.array([0.2, 0.6, 0.0, 1.0, 0.0, 0.3, 0.0])
+    place = robot.mechanism.bodies[-1].name
+    goal = PositionGoal(place, robot.pose(rest + rng.uniform(-0.6, 0.6, (40, 7)), place)[:, :3, 3])
+    q0 = rest + rng.uniform(-0.5, 0.5, (40, 7))
+    alone, found = (
+        robot.inverse_kinematics(goals, q0, restarts=0) for goals in (goal, [goal, PostureGoal(rest, weight=weight)])
+    )
+    assert found.solved.all()
+    np.testing.assert_allclose(robot.pose(found.q, place)[:, :3, 3], goal.point, atol=2e-8)
+    assert found.steps.max() <= 12
+    away, without = (np.linalg.norm(one.q - rest, axis=1).mean() for one in (found, alone))
+    best = robot.inverse_kinematics([[goal], [PostureGoal(rest)]], q0, restarts=0)
+    assert away < 0.9 * without
+    assert away < 1.05 * np.linalg.norm(best.q - rest, axis=1).mean()
+    again = robot.inverse_kinematics([PostureGoal(rest, weight=weight), goal], q0)  # in any order
+    np.testing.assert_array_equal(again.q, found.q)
+    assert robot.inverse_kinematics([PostureGoal(rest), PostureGoal(rest + 0.1)], q0[0], restarts=0).error > 0.04
+
+
 def test_looking_and_the_center_of_mass_of_a_humanoid():
     """The foot stays, the center of mass is above a point, the head looks at another; floating base, 26 degrees of freedom."""
     robot = km.load("hoap1")

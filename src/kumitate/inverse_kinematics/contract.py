@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Goal(ABC):
     """
 
     weight: float = 1.0
+    #: Whether goals of this kind only say what to do with the freedom that others of their list leave.
+    wish: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -88,10 +90,11 @@ class Goal(ABC):
 
 
 class KeyedGoals:
-    """Goals by priority, equal where their programs are."""
+    """Goals by priority, equal where their programs are; `rests`: whether the search goes on until all of them are at rest."""
 
-    def __init__(self, levels: Sequence[Sequence[Goal]]):
-        self.levels, self.key = levels, tuple(tuple(goal.key for goal in level) for level in levels)
+    def __init__(self, levels: Sequence[Sequence[Goal]], *, rests: bool = False):
+        self.levels, self.rests = levels, rests
+        self.key = (rests, *(tuple(goal.key for goal in level) for level in levels))
 
     def __hash__(self) -> int:
         return hash(self.key)

@@ -40,10 +40,13 @@ class _Search(NamedTuple):
     steps: Scalar
 
 
-def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps: int, limited: bool) -> Program:
+def search_program(
+    mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps: int, limited: bool, *, rests: bool = False
+) -> Program:
     """(q, tolerance, most, target_0, …) → the last q, the largest error of the first priority, and the number of steps.
 
-    It ends after `steps`, or after `most` if that is less.
+    It ends after `steps`, or after `most` if that is less; or when goals of the first priority are reached, and, if it `rests`,
+    nothing moves any more.
     """
     tree = mechanism.tree
     goals = [goal for level in levels for goal in level]
@@ -73,7 +76,7 @@ def search_program(mechanism: Mechanism, levels: Sequence[Sequence[Goal]], steps
             return _Search(q, levels, error, select(better, squared, carry.squared), damping, largest, carry.steps + 1.0), None
 
         def unfinished(carry: _Search) -> Scalar:
-            moves = either(tolerance < carry.error, carry.move > STILL) if len(levels) > 1 else tolerance < carry.error
+            moves = either(tolerance < carry.error, carry.move > STILL) if rests else tolerance < carry.error
             return both(moves, carry.steps < most)
 
         start = clipped(q, low, high)

@@ -55,11 +55,11 @@ def inverse_kinematics(
     seed: int = 0,
 ) -> Reached:
     """See `Robot.inverse_kinematics`."""
-    levels = _levels(goals)
+    levels, rests = _levels(goals)
     restarts = checked_whole(mechanism.name, "restarts", restarts, 0, remedy="Give a number of searches", error=InputError)
     seed = checked_whole(mechanism.name, "seed", seed, 0, remedy="Give a whole number", error=InputError)
     targets = [goal.target(mechanism.tree) for level in levels for goal in level]
-    search = _search(mechanism, KeyedGoals(levels), limits)
+    search = _search(mechanism, KeyedGoals(levels, rests=rests), limits)
     shape = np.broadcast_shapes(q0.shape[:-1], *(target.shape[:-1] for target in targets))
     q = np.broadcast_to(q0, (*shape, mechanism.nq)).reshape(-1, mechanism.nq)
     wanted = [np.broadcast_to(target, (*shape, target.shape[-1])).reshape(len(q), target.shape[-1]) for target in targets]
@@ -72,7 +72,7 @@ def inverse_kinematics(
             its_targets = [target[rows] for target in wanted]
             starts = compared(mechanism, levels[0], its_targets[: len(levels[0])], postures)
             again = Found(found[rows], error[rows], steps[rows])
-            _begin_again(search, starts, its_targets, again, tolerance, restarts, STEPS_AGAIN if len(levels) == 1 else np.inf)
+            _begin_again(search, starts, its_targets, again, tolerance, restarts, np.inf if rests else STEPS_AGAIN)
             found[rows], error[rows], steps[rows] = again
     search.finish(best, tolerance, wanted)
     return Reached(
@@ -113,13 +113,13 @@ def _begin_again(
 @lru_cache(maxsize=64)
 def _search(mechanism: Mechanism, goals: KeyedGoals, limits: bool) -> Search:
     """The search for goals; those of lower priority rest only in double precision."""
-    if len(goals.levels) > 1:
-        return Search(search_program(mechanism, goals.levels, STEPS_WITH_PRIORITIES, limits))
-    return TwoPrecisions(search_program(mechanism, goals.levels, STEPS, limits))
+    steps = STEPS_WITH_PRIORITIES if goals.rests else STEPS
+    program = search_program(mechanism, goals.levels, steps, limits, rests=goals.rests)
+    return TwoPrecisions(program) if len(goals.levels) == 1 else Search(program)
 
 
-def _levels(goals: Any) -> list[list[Goal]]:
-    """Goals by priority: those outside of inner lists are of the first.
+def _levels(goals: Any) -> tuple[list[list[Goal]], bool]:
+    """Goals by priority, and whether those of lower priority have to come to rest: as lists, not as wishes of one list.
 
     Raises:
         InputError: for anything but goals.
@@ -133,4 +133,6 @@ def _levels(goals: Any) -> list[list[Goal]]:
         raise InputError(
             f"inverse kinematics: {what}. Give goals, such as PoseGoal(place, X), or a list of lists: priority by priority"
         )
-    return levels
+    if len(levels) > 1 or len({goal.wish for goal in levels[0]}) == 1:
+        return levels, len(levels) > 1
+    return [[goal for goal in levels[0] if goal.wish == wish] for wish in (False, True)], False
