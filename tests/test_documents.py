@@ -107,7 +107,14 @@ q, v, a, tau = np.array([0.3]), np.array([0.1]), np.array([0.2]), np.array([2.0]
 hand = km.Body("hand", 1.0, inertia=(1, 1, 1), visuals=(km.Geometry(mesh),))
 robot = km.load(km.Mechanism("m", (hand,), (km.Joint("j", "revolute", "world", "hand"),)))
 """,
-    "mjcf.md": f"from pathlib import Path\nimport kumitate as km\nPath('robot.xml').write_text({SENSED!r})",
+    "mjcf.md": f"""
+from pathlib import Path
+import gymnasium
+import mujoco
+import kumitate as km
+Path('robot.xml').write_text({SENSED!r})
+Path('ant.xml').write_bytes((Path(gymnasium.__file__).parent / 'envs/mujoco/assets/ant.xml').read_bytes())
+""",
     "partitions.md": """
 import numpy as np
 import kumitate as km

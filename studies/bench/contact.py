@@ -188,7 +188,7 @@ class ContactSteps(Case):
         assert record is not None
         force, velocity = (_along_normal(part, record.normal) for part in (record.force, record.velocity))
         moved = np.cumsum(np.where(force[0][..., None] > 0.0, velocity[1], 0.0) * self.step, axis=0)
-        outside = np.linalg.norm(force[1], axis=2) - self.contact.surface.friction * force[0]
+        outside = np.linalg.norm(force[1], axis=2) - self.contact.of("ground").friction * force[0]
         creep = float(np.linalg.norm(moved, axis=2).max(initial=0.0))
         return Residuals(
             float(record.penetration.max()), float(record.complementarity.max()), max(float(outside.max()), 0.0), creep

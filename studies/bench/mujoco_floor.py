@@ -111,9 +111,10 @@ def floor_mjcf(mechanism: Mechanism, contact: Contact, settings: Settings, *, st
     Raises:
         InputError: for a shape or a joint that it does not translate.
     """
-    if [geometry.shape for geometry in contact.ground] != [Plane()] or contact.ground[0].pose != Geometry(Plane()).pose:
+    ground = contact.on(mechanism).ground or ()
+    if [geometry.shape for geometry in ground] != [Plane()] or ground[0].pose != Geometry(Plane()).pose:
         raise InputError(
-            f"{mechanism.name}: in a comparison with MuJoCo the ground must be the plane z = 0, got {contact.ground!r:.80}"
+            f"{mechanism.name}: in a comparison with MuJoCo the ground must be the plane z = 0, got {ground!r:.80}"
         )
     tree = mechanism.tree
     friction = {body.name: contact.of(body.name).against(contact.of(GROUND)).friction for body in mechanism.bodies}

@@ -245,7 +245,7 @@ def missed_by(mujoco: Any, model: Any, data: Any) -> float:
 
 def mjcf(mechanism: Mechanism, contact: Contact, settings: Settings) -> str:
     tree = mechanism.tree
-    ground = "".join(f'<geom type="plane" size="0 0 1" {placed(item.pose)}/>' for item in contact.ground)
+    ground = "".join(f'<geom type="plane" size="0 0 1" {placed(item.pose)}/>' for item in contact.on(mechanism).ground or ())
     bodies = ""
     for body in mechanism.bodies:
         link = tree.links[tree.places[body.name].link]
@@ -253,7 +253,7 @@ def mjcf(mechanism: Mechanism, contact: Contact, settings: Settings) -> str:
         sizes = [geometry.shape.radius] if isinstance(geometry.shape, Sphere) else [0.5 * x for x in geometry.shape.size]  # type: ignore[attr-defined]
         geom = f'<geom type="{geometry.shape.kind}" size="{listed(sizes)}"/>'
         bodies += f'<body name="{link.name}"><freejoint name="{link.name}"/>{inertial(link)}{geom}</body>'
-    friction = contact.surface.friction
+    friction = contact.of("ground").friction
     return (
         f'<mujoco><size memory="200M"/><option timestep="{STEP!r}" gravity="{listed(mechanism.gravity)}" '
         f'solver="{settings.solver}" cone="{settings.cone}" tolerance="{settings.tolerance!r}" '

@@ -13,7 +13,7 @@ from kumitate.analysis import LoopEquations, assemble, kinetic_energy
 from kumitate.compile import Kernel
 from kumitate.contact.impulse.step import impact_program
 from kumitate.contact.models import IMPULSE_MODELS
-from kumitate.contact.scene import Contact
+from kumitate.contact.scene import FLOOR, Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
 from kumitate.scalar import call, trace
@@ -203,7 +203,7 @@ def test_the_double_pendulum_of_kane_and_levinson(e, mu):
 
 def contact_plane():
     """The half space below z = 0."""
-    return Contact().ground[0].shape
+    return FLOOR[0].shape
 
 
 # --- residuals --------------------------------------------------------------------------------------------------------

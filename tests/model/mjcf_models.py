@@ -87,7 +87,7 @@ UNREAD = """<mujoco model="unread">
 <body name="a" gravcomp="1">
 <camera name="eye"/>
 <joint name="ball" type="ball" stiffness="2"/>
-<geom name="stone" size=".1" friction="2 0 0"/>
+<geom name="stone" size=".1" condim="4"/>
 <site name="s"/>
 </body>
 <body name="b" pos="0 0 1">

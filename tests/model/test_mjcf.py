@@ -192,7 +192,9 @@ def test_floating_base_and_a_missing_package_are_errors_with_remedies(monkeypatc
 
 def test_a_geom_of_a_type_without_a_shape_is_left_out_with_its_name_and_line(monkeypatch):
     monkeypatch.delitem(SHAPES, "sphere")
-    with pytest.warns(KumitateWarning, match=r"geoms of type sphere, of which there is no shape here, left out \(ball in line 4\)"):
+    with pytest.warns(
+        KumitateWarning, match=r"geoms of type sphere, of which there is no shape here, left out \(ball in line 4\)"
+    ):
         read = read_mjcf(HINGE.replace("<geom", '\n<geom name="ball"') + "</mujoco>")
     assert read.bodies[0].collisions == read.bodies[0].visuals == ()
 

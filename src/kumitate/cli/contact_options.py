@@ -53,9 +53,9 @@ def asked(
 
     load_papers(model)
     given: dict[str, Any] = {"friction": friction, "restitution": restitution}
-    surface = Surface(**{name: value for name, value in given.items() if value is not None})
+    said = {name: value for name, value in given.items() if value is not None}
     hulls: dict[str, Any] = {} if hull_vertices is None else {"hull_vertices": hull_vertices}
-    return Contact(model, surface=surface, **hulls)
+    return Contact(model, surface=Surface(**said) if said else None, **hulls)
 
 
 def start_on(

@@ -129,7 +129,7 @@ def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair,
     def planned(one: tuple[str, Geometry], other: tuple[str, Geometry]) -> PlannedPair:
         names = (one[0], other[0])
         shapes = (one[1].shape.kind, other[1].shape.kind)
-        return PlannedPair(names, shapes, 1 if "sphere" in shapes else MOST, contact.where(*names))
+        return PlannedPair(names, shapes, 1 if "sphere" in shapes else MOST, contact.where(*names, (one[1], other[1])))
 
     listed = [
         planned((name, shape), (other, geometry))

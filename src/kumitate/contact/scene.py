@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from ..errors import InputError, ModelError
 from ..kinematics import place_pose
-from ..model import Geometry, Mechanism, PerLink, Place, Plane, Tree
+from ..model import Geometry, HeightField, Mechanism, PerLink, Place, Plane, Tree
 from ..model.values import checked_whole, shown
 from ..spatial import Transform
 from .shapes import capacity, without_routine
@@ -21,6 +21,8 @@ __all__ = ["Contact", "Pair", "Touchable", "VariedPairs", "between_bodies", "con
 
 #: The groups and the mask of bodies without: all.
 _EVERY = (-1, -1)
+#: The ground, and the surface, where nothing else is said.
+FLOOR, USUAL = (Geometry(Plane()),), Surface()
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,10 @@ class Contact:
 
     Attributes:
         model: name of the contact model: "rigid" or "penalty"; `kumitate.papers` adds "multipoint".
-        ground: shapes fixed in the world, with their poses there; the floor z = 0 by default.
-        surface: the surface of everything that is not in `surfaces`, which go by the name of a body or "ground".
+        ground: shapes fixed in the world, with their poses there. None: the floor z = 0, unless a body that is fixed in the
+            world has a plane or a height field, such as the floor of an MJCF file.
+        surface: the surface of everything that is not in `surfaces`, which go by the name of a body or "ground". None: that of
+            each shape's own `friction`, of which the larger one holds where two of them touch; `Surface()` where none has any.
         pairs: what holds between two bodies, or a body and "ground", by their names in any order, in place of what their
             surfaces combine to; belts are of surfaces alone.
         between: pairs of bodies that may touch each other, by name. None: all pairs of bodies that only the world connects
@@ -49,8 +53,8 @@ class Contact:
     """
 
     model: str = "rigid"
-    ground: Sequence[Geometry] = (Geometry(Plane()),)
-    surface: Surface = field(default_factory=Surface)
+    ground: Sequence[Geometry] | None = None
+    surface: Surface | None = None
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     pairs: Mapping[tuple[str, str], Surface] = field(default_factory=dict)
     between: Iterable[tuple[str, str]] | Literal["all"] | None = None
@@ -60,11 +64,13 @@ class Contact:
     hull_vertices: int = 16
 
     def __post_init__(self) -> None:
-        ground = (self.ground,) if isinstance(self.ground, Geometry) else self.ground
-        _refuse("ground", self.ground, "shapes with their poses, kumitate.Geometry", not _all_are(Geometry, ground))
-        object.__setattr__(self, "ground", tuple(ground))
-        _refuse("surface", self.surface, "a kumitate.Surface", not isinstance(self.surface, Surface))
-        _refuse("surface", self.surface, "one without a belt, which only `surfaces` of bodies have", self.surface.moves)
+        if self.ground is not None:
+            ground = (self.ground,) if isinstance(self.ground, Geometry) else self.ground
+            _refuse("ground", self.ground, "shapes with their poses, kumitate.Geometry", not _all_are(Geometry, ground))
+            object.__setattr__(self, "ground", tuple(ground))
+        if self.surface is not None:
+            _refuse("surface", self.surface, "a kumitate.Surface", not isinstance(self.surface, Surface))
+            _refuse("surface", self.surface, "one without a belt, which only `surfaces` of bodies have", self.surface.moves)
         surfaces = self.surfaces.values() if isinstance(self.surfaces, Mapping) else None
         _refuse("surfaces", self.surfaces, "a dictionary of kumitate.Surface, by body", not _all_are(Surface, surfaces))
         object.__setattr__(self, "pairs", _checked_pairs(self.pairs))
@@ -91,7 +97,7 @@ class Contact:
     @property
     def all_surfaces(self) -> list[Surface]:
         """All surfaces that it names."""
-        return [self.surface, *self.surfaces.values(), *self.pairs.values()]
+        return [self.surface or USUAL, *self.surfaces.values(), *self.pairs.values()]
 
     @property
     def turns(self) -> bool:
@@ -99,13 +105,33 @@ class Contact:
         return any(surface.turns for surface in self.all_surfaces)
 
     def of(self, name: str) -> Surface:
-        """The surface of a body or of the ground."""
-        return self.surfaces.get(name, self.surface)
+        """The surface of a body or of the ground, apart from the friction of its shapes."""
+        return self._given(name) or USUAL
 
-    def where(self, one: str, other: str) -> Surface:
-        """What holds where two bodies touch."""
+    def where(self, one: str, other: str, shapes: Sequence[Geometry] = ()) -> Surface:
+        """What holds where two bodies touch by these shapes, the first being of the first body."""
         known = self.pairs.get((one, other)) or self.pairs.get((other, one))
-        return known or self.of(one).against(self.of(other))
+        sides = (self._given(one), self._given(other))
+        rubs = [
+            shape.friction for shape, side in zip(shapes, sides, strict=False) if side is None and shape.friction is not None
+        ]
+        own = Surface(max(rubs)) if rubs else USUAL
+        return known or (sides[0] or own).against(sides[1] or own)
+
+    def own_friction(self, name: str, shape: Geometry) -> float | None:
+        """The friction of a shape of a body, where that counts."""
+        return shape.friction if self._given(name) is None else None
+
+    def on(self, mechanism: Mechanism) -> Contact:
+        """This contact with its ground, which may depend on what stands in the world of a mechanism already."""
+        if self.ground is not None:
+            return self
+        still = (body for body in mechanism.bodies if mechanism.tree.places[body.name].link < 0)
+        floors = any(isinstance(item.shape, Plane | HeightField) for body in still for item in body.collisions)
+        return replace(self, ground=() if floors else FLOOR)
+
+    def _given(self, name: str) -> Surface | None:
+        return self.surfaces.get(name, self.surface)
 
     def may(self, one: str, other: str) -> bool:
         """Whether `apart` and `groups` let two bodies touch, or a body and "ground"."""
@@ -256,4 +282,4 @@ def _refuse(name: str, value: Any, rule: str, wrong: bool) -> None:
 
 
 def _pair(contact: Contact, a: tuple[str, Place, Geometry], b: tuple[str, Place, Geometry]) -> Pair:
-    return Pair((a[0], b[0]), (a[2], b[2]), (a[1], b[1]), contact.where(a[0], b[0]))
+    return Pair((a[0], b[0]), (a[2], b[2]), (a[1], b[1]), contact.where(a[0], b[0], (a[2], b[2])))

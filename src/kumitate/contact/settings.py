@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model import KINDS, WORLD, Body, Geometry, Joint, Mechanism
 from ..model.read.json import from_json, to_json
-from .scene import Contact
+from .scene import FLOOR, USUAL, Contact
 from .touchable import GROUND
 
 __all__ = ["as_plain", "ground_of"]
@@ -20,11 +20,12 @@ def as_plain(contact: Contact | str) -> dict[str, Any]:
     contact = Contact(contact) if isinstance(contact, str) else contact
     between = contact.between
     held = Joint(GROUND, KINDS["fixed"], WORLD, GROUND)
-    ground = Mechanism(GROUND, (Body(GROUND, collisions=tuple(contact.ground)),), (held,))
+    ground = Mechanism(GROUND, (Body(GROUND, collisions=FLOOR if contact.ground is None else tuple(contact.ground)),), (held,))
     return {
         "model": contact.model,
         "ground": json.loads(to_json(ground)),
-        "surface": asdict(contact.surface),
+        "surface": asdict(contact.surface or USUAL),
+        "own_friction": contact.surface is None,
         "surfaces": {name: asdict(surface) for name, surface in contact.surfaces.items()},
         "pairs": [[*pair, asdict(surface)] for pair, surface in contact.pairs.items()],
         "between": between if between is None or isinstance(between, str) else [list(pair) for pair in between],

@@ -65,7 +65,7 @@ class Touchable:
                 )
         moving = {name: shapes for name, shapes in collisions.items() if shapes and tree.places[name].link >= 0}
         resting = [(name, shape) for name, shapes in collisions.items() if name not in moving for shape in shapes]
-        standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.ground)]
+        standing = [(GROUND, Place(-1, Transform()), shape) for shape in solid(GROUND, contact.on(mechanism).ground or ())]
         standing += [(name, tree.places[name], shape) for name, shape in resting]
         never = {*mechanism.no_contact, *((two, one) for one, two in mechanism.no_contact)}
         pairs = {(one, other) for one in moving for other, _, _ in standing}

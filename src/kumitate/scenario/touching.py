@@ -40,10 +40,11 @@ def read_contact(top: Section, setup: Setup) -> Setup:
     }
     between = section.take("between", lambda value: value if value == "all" else _pairs(value, bodies))
     apart = section.take("apart", lambda value: _pairs(value, bodies)) or ()
+    own = not any(rule in section for rule in SURFACE_RULES)
     with top.mistakes.catching(("contact",)):
         contact = Contact(
-            model, surface=_surface(section), surfaces=named, pairs=_surfaces_of_pairs(section, bodies), between=between,
-            apart=apart, groups=section.section("groups", bodies).values, options=section.section("options").values,
+            model, surface=None if own else _surface(section), surfaces=named,
+            pairs=_surfaces_of_pairs(section, bodies), between=between, apart=apart, groups=section.section("groups", bodies).values, options=section.section("options").values,
             hull_vertices=section.whole("hull_vertices", 4, 16),
         )  # fmt: skip
         return replace(setup, contact=contact)

@@ -185,7 +185,7 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
 
 
 def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
-    material, surfaces = _materials(contact, [item.name for item in items])
+    material, surfaces = _materials(contact, items)
     kinds = {name: kind for name, kind in Placed.__annotations__.items() if name not in ("materials", "belts")}
     blank: dict[str, Any] = {name: _empty(kind, len(items)) for name, kind in kinds.items()}
     counts = {"materials": int(material.max()) + 1, "belts": int(bool(contact.belts))}
@@ -223,13 +223,16 @@ def _bounds(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
     return 0.5 * (high - low), middle, np.linalg.norm(points - middle, axis=1).max() + radius
 
 
-def _materials(contact: Contact, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The kinds of surfaces: of which kind that of each body is, and what every two kinds combine to."""
+def _materials(contact: Contact, items: Sequence[_Item]) -> tuple[np.ndarray, np.ndarray]:
+    """The kinds of surfaces: of which kind that of each solid is, and what every two kinds combine to."""
     paired = {name for pair in contact.pairs for name in pair}
-    kinds: dict[tuple[Surface, str], int] = {}
-    found = [kinds.setdefault((contact.of(name), name if name in paired else ""), len(kinds)) for name in names]
-    one_of = dict(zip(found, names, strict=True))
-    both = [contact.where(one_of[a], one_of[b]) for a in range(len(kinds)) for b in range(len(kinds))]
+    kinds: dict[tuple[Surface, float | None, str], int] = {}
+    found = []
+    for name, _, shape in items:
+        kind = (contact.of(name), contact.own_friction(name, shape), name if name in paired else "")
+        found.append(kinds.setdefault(kind, len(kinds)))
+    one_of = list(dict(zip(found, items, strict=True)).values())  # kinds are numbered as they appear
+    both = [contact.where(a.name, b.name, (a.geometry, b.geometry)) for a in one_of for b in one_of]
     numbers = [
         [
             one.friction,

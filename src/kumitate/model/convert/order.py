@@ -9,6 +9,8 @@ from typing import Any, overload
 import numpy as np
 
 from ...errors import InputError
+from ...scalar.arrays import clip
+from .actuators import Actuator
 from .joint_order import JointOrder
 from .layouts import UNIT_VECTORS
 
@@ -30,6 +32,8 @@ class Order:
         peer: the other program's.
         joints: in the other program's order.
         our_nq, our_nv: sizes of our states; `nq`, `nv`: of theirs.
+        actuators: of MuJoCo's model, in its order.
+        driven: our joints and loops with drives, in the order of their targets.
     """
 
     mechanism: str
@@ -39,6 +43,8 @@ class Order:
     our_nv: int
     nq: int
     nv: int
+    actuators: tuple[Actuator, ...] = ()
+    driven: tuple[str, ...] = ()
 
     # --- states -----------------------------------------------------------------------------------------------------------
     @overload
@@ -102,6 +108,29 @@ class Order:
         """
         q = self._coordinates(q)[..., None, :]
         return np.swapaxes(self._theirs(q, np.eye(self.our_nv)), -1, -2)
+
+    def control(self, ctrl: Any) -> Any:
+        """The targets of our drives (..., driven) for MuJoCo's `ctrl` (..., nu), clipped to its range; also while tracing.
+
+        Raises:
+            InputError: for another shape; if an actuator is no drive here, or a drive no actuator there.
+        """
+        faults = [f"{one.name!r}: {one.fault}" for one in self.actuators if one.fault]
+        joints = [one.joint for one in self.actuators]
+        faults += [f"{name!r} has a drive here that no actuator is" for name in self.driven if name not in joints]
+        if faults or not self.actuators:
+            why = "; ".join(faults) or f"{self.peer} has told of no actuators"
+            raise InputError(
+                f"{self.mechanism}: controls cannot be converted: {why}. Give the mujoco.MjModel of the robot's file, "
+                "and the robot as it was read from it"
+            )
+        size = np.shape(ctrl)[-1:]
+        if size != (len(joints),):
+            names = ", ".join(one.name for one in self.actuators)
+            raise InputError(f"{self.mechanism}: ctrl has shape {np.shape(ctrl)}; it must be (..., {len(joints)}): {names}")
+        at = [joints.index(name) for name in self.driven]
+        lower, upper, scale, offset = np.array([self.actuators[k][3:7] for k in at]).T
+        return clip(np.asarray(ctrl)[..., at], lower, upper) * scale + offset
 
     # --- arrays -------------------------------------------------------------------------------------------------------------
     def _coordinates(self, q: Any) -> np.ndarray:

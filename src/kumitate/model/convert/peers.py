@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...spatial import Transform, quaternion_of
 from ..elements import Joint
 from ..mechanism import HasMechanism, Mechanism
 from ..tree.tree import WORLD_LINK, Link, alignment
+from .actuators import actuators_of
 from .joint_order import JointOrder
 from .layouts import DRAKE, MUJOCO, PINOCCHIO, Layout, Table
 from .order import Order
@@ -46,14 +48,14 @@ def pinocchio(robot: Mechanism | HasMechanism, model: Any, *, continuous: Collec
 
 
 def mujoco(robot: Mechanism | HasMechanism, model: Any) -> Order:
-    """Conversion to and from MuJoCo's states (qpos, qvel, qacc, qfrc).
+    """Conversion to and from MuJoCo's states (qpos, qvel, qacc, qfrc), and from its ctrl (`Order.control`).
 
     There, positions stand before quaternions (w, x, y, z) and linear before angular velocities; a free joint's coordinates are
     those of the body in the world, its linear velocity along the world's axes, its angular velocity along the body's.
 
     Args:
         robot: a robot or mechanism.
-        model: a `mujoco.MjModel`; or the names of its joints in order.
+        model: a `mujoco.MjModel`; or the names of its joints in order, if only states are converted.
 
     Raises:
         InputError: if a joint is missing on either side (fixed ones do not count), or is of another kind.
@@ -62,7 +64,10 @@ def mujoco(robot: Mechanism | HasMechanism, model: Any) -> Order:
         return _order(robot, "MuJoCo", MUJOCO, [(name, None) for name in model])
     types = ("free", "ball", "slide", "hinge")  # mjtJoint
     joints = [(model.joint(i).name, types[int(model.jnt_type[i])]) for i in range(model.njnt)]
-    return _order(robot, "MuJoCo", MUJOCO, joints, (model.nq, model.nv))
+    order = _order(robot, "MuJoCo", MUJOCO, joints, (model.nq, model.nv))
+    mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
+    driven = tuple(joint.name for joint in mechanism.driven)
+    return replace(order, actuators=actuators_of(mechanism, model), driven=driven)
 
 
 def drake(robot: Mechanism | HasMechanism, names: Sequence[str]) -> Order:

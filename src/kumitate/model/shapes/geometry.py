@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ...errors import ModelError
 from ...spatial import Transform
-from ..values import FRACTION, checked_name, checked_numbers, checked_pose, shown
+from ..values import FRACTION, NOT_NEGATIVE, checked_name, checked_number, checked_numbers, checked_pose, shown
 from .contract import Shape
 
 __all__ = ["Geometry"]
@@ -15,6 +15,9 @@ __all__ = ["Geometry"]
 @dataclass(frozen=True)
 class Geometry:
     """A shape on a body: `pose` in the body's frame; `color`: red, green, blue, opacity in 0…1 (None: the viewer's choice).
+
+    `friction`: the coefficient of its own surface [1], as in MJCF files (None: it has none). Of two shapes that touch, the
+    larger one holds, unless the contact says otherwise (`kumitate.Contact.surface`).
 
     >>> from kumitate import Cylinder, pose
     >>> Geometry(Cylinder(0.02, 1.0), pose((0, 0, 0.5)), color=(0.8, 0.1, 0.1, 1.0)).shape.length
@@ -25,6 +28,7 @@ class Geometry:
     pose: Transform = field(default_factory=Transform)
     color: tuple[float, float, float, float] | None = None
     name: str = ""
+    friction: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, Shape):
@@ -35,3 +39,5 @@ class Geometry:
         if self.color is not None:
             rgba = checked_numbers(owner, "the color (red, green, blue, opacity)", self.color, 4, FRACTION)
             object.__setattr__(self, "color", rgba)
+        if self.friction is not None:
+            object.__setattr__(self, "friction", checked_number(owner, "the friction", self.friction, NOT_NEGATIVE))

@@ -43,6 +43,8 @@ class ShapeWriter:
                     geom.attrib.update(mass="0", group=group, contype=touching, conaffinity=touching)
                     if item.color is not None:
                         geom.set("rgba", numbers(item.color))
+                    if item.friction is not None:
+                        geom.set("friction", numbers([item.friction]))
 
     def _sizes(self, item: Geometry, body: str) -> dict[str, str] | None:
         shape = item.shape

@@ -98,6 +98,8 @@ class _Writer:
             SubElement(inertial, "inertia", entries)
         for role, items in (("visual", body.visuals), ("collision", body.collisions)):
             for item in items:
+                if item.friction is not None and role == "collision":
+                    self._notes.add("friction of shapes, left out", body.name)
                 if item.shape.kind in _SHAPES:
                     self._shape(SubElement(link, role, {"name": item.name} if item.name else {}), item)
 

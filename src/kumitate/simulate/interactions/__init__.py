@@ -74,6 +74,7 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
     contact = Contact(asked) if isinstance(asked, str) else asked
     if not isinstance(contact, Contact):
         raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
+    contact = contact.on(mechanism)
     check_model(contact.model, contact.options)
     if contact.model in FORCE_MODELS:
         FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)  # refuses options

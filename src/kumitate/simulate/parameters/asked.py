@@ -26,8 +26,8 @@ def variation_of(
     """
     if not names:
         return None
-    if isinstance(contact, str):
+    if contact is not None:
         from ...contact.scene import Contact  # loaded only where something touches
 
-        contact = Contact(contact)
+        contact = (Contact(contact) if isinstance(contact, str) else contact).on(mechanism)
     return Variation.of(Plant(mechanism, contact, gains_of(sources)), names)

@@ -84,6 +84,10 @@ class ParameterKind(ABC):
     def targets(self, plant: Any) -> Sequence[str]:
         """What may stand behind the colon; ("",) for kinds that are written without one."""
 
+    def remedy(self, plant: Any) -> str:
+        """What to do for targets that this plant does not have."""
+        return ""
+
     @abstractmethod
     def unit(self, plant: Any, target: str) -> str:
         """The unit of a target's number."""
@@ -210,7 +214,8 @@ def resolved(kinds: Sequence[ParameterKind], plant: Any, name: Any, *, mixed: bo
         near = get_close_matches(target, known, 1)
         meant = f", did you mean {f'{before}:{near[0]}'!r}?" if near else ""
         some = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-        raise InputError(f"there is no parameter {name!r}{meant}; {kind.name} has {some or 'nothing to vary here'}")
+        has = f"{kind.name} has {some or 'nothing to vary here'}{kind.remedy(plant)}"
+        raise InputError(f"there is no parameter {name!r}{meant}; {has}")
     units = dict.fromkeys(kind.unit(plant, one) for one in found)
     if len(units) > 1 and not mixed:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,11 +25,29 @@ _STATIC, _KINETIC, _RESTITUTION = range(3)
 
 
 def _names(plant: Any) -> list[str]:
-    return [] if plant.contact is None else [FLOOR, *(name for name in plant.contact.surfaces if name != FLOOR)]
+    """The surfaces that are parameters: none where shapes have frictions of their own, which these would hide."""
+    contact = plant.contact
+    if contact is None or any(contact.own_friction(*one) is not None for one in _shapes(plant)):
+        return []
+    return [FLOOR, *(name for name in contact.surfaces if name != FLOOR)]
+
+
+def _shapes(plant: Any) -> Iterator[tuple[str, Any]]:
+    """What touches, with the names of its bodies."""
+    for body in plant.mechanism.bodies:
+        yield from ((body.name, shape) for shape in body.collisions)
+    yield from (("ground", shape) for shape in plant.contact.ground or ())
+
+
+def _remedy(plant: Any) -> str:
+    """What makes surfaces parameters."""
+    if plant.contact is None or _names(plant):
+        return ""
+    return "; shapes have frictions of their own. For one surface in their place give Contact(surface=kumitate.Surface(...))"
 
 
 def _surface(plant: Any, name: str) -> Surface:
-    return plant.contact.surface if name == FLOOR else plant.contact.surfaces[name]  # type: ignore[no-any-return]
+    return plant.contact.of("" if name == FLOOR else name)  # type: ignore[no-any-return]
 
 
 class SurfaceNumbers(ModelNumbers):
@@ -103,7 +121,7 @@ class _JointsAndSurfaces(ModelNumbers):
         self._joints, self._surfaces = JointNumbers("friction"), SurfaceNumbers()
 
     def _parts(self, plant: Any) -> list[ModelNumbers]:
-        return [self._joints] if plant.contact is None else [self._joints, self._surfaces]
+        return [self._joints, self._surfaces] if _names(plant) else [self._joints]
 
     def raw(self, plant: Any) -> Raw:
         return {name: array for part in self._parts(plant) for name, array in part.raw(plant).items()}
@@ -117,7 +135,7 @@ class _JointsAndSurfaces(ModelNumbers):
     def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
         count = self._joints.raw(plant)["friction"].size
         self._joints.vary(plant, varied, numbers[:count])
-        if plant.contact is not None:
+        if _names(plant):
             self._surfaces.vary(plant, varied, numbers[count:])
 
     def built(self, plant: Any, raw: Raw) -> Any:
@@ -126,7 +144,7 @@ class _JointsAndSurfaces(ModelNumbers):
         return plant
 
     def check(self, plant: Any, raw: Raw, changed: Raw) -> tuple[int, str] | None:
-        return None if plant.contact is None else self._surfaces.check(plant, raw, changed)
+        return self._surfaces.check(plant, raw, changed) if _names(plant) else None
 
 
 _BOTH = _JointsAndSurfaces()
@@ -141,6 +159,9 @@ class Friction(OfJoints):
 
     def targets(self, plant: Any) -> Sequence[str]:
         return [*super().targets(plant), *_names(plant)]
+
+    def remedy(self, plant: Any) -> str:
+        return _remedy(plant)
 
     def unit(self, plant: Any, target: str) -> str:
         return "1" if target in _names(plant) else super().unit(plant, target)
@@ -166,6 +187,9 @@ class Restitution(ModelKind):
 
     def targets(self, plant: Any) -> Sequence[str]:
         return _names(plant)
+
+    def remedy(self, plant: Any) -> str:
+        return _remedy(plant)
 
     def unit(self, plant: Any, target: str) -> str:
         return "1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Shapes:
                 continue
             may_touch = touches(model, geom)
             if may_touch:
-                collisions.append(made)
+                collisions.append(replace(made, friction=float(model.geom_friction[geom][0])))
             if not may_touch or int(model.geom_group[geom]) in _DRAWN:
                 visuals.append(made)
         return tuple(visuals), tuple(collisions)

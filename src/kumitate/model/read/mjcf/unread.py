@@ -54,9 +54,8 @@ _PARTS: dict[str, tuple[tuple[str, Callable[[Any, int], Any]], ...]] = {
             _odd(m.dof_solref[m.jnt_dofadr[i]], _SOLREF) or _odd(m.dof_solimp[m.jnt_dofadr[i]], _SOLIMP))),
     ),
     "geom": (
-        (f"friction, condim, contype, conaffinity, solref and the like of geoms: {_TOUCH}", lambda m, i: _touches(m, i) and (
+        (f"condim, priority, contype, conaffinity, solref and the like of geoms: {_TOUCH}", lambda m, i: _touches(m, i) and (
             m.geom_contype[i] != 1 or m.geom_conaffinity[i] != 1 or m.geom_condim[i] != 3 or m.geom_priority[i]
-            or _odd(m.geom_friction[i], (1.0, 0.005, 0.0001))
             or _odd(m.geom_solref[i], _SOLREF) or _odd(m.geom_solimp[i], _SOLIMP) or m.geom_solmix[i] != 1.0
             or m.geom_margin[i] or m.geom_gap[i])),
         (f"fluidshape of geoms: {_FLUID}", lambda m, i: m.geom_fluid[i].any()),
