@@ -43,9 +43,9 @@ def read_contact(top: Section, setup: Setup) -> Setup:
     own = not any(rule in section for rule in SURFACE_RULES)
     with top.mistakes.catching(("contact",)):
         contact = Contact(
-            model, surface=None if own else _surface(section), surfaces=named,
-            pairs=_surfaces_of_pairs(section, bodies), between=between, apart=apart, groups=section.section("groups", bodies).values, options=section.section("options").values,
-            hull_vertices=section.whole("hull_vertices", 4, 16),
+            model, surface=None if own else _surface(section), surfaces=named, pairs=_surfaces_of_pairs(section, bodies),
+            between=between, apart=apart, groups=section.section("groups", bodies).values,
+            options=section.section("options").values, hull_vertices=section.whole("hull_vertices", 4, 16),
         )  # fmt: skip
         return replace(setup, contact=contact)
     return setup
