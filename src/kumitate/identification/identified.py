@@ -18,6 +18,7 @@ from ..model.tree.inertia_map import SIZE
 from ..robot import Robot
 from .base_parameters import BaseParameters
 from .differentiate import States
+from .doubts import doubts_of
 from .equations import LogEquations, LogRows, rows_of
 from .fit import Fit
 from .log import MotionLog
@@ -61,6 +62,7 @@ class Identified:
     Attributes:
         model: the robot before the identification.
         window: how many samples differentiation took; 0 if the log has accelerations.
+        loss: "squares" or "huber".
     """
 
     model: Robot
@@ -71,6 +73,7 @@ class Identified:
     physical: Physical = field(repr=False)
     parts: tuple[tuple[MotionLog, States], ...] = field(repr=False)
     window: int = 0
+    loss: str = "squares"
 
     @cached_property
     def mechanism(self) -> Mechanism:
@@ -153,15 +156,22 @@ class Identified:
 
     def predicted(self, part: int = 0) -> np.ndarray:
         """The efforts (n, nv) of a log by the identified base parameters, in the log's units; `part`: of several logs."""
-        found = self._rows(part)
+        found = self.rows(part)
         return np.asarray((found.rows @ self.fit.beta + found.known) * self.fit.reciprocals)
 
     def measured(self, part: int = 0) -> np.ndarray:
         """The efforts (n, nv) of a log; with closed loops, the part of them that the loops do not balance."""
-        return self._rows(part).efforts
+        return self.rows(part).efforts
 
-    def _rows(self, part: int) -> LogRows:
-        return rows_of(self.model, self.unknowns, self.parameters, *self.parts[part])
+    def rows(self, part: int = 0, most: int | None = None) -> LogRows:
+        """The equations of a log, or of the first `most` of its samples."""
+        log, states = self.parts[part]
+        return rows_of(self.model, self.unknowns, self.parameters, log.rows(slice(most)), States(*(x[:most] for x in states)))
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Signs that something is wrong with the log, a sentence each: `identify` warns of them."""
+        return doubts_of(self)
 
     @property
     def thinnest(self) -> float:
@@ -186,6 +196,8 @@ class Identified:
             yield f"  {own.combination}: {known if own.excited else 'not excited'}"
         if self.not_excited:
             yield f"not excited by this motion, so that the model's values stay: {', '.join(self.not_excited)}"
+
+        yield from (f"doubtful: {doubt}" for doubt in self.doubts)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

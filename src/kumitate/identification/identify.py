@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, KumitateWarning
 from ..model import Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
@@ -19,6 +20,7 @@ from .identified import Identified
 from .log import MotionLog, logs_of
 from .loop_base import loop_base_parameters
 from .physical import physical
+from .robust import robust_fit
 from .unknowns import Unknowns, unknowns_of
 
 __all__ = ["ALL", "identify"]
@@ -32,8 +34,9 @@ _TRIED = 1500
 
 
 def identify(
-    log: Any, robot: Robot | Mechanism, *, find: Sequence[str] = ALL, window: int | None = None, spread: float = 1.0
-) -> Identified:
+    log: Any, robot: Robot | Mechanism, *, find: Sequence[str] = ALL, window: int | None = None, spread: float = 1.0,
+    loss: str = "squares",
+) -> Identified:  # fmt: skip
     """The inertias, armatures, damping, dry friction and drive constants of a robot, from logs of its motion.
 
     Accelerations are found by differentiation of the log, if it does not contain them. The base parameters, which are all that
@@ -49,6 +52,11 @@ def identify(
         window: how many samples around each one differentiation takes; by default the number for which the equations of motion
             hold best.
         spread: how far bodies may be from the model's, as the standard deviation of logarithms of masses and lengths.
+        loss: "squares"; or "huber", which counts residuals beyond 2.5 standard deviations by their length, so that a few
+            wrong efforts do little.
+
+    Warns:
+        KumitateWarning: where something seems to be wrong with the log (`Identified.doubts`).
 
     Raises:
         InputError: for logs of wrong shapes or too few samples, unknown names, or drive constants of which the log shows
@@ -68,13 +76,18 @@ def identify(
     if not unknowns.names:
         raise InputError(f"identify: there is nothing to find by {', '.join(find)!r}; name at least one parameter")
     base = base_parameters(unknowns)
+    if loss not in ("squares", "huber"):
+        raise InputError(f"identify: the loss is {loss!r}; it must be 'squares' or 'huber'")
     if mechanism.tree.closed:
-        _check_loops(unknowns)
+        _check_loops(unknowns, loss)
         base = loop_base_parameters(robot, unknowns, base)
 
-    def solved(parts: Sequence[tuple[MotionLog, States]]) -> tuple[LogEquations, Fit]:
+    def least_squares(parts: Sequence[tuple[MotionLog, States]]) -> tuple[LogEquations, Fit]:
         equations = equations_of(robot, unknowns, base, parts)
         return equations, fit(equations, base.G @ unknowns.values, unknowns.drives)
+
+    def solved(parts: Sequence[tuple[MotionLog, States]]) -> tuple[LogEquations, Fit]:
+        return least_squares(parts) if loss == "squares" else robust_fit(robot, unknowns, base, parts, least_squares)
 
     if all(one.a is not None for one in logs):
         window = 0
@@ -86,15 +99,23 @@ def identify(
     equations, found = solved(parts)
     reach = _reach(unknowns, equations.sizes(base.G @ unknowns.values), parts)
     possible = physical(unknowns, base, equations, found, reach, spread)
-    return Identified(robot, unknowns, base, equations, found, possible, tuple(parts), window)
+    identified = Identified(robot, unknowns, base, equations, found, possible, tuple(parts), window, loss)
+    for doubt in identified.doubts:
+        warnings.warn(f"identify: {doubt}", KumitateWarning, stacklevel=2)
+    return identified
 
 
-def _check_loops(unknowns: Unknowns) -> None:
+def _check_loops(unknowns: Unknowns, loss: str) -> None:
     """Refuses what a log of a mechanism with loops does not show."""
     mechanism = unknowns.mechanism
     for loop in mechanism.loops:
         if any(loop.armature):  # type: ignore[arg-type]
             raise InputError(f"identify: loop {loop.name!r} has an armature, whose force is not known; give it none")
+    if loss != "squares":
+        raise InputError(
+            f"identify: {mechanism.name} has closed loops, which mix efforts that are wrong with others. Take out such efforts "
+            "(NaN), and leave out loss"
+        )
     if unknowns.drives:
         raise InputError(
             f"identify: {mechanism.name} has closed loops, with which drive constants cannot be found. Scale its efforts, or "

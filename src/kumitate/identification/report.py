@@ -35,6 +35,7 @@ def _page(found: Identified, pictures: list[str]) -> Iterator[str]:
     mechanism = found.model.mechanism
     yield f"# Identification of {mechanism.name}\n"
     yield f"{len(found.parameters)} base parameters, from {round(float(found.equations.samples.sum()))} efforts.\n"
+    yield from (f"**Doubtful**: {doubt}.\n" for doubt in found.doubts)
     yield "## Efforts\n\n| degree of freedom | root mean square | left unexplained | |\n|---|---|---|---|"
     for name, noise, effort in zip(mechanism.v_names, found.noise, found.equations.efforts, strict=True):
         yield f"| {name} | {effort:.4g} | {noise:.3g} | {100.0 * noise / max(effort, 1e-300):.2g} % |"
