@@ -102,5 +102,5 @@ def test_controls_that_no_drive_takes_are_refused(tmp_path):
     other = robot.mechanism.with_drives({"b": km.EffortDrive()})
     with pytest.raises(InputError, match="'servo': it is a position drive there, and its joint has a drive of kind 'effort'"):
         km.convert.mujoco(other, model).control(np.zeros(3))
-    with pytest.raises(InputError, match="MuJoCo has told of no actuators"):
+    with pytest.raises(InputError, match="MuJoCo has named no actuators"):
         km.convert.mujoco(robot, ["a", "b", "c"]).control(np.zeros(3))

@@ -52,7 +52,7 @@ class Goal(ABC):
     """
 
     weight: float = 1.0
-    #: Whether goals of this kind only say what to do with the freedom that others of their list leave.
+    #: Whether goals of this kind only say where the degrees of freedom go that others of their list leave.
     wish: ClassVar[bool] = False
 
     @property

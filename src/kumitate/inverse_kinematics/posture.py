@@ -20,8 +20,8 @@ __all__ = ["PostureGoal"]
 class PostureGoal(Goal):
     """The robot is in a posture, mostly as a goal of low priority: of all solutions the nearest to it is then taken.
 
-    In one list with goals of other kinds it is a wish: the search moves towards it as far as they leave freedom, and ends as
-    soon as they are reached, whether it is or not; its weight counts against other wishes.
+    In one list with goals of other kinds it is a wish: the search moves towards it along the degrees of freedom that they
+    leave, and ends as soon as they are reached, whether it is or not; its weight counts against other wishes.
 
     Attributes:
         q: coordinates (..., nq).

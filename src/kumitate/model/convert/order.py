@@ -113,13 +113,13 @@ class Order:
         """The targets of our drives (..., driven) for MuJoCo's `ctrl` (..., nu), clipped to its range; also while tracing.
 
         Raises:
-            InputError: for another shape; if an actuator is no drive here, or a drive no actuator there.
+            InputError: for another shape; if an actuator has no drive here, or a drive no actuator there.
         """
         faults = [f"{one.name!r}: {one.fault}" for one in self.actuators if one.fault]
         joints = [one.joint for one in self.actuators]
         faults += [f"{name!r} has a drive here that no actuator is" for name in self.driven if name not in joints]
         if faults or not self.actuators:
-            why = "; ".join(faults) or f"{self.peer} has told of no actuators"
+            why = "; ".join(faults) or f"{self.peer} has named no actuators"
             raise InputError(
                 f"{self.mechanism}: controls cannot be converted: {why}. Give the mujoco.MjModel of the robot's file, "
                 "and the robot as it was read from it"

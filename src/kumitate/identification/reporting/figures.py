@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..simulate.parameters.passive import sort_of
-from ..view.figures import panels_figure
-from ..view.panels import Panel
-from ..view.style import INK, PALETTE, drawing, print_style, write_figure
+from ...simulate.parameters.passive import sort_of
+from ...view.figures import panels_figure
+from ...view.panels import Panel
+from ...view.style import INK, PALETTE, drawing, print_style, write_figure
 
 if TYPE_CHECKING:
-    from .identified import Identified
+    from ..identified import Identified
 
 __all__ = ["base_figure", "efforts_figure", "write_figure"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..simulate.results.whole_file import replacing
+from ...simulate.results.whole_file import replacing
 from .figures import base_figure, efforts_figure, write_figure
 
 if TYPE_CHECKING:
-    from .identified import Identified
+    from ..identified import Identified
 
 __all__ = ["write_report"]
 

@@ -1,0 +1,1 @@
+"""What is said about an identification: its doubts, and the report with figures."""
