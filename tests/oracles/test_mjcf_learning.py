@@ -16,6 +16,12 @@ from kumitate.errors import InputError
 ASSETS = Path(gymnasium.__file__).parent / "envs/mujoco/assets"
 
 
+@pytest.fixture(autouse=True)
+def log_of_mujoco(tmp_path, monkeypatch):
+    """MuJoCo writes warnings of its compiler to a file in the folder where it runs."""
+    monkeypatch.chdir(tmp_path)
+
+
 def both(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
