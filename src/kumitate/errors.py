@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 __all__ = [
     "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "ProcedureError", "ProgramError",
-    "UnknownNameError", "keep_result", "kept_up_to",
+    "UnknownNameError", "keep_result", "kept_up_to", "warn",
 ]  # fmt: skip
 
 
@@ -46,6 +48,20 @@ class ProgramError(KumitateError, AssertionError):
 
 class KumitateWarning(UserWarning):
     """Something in a model was read in a different way than written, or could not be used."""
+
+
+#: Between a call of a user and a warning: this package, and modules of Python's own that call it for the user.
+_BETWEEN = {__name__.partition(".")[0], "contextlib", "dataclasses", "functools", "importlib"}
+
+
+def warn(message: str, kind: type[Warning] = KumitateWarning) -> None:
+    """Warns at the user's line: the innermost one that called this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+    seen = frame.f_globals.setdefault("__warningregistry__", {})
+    module = frame.f_globals.get("__name__", "__main__")
+    warnings.warn_explicit(message, kind, frame.f_code.co_filename, frame.f_lineno, module, seen)
 
 
 def keep_result(error: BaseException, result: Any) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Container, Mapping
 from importlib import import_module
 from typing import Any
+
+from .errors import warn
 
 __all__ = ["former_names", "load_papers", "offers"]
 
@@ -17,7 +18,7 @@ def offers(table: Container[str], name: object) -> bool:
     """True if a contract's table has a method of this name; those that moved to `kumitate.papers` are loaded and warned of."""
     if name not in table and load_papers(name):
         message = f"the method {name!r} is now in kumitate.papers: import kumitate.papers first, as the next release needs it"
-        warnings.warn(message, FutureWarning, stacklevel=2)
+        warn(message, FutureWarning)
     return name in table
 
 
@@ -36,6 +37,7 @@ def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]
         names: the present name by the former one: "Trajectory" in the package itself, "paths.spline" a module inside it,
             "kumitate.papers.legged.Gait" elsewhere.
 
+    >>> import warnings
     >>> found = former_names("kumitate.control", {"Gait": "kumitate.papers.legged.Gait"})
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     gait = found("Gait")
@@ -48,7 +50,7 @@ def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         now = names[name] if names[name].startswith("kumitate.") else f"{package}.{names[name]}"
         message = f"{package}.{name} is now {now}; the former name goes with the next release"
-        warnings.warn(message, FutureWarning, stacklevel=2)
+        warn(message, FutureWarning)
         above, _, last = now.rpartition(".")
         offered = import_module(above)
         return getattr(offered, last) if hasattr(offered, last) else import_module(now)

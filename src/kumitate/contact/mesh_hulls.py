@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from ..errors import InputError, KumitateWarning
+from ..errors import InputError, warn
 from ..model import Geometry, Hull, Mesh
 
 __all__ = ["touchable"]
@@ -34,7 +33,7 @@ def touchable(owner: str, shapes: Iterable[Geometry], vertices: int) -> tuple[Ge
         if isinstance(item.shape, Mesh):
             hull = _hull(item.shape, vertices)
             if isinstance(hull, str):
-                warnings.warn(f"{owner} touches nothing with its mesh {item.shape.path!r}: {hull}", KumitateWarning, 2)
+                warn(f"{owner} touches nothing with its mesh {item.shape.path!r}: {hull}")
                 continue
             item = replace(item, shape=hull)
         found.append(item)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import KumitateWarning, ModelError
+from ..errors import ModelError, warn
 from ..model import Box, Cylinder, Geometry, Hull, Shape
 
 if TYPE_CHECKING:
@@ -60,12 +59,10 @@ def warn_of_thin_boxes(name: str, pairs: Sequence[Pair]) -> None:
     if thin:
         _, box, other = max(thin, key=lambda item: item[0])
         more = f" (and {len(thin) - 1} more such pairs)" if len(thin) > 1 else ""
-        warnings.warn(
+        warn(
             f"{name}: {_described(*other)} touches {_described(*box)}{more} only by its own points: where it straddles a thin "
             "side of the box it passes through. Thicken the box away from the surface that is stood on, or put a box in the "
-            "place of the hull or cylinder",
-            KumitateWarning,
-            stacklevel=2,
+            "place of the hull or cylinder"
         )
 
 

@@ -5,7 +5,6 @@ Frozen, checked when it is created, independent of any algorithm.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -13,7 +12,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from ..errors import ModelError
+from ..errors import ModelError, warn
 from .circles import first_circle
 from .drives import Drive, Driven, driven_joints
 from .elements import Body, Coupling, Frame, Joint, Loop
@@ -237,7 +236,7 @@ class Mechanism:
     @property
     def lean_tree(self) -> BaseParameterTree:
         """The former name of `base_parameter_tree`, for one release."""
-        warnings.warn("Mechanism.lean_tree is now Mechanism.base_parameter_tree", DeprecationWarning, stacklevel=2)
+        warn("Mechanism.lean_tree is now Mechanism.base_parameter_tree", DeprecationWarning)
         return self.base_parameter_tree
 
     def joint(self, name: str) -> Joint:

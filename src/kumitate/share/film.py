@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import subprocess
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..contact.settings import ground_of
-from ..errors import InputError, KumitateWarning
+from ..errors import InputError, warn
 from ..simulate.results.result import Result
 from .browser import page_pictures
 from .chromium import VARIABLE, find_chromium
@@ -66,11 +65,9 @@ def write_film(
 def _pictures(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int], folder: Path) -> Iterator[bytes]:
     browser = find_chromium() if SUPPORTED else None
     if browser is None:
-        warnings.warn(
+        warn(
             f"{run.mechanism.name}: no Chromium was found that renders the page, so that the film shows the skeleton; install "
-            f"it, or set {VARIABLE} to its path",
-            KumitateWarning,
-            stacklevel=5,
+            f"it, or set {VARIABLE} to its path"
         )
         return _skeletons(run, moments, size)
     return page_pictures(browser, _page(run, moments, folder), moments.tolist(), size)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, KumitateWarning
+from ..errors import InputError, KumitateWarning, warn
 from ..model import WORLD, Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..model.write import mechanism_text
@@ -148,7 +148,7 @@ def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
             yield f"/{topic}_wrench/{name}", frame, values
         loads = {} if result.contact is None else contact_loads(result).wrenches  # type: ignore[arg-type]
     except InputError as error:
-        warnings.warn(f"the log is without forces at joints: {error}", KumitateWarning, stacklevel=4)
+        warn(f"the log is without forces at joints: {error}")
         return
     if loads:
         rotations = result.poses()[:, :, :3, :3]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ..analysis import LoopEquations
-from ..errors import KumitateWarning
+from ..errors import warn
 from ..model import Mechanism, by_loop, drive_states
 from .interactions import Interaction
 from .results.audit import Audit, contact_account, energy_jump, quaternion_error
@@ -54,7 +53,7 @@ def result_of(
         overlaps = touched.overlaps(mechanism.name, float(settings["step"]))
         for failure in [*overlaps, *touched.failures(mechanism.name, time)]:
             notes.append(failure)
-            warnings.warn(failure, KumitateWarning, stacklevel=4)
+            warn(failure)
     kinetic, potential, center, momenta = compiled.code.observed(q, v, u)
     total, efforts = kinetic + potential, u[:, : mechanism.nv]
     if compiled.code.efforts_follow:

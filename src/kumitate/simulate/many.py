@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time as clock
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError, KumitateWarning
+from ..errors import InputError, warn
 from ..model import Mechanism
 from ..model.values import checked_whole
 from .batch import Batch
@@ -148,7 +147,7 @@ def simulate_batch(
     times = np.arange(0, count + 1, every) * step
     lost = _last_before(times, ~(np.abs(seen["v"]).max(axis=2, initial=0.0) < RUNAWAY))
     unsolved = _last_before(times, seen["error"] > 1.0)
-    _warn(mechanism, lost, unsolved)
+    _warn_of_lost(mechanism, lost, unsolved)
     for name in ("q", "v", "work"):
         seen[name][times[None, :] > lost[:, None]] = np.nan
     return Results(
@@ -219,23 +218,19 @@ def _last_before(times: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(found.any(axis=1), times[np.maximum(first - 1, 0)], np.inf)
 
 
-def _warn(mechanism: Mechanism, lost: np.ndarray, unsolved: np.ndarray) -> None:
+def _warn_of_lost(mechanism: Mechanism, lost: np.ndarray, unsolved: np.ndarray) -> None:
     failed = np.flatnonzero(np.isfinite(unsolved))
     if len(failed):
         first = failed[np.argmin(unsolved[failed])]
-        warnings.warn(
+        warn(
             f"{mechanism.name}: contact could not be solved in every step of {len(failed)} of {len(unsolved)} runs, first in "
             f"run {first} after t = {unsolved[first]:.6g} s. Take a smaller step; high friction and restitution make it hard "
-            "to solve. `simulate` names the bodies that touch there, for one run",
-            KumitateWarning,
-            stacklevel=3,
+            "to solve. `simulate` names the bodies that touch there, for one run"
         )
     gone = np.flatnonzero(np.isfinite(lost))
     if len(gone):
         first = gone[np.argmin(lost[gone])]
-        warnings.warn(
+        warn(
             f"{mechanism.name}: {len(gone)} of {len(lost)} runs diverge, run {first} first, after t = {lost[first]:.6g} s; "
-            "their states are NaN from then on. Take a smaller step, or softer gains",
-            KumitateWarning,
-            stacklevel=3,
+            "their states are NaN from then on. Take a smaller step, or softer gains"
         )

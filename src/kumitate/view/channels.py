@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from ..errors import KumitateError, KumitateWarning
+from ..errors import KumitateError, warn
 from ..simulate.results.result import Result
 from .loop_panels import loop_panels
 from .panel import Panel
@@ -46,5 +45,5 @@ def _forces_of_loops(result: Result) -> list[Panel]:
     try:
         return loop_panels(result)
     except KumitateError as error:  # contact in steps too long for stiff loops: the motion is still worth a page
-        warnings.warn(f"the page is without forces of loops: {error}", KumitateWarning, stacklevel=4)
+        warn(f"the page is without forces of loops: {error}")
         return []

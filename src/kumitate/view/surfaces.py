@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, KumitateWarning
+from ..errors import InputError, warn
 from ..model import Body, Geometry, Mechanism, Mesh
 from ..model.meshes import Facets, decimated
 from ..model.read.meshes import MeshFinder
@@ -72,11 +71,11 @@ def _reason(mesh: Mesh, error: InputError, finder: MeshFinder) -> str:
 def _warn(name: str, without: dict[str, list[str]]) -> None:
     for reason, bodies in list(without.items())[:_SHOWN]:
         names = ", ".join(map(repr, dict.fromkeys(bodies)))
-        warnings.warn(f"{name}: {names} drawn without a mesh: {reason}", KumitateWarning, stacklevel=4)
+        warn(f"{name}: {names} drawn without a mesh: {reason}")
     if rest := list(without.values())[_SHOWN:]:
         names = ", ".join(repr(body) for body in dict.fromkeys(body for bodies in rest for body in bodies))
         text = f"{name}: {names} drawn without a mesh: {len(rest)} more meshes that are not found or not readable likewise"
-        warnings.warn(text, KumitateWarning, stacklevel=4)
+        warn(text)
 
 
 def pack_surface(surface: Facets) -> dict[str, Any]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import KumitateWarning
+from ...errors import warn
 from .tidy import size_limit, tidy
 from .trust import folder_fault, owner_fault
 
@@ -139,7 +138,7 @@ def _warn(what: str) -> None:
     if not _State.warned:
         _State.warned = True
         remedy = "Set KUMITATE_CACHE to a folder that only you can write to; until then code is compiled again in each process"
-        warnings.warn(f"{what}. {remedy}", KumitateWarning, stacklevel=2)
+        warn(f"{what}. {remedy}")
 
 
 def _digest(content: bytes) -> bytes:

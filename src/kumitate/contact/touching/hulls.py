@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from ...errors import KumitateWarning
+from ...errors import warn
 from ...model import Hull
 from ...model.meshes.reduction import convex_hull
 from ...model.shapes import Facets
@@ -52,11 +51,9 @@ def faces_of(hull: Hull) -> Faces:
         ends = points[[int(along.argmin()), int(along.argmax())]] if len(points) > 1 else points
         return Faces(_rows(ends), extent=extent)
     if len(spread) < 3 or len(points) < 4 or spread[2] <= 1e-9 * spread[0]:
-        warnings.warn(
+        warn(
             f"a hull of {len(hull.vertices)} vertices is flat: it is touched from both sides, and what has passed its plane is "
-            "pushed out on the other side; give it thickness",
-            KumitateWarning,
-            stacklevel=4,
+            "pushed out on the other side; give it thickness"
         )
     surface = convex_hull(Facets(points, np.zeros((0, 3))), "a hull")
     corners = surface.vertices[surface.faces]

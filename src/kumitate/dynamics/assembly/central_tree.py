@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
-from ...errors import KumitateWarning
+from ...errors import warn
 from ...model import Tree
 from ...model.tree.dh_frames import with_dh_frames
 from ...model.tree.regular_inertias import with_regular_inertias
@@ -43,12 +42,10 @@ class Prepared:
             KumitateWarning: naming their joints.
         """
         if self.frail:
-            warnings.warn(
+            warn(
                 f"joints {', '.join(map(repr, self.frail))} carry links more than a million times lighter than links on both "
                 "sides of them; the methods 'ada' and 'dca' add inverse inertias, and rounding loses as many digits as the "
-                "ratio has. Use method='aba', or give these links more inertia",
-                KumitateWarning,
-                stacklevel=3,
+                "ratio has. Use method='aba', or give these links more inertia"
             )
 
     def to_center(self, index: int) -> Transform:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
-from ...errors import KumitateWarning
+from ...errors import warn
 from ...spatial import Transform
 from ..elements import Joint
 from ..joints import KINDS
@@ -38,11 +37,7 @@ def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mec
     apart = [item.name for item in mechanism.couplings if item not in couplings and names & {item.joint, item.of}]
     for what, left in (("loops", through), ("couplings", apart)):
         if left:
-            warnings.warn(
-                f"{mechanism.name}: the cut at joint {joint!r} goes through the {what} {', '.join(left)}, which are left out",
-                KumitateWarning,
-                stacklevel=2,
-            )
+            warn(f"{mechanism.name}: the cut at joint {joint!r} goes through the {what} {', '.join(left)}, which are left out")
     kind = "floating" if floating_base else "fixed"
     name, taken = f"{kind}_base", {item.name for item in mechanism.joints} | {loop.name for loop in loops}
     while name in taken - {joint}:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
-from ...errors import KumitateWarning
+from ...errors import warn
 from .xml import Element
 
 __all__ = ["Notes"]
@@ -51,7 +50,7 @@ class Notes:
             unknown = "only the first is read" if what.startswith("further ") else "not known here, not used"
             self.add(f"{what}: {reasons.get(what, unknown)}", name, line)
 
-    def warn(self, stacklevel: int = 3) -> None:
+    def warn(self) -> None:
         """Issues one warning for each remark, with the number of elements and the first of their names and lines."""
         for remark, places in self._places.items():
             told = [place for place in dict.fromkeys(places) if place]
@@ -59,4 +58,4 @@ class Notes:
             count = f"×{len(places)}" if len(places) > 1 else ""
             told_of = ": ".join(part for part in (count, shown) if part)
             message = f"{self.source}: {remark}" + (f" ({told_of})" if told_of else "")
-            warnings.warn(message, KumitateWarning, stacklevel=stacklevel + 1)
+            warn(message)

@@ -86,7 +86,7 @@ class _Reader:
         passive = [self._joint(element, "<passive_joint>") for element in robot.all("passive_joint")]
         poses, pairs = self._poses(), self._pairs()
         self.notes.add_unread(robot, {})
-        self.notes.warn(stacklevel=4)
+        self.notes.warn()
         names = tuple(joint.name for joint in passive if joint is not None and joint.kind.nv)
         return Srdf(name, self.mechanism, poses, moving, pairs, names, self.virtual, effectors)
 

@@ -114,7 +114,7 @@ def urdf_mechanism(
             name, moving, tuple(joints), loops, source=None if path is None else str(path), couplings=couplings,
             faults=tuple(notes.faults),
         )  # fmt: skip
-    notes.warn(stacklevel=4)
+    notes.warn()
     return mechanism
 
 

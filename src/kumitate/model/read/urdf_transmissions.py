@@ -68,7 +68,7 @@ def read_transmissions(path_or_text: str | os.PathLike[str]) -> dict[str, Effort
         with element.located():
             drives[joint] = _drive(element)
         notes.add_unread(element, _UNREAD)
-    notes.warn(stacklevel=2)
+    notes.warn()
     return drives
 
 

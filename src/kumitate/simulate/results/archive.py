@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import struct
-import warnings
 import zipfile
 import zlib
 from contextlib import closing
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...errors import InputError, KumitateError, KumitateWarning
+from ...errors import InputError, KumitateError, warn
 from ...model.read.content import opened
 from .audit import Audit
 from .hdf5 import Hdf5Entries, as_hdf5
@@ -210,11 +209,9 @@ def _result(entries: Entries) -> Result:
     contact = _contact(entries, len(arrays["time"])) if _CONTACT + "bodies" in entries else None
     audit = Audit.from_dict(json.loads(entries.text("audit")))
     if settings.get(LEFT_OUT):
-        warnings.warn(
+        warn(
             f"the forces of the lines {', '.join(map(repr, settings[LEFT_OUT]))} are functions, which files of runs "
-            "do not have: the run's mechanism is without them, and its motion and recorded efforts are with them",
-            KumitateWarning,
-            stacklevel=4,
+            "do not have: the run's mechanism is without them, and its motion and recorded efforts are with them"
         )
     try:
         mechanism = from_json(entries.text("mechanism"), "mechanism")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 from ...analysis import loop_motion
 from ...compile import Kernel
 from ...dynamics import Acting, Wrenches, chord_closings, loop_wrenches
-from ...errors import KumitateError, KumitateWarning
+from ...errors import KumitateError, warn
 from ...model import Closing, Closure, Coupling, JointKind, Mechanism
 from ...scalar import trace
 from ...spatial import Motion
@@ -133,7 +132,7 @@ def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
     try:
         forces = loop_forces(result) if found else None
     except KumitateError as error:
-        warnings.warn(f"forces of loops are left out: {error}", KumitateWarning, stacklevel=3)
+        warn(f"forces of loops are left out: {error}")
         forces = None
     if forces is not None:
         for name, wrench in forces.wrenches.items():

@@ -68,7 +68,7 @@ def read_sensors(path_or_text: str | os.PathLike[str]) -> dict[str, Sensor]:
                 notes.add("planes with ends: endless for rangefinders", name, compiled.line("sensor", at))
             if compiled.model.sensor_cutoff[at]:
                 notes.add("cutoff of sensors: not applied", name, compiled.line("sensor", at))
-    notes.warn(stacklevel=2)
+    notes.warn()
     return found
 
 

@@ -1,0 +1,48 @@
+"""Warnings point at the line of the user, however deep in the package they begin."""
+
+import ast
+import warnings
+
+import pytest
+
+import kumitate
+from kumitate.errors import KumitateWarning
+
+from .repo.sources import sources, title
+
+URDF = """<robot name="lamp"><link name="base"/><link name="head"/><magic/>
+<joint name="neck" type="fixed"><parent link="base"/><child link="head"/></joint></robot>"""
+#: Lines that warn: of the file's reader, a batch, a property, a former name.
+LINES = {
+    "km.load(path)": "not known here",
+    "km.simulate_batch(km.load('pendulum'), [[0.1]], duration=0.1, controller=lambda t, q, v: 1e6 * v)": "runs diverge",
+    "km.load('pendulum').mechanism.lean_tree": "base_parameter_tree",
+    "from kumitate.control import upright": "legged.whole_body_ik",
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_warning_points_at_the_line_that_called_the_package(line, tmp_path):
+    path = tmp_path / "lamp.urdf"
+    path.write_text(URDF)
+    program = compile(f"\n\n{line}\n", "/home/lamp.py", "exec")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(program, {"__name__": "lamp", "km": kumitate, "path": path})
+    places = [(w.filename, w.lineno) for w in caught if LINES[line] in str(w.message)]
+    assert places, [str(w.message) for w in caught]
+    assert set(places) == {("/home/lamp.py", 3)}
+
+
+def test_a_warning_is_an_error_where_the_caller_asks():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KumitateWarning)
+        with pytest.raises(KumitateWarning, match="knocks"):
+            kumitate.errors.warn("it knocks")
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if path.name != "errors.py"], ids=title)
+def test_all_warnings_take_that_way(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in ("warn", "warn_explicit")]
+    assert not [node.lineno for node in calls if getattr(node.value, "id", "") == "warnings"], "use kumitate.errors.warn"
