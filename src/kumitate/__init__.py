@@ -107,4 +107,9 @@ def __getattr__(name: str) -> Any:
     return _former(name)
 
 
+def __dir__() -> list[str]:
+    """The public names, those included that are loaded when they are first used."""
+    return [*__all__, "__version__"]
+
+
 _stopping.as_before()

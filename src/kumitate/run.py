@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from . import analysis
 from .errors import InputError
 from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
+from .options import takes_options_of
 from .robot import Robot, as_robot
+from .simulate import many
+from .simulate import run as single
 from .simulate.checks import checked_state
 from .simulate.results.acted import acted
 from .simulate.results.line_laws import check_line_laws
@@ -185,36 +188,46 @@ def runs_in_errors() -> Iterator[None]:
         raise
 
 
+@takes_options_of(single.simulate)
 def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
-    """Simulates a robot from the state (q, v), or from its `start`; options as in `kumitate.simulate.run.simulate`.
+    """Simulates a robot from the state (q, v), or from its `start`.
 
     Args:
         robot: to simulate.
         q: initial coordinates (nq), those of the start by default; v: initial velocities (nv): those of the start if q is the
             start's too, else zero.
+        options: as of `kumitate.simulate.run.simulate`.
 
     Raises:
         InputError: for what is not a robot, and if an argument has a wrong shape or value.
+        DivergenceError: if the motion diverges, or contact has no usable solution; it carries the run up to there. So does,
+            as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
+
+    Warns:
+        KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; also in the audit's notes.
 
     >>> from kumitate import load
     >>> run = simulate(load("pendulum"), duration=0.1)
     >>> run.audit.energy_drift < 1e-9
     True
     """
-    from .simulate import run  # with integrators and controllers: loaded for the first run
-
     robot = as_robot(robot)
     if q is None:
         q, v = robot.start[0], robot.start[1] if v is None else v
     with runs_in_errors():
-        return as_run(run.simulate(robot.mechanism, q, v, **options))
+        return as_run(single.simulate(robot.mechanism, q, v, **options))
 
 
+@takes_options_of(many.simulate_batch)
 def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: Any) -> Runs:
-    """Simulates N runs in one batch; options as in `kumitate.simulate.many.simulate_batch`.
+    """Simulates N runs in one batch, each as `simulate` would simulate it alone.
 
     Args:
         robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
+        options: as of `kumitate.simulate.many.simulate_batch`.
+
+    Raises:
+        InputError: if an argument has a wrong shape or value, or a function cannot be compiled.
 
     >>> from kumitate import load
     >>> runs = simulate_batch(load("pendulum"), [[0.1], [0.2], [0.3]], duration=0.1, every=10)
@@ -222,19 +235,20 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
     (3, 11, 1)
     """
     from .runs import as_runs
-    from .simulate import many
 
     return as_runs(many.simulate_batch(as_robot(robot).mechanism, q, v, **options))
 
 
+@takes_options_of(cast(Any, analysis.linearize))  # whose q has no default
 def linearize(
     robot: Robot | Mechanism, q: Any = None, v: Any = None, tau: Any = None, **options: Any
 ) -> analysis.Linearization:
-    """The equations of motion near a state, ẋ = A x + B u, with their modes; options as in `kumitate.analysis.linearize`.
+    """The equations of motion near a state, ẋ = A x + B u, with their modes.
 
     Args:
         robot: to linearize; q: coordinates (nq), those of its `start` by default; v: velocities (nv), at rest by default.
         tau: constant forces of the drives (nv), zero by default; a `controller` is added to them.
+        options: as of `kumitate.analysis.linearize`.
 
     >>> from kumitate import load
     >>> linear = linearize(load("pendulum"), [0.0], controller=lambda t, q, v: -0.4 * v)

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .errors import InputError
 from .model import Mechanism, Sensor
+from .options import takes_options_of
 from .programs import PROGRAMS, make_program
 from .robot import Robot, as_robot
 from .run import Run, as_run, runs_in_errors
 from .scalar import Program, trace
+from .simulate import run as single
 from .simulate import simulation
 from .simulate.batch import Batch
 from .simulate.checks import by_name
@@ -56,6 +58,7 @@ class Simulation(simulation.MechanismSimulation):
     True
     """
 
+    @takes_options_of(cast(Any, simulation.MechanismSimulation.__init__), single.simulate)
     def __init__(self, robot: Robot | Mechanism, *, outputs: Sequence[str] | Mapping[str, Any] = (), **options: Any):
         """A simulation of a robot from its `start`.
 
@@ -100,8 +103,18 @@ class Simulation(simulation.MechanismSimulation):
         """What it was made of: a copy finds its programs among those that are compiled. Functions must have copies, too."""
         return _simulation_of, (type(self), *self._given)
 
+    @takes_options_of(simulation.MechanismSimulation.run)
     def run(self, q: Any = None, v: Any = None, **options: Any) -> Run:
-        """Simulates from a state, or from the start; options as of `kumitate.simulate.simulation.MechanismSimulation.run`."""
+        """Simulates from a state, or from the start.
+
+        Args:
+            q: initial coordinates (nq), those of the start by default; v: initial velocities (nv): those of the start if q is
+                the start's too, else zero.
+            options: as of `kumitate.simulate.simulation.MechanismSimulation.run`.
+
+        Raises:
+            InputError, DivergenceError: as of `kumitate.simulate`.
+        """
         with runs_in_errors():
             return as_run(super().run(q, v, **options))
 

@@ -116,7 +116,7 @@ def arm(rods: int = 3, *, mass: float = MASS, damping: float = DAMPING, name: st
 
 
 def simulated(case: Case, *, step: float = STEP, **options: Any) -> Result:
-    """A case from rest over 10 s; `options` as in `kumitate.simulate.run.simulate`."""
+    """A case from rest over 10 s; `options` as of `kumitate.simulate`."""
     mechanism = arm(mass=case.mass * MASS, damping=case.damping * DAMPING)
     return simulate(mechanism, START, duration=DURATION, step=step, controller=case.torque, held=(TIP,), **options)
 

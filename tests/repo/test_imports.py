@@ -16,7 +16,7 @@ LATER = {
     "kumitate.cli", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.write", "kumitate.scalar.purity",
-    "kumitate.runs", "kumitate.simulate.results.archive", "kumitate.simulate.many", "kumitate.simulate.run",
+    "kumitate.runs", "kumitate.simulate.results.archive", "kumitate.simulate.simulation", "kumitate.simulate.integrators",
     "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps",
     "kumitate.view",
 }  # fmt: skip

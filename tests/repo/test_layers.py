@@ -7,7 +7,7 @@ import pytest
 from .sources import PACKAGE, ROOMS, dotted, imports, modules, room, studies, title, tree
 
 #: May be imported by everything.
-OPEN_TO_ALL = {"errors", "renamed", "version"}
+OPEN_TO_ALL = {"errors", "options", "renamed", "version"}
 #: Stand above all rooms, and may import these.
 TOP = {"", "__main__", "cli", "convert", "gym"}
 #: Join the rooms: the package's surface uses them, and the rooms that come after them.

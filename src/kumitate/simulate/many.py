@@ -12,16 +12,14 @@ import numpy as np
 from ..errors import InputError, warn
 from ..model import Mechanism
 from ..model.values import checked_whole
-from .batch import Batch
 from .checks import check_memory, checked_rows, step_count, steps_held
-from .rows import LOOK, RUNAWAY
-from .simulation import MechanismSimulation
-from .stepping.forcing import Controller
-from .stepping.system import states_of
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
+    from .batch import Batch
     from .results.contact_record import ContactRecord
+    from .simulation import MechanismSimulation
+    from .stepping.forcing import Controller
 
 __all__ = ["Results", "simulate_batch"]
 
@@ -121,6 +119,10 @@ def simulate_batch(
     >>> runs.q.shape
     (3, 3, 1)
     """
+    from .rows import RUNAWAY  # with integrators and controllers: loaded for the first batch
+    from .simulation import MechanismSimulation
+    from .stepping.system import states_of
+
     q0 = checked_rows(mechanism, "q", q, mechanism.nq)
     runs = len(q0)
     v0 = checked_rows(mechanism, "v", np.zeros((runs, mechanism.nv)) if v is None else v, mechanism.nv)
@@ -169,6 +171,8 @@ def _recorded(
     batch: Batch, count: int, every: int, hold: int | None, controller: Any, progress: Callable[[float], None] | None
 ) -> dict[str, np.ndarray]:
     """All records of a batch, beginning with the start; a sampled controller is called every `hold` steps."""
+    from .rows import LOOK
+
     seen = batch.room(count // every + 1)
     for name, array in seen.items():
         array[:, 0] = batch.state[name]

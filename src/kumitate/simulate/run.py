@@ -10,12 +10,11 @@ import numpy as np
 from ..model import Mechanism
 from .checks import step_count
 from .results.result import Result
-from .simulation import MechanismSimulation
-from .stepping.forcing import Controller
 
 if TYPE_CHECKING:
     from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
+    from .stepping.forcing import Controller
 
 __all__ = ["simulate"]
 
@@ -48,7 +47,8 @@ def simulate(
     Args:
         mechanism: to simulate.
         q: initial coordinates (nq), the neutral ones by default; v: initial velocities (nv), zero by default.
-        duration: [s]; the state is recorded every `step` [s], from 0 to the duration.
+        duration: [s].
+        step: time step [s]; the state is recorded at its multiples, from 0 to the duration.
         integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for stiff
             systems "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
@@ -78,6 +78,7 @@ def simulate(
         contact: the contact model and the surroundings; or a model's name, for a floor at z = 0. Models that make velocities
             jump ("rigid") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
             being rkf45_adaptive. `Result.contact` has their forces.
+        tolerance: relative error of an adaptive step.
         limits: whether joints stop at their position limits (`Limits.lower`, `upper`), by impulses in steps that reach them,
             without rebound, together with the contact of bodies.
         traced: whether functions may be compiled; False calls them all.
@@ -91,6 +92,8 @@ def simulate(
     Warns:
         KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; also in the audit's notes.
     """
+    from .simulation import MechanismSimulation  # with integrators and controllers: loaded for the first run
+
     step_count(duration, step)
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,

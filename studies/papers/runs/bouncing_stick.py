@@ -51,7 +51,7 @@ def mechanism(*, inertia: float = PRINTED) -> Mechanism:
 def simulated(
     method: int = 1, *, inertia: float = PRINTED, step: float = 1e-2, duration: float = DURATION, tolerance: float = 1e-9
 ) -> Result:
-    """The fall by a method of Y; options as of `mechanism` and `kumitate.simulate.run.simulate`."""
+    """The fall by a method of Y; options as of `mechanism` and `kumitate.simulate`."""
     contact = Contact("penalty", surface=Surface(FRICTION), options=METHODS[method])
     return simulate(
         mechanism(inertia=inertia), START, duration=duration, step=step, contact=contact, integrator="rkf45_adaptive",
