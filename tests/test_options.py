@@ -53,7 +53,6 @@ def test_tab_completion_offers_the_public_names_and_nothing_else():
 def test_type_checkers_know_the_options(tmp_path):
     file = tmp_path / "typed.py"
     file.write_text(TYPED)
-    command = [sys.executable, "-m", "mypy", "--config-file", "", "--follow-untyped-imports", str(file)]
-    said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT / "src").stdout
-    faults = [line for line in said.splitlines() if line.startswith(str(file)) and ": error:" in line]
-    assert [int(line.removeprefix(str(file)).split(":")[1]) for line in faults] == [4, 5], said
+    command = [sys.executable, "-m", "mypy", str(file)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout
+    assert re.findall(r"typed\.py:(\d+): error", said) == ["4", "5"], said

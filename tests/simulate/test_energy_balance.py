@@ -85,3 +85,25 @@ def test_impulse_of_a_wrench_is_the_momentum_gained():
     tip = km.Robot(free).pose(run.q, "tip")[:, :3, 3]
     rates = np.gradient(run.momentum[:, :3], run.time, axis=0, edge_order=2)
     np.testing.assert_allclose(rates[1:-1], np.cross(tip, force[3:])[1:-1], rtol=0.0, atol=1e-4)
+
+
+WORDS = {
+    "free": ({}, {"step": 1e-3}, None),
+    "stopped": ({"limits": km.Limits(lower=-0.5)}, {"step": 1e-2}, "at stops"),
+    "coarse": ({}, {"step": 0.25, "integrator": "rk4"}, "long for this motion"),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_the_audit_says_how_much_of_the_energy_is_lost_and_where(case):
+    """In percent of the largest kinetic energy, or range of potential energy; its reason only where it is worth a word."""
+    limits, options, word = WORDS[case]
+    pendulum = km.load("pendulum").mechanism
+    swing = replace(pendulum, joints=tuple(replace(joint, **limits) for joint in pendulum.joints))
+    run = km.simulate(swing, [1.2], duration=2.0, **options)
+    exchanged = max(run.energy.kinetic.max(), np.ptp(run.energy.potential))
+    line = run.audit.lines()[0]
+    assert float(line.split("J, ")[1].split(" %")[0]) == pytest.approx(100.0 * run.audit.energy_drift / exchanged, rel=0.05)
+    assert line.endswith("exchanged") if word is None else word in line
+    assert run.audit.energy_drift < 1e-3 * exchanged if word is None else run.audit.energy_drift > 1e-3 * exchanged
+    assert (run.audit.drift_at_stops > 0.5) == (case == "stopped")

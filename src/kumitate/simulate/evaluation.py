@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..analysis import LoopEquations
 from ..errors import warn
-from ..model import Mechanism, by_loop, drive_states
+from ..model import Bound, Mechanism, by_loop, drive_states
 from .interactions import Interaction
-from .results.audit import Audit, contact_account, energy_jump, quaternion_error
+from .results.audit import Audit, contact_account, energy_balance, energy_jump, quaternion_error
 from .results.passed import limits_passed
 from .results.result import Energy, Result
 from .rows import Rows
@@ -23,10 +24,18 @@ __all__ = ["result_of"]
 
 #: A joint whose own coordinates come this close to their singularity is reported.
 NEAR_SINGULAR = 0.02
+#: A joint is at its stop within this distance [rad, m].
+AT_STOP = 1e-9
 
 
 def result_of(
-    rows: Rows, stepper: Stepper, interaction: Interaction, loops: LoopEquations, settings: dict[str, Any], notes: list[str]
+    rows: Rows,
+    stepper: Stepper,
+    interaction: Interaction,
+    loops: LoopEquations,
+    bounds: Sequence[Bound],
+    settings: dict[str, Any],
+    notes: list[str],
 ) -> Result:
     """The result of a recorded motion, with all outputs along it.
 
@@ -63,8 +72,11 @@ def result_of(
     of_loops = by_loop(mechanism, efforts.T)
     for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
         loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
+    stopped = np.zeros(len(time), dtype=bool) if touched is None else touched.record.force.any(axis=(1, 2))
+    for bound in (bound for bound in bounds if bound.q < mechanism.nq):
+        stopped |= bound.gap(q.T) < AT_STOP
     audit = Audit(
-        energy_drift=float(np.abs(total - total[0] - work).max()),
+        **energy_balance(kinetic, potential, work, stopped),
         work=float(work[-1]),
         quaternion_error=quaternion_error(mechanism, q),
         limits_passed=limits_passed(mechanism, time, q, v, tau, loop_tau),

@@ -394,7 +394,8 @@ class MechanismSimulation(SettledAttributes):
 
     def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
         """The result of a recorded motion, of the mechanism that its parameters make."""
-        return result_of(rows, stepper, self.interaction, self._loops, {"duration": duration, **self.settings}, self.notes)
+        settings = {"duration": duration, **self.settings}
+        return result_of(rows, stepper, self.interaction, self._loops, self.bounds, settings, self.notes)
 
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         """`count` initial states with their loops closed, as `Starts.many`."""

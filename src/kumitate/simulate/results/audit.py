@@ -15,13 +15,15 @@ from .columns import joint_columns
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
 
-__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_jump", "quaternion_error"]
+__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_balance", "energy_jump", "quaternion_error"]
 
 #: A step is reported if its energy is out of balance by more than this part of the energy that the run exchanges, if that is
 #: more than this part of the energy itself.
 _JUMP, _ROUNDING = 0.02, 1e-9
 #: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
+#: Above this part of the energy that a run exchanges, the audit says where its drift comes from.
+_WORTH_A_WORD = 1e-3
 
 
 class LimitPassed(NamedTuple):
@@ -74,6 +76,9 @@ class Audit:
         wall_time: the time that the run took [s].
         efforts: how the controller and each wrench was evaluated, and why.
         contact: contact over the run, if there was any.
+        exchanged: the largest kinetic energy of the run, or the range of its potential energy [J], if that is more.
+        drift_at_stops: how much of all unexplained changes of energy, 0 to 1, falls on steps in which joints are at stops or
+            bodies touch.
     """
 
     energy_drift: float = 0.0
@@ -87,9 +92,11 @@ class Audit:
     wall_time: float = 0.0
     efforts: tuple[str, ...] = ()
     contact: ContactAccount | None = None
+    exchanged: float = 0.0
+    drift_at_stops: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("energy_drift", "work", "quaternion_error", "wall_time"):
+        for name in ("energy_drift", "work", "quaternion_error", "wall_time", "exchanged", "drift_at_stops"):
             object.__setattr__(self, name, float(getattr(self, name)))
         passed = tuple(LimitPassed(str(name), float(time), float(by), *rest) for name, time, by, *rest in self.limits_passed)
         object.__setattr__(self, "limits_passed", passed)
@@ -100,7 +107,7 @@ class Audit:
     def lines(self) -> list[str]:
         """The audit for people, one line per entry."""
         rejected = f", {self.rejected_steps} rejected" if self.rejected_steps else ""
-        lines = [f"energy balance kept to {self.energy_drift:.3g} J"]
+        lines = [self._balance_line()]
         driven = self.work - (self.contact.work if self.contact else 0.0)
         if abs(driven) > 1e-12 * abs(self.work):
             lines.append(f"work of controllers, wrenches and damping {driven:.6g} J")
@@ -120,6 +127,18 @@ class Audit:
             what = ", ".join(f"{item.quantity} from {item.time:.3g} s by up to {item.excess:.3g}" for item in passed)
             lines.append(f"limits passed at {joint} (SI units): {what}")
         return [*lines, *self.efforts, *self.notes]
+
+    def _balance_line(self) -> str:
+        """The drift of energy, as a part of what the run exchanges, and why it is large where it is."""
+        line = f"energy balance kept to {self.energy_drift:.3g} J"
+        if not self.exchanged > self.energy_drift:  # at rest, where a percentage says nothing
+            return line
+        line += f", {100.0 * self.energy_drift / self.exchanged:.2g} % of the {self.exchanged:.3g} J exchanged"
+        if self.energy_drift < _WORTH_A_WORD * self.exchanged:
+            return line
+        if self.drift_at_stops > 0.5:
+            return f"{line}: most of it where joints are at stops or bodies touch, in steps of order 1; shorter ones lose less"
+        return f"{line}: the steps are long for this motion; take shorter ones"
 
     @staticmethod
     def _contact_lines(contact: ContactAccount) -> list[str]:
@@ -170,6 +189,21 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccoun
     )
 
 
+def energy_balance(kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray, stopped: np.ndarray) -> dict[str, float]:
+    """The numbers of an audit on energies along a run (n,) [J]; `stopped` (n,): where joints are at stops or bodies touch."""
+    balance = kinetic + potential - work
+    changes, where = np.abs(np.diff(balance)), stopped[1:] | stopped[:-1]
+    return {
+        "energy_drift": float(np.abs(balance - balance[0]).max()),
+        "exchanged": _exchanged(kinetic, potential),
+        "drift_at_stops": float(changes[where].sum() / changes.sum()) if changes.any() else 0.0,
+    }
+
+
+def _exchanged(kinetic: np.ndarray, potential: np.ndarray) -> float:
+    return max(float(kinetic.max()), float(np.ptp(potential)))
+
+
 def energy_jump(time: np.ndarray, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> tuple[str, ...]:
     """A note on the step with the largest unexplained change of energy, if there is one.
 
@@ -181,7 +215,7 @@ def energy_jump(time: np.ndarray, kinetic: np.ndarray, potential: np.ndarray, wo
     if not len(jumps) or not np.isfinite(jumps).all():
         return ()
     worst = int(np.argmax(np.abs(jumps)))
-    jump, exchanged = float(jumps[worst]), max(float(kinetic.max()), float(np.ptp(potential)))
+    jump, exchanged = float(jumps[worst]), _exchanged(kinetic, potential)
     if not abs(jump) > _JUMP * exchanged + _ROUNDING * float(np.abs(balance).max()):
         return ()
     return (
