@@ -31,7 +31,7 @@ def load(
         source: path of a file (.urdf, .sdf, .xml for MJCF, .xacro, .yaml with the loops of a URDF,
             kumitate's own .json); the name of a sample (see `samples`);
             or that of a robot such as "panda": of example-robot-data (extra `robots`), or of robot_descriptions (extra
-            `descriptions`), which downloads it.
+            `descriptions`), which downloads it once. `kumitate robots` lists all names.
         floating_base: whether the root link of the file floats freely instead of being fixed to the world.
         fix_inertia: whether inertias in such a file that are physically impossible are replaced by the nearest possible ones.
         keep_angles: whether angles in such a file within 1e-10 rad of a quarter turn are kept as written, not read as one.
@@ -72,7 +72,7 @@ def _loaded(
         raise InputError(
             f"there is no sample {source!r}, nor a robot of this name; {similar(str(source), list(SAMPLES))}The samples are "
             f"{', '.join(SAMPLES)}; robots come with pip install 'kumitate[robots]', or 'kumitate[descriptions]', which "
-            "downloads them"
+            "downloads them; `kumitate robots` lists all names"
         )
     if named.path.suffix.lower() == ".xacro":
         options |= {"arguments": {**named.arguments, **(xacro_args or {})}, "packages": named.packages}

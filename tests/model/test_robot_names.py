@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 
 import pytest
 
 import kumitate as km
+from kumitate.cli.app import run
 from kumitate.errors import InputError, ModelError
 from kumitate.model.read import robot_names, xacro
 
@@ -105,13 +108,13 @@ def test_robots_of_example_robot_data_have_names(name, moving):
 
 
 def test_files_of_one_name_have_those_of_their_folders():
-    known = robot_names.known_names()
-    assert {"panda", "anymal_b", "anymal_c", "cassie"} <= set(known)
+    known = [robot.name for robot in robot_names.named_robots()]
+    assert {"panda", "anymal_b", "anymal_c", "cassie", "talos"} <= set(known)
     assert len(known) == len(set(known))
 
 
 def test_a_sample_comes_before_a_robot_of_the_same_name():
-    assert "double_pendulum" in robot_names.known_names()
+    assert "double_pendulum" in [robot.name for robot in robot_names.named_robots()]
     assert km.load("double_pendulum").start[0].tolist() != [0.0, 0.0]
 
 
@@ -119,7 +122,8 @@ def test_a_sample_comes_before_a_robot_of_the_same_name():
     ("name", "message"),
     [
         ("pandaa", r"there is no sample 'pandaa', nor a robot of this name; did you mean 'panda'\? The samples are pendulum"),
-        ("talos", r"did you mean 'talos_full_v2' or"),
+        ("Panda", r"did you mean 'panda'\?"),
+        ("talos_full", r"did you mean 'talos_full_v2' or"),
         ("zzzzzz", r"nor a robot of this name; The samples are .*pip install 'kumitate\[robots\]'"),
     ],
 )
@@ -128,18 +132,66 @@ def test_unknown_names_suggest_close_ones(name, message):
         km.load(name)
 
 
+@pytest.mark.filterwarnings("ignore::kumitate.KumitateWarning")
+@pytest.mark.parametrize(("name", "taken", "moving"), [("talos", "talos_full_v2", 44), ("g1", "g1_29dof_rev_1_0", 29)])
+def test_the_name_of_a_folder_is_its_file_with_the_shortest_name(name, taken, moving):
+    """Nothing is downloaded for a robot that is here; what is taken, and what there is besides, is said."""
+    with pytest.warns(km.KumitateWarning, match=f"robot '{name}' is '{taken}' of example-robot-data; there are also '{name}_"):
+        assert km.load(name).nv == moving
+    with pytest.warns(km.KumitateWarning) as said:
+        km.load(taken)
+    assert "Load it by its full name" not in "".join(str(one.message) for one in said)
+
+
+DESCRIPTION = """from ._cache import clone_to_cache as _clone_to_cache
+
+REPOSITORY_PATH: str = _clone_to_cache(
+    "{repository}",
+    commit=None,
+)
+{key}: str = {path!r}
+"""
+REPOSITORIES = """from dataclasses import dataclass
+
+@dataclass
+class Repository:
+    cache_path: str
+    commit: str
+    url: str
+
+REPOSITORIES = {
+    "sticks": Repository("sticks", "0123456789012345678901234567890123456789", "ssh://sticks"),
+    "mills": Repository("mills", "v1.0", "ssh://mills"),
+}
+"""
+CACHE = """def clone_to_cache(name, commit=None):
+    print("Cloning", name)
+    if name == "mills":
+        raise OSError("Cmd('git') failed: \\n stderr: 'fatal: could not resolve host: mills'")
+    return name
+"""
+
+
 @pytest.fixture
 def downloads(tmp_path, monkeypatch, package):
-    """A package of the shape of robot_descriptions, whose modules find their files, or fail as without a network."""
+    """A package of the shape of robot_descriptions, with one repository cloned, and another that cannot be."""
     folder = tmp_path / "robot_descriptions"
     folder.mkdir()
-    (folder / "__init__.py").write_text("", encoding="utf-8")
-    (folder / "stick_description.py").write_text(f"URDF_PATH = {str(tmp_path / 'stick.urdf')!r}\n", encoding="utf-8")
     (tmp_path / "stick.urdf").write_text('<robot name="stick"><link name="rod"/></robot>', encoding="utf-8")
-    (folder / "made_description.py").write_text(
-        f"XACRO_PATH = {str(package / 'arm.urdf.xacro')!r}\nXACRO_ARGS = {{'mass': '7'}}\n", encoding="utf-8"
-    )
-    (folder / "far_description.py").write_text("raise OSError('could not resolve host')\n", encoding="utf-8")
+    files = {
+        "stick": ("sticks", "URDF_PATH", tmp_path / "stick.urdf"), "g1": ("sticks", "URDF_PATH", tmp_path / "stick.urdf"),
+        "made": ("sticks", "XACRO_PATH", package / "arm.urdf.xacro"), "wind": ("mills", "MJCF_PATH", tmp_path / "wind.xml"),
+    }  # fmt: skip
+    for name, (repository, key, path) in files.items():
+        text = DESCRIPTION.format(repository=repository, key=key, path=str(path))
+        more = "XACRO_ARGS = {'mass': '7'}\n" if key == "XACRO_PATH" else ""
+        (folder / f"{name}_description.py").write_text(text + more, encoding="utf-8")
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    (folder / "_repositories.py").write_text(REPOSITORIES, encoding="utf-8")
+    (folder / "_cache.py").write_text(CACHE, encoding="utf-8")
+    (tmp_path / "cache" / "sticks" / ".git").mkdir(parents=True)
+    (tmp_path / "cache" / "sticks" / ".git" / "HEAD").write_text("0123456789" * 4 + "\n", encoding="utf-8")
+    monkeypatch.setenv("ROBOT_DESCRIPTIONS_CACHE", str(tmp_path / "cache"))
     for name in [key for key in sys.modules if key.split(".")[0] == "robot_descriptions"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -149,13 +201,50 @@ def downloads(tmp_path, monkeypatch, package):
 
 
 @pytest.mark.usefixtures("downloads")
-def test_other_robots_come_through_robot_descriptions():
+def test_other_robots_come_through_robot_descriptions(capfd):
     assert km.load("stick").name == "stick"
     assert km.load("made").bodies["upper"].mass == 7.0
-    with pytest.raises(InputError, match=r"robot 'far': robot_descriptions cannot bring its file: could not resolve host\. It"):
-        km.load("far")
+    assert capfd.readouterr() == ("", ""), "they are here, and no word of git's is"
     with pytest.raises(InputError, match="did you mean 'stick'"):
         km.load("stik")
+
+
+@pytest.mark.usefixtures("downloads")
+def test_a_download_is_announced_and_its_failure_has_a_remedy(capfd):
+    message = (
+        r"robot 'wind': .* bring its file: could not resolve host: mills\. It downloads .* `kumitate robots` lists without"
+    )
+    with pytest.raises(InputError, match=message):
+        km.load("wind")
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert re.fullmatch(
+        r"kumitate: robot_descriptions downloads the robot 'wind' from ssh://mills, once, to .*cache\n", said.err
+    )
+
+
+@pytest.mark.filterwarnings("ignore::kumitate.KumitateWarning")
+@pytest.mark.usefixtures("downloads")
+def test_of_a_robot_in_both_packages_the_one_that_is_here_is_taken():
+    with pytest.warns(km.KumitateWarning, match=r"'g1' is 'g1_29dof_rev_1_0'.*'g1_description' of robot_descriptions"):
+        assert km.load("g1").nv == 29
+    assert km.load("g1_description").name == "stick"
+
+
+@pytest.mark.usefixtures("downloads")
+def test_the_command_lists_all_names_and_what_each_needs(capsys):
+    assert run(["robots", "--json"]) == 0
+    listed = {robot["name"]: robot for robot in json.loads(capsys.readouterr().out)["robots"]}
+    assert listed["pa10"] == {"name": "pa10", "source": "kumitate", "needs": ""}
+    assert listed["talos"] == {"name": "talos", "source": "example-robot-data: talos_full_v2", "needs": ""}
+    assert (listed["stick"]["source"], listed["stick"]["needs"]) == ("robot_descriptions", "")
+    assert listed["wind"]["needs"] == "a download"
+    assert run(["robots", "WIN"]) == 0
+    assert capsys.readouterr().out.split() == ["name", "from", "needs", "wind", "robot_descriptions", "a", "download"]
+    assert run(["robots", "stikc"]) == 1
+    assert "did you mean 'stick'? `kumitate robots` lists all" in capsys.readouterr().err.replace("\n", " ")
+    assert run(["info"]) == 1
+    assert "`kumitate robots` lists" in capsys.readouterr().err.replace("\n", " ")
 
 
 # --- gravity ------------------------------------------------------------------------------------------------------------------

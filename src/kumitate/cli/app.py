@@ -20,6 +20,7 @@ _VERBS = {
     "sweep": "Simulate all runs of a scenario's sweep, on one machine or several; write a table and a page to a folder.",
     "cluster": "Start a scheduler with workers on this machine, for sweeps.",
     "info": "List the bodies, joints and sizes of a mechanism.",
+    "robots": "List the robots that have a name, where they come from and what they need.",
     "check": "Check a robot file or a mechanism for faults, with a remedy for each.",
     "view": "Play a mechanism live in a browser: sliders, play, pause, step, reset, bodies to drag.",
     "plot": "Draw the last result, or that of a file, again without simulating.",

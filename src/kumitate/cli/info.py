@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import KumitateWarning
+from ..errors import InputError, KumitateWarning
 from ..model import WORLD, Limits, Mechanism
 from ..model.read import names_file, read_file
 from .arcs import Arc, with_arcs
@@ -20,11 +20,18 @@ _CLOSED = 1e-9
 
 
 def info(
-    robot: RobotName, /, *, floating_base: FloatingBase = False, fix_inertia: FixInertia = False, as_json: AsJson = False
+    robot: RobotName | None = None,
+    /,
+    *,
+    floating_base: FloatingBase = False,
+    fix_inertia: FixInertia = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the bodies, joints and sizes of a mechanism."""
     from .. import load
 
+    if robot is None:
+        raise InputError("info needs a robot: a file, or a name that `kumitate robots` lists")
     options: dict[str, Any] = {"floating_base": floating_base, "fix_inertia": fix_inertia}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", KumitateWarning)

@@ -11,7 +11,7 @@ from ..model.read import readable
 
 __all__ = ["AsJson", "FixInertia", "FloatingBase", "Formats", "Gif", "Hold", "Out", "RobotName", "StartQ"]
 
-RobotName = Annotated[str, Parameter(help=f"A robot file ({readable()}) or the name of a sample, for example pa10.")]
+RobotName = Annotated[str, Parameter(help=f"A robot file ({readable()}) or a name that `kumitate robots` lists.")]
 FloatingBase = Annotated[bool, Parameter(negative="", show_default=False, help="Let the root body float freely.")]
 FixInertia = Annotated[
     bool,

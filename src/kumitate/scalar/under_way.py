@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["Work", "under_way"]
+__all__ = ["Work", "say", "under_way"]
 
 #: Work is announced once it has taken this long [s].
 LONG = 1.0
@@ -64,7 +64,7 @@ class _Watch:
         for work in self.running:
             if work.told is None and time.perf_counter() - work.begin > LONG:
                 work.told = work.what()
-                _say(f"{work.told} …")
+                say(f"{work.told} …")
 
 
 _watch = _Watch()
@@ -93,10 +93,11 @@ def under_way(what: Callable[[], str]) -> Iterator[Work]:
         _here.working = False
         _watch.end(work)
     if work.told is not None:
-        _say(f"{work.told} took {time.perf_counter() - work.begin:.1f} s{work.note}")
+        say(f"{work.told} took {time.perf_counter() - work.begin:.1f} s{work.note}")
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Writes a line on standard error, where there is one."""
     if sys.stderr is not None:
         sys.stderr.write(f"kumitate: {line}\n")
         sys.stderr.flush()

@@ -72,9 +72,9 @@ def result_of(
     of_loops = by_loop(mechanism, efforts.T)
     for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
         loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
-    stopped = np.zeros(len(time), dtype=bool) if touched is None else touched.record.force.any(axis=(1, 2))
+    stopped: Any = np.zeros(len(time), dtype=bool) if touched is None else touched.record.force.any(axis=(1, 2))
     for bound in (bound for bound in bounds if bound.q < mechanism.nq):
-        stopped |= bound.gap(q.T) < AT_STOP
+        stopped = stopped | (bound.gap(list(q.T)) < AT_STOP)
     audit = Audit(
         **energy_balance(kinetic, potential, work, stopped),
         work=float(work[-1]),

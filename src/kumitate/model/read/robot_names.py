@@ -1,35 +1,33 @@
-"""Robots by name: the files of example-robot-data, and those that robot_descriptions downloads."""
+"""Robots by name: the files of example-robot-data, and those of robot_descriptions."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import re
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 
-from ...errors import InputError
+from ...errors import warn
+from .downloaded_robots import RobotFile, descriptions
 
-__all__ = ["RobotFile", "described_robot", "known_names", "robots_folder", "similar"]
+__all__ = ["NamedRobot", "RobotFile", "described_robot", "named_robots", "robots_folder", "similar"]
 
-#: The package that downloads descriptions, and the ending of the names of its modules.
-_DESCRIPTIONS, _ENDING = "robot_descriptions", "_description"
-#: Where a module of it says its file is, in the order of preference.
-_PATHS = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH", "SDF_PATH")
+_DATA = "example-robot-data"
+#: A name with this ending is of robot_descriptions, even where example-robot-data has the robot, too.
+_ENDING = "_description"
 
 
 @dataclass(frozen=True)
-class RobotFile:
-    """The file of a robot; `arguments` and `packages` are those of a xacro source."""
+class NamedRobot:
+    """A robot that can be loaded by name, where it comes from, and what it needs before: "a download", an extra, or ""."""
 
-    path: Path
-    arguments: dict[str, Any] = field(default_factory=dict)
-    packages: dict[str, str] = field(default_factory=dict)
+    name: str
+    source: str
+    needs: str = ""
 
 
 def described_robot(name: str) -> RobotFile | None:
@@ -37,34 +35,51 @@ def described_robot(name: str) -> RobotFile | None:
 
     Raises:
         InputError: if robot_descriptions knows the name but cannot bring the file, as without a network; with its reason.
+
+    Warns:
+        KumitateWarning: if the name is that of several files of example-robot-data; the message says which is taken.
     """
-    file = _installed().get(name)
-    if file is not None:
-        return RobotFile(file)
-    return _download(name) if name in _descriptions() else None
+    files = _installed()
+    if name in files:
+        return RobotFile(files[name])
+    known = descriptions()
+    if variants := _variants(files).get(name):
+        others = [*map(repr, variants[1:]), *([f"{name + _ENDING!r} of robot_descriptions"] if name in known else [])]
+        also = f"; there are also {', '.join(others)}" if others else ""
+        warn(f"robot {name!r} is {variants[0]!r} of {_DATA}{also}. Load it by its full name")
+        return RobotFile(files[variants[0]])
+    description = known.get(name.removesuffix(_ENDING))
+    return None if description is None else description.file()
 
 
-def known_names() -> list[str]:
-    """The names of all robots that can be loaded by name."""
-    return sorted({*_installed(), *_descriptions()})
+def named_robots() -> list[NamedRobot]:
+    """All robots that can be loaded by name, by the alphabet."""
+    files = _installed()
+    robots = {name: NamedRobot(name, "robot_descriptions", item.needs) for name, item in descriptions().items()}
+    robots |= {name: NamedRobot(name, f"{_DATA}: {variants[0]}") for name, variants in _variants(files).items()}
+    robots |= {name: NamedRobot(name, _DATA) for name in files}
+    return sorted(robots.values(), key=lambda robot: robot.name.lower())
 
 
 def similar(name: str, samples: list[str]) -> str:
     """The close matches among samples and robots, as a question with a blank behind it; "" if there are none."""
-    names = [*samples, *known_names()]
-    near = [other for other in names if other.startswith(f"{name}_")][:3] or get_close_matches(name, names, 3)
-    return f"did you mean {' or '.join(repr(other) for other in near)}? " if near else ""
+    files = _installed()
+    names = {other.lower(): other for other in (*descriptions(), *_variants(files), *files, *samples)}
+    low = name.lower()
+    near = [names[low]] if low in names else [names[other] for other in sorted(names) if other.startswith(f"{low}_")][:3]
+    near = near or [names[other] for other in get_close_matches(low, names, 3)]
+    return f"did you mean {' or '.join(map(repr, near))}? " if near else ""
 
 
 def robots_folder() -> Path | None:
     """Where example-robot-data puts its files: in its wheel's own folder, or beside Pinocchio's; None if they are not there."""
     with suppress(PackageNotFoundError):
-        place = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
+        place = Path(str(distribution(_DATA).locate_file("cmeel.prefix/share/example-robot-data/robots")))
         if place.is_dir():
             return place
     spec = importlib.util.find_spec("pinocchio")
     above = Path(spec.origin).parents if spec is not None and spec.origin else ()
-    return next((place for p in above if (place := p / "share" / "example-robot-data" / "robots").is_dir()), None)
+    return next((place for p in above if (place := p / "share" / _DATA / "robots").is_dir()), None)
 
 
 def _installed() -> dict[str, Path]:
@@ -83,31 +98,17 @@ def _installed() -> dict[str, Path]:
     }
 
 
+def _variants(files: dict[str, Path]) -> dict[str, list[str]]:
+    """Names of folders that no file has, "talos", each with the names of its files that begin so, the shortest first."""
+    folder = robots_folder()
+    shorts = {name: _short(file.relative_to(folder).parts[0]) for name, file in files.items()} if folder else {}
+    found: dict[str, list[str]] = {}
+    for name in sorted(files, key=lambda name: (len(name), name)):
+        if name.startswith(f"{shorts[name]}_") and shorts[name] not in files:
+            found.setdefault(shorts[name], []).append(name)
+    return found
+
+
 def _short(folder: str) -> str:
     """The robot's name in that of its folder."""
     return re.sub(r"(_simple)?(_description|_data)$", "", folder)
-
-
-def _descriptions() -> set[str]:
-    """The names of robot_descriptions, without loading it."""
-    spec = importlib.util.find_spec(_DESCRIPTIONS)
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    return {file.stem.removesuffix(_ENDING) for place in places for file in Path(place).glob(f"[!_]*{_ENDING}.py")}
-
-
-def _download(name: str) -> RobotFile:
-    try:
-        module = importlib.import_module(f"{_DESCRIPTIONS}.{name}{_ENDING}")
-    except Exception as error:  # of git and of the network, of many kinds
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(
-            f"robot {name!r}: robot_descriptions cannot bring its file: {said[:300]}. It downloads with git; check the "
-            "network, or give the path of a file"
-        ) from None
-    for key in _PATHS:
-        if hasattr(module, key):
-            xacro = key == "XACRO_PATH"
-            arguments = getattr(module, "XACRO_ARGS", {}) if xacro else {}
-            packages = getattr(module, "XACRO_PACKAGE_PATHS", {}) if xacro else {}
-            return RobotFile(Path(getattr(module, key)), dict(arguments), dict(packages))
-    raise InputError(f"robot {name!r}: its description has none of {', '.join(_PATHS)}; give the path of a file")
