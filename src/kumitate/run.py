@@ -19,6 +19,7 @@ from .options import takes_options_of
 from .robot import Robot, as_robot
 from .simulate import many
 from .simulate import run as single
+from .simulate.bar import bar
 from .simulate.checks import checked_state
 from .simulate.results.acted import acted
 from .simulate.results.line_laws import check_line_laws
@@ -214,8 +215,8 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     robot = as_robot(robot)
     if q is None:
         q, v = robot.start[0], robot.start[1] if v is None else v
-    with runs_in_errors():
-        return as_run(single.simulate(robot.mechanism, q, v, **options))
+    with runs_in_errors(), bar(f"simulating {robot.name}", options.pop("progress", None)) as progress:
+        return as_run(single.simulate(robot.mechanism, q, v, progress=progress, **options))
 
 
 @takes_options_of(many.simulate_batch)
@@ -236,7 +237,9 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
     """
     from .runs import as_runs
 
-    return as_runs(many.simulate_batch(as_robot(robot).mechanism, q, v, **options))
+    robot = as_robot(robot)
+    with bar(f"simulating {robot.name}, {len(q)} runs", options.pop("progress", None)) as progress:
+        return as_runs(many.simulate_batch(robot.mechanism, q, v, progress=progress, **options))
 
 
 @takes_options_of(cast(Any, analysis.linearize))  # whose q has no default

@@ -19,6 +19,7 @@ from .run import Run, as_run, runs_in_errors
 from .scalar import Program, trace
 from .simulate import run as single
 from .simulate import simulation
+from .simulate.bar import bar
 from .simulate.batch import Batch
 from .simulate.checks import by_name
 from .simulate.parameters import Variation
@@ -115,8 +116,8 @@ class Simulation(simulation.MechanismSimulation):
         Raises:
             InputError, DivergenceError: as of `kumitate.simulate`.
         """
-        with runs_in_errors():
-            return as_run(super().run(q, v, **options))
+        with runs_in_errors(), bar(f"simulating {self.mechanism.name}", options.pop("progress", None)) as progress:
+            return as_run(super().run(q, v, progress=progress, **options))
 
     def view(self, *, host: str = "127.0.0.1", port: int = 8080, dark: bool = False) -> LiveView:
         """Plays this simulation live in a browser page, which notebooks display; it runs until `close`.

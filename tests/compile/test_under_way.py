@@ -14,7 +14,7 @@ import pytest
 from kumitate.compile import Kernel, engine
 from kumitate.scalar import sin, trace
 from kumitate.scalar import under_way as _function  # the module has the name of its function
-from kumitate.scalar.under_way import under_way
+from kumitate.scalar.under_way import expect, under_way
 
 MODULE = sys.modules[_function.__module__]
 
@@ -45,14 +45,14 @@ def test_a_long_compilation_is_announced_while_it_lasts(listen, monkeypatch):
 
     def slow(text, target):
         wait_for(said, "compiling")
-        assert said.getvalue() == "kumitate: compiling slow (2 operations) …\n"
+        assert said.getvalue() == "kumitate: compiling slow …\n"
         return compiled(text, target)
 
     monkeypatch.setattr(engine, "object_code", slow)
     Kernel(program)([0.3])
     first, second = said.getvalue().splitlines()
-    assert first == "kumitate: compiling slow (2 operations) …"
-    assert re.fullmatch(r"kumitate: compiling slow \(2 operations\) took \d+\.\d s; the next time it is read from disk", second)
+    assert first == "kumitate: compiling slow …"
+    assert re.fullmatch(r"kumitate: compiling slow took \d+\.\d s; the next time it is read from disk", second)
 
 
 def test_a_long_trace_is_announced_once(listen):
@@ -70,6 +70,33 @@ def test_a_long_trace_is_announced_once(listen):
     first, second = said.getvalue().splitlines()
     assert first == "kumitate: tracing outer …"
     assert re.fullmatch(r"kumitate: tracing outer took \d+\.\d s", second)
+
+
+def test_the_time_to_go_is_told_where_it_is_known(listen):
+    """With the announcement, and once more if it becomes known later and is long."""
+    said = listen()
+    with under_way(lambda: "long work"):
+        expect(12.0)
+        wait_for(said, "to go")
+        with under_way(lambda: "part of it"):
+            expect(60.0)
+            wait_for(said, "60 s to go")
+    first, second, last = said.getvalue().splitlines()
+    assert first == "kumitate: long work, about 12 s to go …"
+    assert second == "kumitate: long work, about 60 s to go …"
+    assert last.startswith("kumitate: long work took")
+    expect(3.0)  # of nothing that is under way: no error
+
+
+def test_llvms_time_is_foretold_by_the_length_of_its_text(listen, monkeypatch):
+    """Ten times too long or too short would be worse than no word."""
+    told = []
+    monkeypatch.setattr(engine, "expect", told.append)
+    listen()
+    program = trace(lambda x: [sum((sin(x[k % 9] * (1.0 + k)) for k in range(300)), 0.0)], {"x": 9}, "many_sines")
+    begin = time.process_time()
+    Kernel(program)([0.1 * k for k in range(9)])
+    assert 0.1 < sum(told) / (time.process_time() - begin) < 10.0
 
 
 def test_nothing_is_said_of_short_work(listen, monkeypatch):

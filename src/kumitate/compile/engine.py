@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ProgramError
+from ..scalar.under_way import expect
 from ..scalar.verify import verifying
 from .disk import cached
 from .linking import linked, placed
@@ -25,6 +26,7 @@ _FORM = "3"  # version of `object_code` itself, apart from the text and the targ
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
+_SECONDS = 0.7e-6  # that LLVM takes for a letter of a module, about the same for all on one machine
 _switch = threading.Lock()
 
 
@@ -62,6 +64,7 @@ def generate(text: str, target: Target, *, kept: bool = True) -> ObjectFile:
     if kept:
         return kept_image(text, target, lambda: generate(text, target, kept=False))
     begin = time.perf_counter()
+    expect(_SECONDS * len(text))
     return ObjectFile(object_code(text, target), False, False, time.perf_counter() - begin)
 
 

@@ -197,7 +197,7 @@ class Kernel:
             from .llvm import ENTRY, HostBatch, LazyEntry
             from .pipeline import Compilation, machine_code, object_file
 
-            with under_way(lambda: f"compiling {self.name} ({self.operations} operations)") as work:
+            with under_way(lambda: f"compiling {self.name}") as work:
                 if lanes not in self._compilations:
                     entry = LazyEntry(ENTRY, lambda: HostBatch(self.program))
                     key = self._given.key if isinstance(self._given, StoredProgram) else ""

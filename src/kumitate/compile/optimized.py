@@ -10,12 +10,15 @@ from __future__ import annotations
 import time
 
 from ..errors import ProgramError
+from ..scalar.under_way import expect
 from ..scalar.verify import verifying
 from .engine import ObjectFile, kept_image, switched
 from .target import Target, binding, machine
 
 __all__ = ["optimized_object"]
 
+#: LLVM's time for a letter of a module, about the same for all on one machine [s].
+_SECONDS = 3e-6
 #: Lines of a long module.
 _LONG = 10_000
 
@@ -25,6 +28,7 @@ def optimized_object(text: str, target: Target) -> ObjectFile:
 
     def make() -> ObjectFile:
         begin = time.perf_counter()
+        expect(_SECONDS * len(text))
         return ObjectFile(_object_code(text, target), False, False, time.perf_counter() - begin)
 
     return kept_image(f"O3 or lean\0{text}", target, make)

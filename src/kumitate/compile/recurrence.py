@@ -76,7 +76,7 @@ class Recurrence:
         from .pipeline import Compilation, machine_code, object_file
 
         if lanes not in self._codes:
-            with under_way(lambda: f"compiling {self.step.name} ({self.operations} operations)") as work:
+            with under_way(lambda: f"compiling {self.step.name}") as work:
                 if lanes not in self._compilations:
                     programs = self.step, self.look
                     entry = LazyEntry(ROLLOUT, lambda: RolloutEntry(*map(traced, programs)))

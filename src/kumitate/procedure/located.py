@@ -44,7 +44,7 @@ class LocatedProgram:
 
         given, name = self.program, "located_program"
         arrays = (*given.inputs, *given.outputs)
-        with under_way(lambda: f"compiling {given.name} ({given.operations.total()} operations)") as work:
+        with under_way(lambda: f"compiling {given.name}") as work:
             entry = LazyEntry(name, lambda: Gathered(name, traced(given), (False,) * len(arrays)))
             key = given.key if isinstance(given, StoredProgram) else ""
             self._code = link([object_file(Compilation(entry, 1, key=key))], [name])

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["Work", "say", "under_way"]
+__all__ = ["Work", "expect", "say", "under_way"]
 
 #: Work is announced once it has taken this long [s].
 LONG = 1.0
+#: What is expected to take longer than this after the announcement is announced again [s].
+_WORTH_A_LINE = 5.0
 #: Period at which running work is checked [s], and the number of idle checks after which the watching thread sleeps.
 _PAUSE, _PATIENCE = 0.1, 50
 _here = threading.local()
@@ -21,12 +23,30 @@ _here = threading.local()
 
 @dataclass(eq=False)
 class Work:
-    """Work in progress. `told`: the announcement made, None before; `note`: added to the message about the time it took."""
+    """Work in progress.
+
+    Attributes:
+        told: the announcement made, None before.
+        note: added to the message about the time it took.
+        end: when it is expected to end, on the clock of `begin` [s]; `told_end`: as was announced.
+    """
 
     what: Callable[[], str]
     told: str | None = None
     note: str = ""
     begin: float = field(default_factory=time.perf_counter)
+    end: float | None = None
+    told_end: float | None = None
+
+    def announce(self) -> None:
+        """Says what is under way and, where it is known, how long it will take."""
+        now = time.perf_counter()
+        left = 0.0 if self.end is None else self.end - now
+        first = self.told is None and now - self.begin > LONG
+        if not first and (self.told is None or self.end == self.told_end or left < _WORTH_A_LINE):
+            return
+        self.told, self.told_end = self.told or self.what(), self.end
+        say(f"{self.told}{f', about {left:.0f} s to go' if left >= 1.0 else ''} …")
 
 
 class _Watch:
@@ -62,9 +82,7 @@ class _Watch:
     def _announce(self) -> None:
         """A separate function, so that the waiting thread holds no references to work."""
         for work in self.running:
-            if work.told is None and time.perf_counter() - work.begin > LONG:
-                work.told = work.what()
-                say(f"{work.told} …")
+            work.announce()
 
 
 _watch = _Watch()
@@ -82,18 +100,25 @@ def under_way(what: Callable[[], str]) -> Iterator[Work]:
         what: gives the text, such as "compiling f"; called only if the work is announced.
     """
     work = Work(what)
-    if getattr(_here, "working", False):
+    if getattr(_here, "work", None) is not None:
         yield work
         return
     _watch.begin(work)
-    _here.working = True
+    _here.work = work
     try:
         yield work
     finally:
-        _here.working = False
+        _here.work = None
         _watch.end(work)
     if work.told is not None:
         say(f"{work.told} took {time.perf_counter() - work.begin:.1f} s{work.note}")
+
+
+def expect(seconds: float) -> None:
+    """Says of the work in progress, if there is any, that it will take about so long from now on [s]."""
+    work = getattr(_here, "work", None)
+    if work is not None:
+        work.end = time.perf_counter() + seconds
 
 
 def say(line: str) -> None:

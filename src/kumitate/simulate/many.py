@@ -109,7 +109,7 @@ def simulate_batch(
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
         contact, limits: as in `simulate`.
-        progress: called with the fraction done.
+        progress: as in `simulate`.
 
     Raises:
         InputError: if an argument has a wrong shape or value, or a function cannot be compiled.

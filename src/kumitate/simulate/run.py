@@ -82,7 +82,8 @@ def simulate(
         limits: whether joints stop at their position limits (`Limits.lower`, `upper`), by impulses in steps that reach them,
             without rebound, together with the contact of bodies.
         traced: whether functions may be compiled; False calls them all.
-        progress: called with the fraction done from time to time.
+        progress: called with the fraction done from time to time. `kumitate.simulate` draws a bar without it, in terminals and
+            notebooks, for runs of more than 2 s; `lambda done: None` leaves it out.
 
     Raises:
         InputError: if an argument has a wrong shape or value.
