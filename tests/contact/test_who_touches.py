@@ -45,6 +45,7 @@ def test_links_of_a_robot_touch_by_name_or_all_but_neighbours():
     ground = {(f"b{k}", "ground") for k in range(4)}
     assert pairs_in(chain(), Contact()) == ground
     assert pairs_in(chain(), Contact(between=[("b0", "b3")])) == ground | {("b0", "b3")}
+    assert pairs_in(chain(), Contact(between=[("b0", "b3"), ("ground", "b1")])) == ground | {("b0", "b3")}
     assert pairs_in(chain(), Contact(between="all")) == ground | {("b0", "b2"), ("b0", "b3"), ("b1", "b3")}
     closed = chain(Loop("rod", "revolute", "b0", "b3"))
     assert pairs_in(closed, Contact(between="all")) == ground | {("b0", "b2"), ("b1", "b3")}

@@ -39,9 +39,10 @@ class Contact:
             each shape's own `friction`, of which the larger one holds where two of them touch; `Surface()` where none has any.
         pairs: what holds between two bodies, or a body and "ground", by their names in any order, in place of what their
             surfaces combine to; belts are of surfaces alone.
-        between: pairs of bodies that may touch each other, by name. None: all pairs of bodies that only the world connects
-            (two balls, a stack of boxes), and none that joints connect; "all": all pairs, but for bodies that are fixed to each
-            other or neighbours at a joint. Both without the mechanism's `no_contact`.
+        between: pairs of bodies that may touch each other, by name; all touch the ground, which may stand here too. None: all
+            pairs of bodies that only the world connects (two balls, a stack of boxes), and none that joints connect; "all":
+            all pairs, but for bodies that are fixed to each other or neighbours at a joint. Both without the mechanism's
+            `no_contact`.
         apart: pairs of bodies, or of a body and "ground", that never touch, by name, such as those of an SRDF.
         groups: (groups, mask) of bodies or "ground" as bits of whole numbers: two touch only if each is in a group that the
             mask of the other has. Bodies without are in all groups, and their masks have all.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,8 @@ class Touchable:
         never = {*mechanism.no_contact, *((two, one) for one, two in mechanism.no_contact)}
         pairs = {(one, other) for one in moving for other, _, _ in standing}
         barred = {pair for pair in pairs if pair in never or not contact.may(*pair)}
-        return cls(moving, standing, _between(mechanism, tree, contact, moving), frozenset(barred))
+        fixed = {name for name, _, _ in standing}
+        return cls(moving, standing, _between(mechanism, tree, contact, moving, fixed), frozenset(barred))
 
     def beside(self, name: str) -> list[tuple[str, Place, Geometry]]:
         """What stands in the world that a moving body may touch."""
@@ -82,16 +83,19 @@ def between_bodies(tree: Tree, found: Touchable) -> Sequence[tuple[str, str]]:
     return found.between if found.between is not None else _apart(tree, found.moving)
 
 
-def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pair: tuple[str, str]) -> None:
-    """Refuses a pair of bodies that cannot touch each other."""
-    for name in pair:
-        if name not in moving:
+def _check_pair(
+    mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], fixed: Container[str], pair: tuple[str, str]
+) -> None:
+    """Refuses a pair of bodies that cannot touch each other; one of both may be `fixed` in the world."""
+    beside = [name in fixed for name in pair]
+    for name, of_world in zip(pair, beside, strict=True):
+        if name not in moving and (all(beside) or not of_world):
             why = "has no shape to touch with" if name in tree.places and tree.places[name].link >= 0 else "does not move"
             raise InputError(
                 f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}: {name!r} {why}; pairs must be of moving "
-                "bodies with collision shapes; these can touch the ground anyway. Leave the pair out, or give the shape"
+                "bodies with collision shapes, or of one and the ground. Leave the pair out, or give the shape"
             )
-    if tree.places[pair[0]].link == tree.places[pair[1]].link:
+    if not any(beside) and tree.places[pair[0]].link == tree.places[pair[1]].link:
         raise InputError(
             f"{mechanism.name}: contact between {pair[0]!r} and {pair[1]!r}, which are fixed to each other; they must be able "
             "to move against each other. Leave the pair out"
@@ -99,7 +103,7 @@ def _check_pair(mechanism: Mechanism, tree: Tree, moving: Mapping[str, Any], pai
 
 
 def _between(
-    mechanism: Mechanism, tree: Tree, contact: Contact, moving: Mapping[str, Any]
+    mechanism: Mechanism, tree: Tree, contact: Contact, moving: Mapping[str, Any], fixed: Container[str]
 ) -> tuple[tuple[str, str], ...] | None:  # fmt: skip
     """`Touchable.between`."""
     asked, never = contact.between, set(mechanism.no_contact)
@@ -112,8 +116,8 @@ def _between(
         return None if plain else tuple(kept)
     named = tuple(asked)
     for pair in named:
-        _check_pair(mechanism, tree, moving, pair)
-    return tuple(pair for pair in named if contact.may(*pair))
+        _check_pair(mechanism, tree, moving, fixed, pair)
+    return tuple(pair for pair in named if contact.may(*pair) and not any(name in fixed for name in pair))
 
 
 def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
