@@ -17,7 +17,9 @@ class KumitateError(Exception):
 
 
 class ModelError(KumitateError, ValueError):
-    """A mechanism or its file breaks a rule."""
+    """A mechanism or its file breaks a rule. `others`: the messages of further elements of the same file that do."""
+
+    others: tuple[str, ...] = ()
 
 
 class UnknownNameError(ModelError, KeyError):

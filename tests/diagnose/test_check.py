@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from kumitate import load
 from kumitate.diagnose.check import check, check_file
-from kumitate.errors import InputError
+from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Coupling, Distance, Geometry, Joint, Limits, Loop, Mechanism, Mesh
 from kumitate.model.samples import SAMPLES
 from kumitate.spatial import pose
@@ -145,3 +146,39 @@ def test_a_file_that_cannot_be_read(tmp_path):
     assert [item.level for item in findings] == ["error"]
     with pytest.raises(InputError, match="suffix"):
         check_file(tmp_path / "robot.txt")
+
+
+URDF = """<robot name="bad">
+<link name="a"><inertial><mass value="-1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<link name="b"/><link name="c"/><link name="d"/>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 0"/></joint>
+<joint name="k" type="revolute"><parent link="b"/><child link="c"/><limit lower="1" upper="-1" effort="1" velocity="1"/></joint>
+<joint name="l" type="fixed"><parent link="b"/><child link="dd"/></joint>
+</robot>"""
+SDF = """<sdf version="1.9"><model name="bad">
+<link name="a"><inertial><mass>-1</mass></inertial></link>
+<link name="b"/>
+<joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 0</xyz></axis></joint>
+</model></sdf>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "faults"),
+    [
+        ("bad.urdf", URDF, {2: "negative", 4: "no direction", 5: "above the upper limit", 6: "did you mean 'd'"}),
+        ("bad.sdf", SDF, {2: "mass", 4: "no direction"}),
+    ],
+)
+def test_all_mistakes_of_a_file_are_told_at_once(tmp_path, name, text, faults):
+    """Also by `load`, whose error names one, and says that there are more."""
+    path = tmp_path / name
+    path.write_text(text)
+    mechanism, findings = check_file(path)
+    assert mechanism is None
+    told = {int(finding.what.removeprefix(f"{path}:").split(":")[0]): finding.what for finding in findings}
+    assert sorted(told) == sorted(faults)
+    assert all(word in told[line] for line, word in faults.items())
+    with pytest.raises(ModelError) as error:
+        load(path)
+    assert len(error.value.others) == len(faults) - 1
+    assert error.value.__notes__ == [f"There are {len(faults) - 1} more mistakes in the file; `kumitate check` lists them all"]

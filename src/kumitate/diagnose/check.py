@@ -67,7 +67,8 @@ def check_file(
         try:
             mechanism = read_file(path, floating_base=floating_base, fix_inertia=fix_inertia)
         except ModelError as error:
-            findings = [Finding("error", _topic(str(error).removeprefix(str(path))), str(error))]
+            messages = (str(error), *error.others)
+            findings = [Finding("error", _topic(message.removeprefix(str(path))), message) for message in messages]
     remarks = [str(item.message).removeprefix(f"{path}: ") for item in caught if issubclass(item.category, KumitateWarning)]
     if mechanism is not None:
         findings += check(mechanism, remarks)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from ...errors import warn
+from ...errors import ModelError, warn
 from .xml import Element
 
 __all__ = ["Notes"]
@@ -18,12 +19,14 @@ class Notes:
 
     Attributes:
         source: the file.
+        mistakes: errors of single elements, so far.
         faults: data that had to be replaced to read the file; functions that would compute with it raise them.
     """
 
     def __init__(self, source: str):
         self.source = source
         self.faults: list[str] = []
+        self.mistakes: list[ModelError] = []
         self._places: dict[str, list[str]] = {}
 
     def add(self, remark: str, name: str = "", line: int | None = None) -> None:
@@ -38,6 +41,27 @@ class Notes:
     def fault(self, message: str, line: int | None = None) -> None:
         """Adds a fault of the element in `line`, which restricts the use of the mechanism."""
         self.faults.append(f"{self.source}:{line}: {message}" if line is not None else f"{self.source}: {message}")
+
+    @contextmanager
+    def catching(self) -> Iterator[None]:
+        """Collects the error of an element, so that the others are read and all mistakes are told at once, by `check`."""
+        try:
+            yield
+        except ModelError as error:
+            self.mistakes.append(error)
+
+    def check(self) -> None:
+        """Raises the first of the mistakes, which has the messages of the others.
+
+        Raises:
+            ModelError: if there are any.
+        """
+        if self.mistakes:
+            first, *others = self.mistakes
+            first.others = tuple(map(str, others))
+            if others:
+                first.add_note(f"There are {len(others)} more mistakes in the file; `kumitate check` lists them all")
+            raise first
 
     def leave(self, element: Element, remark: str, name: str = "") -> None:
         """Adds a remark that an element and its content are not used; `name`: its own by default."""

@@ -110,13 +110,15 @@ def read_sdf(
         world = sdf.child("world")
         name, first = _collect(sdf, world, frames, content)
         reader = SdfLinkReader(frames, notes, static=content.static, fix_inertia=fix_inertia)
-        bodies = [reader.body(link, key, scope) for key, (link, scope) in content.links.items()]
+        bodies, specs = [], []
+        for key, (link, scope) in content.links.items():
+            with notes.catching():
+                bodies.append(reader.body(link, key, scope))
         gearboxes = {key: item for key, item in content.joints.items() if item[0].get("type") == GEARBOX}
-        specs = [
-            read_joint(element, key, scope, frames, content.version, notes)
-            for key, (element, scope) in content.joints.items()
-            if key not in gearboxes
-        ]
+        for key, (element, scope) in content.joints.items():
+            with notes.catching():
+                specs += [] if key in gearboxes else [read_joint(element, key, scope, frames, content.version, notes)]
+        notes.check()
         tree = spanning_tree(list(content.links), specs, first)
         joints = _bases(sdf, tree, frames, content, floating_base=floating_base, in_world=world is not None)
         for spec in tree.joints:

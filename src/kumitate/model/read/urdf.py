@@ -85,14 +85,14 @@ def urdf_mechanism(
         name = robot.get("name") or (path.stem if path is not None else "robot")
         meshes = MeshFinder(path)
         links = _named(robot, "link")
-        connections = _connections(robot, links)
+        connections = _connections(robot, links, notes)
         reader = LinkReader(robot, meshes, notes, fix_inertia=fix_inertia)
         bodies: dict[str, Body | None] = {}
         joints: list[Joint] = []
         if links:
-            root = _root(links, connections)
+            root = "" if notes.mistakes else _root(links, connections)
             bodies = _bodies(links, root, reader, notes)
-            joints = _base(links[root], bodies[root], connections, floating_base)
+            joints = _base(links[root], bodies[root], connections, floating_base) if root in bodies else []
         elif floating_base:
             raise robot.error(
                 f"floating_base was asked for, but robot {name!r} has no <link> that could float; read it without"
@@ -102,9 +102,10 @@ def urdf_mechanism(
                 f"robot {name!r} has no <link>, and so no bodies; if it is a xacro source, expand it with what calls its macros"
             )
         names = {link: WORLD if body is None else body.name for link, body in bodies.items()}
-        joints.extend(
-            read_joint(element, names[parent], names[child], notes) for element, parent, child in connections.values()
-        )
+        for element, parent, child in connections.values():
+            with notes.catching():
+                joints.append(read_joint(element, names.get(parent, parent), names.get(child, child), notes))
+        notes.check()
         couplings = read_couplings({key: element for key, (element, _, _) in connections.items()}, joints, notes)
         loops = read_loops(robot, names, {joint.name for joint in joints}, notes)
         moving = tuple(body for body in bodies.values() if body is not None)
@@ -139,23 +140,29 @@ def _named(robot: Element, tag: str) -> dict[str, Element]:
     return found
 
 
-def _connections(robot: Element, links: dict[str, Element]) -> dict[str, tuple[Element, str, str]]:
+def _connections(robot: Element, links: dict[str, Element], notes: Notes) -> dict[str, tuple[Element, str, str]]:
     """The joints by name, each with its parent and child link."""
     connections: dict[str, tuple[Element, str, str]] = {}
     carrier: dict[str, Element] = {}
     for name, joint in _named(robot, "joint").items():
-        parent, child = (_end(joint, role, links) for role in ("parent", "child"))
-        if parent == child:
-            raise joint.error(f"joint {name!r} joins the link {child!r} to itself; name two links")
-        if child in carrier:
-            first = carrier[child]
-            raise joint.error(
-                f"link {child!r} is the child of two joints, {first.get('name')!r} (line {first.line}) and {name!r}: a closed "
-                "loop, which URDF cannot hold. Write one of the two as a <loop_joint>, or take it out and add it as a Loop"
-            )
-        carrier[child] = joint
-        connections[name] = joint, parent, child
+        with notes.catching():
+            connections[name] = _connection(joint, name, links, carrier)
     return connections
+
+
+def _connection(joint: Element, name: str, links: dict[str, Element], carrier: dict[str, Element]) -> tuple[Element, str, str]:
+    """A joint with its parent and child link; `carrier`: the joint of each child so far."""
+    parent, child = (_end(joint, role, links) for role in ("parent", "child"))
+    if parent == child:
+        raise joint.error(f"joint {name!r} joins the link {child!r} to itself; name two links")
+    if child in carrier:
+        first = carrier[child]
+        raise joint.error(
+            f"link {child!r} is the child of two joints, {first.get('name')!r} (line {first.line}) and {name!r}: a closed "
+            "loop, which URDF cannot hold. Write one of the two as a <loop_joint>, or take it out and add it as a Loop"
+        )
+    carrier[child] = joint
+    return joint, parent, child
 
 
 def _end(joint: Element, role: str, links: dict[str, Element]) -> str:
@@ -211,7 +218,8 @@ def _bodies(links: dict[str, Element], root: str, reader: LinkReader, notes: Not
     bodies: dict[str, Body | None] = {}
     for link, element in links.items():
         if link != WORLD:
-            bodies[link] = reader.body(element, link)
+            with notes.catching():
+                bodies[link] = reader.body(element, link)
             continue
         body = reader.body(element, free_name(f"{WORLD}_link", links))
         if root == WORLD and body == Body(body.name):
