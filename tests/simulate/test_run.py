@@ -30,7 +30,7 @@ def damped_pendulum(damping: float, friction: float = 0.0) -> km.Mechanism:
         ({"step": math.nan}, "step is nan"),
         ({"duration": -1.0}, "duration is -1.0; it must be zero or more"),
         ({"duration": math.inf}, "duration is inf"),
-        ({"duration": 0.0105, "step": 1e-3}, r"duration 0\.0105 s is not a multiple of the step 0\.001 s; take 0\.01"),
+        ({"duration": 0.0105, "sample_time": 1e-3}, r"duration 0\.0105 s is not a multiple of the step 0\.001 s; take 0\.01"),
         ({"sample_time": 1.5e-3}, "sample_time 0.0015 s is not a multiple of the step"),
         ({"sample_time": 1e-4}, "sample_time 0.0001 s is not a multiple of the step"),
         (
@@ -67,6 +67,33 @@ def test_nothing_to_simulate_gives_the_initial_state():
     assert len(run) == 1
     np.testing.assert_allclose(run.q, [[math.radians(60.0)]])
     np.testing.assert_allclose(run.a, [[-9.81 * math.sin(math.radians(60.0))]])
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "rkf45", "rkf45_adaptive", "semi_implicit_euler"])
+def test_a_run_ends_at_its_duration_whether_or_not_the_step_divides_it(integrator):
+    """A turn of a motor lasts 2π/ω. All steps are equal, and a little shorter; the pendulum is where another way says."""
+    turn, arm = 2.0 * math.pi / 10.0, km.load("pendulum")
+    run = km.simulate(arm, duration=turn, step=1e-3, integrator=integrator)
+    assert run.time[-1] == pytest.approx(turn, rel=1e-15)
+    assert len(run) == 630
+    np.testing.assert_allclose(np.diff(run.time), turn / 629, rtol=1e-9)
+    assert "the step is 0.000998917 s: the duration is not a multiple of 0.001 s" in run.audit.notes
+    exact = km.simulate(arm, duration=turn, step=turn / 8, integrator="rkf45_adaptive", tolerance=1e-12)
+    assert run.q[-1, 0] == pytest.approx(exact.q[-1, 0], abs=1e-2 if integrator == "semi_implicit_euler" else 1e-7)
+    assert not km.simulate(arm, duration=0.1, integrator=integrator).audit.notes
+
+
+def test_batches_and_contact_end_there_too():
+    turn, arm = 2.0 * math.pi / 10.0, km.load("pendulum")
+    runs = km.simulate_batch(arm, [[0.1], [0.2]], duration=turn, step=1e-3, every=10, integrator="rk4")
+    assert (len(runs.time), runs.time[-1]) == (64, pytest.approx(turn, rel=1e-15))
+    again = km.simulate(arm, [0.2], duration=turn, step=turn / 630, integrator="rk4")
+    np.testing.assert_allclose(runs.q[1], again.q[::10], rtol=0.0, atol=1e-13)
+    ball = km.Body("ball", 1.0, inertia=(0.004, 0.004, 0.004), collisions=(km.Geometry(km.Sphere(0.1)),))
+    thrown = km.Mechanism("thrown", (ball,), (km.Joint("free", "floating", "world", "ball", km.pose((0.0, 0.0, 0.15))),))
+    fall = km.simulate(thrown, duration=turn, step=1e-2, contact="rigid")
+    assert fall.time[-1] == pytest.approx(turn, rel=1e-15)
+    assert fall.contact.normal_force[-2, 0] == pytest.approx(9.81, rel=1e-6)
 
 
 # --- what is recorded ---------------------------------------------------------------------------------------------------------

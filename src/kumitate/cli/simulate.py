@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..simulate.checks import step_count
+from ..simulate.checks import fitted_step, step_notes
 from ..simulate.integrators import INTEGRATORS
 from . import run_folder as runs
 from .contact_options import ContactModel, Friction, HullVertices, Restitution, asked, held, start_on
@@ -148,6 +148,8 @@ def _motion_of(
         machine = held(machine, q0, touching)
     own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)
     duration, step = (own_duration if duration is None else duration), (own_step if step is None else step)
+    fitted = fitted_step(duration, step)
+    step, notes = fitted, step_notes(step, fitted)
     given = {"friction": friction, "restitution": restitution, "hull_vertices": hull_vertices}
     surface = {name: value for name, value in given.items() if value is not None}
     plain = {
@@ -164,8 +166,8 @@ def _motion_of(
         )  # fmt: skip
 
     def motion(*, progress: Callable[[float], None]) -> Run:
-        step_count(duration, step)
         simulation = made()
+        simulation.notes += notes
         simulation.settings["scenario"] = plain
         return simulation.run(duration=duration, progress=progress)
 

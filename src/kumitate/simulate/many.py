@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError, warn
 from ..model import Mechanism
 from ..model.values import checked_whole
-from .checks import check_memory, checked_rows, step_count, steps_held
+from .checks import check_memory, checked_rows, fitted_step, step_count, steps_held
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
@@ -100,7 +100,7 @@ def simulate_batch(
     Args:
         mechanism: to move.
         q: initial coordinates (N, nq); v: initial velocities (N, nv), zero by default.
-        duration: [s]; `step` [s]; `every`: how many steps lie between recorded states.
+        duration: [s]; `step` [s], made a little shorter if need be; `every`: how many steps lie between recorded states.
         integrator: as in `simulate`, with constant step; "auto" takes semi_implicit_euler for forces too fast for rkf45, where
             `simulate` takes extrapolated_euler, whose steps are not of equal length; `Results.notes` say so.
         controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
@@ -128,6 +128,7 @@ def simulate_batch(
     v0 = checked_rows(mechanism, "v", np.zeros((runs, mechanism.nv)) if v is None else v, mechanism.nv)
     if len(v0) != runs:
         raise InputError(f"{mechanism.name}: q has {runs} rows and v {len(v0)}; give one of each per run")
+    step = fitted_step(duration, step, every, sample_time)
     count, hold = step_count(duration, step), steps_held(sample_time, step)
     every = checked_whole(mechanism.name, "every", every, 1, remedy="Give a number of steps", error=InputError)
     _check_divisible(count, every, hold)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model import Mechanism
-from .checks import step_count
+from .checks import fitted_step, step_notes
 from .results.result import Result
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def simulate(
         mechanism: to simulate.
         q: initial coordinates (nq), the neutral ones by default; v: initial velocities (nv), zero by default.
         duration: [s].
-        step: time step [s]; the state is recorded at its multiples, from 0 to the duration.
+        step: time step [s], made a little shorter if the duration is no multiple of it; the state is recorded at its multiples,
+            from 0 to the duration.
         integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for stiff
             systems "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
@@ -95,10 +96,11 @@ def simulate(
     """
     from .simulation import MechanismSimulation  # with integrators and controllers: loaded for the first run
 
-    step_count(duration, step)
+    asked, step = step, fitted_step(duration, step, sample_time=sample_time)
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
         sample_time=sample_time, baumgarte=baumgarte, held=held, held_method=held_method, contact=contact, tolerance=tolerance,
         limits=limits, traced=traced, start=(q, v), inputs=inputs, motions=motions, equal_steps=False,
     )  # fmt: skip
+    simulation.notes += step_notes(asked, step)
     return simulation.run(duration=duration, progress=progress)
