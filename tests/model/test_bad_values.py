@@ -71,7 +71,7 @@ REFUSED = [
     ("pose far", lambda: joint(pose=FAR), "the position of the pose [m] is (1e+308, 0.0, 0.0)"),
     ("pose skewed", lambda: joint(pose=SKEWED), "the matrix of the pose is [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0]"),
     ("pose mirrored", lambda: joint(pose=MIRRORED), "which is not a rotation"),
-    ("pose no pose", lambda: joint(pose=np.eye(4)), "the pose is array"),
+    ("pose no pose", lambda: joint(pose=np.eye(3)), "the pose is array"),
     ("pose of a loop", lambda: loop(pose_b=FAR), "the position of the pose_b [m] is (1e+308, 0.0, 0.0)"),
     ("pose of a frame", lambda: km.Frame("f", "b", SKEWED), "which is not a rotation"),
     ("pose of a shape", lambda: km.Geometry(km.Sphere(1.0), MIRRORED), "which is not a rotation"),

@@ -22,7 +22,7 @@ class PoseGoal(Goal):
 
     Attributes:
         place: name of the body or frame.
-        pose: X_WB (..., 4, 4): [R p; 0 1], as `Robot.pose` returns it, p in m.
+        pose: X_WB (..., 4, 4): [R p; 0 1], as `Robot.pose` returns it, p in m; or as `kumitate.pose` makes it.
     """
 
     place: str

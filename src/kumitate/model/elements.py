@@ -218,7 +218,7 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
             )
     for key in ("pose", "pose_a", "pose_b"):
         if hasattr(item, key):
-            checked_pose(owner, f"the {key}", getattr(item, key))
+            object.__setattr__(item, key, checked_pose(owner, f"the {key}", getattr(item, key)))
     object.__setattr__(item, "limits", limits or (Limits(),) * kind.nv)
     object.__setattr__(item, "axis", _unit(owner, "axis", item.axis))
     if item.second_axis is not None:
@@ -338,4 +338,5 @@ class Frame:
     pose: Transform = field(default_factory=Transform)
 
     def __post_init__(self) -> None:
-        checked_pose(f"frame {checked_name('a frame', self.name)!r}", "the pose", self.pose)
+        owner = f"frame {checked_name('a frame', self.name)!r}"
+        object.__setattr__(self, "pose", checked_pose(owner, "the pose", self.pose))

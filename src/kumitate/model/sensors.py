@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..errors import InputError
 from ..spatial import Transform
 from .shapes import Shape
-from .values import shown
+from .values import checked_pose, shown
 
 __all__ = ["AT_JOINTS", "AT_PLACES", "Sensor"]
 
@@ -75,3 +75,5 @@ class Sensor:
         known = (*AT_PLACES, *AT_JOINTS)
         if self.kind not in known:
             raise InputError(f"there is no sensor of kind {shown(self.kind)}; there are {', '.join(known)}")
+        for key in ("pose", "its_pose"):
+            object.__setattr__(self, key, checked_pose(f"a sensor of {self.of!r}", f"the {key}", getattr(self, key)))

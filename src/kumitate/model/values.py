@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import InputError, KumitateError, ModelError
 from ..scalar import floats
-from ..spatial import Transform, is_rotation
+from ..spatial import DenseRotation, Matrix3, Transform, Vector3, is_rotation
 
 __all__ = [
     "ANY", "BOUND", "FINITE", "FRACTION", "LARGEST", "LENGTH", "MASS", "MOST", "NOT_NEGATIVE", "POSITIVE", "SCALE", "SMALLEST",
@@ -181,15 +181,19 @@ def checked_parts(owner: str, what: str, given: Any, kind: type[Part]) -> tuple[
 
 
 def checked_pose(owner: str, what: str, value: Any) -> Transform:
-    """A pose with finite translation and a proper rotation.
+    """A pose with finite translation and a proper rotation: a `Transform`, or a 4×4 matrix [R p; 0 1] of which it is made.
 
     Raises:
         ModelError: for anything else.
     """
     if not isinstance(value, Transform):
-        raise ModelError(
-            f"{owner}: {what} is {shown(value)}; it must be a pose. Make one by kumitate.pose(xyz, rpy), or with its matrix"
-        )
+        X = real_array(value)
+        if X is None or X.shape != (4, 4) or X[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise ModelError(
+                f"{owner}: {what} is {shown(value)}; it must be a pose. Make one by kumitate.pose(xyz, rpy), or give its 4×4 "
+                "matrix [R p; 0 1]"
+            )
+        value = Transform(DenseRotation(Matrix3.of(X[:3, :3].tolist())), Vector3.of(X[:3, 3].tolist()))
     checked_numbers(owner, f"the position of {what} [m]", value.translation, 3)
     rows = [floats(row) for row in value.rotation.matrix()]
     if not is_rotation(rows):

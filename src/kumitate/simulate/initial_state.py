@@ -13,9 +13,8 @@ from ..errors import InputError, ModelError
 from ..kinematics import link_poses, place_pose
 from ..model import Mechanism, Place
 from ..model.tree.tree import alignment
-from ..model.values import shown
+from ..model.values import checked_pose, shown
 from ..spatial import Transform
-from ..spatial import pose as pose_of
 from .checks import checked_state
 from .results.columns import JointColumns, joint_columns
 
@@ -121,7 +120,10 @@ def _place(mechanism: Mechanism, q: np.ndarray, name: str, value: Any) -> slice:
     columns = _columns(mechanism).get(name)
     if columns is None or name in {joint.name for joint in mechanism.joints} - {body.name for body in mechanism.bodies}:
         raise InputError(f"{mechanism.name}: pose names {name!r}, which is not a body; {_hint(name, mechanism)}")
-    wanted = _pose(mechanism, name, value)
+    try:
+        wanted = checked_pose(mechanism.name, f"the pose of {name!r}", value)
+    except ModelError as error:
+        raise InputError(str(error)) from None
     tree, joint = mechanism.tree, columns.joint
     poses = link_poses(tree, q.tolist())
 
@@ -140,18 +142,6 @@ def _place(mechanism: Mechanism, q: np.ndarray, name: str, value: Any) -> slice:
             "alone; give coordinates, or the pose of a free body"
         )
     return columns.v
-
-
-def _pose(mechanism: Mechanism, name: str, value: Any) -> Transform:
-    if isinstance(value, Transform):
-        return value
-    try:
-        rows = np.asarray(value, dtype=float)
-        if rows.shape == (4, 4):
-            return pose_of(rows[:3, 3].tolist(), matrix=rows[:3, :3].tolist())
-    except (TypeError, ValueError, ModelError):
-        pass
-    raise InputError(f"{mechanism.name}: the pose of {name!r} is {shown(value)}; it must be a kumitate.pose(…), or 4×4 numbers")
 
 
 def _others(mechanism: Mechanism, held: list[slice]) -> np.ndarray:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError
 from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, is_rotation
 from .vector import Matrix3, Vector3
@@ -38,6 +40,10 @@ class Transform:
         """The homogeneous 4×4 matrix [R p; 0 1]."""
         rows = [[*row, p] for row, p in zip(self.rotation.matrix(), self.translation, strict=True)]
         return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The 4×4 matrix, as poses are given and returned in arrays."""
+        return np.array(self.matrix(), dtype=dtype)
 
     def dense(self) -> Transform:
         """The same pose with its rotation as one matrix."""

@@ -8,6 +8,7 @@ from ...errors import ModelError
 from ...spatial import Transform
 from ..mechanism import WORLD, Mechanism
 from ..starts import NamedState
+from ..values import checked_pose
 
 __all__ = ["attach", "merge"]
 
@@ -29,7 +30,7 @@ def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | 
     """
     if body != WORLD:
         mechanism.body(body)
-    mount = Transform() if pose is None else pose.dense()
+    mount = Transform() if pose is None else checked_pose(mechanism.name, "the pose", pose).dense()
 
     def named(name: str) -> str:
         return body if name == WORLD else prefix + name

@@ -11,6 +11,7 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..starts import fitting
 from ..tree.tree import alignment
+from ..values import checked_pose
 from .lock import lock
 from .standing import behind, standing
 from .undriven import check_undriven
@@ -45,7 +46,7 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
     if pose is None:
         at = standing(mechanism)
         pose = at[a].inverse() @ at[b]
-    pose = pose.dense()
+    pose = checked_pose(mechanism.name, "the pose", pose).dense()
     for joint in mechanism.joints:
         for parent, child, X_PC in ((a, b, pose), (b, a, pose.inverse())):
             between = joint.parent == parent and joint.child == child

@@ -35,7 +35,7 @@ class Geometry:
             raise ModelError(f"a geometry: the shape is {shown(self.shape)}; it must be a Box, a Sphere or the like. Make one")
         owner = f"a {self.shape.kind}"
         checked_name(owner, self.name)
-        checked_pose(owner, "the pose", self.pose)
+        object.__setattr__(self, "pose", checked_pose(owner, "the pose", self.pose))
         if self.color is not None:
             rgba = checked_numbers(owner, "the color (red, green, blue, opacity)", self.color, 4, FRACTION)
             object.__setattr__(self, "color", rgba)
