@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import kumitate as km
 from kumitate.share.browser import wait_until_ready
 from kumitate.share.devtools import Browser, opened
 
@@ -168,3 +169,22 @@ def test_the_title_leaves_the_buttons_free(page, size):
         assert buttons["right"] <= size[0]
     finally:
         page.browser.resize((900, 500))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["wide", "phone"])
+def test_legends_of_many_joints_are_whole(size, tmp_path):
+    """Twenty-four joints: no line is cut, nothing is scrolled, and each card holds its legend."""
+    bodies = tuple(km.Body(f"link{k}", 1.0, (0.0, 0.0, -0.1), (0.01, 0.01, 0.01)) for k in range(24))
+    joints = tuple(
+        km.Joint(f"joint_{k}", "revolute", f"link{k - 1}" if k else "world", f"link{k}", km.pose((0, 0, -0.2)), axis=(0, 1, 0))
+        for k in range(24)
+    )
+    path = km.simulate(km.Mechanism("chain", bodies, joints), duration=0.01).page(tmp_path / "chain.html")
+    with opened(CHROMIUM.needed(), path.as_uri(), size) as browser:
+        wait_until_ready(browser)
+        legends = "[...document.querySelectorAll('.legend')].filter((one) => one.children.length == 24)"
+        assert browser.evaluate(f"{legends}.length") >= 3
+        assert browser.evaluate(f"{legends}.every((one) => one.scrollHeight <= one.clientHeight + 1)")
+        bottom = "one.getBoundingClientRect().bottom"
+        assert browser.evaluate(f"{legends}.every((one) => {bottom} <= one.parentNode.getBoundingClientRect().bottom)")

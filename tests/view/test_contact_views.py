@@ -15,7 +15,7 @@ from kumitate.spatial import pose
 pytest.importorskip("matplotlib")
 
 from kumitate.view.animate import animate
-from kumitate.view.arrows import Arrows, arrows_at, arrows_of
+from kumitate.view.arrows import Arrows, _reach, arrows_at, arrows_of
 from kumitate.view.drawing_window import Stage
 from kumitate.view.figures import figure
 from kumitate.view.forces import force_curves
@@ -97,11 +97,11 @@ def test_the_scale_of_arrows_is_round_and_they_are_cut():
     forces[:, 1, 0] = 0.1  # a light touch
     forces[7, 1] = [240.0, 0.0, 320.0]  # an impact
     arrows = Arrows(np.zeros((30, 2, 3)), forces, np.ones(2, dtype=bool))
-    assert arrows.scale(0.5) == 100.0  # 30 N are 0.3 m, as 0.6 × 0.5 m
+    assert arrows.scale(0.5) == 200.0  # 30 N are 0.15 m, as 0.35 × 0.5 m and a round number
     starts, ends = arrows.shafts(0, 0.5)
-    np.testing.assert_allclose(ends - starts, [[0.0, 0.0, 0.3], [1e-3, 0.0, 0.0]])
+    np.testing.assert_allclose(ends - starts, [[0.0, 0.0, 0.15], [5e-4, 0.0, 0.0]])
     starts, ends = arrows.shafts(7, 0.5)
-    np.testing.assert_allclose(ends[1] - starts[1], [0.6 * 0.45, 0.0, 0.8 * 0.45])  # cut at 0.9 × 0.5 m
+    np.testing.assert_allclose(ends[1] - starts[1], [0.6 * 0.25, 0.0, 0.8 * 0.25])  # cut at 0.5 × 0.5 m
     empty = Arrows(arrows.points, 0.0 * forces, arrows.grounded)
     assert empty.shafts(0, 0.5)[0].shape == (0, 3)
     assert empty.scale(0.5) > 0.0
@@ -115,6 +115,22 @@ def test_arrows_of_many_forces_are_as_short_as_those_of_a_part_with_a_few():
     assert many.longest(2.0) == one.longest(1.0)
     few = Arrows(one.points[:, :2], one.forces[:, :2], one.grounded[:2])
     assert few.scale(1.0) == one.scale(1.0)
+
+
+def test_arrows_are_bounded_by_the_robot_that_touches_not_by_the_scene_around_it():
+    """A brick that lies two metres beside a robot makes the picture large, and not the arrows."""
+    legged = km.Body("foot", 1.0, inertia=(1, 1, 1), collisions=(km.Geometry(km.Sphere(0.05)),))
+    trunk = km.Body("trunk", 1.0, inertia=(1, 1, 1))
+    hip = km.pose((0.0, 0.0, -0.4))
+    joints = (km.Joint("free", "floating", "world", "trunk"), km.Joint("leg", "prismatic", "trunk", "foot", hip))
+    robot = km.Mechanism("robot", (trunk, legged), joints)
+    assert _reach(robot, {"foot", "ground"}) == pytest.approx(0.5)
+    forces = np.full((2, 4, 3), [0.0, 0.0, 10.0])
+    alone = Arrows(np.zeros((2, 4, 3)), forces, np.ones(4, dtype=bool), 0.5)
+    for size in (0.6, 1.0, 2.4):
+        start, end = alone.shafts(0, size)
+        assert (np.linalg.norm(end - start, axis=1) <= 0.25 + 1e-12).all()
+    assert np.linalg.norm(np.subtract(*alone.shafts(0, 20.0)), axis=1).max() > 0.25, "still seen in a large scene"
 
 
 # --- the ground -------------------------------------------------------------------------------------------------------

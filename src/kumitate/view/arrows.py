@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..contact.touchable import GROUND
+from ..model import WORLD, Mechanism, Mesh
 from ..simulate.results.result import Result
 
 __all__ = ["Arrows", "arrows_at", "arrows_of"]
 
-#: The length of a typical force, and of the longest arrow, as a part of the mechanism's size.
-_LONG, _LONGEST = 0.6, 0.9
+#: The length of a typical force, and of the longest arrow, as a part of the size of what touches.
+_LONG, _LONGEST = 0.35, 0.5
+#: In a picture of a scene, what touches counts as no smaller than this part of it: arrows of single balls could not be seen.
+_SEEN = 0.2
 #: Where more forces act at once, arrows are shorter: those of many bodies would hide them.
 _FEW = 8
 #: Forces below this part of those that carry most of the impulse are ignored when the typical force is determined.
@@ -29,11 +33,13 @@ class Arrows:
         points: where they act (k, m, 3) [m].
         forces: on the body A of each point (k, m, 3) [N], the mean from each moment on; zero where nothing touches.
         grounded: whether body B of each point is the ground (m).
+        reach: about how large the largest robot or body is that touches [m].
     """
 
     points: np.ndarray
     forces: np.ndarray
     grounded: np.ndarray
+    reach: float = math.inf
 
     def scale(self, size: float) -> float:
         """The force per arrow length [N/m], a round number; `size`: of the mechanism [m].
@@ -55,9 +61,9 @@ class Arrows:
         return _LONGEST * self._shortened(size)
 
     def _shortened(self, size: float) -> float:
-        """The size that arrows are measured by [m]: that of the mechanism, or of a part of it with a few forces."""
+        """The size that arrows are measured by [m]: of a part with a few forces, or of what touches if that is less."""
         most = int(self.forces.any(axis=2).sum(axis=1).max(initial=0))
-        return size / float(np.sqrt(max(1.0, most / _FEW)))
+        return min(size / float(np.sqrt(max(1.0, most / _FEW))), max(self.reach, _SEEN * size))
 
     def shafts(self, moment: int, size: float) -> tuple[np.ndarray, np.ndarray]:
         """The points that touch at a moment (t, 3), and where the arrows from them end (t, 3) [m]."""
@@ -70,7 +76,7 @@ class Arrows:
 
     def at(self, moments: np.ndarray) -> Arrows:
         """The arrows at some moments only."""
-        return Arrows(self.points[moments], self.forces[moments], self.grounded)
+        return replace(self, points=self.points[moments], forces=self.forces[moments])
 
 
 def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
@@ -95,7 +101,22 @@ def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
     total, moved = summed(weights), summed(weights * record.position)
     points = np.where(total > 0.0, moved / np.where(total > 0.0, total, 1.0), record.position[samples])
     forces[np.linalg.norm(forces, axis=2) < 1e-9 * np.abs(record.force).max(initial=0.0)] = 0.0
-    return Arrows(points, forces, np.array([other == GROUND for _, other in record.bodies]))
+    grounded = np.array([other == GROUND for _, other in record.bodies])
+    return Arrows(points, forces, grounded, _reach(result.mechanism, {name for pair in record.bodies for name in pair}))
+
+
+def _reach(mechanism: Mechanism, touching: set[str]) -> float:
+    """How far the bodies that touch are from where their tree begins, along its joints, with their shapes [m], at most."""
+    along = {WORLD: 0.0}
+    for joint in mechanism.joints:  # outward order: parents come first
+        steps = 0.0 if joint.parent == WORLD else math.hypot(*joint.pose.translation)
+        along[joint.child] = along[joint.parent] + steps
+    sizes = [
+        along[body.name] + math.hypot(*item.pose.translation) + 2.0 * item.shape.bounding_radius
+        for body in mechanism.bodies if body.name in touching
+        for item in body.collisions if not isinstance(item.shape, Mesh)
+    ]  # fmt: skip
+    return max(sizes, default=math.inf)
 
 
 def arrows_at(result: Result, times: np.ndarray) -> Arrows | None:
