@@ -30,8 +30,14 @@ def test_the_last_run_and_its_robot_are_written(here, capsys):
 
 def test_a_robot_is_written_by_its_name(here, capsys):
     assert run(["export", "pa10", "--to", "pa10.urdf"]) == 0
-    assert "pa10.urdf" in capsys.readouterr().out
+    assert capsys.readouterr().out.split() == ["written", "urdf", "pa10.urdf"]
     assert km.load("pa10.urdf").mechanism.v_names == km.load("pa10").mechanism.v_names
+
+
+def test_files_to_write_have_no_option_for_none(capsys):
+    run(["export", "--help"])
+    assert "--to" in (text := capsys.readouterr().out)
+    assert "--empty-to" not in text
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ def export(
     to: Annotated[
         list[Path],
         Parameter(
-            help=f"File to write, by suffix; may be repeated. Runs: {', '.join(OF_RUNS)}. Robots: {', '.join(OF_ROBOTS)}."
+            negative="",
+            help=f"File to write, by suffix; may be repeated. Runs: {', '.join(OF_RUNS)}. Robots: {', '.join(OF_ROBOTS)}.",
         ),
     ],
     rate: Annotated[float | None, Parameter(help="Samples per second of an .mcap log; 100 by default.")] = None,
@@ -65,4 +66,4 @@ def export(
     if as_json:
         print_json({"files": {path.name: path.resolve() for path in to}})
     else:
-        print_facts("written", [(path.name, shown(path)) for path in to])
+        print_facts("written", [(path.suffix.removeprefix("."), shown(path)) for path in to])
