@@ -85,6 +85,18 @@ def test_the_reference_says_what_functions_take(described, site):
     assert {"sample_time", "held_method", "baumgarte"} <= set(re.findall(r"\w+", text.partition("simulate_batch(")[0]))
 
 
+def test_menus_can_be_read_without_a_japanese_font(site):
+    """Where there is none, a browser draws boxes: the way to the Japanese pages has Latin letters, too."""
+    page = (site / "ja" / "index.html").read_text(encoding="utf-8")
+    for text in (page, (site / "index.html").read_text(encoding="utf-8")):
+        labels = [
+            re.sub(r"<[^>]*>", "", label) for label in re.findall(r'<a [^>]*href="[^"]*ja/index.html"[^>]*>(.*?)</a>', text)
+        ]
+        assert all(re.search(r"[A-Za-z]{6}", label) for label in labels), labels
+    labels = re.findall(r"^(.+) <ja/index>$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert labels == ["Japanese"]
+
+
 def test_no_page_asks_for_anything_from_outside(site):
     """Links may lead out; scripts, styles, fonts and pictures may not come from there."""
     for page in site.rglob("*.html"):
