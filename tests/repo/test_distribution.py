@@ -77,6 +77,7 @@ def test_the_version_is_one_everywhere():
         ("", "usage: scripts/release VERSION"),
         ("1.0.0 && true", "usage: scripts/release VERSION"),
         ("999.0.0", "pyproject.toml has another version"),
+        (PROJECT["version"], r"[project.urls] of pyproject.toml has words in capitals; write the addresses"),
     ],
 )
 def test_a_release_is_refused_before_it_is_complete(version, words):
