@@ -26,12 +26,16 @@ def takes_options_of(
         described_by: other functions whose docstrings describe them; in the decorated one's they replace the entry `options`.
 
     >>> def turned(body, angle, *, about="z"):
-    ...     '''Args:
+    ...     '''Turns a body.
+    ...
+    ...     Args:
     ...         about: the axis.
     ...     '''
     >>> @takes_options_of(turned)
     ... def turn(name, angle, **options):
-    ...     '''Args:
+    ...     '''Turns a body by name.
+    ...
+    ...     Args:
     ...         name: of a body.
     ...         options: as of `turned`.
     ...     '''
