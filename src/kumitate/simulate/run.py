@@ -48,8 +48,8 @@ def simulate(
         mechanism: to simulate.
         q: initial coordinates (nq), the neutral ones by default; v: initial velocities (nv), zero by default.
         duration: [s].
-        step: time step [s], made a little shorter if the duration is not a multiple of it; the state is recorded at its multiples,
-            from 0 to the duration.
+        step: time step [s], made a little shorter if the duration is not a multiple of it; the state is recorded at its
+            multiples, from 0 to the duration.
         integrator: "rkf45" or "rk4" at the fixed step, "rkf45_adaptive" within `tolerance` (relative, per step); for stiff
             systems "semi_implicit_euler" (implicit in damping and springs, order 1) or "extrapolated_euler" (the same
             extrapolated to order 8, within `tolerance`). "auto" takes rkf45, or extrapolated_euler if damping or springs are
