@@ -79,7 +79,7 @@ def test_people_are_told_how_it_went_and_where_it_is(ran, monkeypatch, capsys):
     [
         (["simulat", "pa10"], "simulate"),
         (["simulate", "pa10", "--duraton", "3"], "--duration"),
-        (["info"], "ROBOT"),
+        (["info"], "ROBOT: a file, or a name that `kumitate robots` lists"),
         (["simulate", "pa10", "--duration", "long"], "--duration"),
     ],
 )

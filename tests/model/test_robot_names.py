@@ -243,7 +243,7 @@ def test_the_command_lists_all_names_and_what_each_needs(capsys):
     assert capsys.readouterr().out.split() == ["name", "from", "needs", "wind", "robot_descriptions", "a", "download"]
     assert run(["robots", "stikc"]) == 1
     assert "did you mean 'stick'? `kumitate robots` lists all" in capsys.readouterr().err.replace("\n", " ")
-    assert run(["info"]) == 1
+    assert run(["info"]) == 2
     assert "`kumitate robots` lists" in capsys.readouterr().err.replace("\n", " ")
 
 

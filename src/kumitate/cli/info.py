@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import InputError, KumitateWarning
+from ..errors import KumitateWarning
 from ..model import WORLD, Limits, Mechanism
 from ..model.read import names_file, read_file
 from .arcs import Arc, with_arcs
@@ -26,12 +26,13 @@ def info(
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """List the bodies, joints and sizes of a mechanism."""
     from .. import load
 
     if robot is None:
-        raise InputError("info needs a robot: a file, or a name that `kumitate robots` lists")
+        complain("info needs a ROBOT: a file, or a name that `kumitate robots` lists")
+        return 2  # of usage
     options: dict[str, Any] = {"floating_base": floating_base, "fix_inertia": fix_inertia}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", KumitateWarning)
@@ -41,7 +42,7 @@ def info(
     facts = {**_facts(mechanism), "constraints": _constraints(mechanism), "warnings": remarks}
     if as_json:
         print_json(facts)
-        return
+        return 0
     for remark in remarks:
         complain(remark, what="warning")
     parts = (("body", "bodies"), ("joint", "joints"), ("loop", "loops"), ("coupling", "couplings"), ("frame", "frames"))
@@ -69,6 +70,7 @@ def info(
         ("body", "mass [kg]", "center of mass [m]"),
         [(body["name"], f"{body['mass']:.5g}", _vector(body["center_of_mass"])) for body in facts["bodies"]],
     )
+    return 0
 
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:
