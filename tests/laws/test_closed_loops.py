@@ -9,16 +9,7 @@ import pytest
 
 import kumitate as km
 from kumitate.analysis import LoopEquations, kinetic_energy, potential_energy
-from kumitate.dynamics import (
-    FRICTION_VELOCITY,
-    Acting,
-    aba,
-    aba_with_loops,
-    crba,
-    factored_with_loops,
-    loop_wrenches,
-    rnea,
-)
+from kumitate.dynamics import FRICTION_VELOCITY, Acting, aba, aba_with_loops, crba, factored_with_loops, loop_wrenches, rnea
 from kumitate.kinematics import chord_closing, integrate, jacobian, jacobian_rate
 from kumitate.model import KINDS, Coupling, Distance, Line, Loop, Mechanism
 from kumitate.papers import unit_vector

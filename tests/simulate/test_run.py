@@ -34,7 +34,7 @@ def damped_pendulum(damping: float, friction: float = 0.0) -> km.Mechanism:
         ({"sample_time": 1.5e-3}, "sample_time 0.0015 s is not a multiple of the step"),
         ({"sample_time": 1e-4}, "sample_time 0.0001 s is not a multiple of the step"),
         (
-            {"duration": 0.1, "step": 0.5},
+            {"duration": 0.1, "step": 0.5, "sample_time": 0.5},
             r"duration 0\.1 s is not a multiple of the step 0\.5 s; take a step of 0\.1 s or a part",
         ),
         (

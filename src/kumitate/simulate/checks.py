@@ -163,8 +163,10 @@ def step_count(duration: float, step: float) -> int:
     step, duration = checked_step(step), _checked_duration(duration)
     count = round(duration / step)
     if not _fits(duration, step):
-        remedy = f"take {count * step:.12g} s, or the step {fitted_step(duration, step)!r} s" if count else (
-            f"take a step of {duration:.12g} s or a part of it"
+        remedy = (
+            f"take {count * step:.12g} s, or the step {fitted_step(duration, step)!r} s"
+            if count
+            else (f"take a step of {duration:.12g} s or a part of it")
         )
         raise InputError(f"duration {duration} s is not a multiple of the step {step} s; {remedy}")
     return count
