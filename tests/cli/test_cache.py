@@ -6,6 +6,7 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import run
+from kumitate.compile.disk.tidy import KINDS
 
 
 @pytest.fixture
@@ -23,11 +24,11 @@ def told(capsys, *arguments):
 def test_a_compiled_kernel_is_shown_and_cleared(folder, capsys):
     robot = km.load("pendulum")
     robot.compile("energy").code(1)
-    (kept,) = folder.iterdir()
-    counts = {"entries": 1, "kernels": 1, "meshes": 0, "bytes": kept.stat().st_size, "deleted": 0, "limit": 1e9, "fault": None}
+    sizes = [path.stat().st_size for path in folder.iterdir()]
+    counts = {"entries": len(sizes), "kernels": 1, "meshes": 0, "bytes": sum(sizes), "deleted": 0, "limit": 1e9, "fault": None}
     expected = {"folder": str(folder), **counts}
     assert told(capsys) == expected
-    assert told(capsys, "clear") == expected | {"entries": 0, "kernels": 0, "bytes": 0, "deleted": 1}
+    assert told(capsys, "clear") == expected | {"entries": 0, "kernels": 0, "bytes": 0, "deleted": len(sizes)}
     assert list(folder.iterdir()) == []
 
 
@@ -35,10 +36,11 @@ def test_nothing_else_is_touched(folder, capsys):
     (folder / "letter.o").write_text("mine")
     (folder / f"{'a' * 64}.o").write_bytes(b"1234")
     (folder / f"{'b' * 64}k3j.part").write_bytes(b"12")
-    (folder / f"{'d' * 64}.npz").write_bytes(b"123")
+    for kind in KINDS[1:]:
+        (folder / f"{'d' * 64}{kind}").write_bytes(b"123")
     said = told(capsys)
-    assert (said["entries"], said["kernels"], said["meshes"]) == (3, 1, 1)
-    assert told(capsys, "clear")["deleted"] == 3
+    assert (said["entries"], said["kernels"], said["meshes"]) == (len(KINDS) + 1, 1, 1)
+    assert told(capsys, "clear")["deleted"] == len(KINDS) + 1
     assert [path.name for path in folder.iterdir()] == ["letter.o"]
 
 

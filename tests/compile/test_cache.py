@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kumitate.compile import Kernel, cache_folder
+from kumitate.compile import Kernel, StoredProgram, cache_folder
 from kumitate.compile.disk import cache, trust
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.scalar import sin, trace
@@ -281,6 +281,7 @@ def test_nothing_is_kept_in_a_cache_of_no_size(folder, monkeypatch):
     monkeypatch.setenv("KUMITATE_CACHE_SIZE", "0")
     for factor in (1.5, 2.5):
         make(factor)([0.3])
+        StoredProgram(str(factor), lambda: make().program)
     assert list(folder.iterdir()) == []
 
 

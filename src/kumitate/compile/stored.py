@@ -7,25 +7,15 @@ more than that.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from ..scalar import Array, Program
 from ..scalar.verify import verifying
-from .disk import cached
+from .disk import cached, source_stamp
 
-__all__ = ["StoredProgram", "found_or_traced", "joint_key", "source_stamp", "traced"]
-
-_PACKAGE = Path(__file__).parents[1]
-#: Folders that no source of a stored program is in: rooms that what makes such programs never imports (tests/repo), and
-#: what Python keeps.
-_WITHOUT_PROGRAMS = {
-    "__pycache__", "cli", "diagnose", "examples", "gym", "identification", "live", "measure", "scenario", "share", "sweeps",
-    "view",
-}  # fmt: skip
+__all__ = ["StoredProgram", "found_or_traced", "joint_key", "traced"]
 
 
 class StoredProgram:
@@ -76,28 +66,3 @@ def joint_key(programs: Sequence[Program | StoredProgram]) -> str:
     """The key of what is made of several programs; empty unless all have one."""
     keys = [program.key if isinstance(program, StoredProgram) else "" for program in programs]
     return "+".join(keys) if all(keys) else ""
-
-
-def source_stamp() -> str:
-    """An identifier of the sources that programs are made by: the newest change of a file, and the number of files.
-
-    It is of the time at which this was imported: what is kept was made by the sources that run, though files may have changed
-    since.
-    """
-    return _IMPORTED
-
-
-def _sources() -> str:
-    newest, count, folders = 0, 0, [str(_PACKAGE)]
-    while folders:
-        with os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                name = entry.name
-                if name.endswith(".py"):
-                    newest, count = max(newest, entry.stat().st_mtime_ns), count + 1
-                elif name not in _WITHOUT_PROGRAMS and entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-    return f"{_PACKAGE} {newest} {count}"
-
-
-_IMPORTED = _sources()

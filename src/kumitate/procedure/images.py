@@ -12,9 +12,9 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..compile.disk import source_stamp
 from ..compile.engine import ObjectFile, kept_image
 from ..compile.optimized import optimized_object
-from ..compile.stored import source_stamp
 from ..compile.target import host
 from ..scalar import Program
 from ..scalar.verify import verifying

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import warn
-from .tidy import size_limit, tidy
+from .tidy import KINDS, size_limit, tidy
 from .trust import folder_fault, owner_fault
 
 __all__ = ["CacheEntry", "cache_folder", "cached"]
@@ -53,11 +53,12 @@ def cache_folder() -> Path | None:
 
 
 def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> CacheEntry:
-    """The bytes kept under `key`, made and kept if they are not there. `suffix` gives the kind of content.
+    """The bytes kept under `key`, made and kept if they are not there. `suffix` is the kind of content, one of `KINDS`.
 
     Raises:
         InputError: if $KUMITATE_CACHE_SIZE is not a size.
     """
+    assert suffix in KINDS, suffix
     size_limit()  # refuses a wrong value before a long compilation
     folder = cache_folder()
     if folder is None:

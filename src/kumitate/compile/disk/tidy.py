@@ -10,10 +10,12 @@ from pathlib import Path
 
 from ...errors import InputError
 
-__all__ = ["entries", "size_limit", "tidy"]
+__all__ = ["KINDS", "entries", "size_limit", "tidy"]
 
-#: Compiled code, reduced meshes, and temporary files of either. No other file is counted or deleted, whatever folder is chosen.
-_OURS = re.compile(r"[0-9a-f]{64}(\.o|\.npz|.*\.part)")
+#: The kinds of entries: compiled code, what is known of programs, digests of sources, reduced meshes.
+KINDS = (".o", ".json", ".digest", ".npz")
+#: Entries, and temporary files of them. No other file is counted or deleted, whatever folder is chosen.
+_OURS = re.compile(rf"[0-9a-f]{{64}}({'|'.join(map(re.escape, KINDS))}|.*\.part)")
 #: Size limit of the cache unless $KUMITATE_CACHE_SIZE says otherwise [MB].
 _USUAL_SIZE = 1000
 #: A cache above its limit is reduced to this part of the limit, so that the next write does not exceed it again.
