@@ -25,7 +25,8 @@ The subset:
   `x.bit_length()` of integers, which have 64 bits; `//` and `%` of integers, squares of floats, powers of integers up to
   4; `abs`, `min`, `max`, `int`, `float`, `bool`, `len`; functions of `math`; constants of the module or of the function
   around, also tuples and arrays of numbers, which are copied into the code; other procedures, but not a procedure itself;
-  `NamedTuple` classes.
+  `NamedTuple` classes. `min` and `max` are Python's: NaN counts if it stands first. `kumitate.scalar.minimum` and `maximum` of
+  two numbers keep every NaN.
 - `x[i]` of an array of rows is the row itself, which may be named or handed on as a `Shaped`; so is `x[a:b]`, of fixed
   shape if a and b are constants. `local(6, 6)` is a new array of zeros of a fixed shape, `local_ints(8)` one of integers;
   both last until the procedure returns, and are one array for each place where they are written, zeros again when the

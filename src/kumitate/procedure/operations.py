@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..scalar import maximum, minimum
 from .kinds import BOOL, FLOAT, INT, NumberKind
 
 __all__ = ["C_LIBRARY", "LETTERS", "LLVM_LIBRARY", "OPERATIONS", "FunctionRow", "OperationRow", "function_table"]
@@ -43,6 +44,13 @@ OPERATIONS: dict[str, OperationRow] = {
     "abs.f": OperationRow("ff", "call double @llvm.fabs.f64(double {0})", "fabs({0})"),
     "min.f": OperationRow("fff", "call double @least(double {0}, double {1})", "{1} < {0} ? {1} : {0}"),
     "max.f": OperationRow("fff", "call double @greatest(double {0}, double {1})", "{1} > {0} ? {1} : {0}"),
+    **{
+        name: OperationRow(
+            "fff", f"call nsz double @llvm.{name}.f64(double {{0}}, double {{1}})",
+            f"{{1}} {sign} {{0}} || {{1}} != {{1}} ? {{1}} : {{0}}",
+        )
+        for name, sign in (("minimum", "<"), ("maximum", ">"))
+    },
     "add.i": OperationRow("iii", f"add {_INTS}", "{0} + {1}"),
     "sub.i": OperationRow("iii", f"sub {_INTS}", "{0} - {1}"),
     "mul.i": OperationRow("iii", f"mul {_INTS}", "{0} * {1}"),
@@ -96,7 +104,7 @@ class FunctionRow(NamedTuple):
 
 
 def function_table() -> dict[Callable[..., Any], FunctionRow]:
-    """The functions of Python and of `math` that are one operation."""
+    """The functions of Python, of `math` and of `scalar` that are one operation."""
     names = [*_BY_NAME, "sqrt", "floor", "ceil", "copysign", "atan2", "hypot", "isnan", "isfinite"]
     found: dict[Callable[..., Any], FunctionRow] = {getattr(math, name): FunctionRow(name) for name in names}
     return found | {
@@ -104,6 +112,8 @@ def function_table() -> dict[Callable[..., Any], FunctionRow]:
         math.fabs: FunctionRow("abs.f"),
         min: FunctionRow("min.f", "min.i", folded=True),
         max: FunctionRow("max.f", "max.i", folded=True),
+        minimum: FunctionRow("minimum"),
+        maximum: FunctionRow("maximum"),
     }
 
 

@@ -222,8 +222,6 @@ _RULES: dict[str, tuple[int, Callable[..., Any]]] = {
     "degrees": (1, lambda x: x * (180.0 / np.pi)),
     "minimum": (2, partial(apply, "min")),
     "maximum": (2, partial(apply, "max")),
-    "fmin": (2, partial(apply, "min")),
-    "fmax": (2, partial(apply, "max")),
     "clip": (3, lambda x, lower, upper: apply("min", apply("max", x, lower), upper)),
     "less": (2, partial(apply, "lt")),
     "less_equal": (2, partial(apply, "le")),

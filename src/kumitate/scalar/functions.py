@@ -55,12 +55,12 @@ def absolute(x: Any) -> Any:
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two."""
+    """The smaller of two; NaN if one of them is NaN."""
     return apply("min", a, b)
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two."""
+    """The larger of two; NaN if one of them is NaN."""
     return apply("max", a, b)
 
 

@@ -220,8 +220,9 @@ FLOAT: dict[str, Callable[..., Any]] = {
     "tanh": math.tanh,
     "atan2": math.atan2,
     "abs": abs,
-    "min": min,
-    "max": max,
+    # NaN of either operand is kept: an error must not vanish from a residual or an estimate
+    "min": lambda a, b: b if b < a or b != b else a,
+    "max": lambda a, b: b if b > a or b != b else a,
     "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b,
     "eq": lambda a, b: a == b,

@@ -54,8 +54,8 @@ def to_c(program: Program) -> str:
 class _Writer(TextWriter):
     expressions: ClassVar = EXPRESSIONS | {
         "abs": "fabs({0})",
-        "min": "{1} < {0} ? {1} : {0}",
-        "max": "{1} > {0} ? {1} : {0}",
+        "min": "{1} < {0} || {1} != {1} ? {1} : {0}",
+        "max": "{1} > {0} || {1} != {1} ? {1} : {0}",
         "and": "{0} && {1}",
         "or": "{0} || {1}",
         "not": "!{0}",

@@ -30,6 +30,10 @@ def to_casadi(program: Program) -> Any:
         raise InputError(
             f"{program.name}: to_casadi needs CasADi, which is not installed; pip install 'kumitate[casadi]' installs it"
         ) from None
+
+    def is_nan(x: Any) -> Any:
+        return casadi.logic_not(x <= math.inf)  # CasADi takes x = x for true
+
     operations = ARITHMETIC | {
         "sqrt": casadi.sqrt,
         "sin": casadi.sin,
@@ -39,8 +43,8 @@ def to_casadi(program: Program) -> Any:
         "tanh": casadi.tanh,
         "atan2": casadi.atan2,
         "abs": casadi.fabs,
-        "min": casadi.fmin,
-        "max": casadi.fmax,
+        "min": lambda a, b: casadi.if_else(casadi.logic_or(b < a, is_nan(b)), b, a),
+        "max": lambda a, b: casadi.if_else(casadi.logic_or(b > a, is_nan(b)), b, a),
         "lt": operator.lt,
         "le": operator.le,
         "eq": operator.eq,

@@ -13,7 +13,7 @@ from .text import EXPRESSIONS, TextWriter, described, family, named
 __all__ = ["to_python"]
 
 _MATH = ("atan2", "cos", "exp", "inf", "log", "nan", "sin", "sqrt", "tanh")
-_RESERVED = frozenset({*keyword.kwlist, *_MATH, "abs", "float", "max", "min", "range"})
+_RESERVED = frozenset({*keyword.kwlist, *_MATH, "abs", "float", "range"})
 _ARRAY = "[x for row in {0} for x in row]"
 
 
@@ -37,8 +37,8 @@ def to_python(program: Program) -> str:
 class _Writer(TextWriter):
     expressions: ClassVar = EXPRESSIONS | {
         "abs": "abs({0})",
-        "min": "min({0}, {1})",
-        "max": "max({0}, {1})",
+        "min": "{1} if {1} < {0} or {1} != {1} else {0}",
+        "max": "{1} if {1} > {0} or {1} != {1} else {0}",
         "and": "{0} and {1}",
         "or": "{0} or {1}",
         "not": "not {0}",

@@ -26,6 +26,7 @@ _INTRINSICS = {
     "llvm.ceil.f64": "double (double)", "llvm.copysign.f64": "double (double, double)", "llvm.abs.i64": "i64 (i64, i1)",
     "llvm.smin.i64": "i64 (i64, i64)", "llvm.smax.i64": "i64 (i64, i64)", "llvm.ctpop.i64": "i64 (i64)",
     "llvm.ctlz.i64": "i64 (i64, i1)", "llvm.fptosi.sat.i64.f64": "i64 (double)",
+    "llvm.minimum.f64": "double (double, double)", "llvm.maximum.f64": "double (double, double)",
     "llvm.memset.p0.i64": "void (ptr, i8, i64, i1)",
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh"), "double (double)"),
     "atan2": "double (double, double)", "hypot": "double (double, double)",
