@@ -67,6 +67,10 @@ def spoiled(given):
     yield [2.0 * q, *rest]
     yield [np.where(np.arange(len(q)) == 0, np.nan, q), *rest]
     yield [q + 0j, *rest]
+    for unit in ("M8[s]", "m8[s]"):
+        yield [q.astype(unit), *rest]
+    yield [np.ma.array(q, mask=q != q[0]), *rest]
+    yield [q, *[np.ma.array(array, mask=True) if isinstance(array, np.ndarray) else array for array in rest]]
     yield ["q", *rest]
     yield [None, *rest]
     yield [q[:-1], *rest]

@@ -19,7 +19,7 @@ from .compile.predicate import predicate
 from .errors import InputError
 from .model import Line, Mechanism
 from .scalar import absolute, active_scope, both, select, trace
-from .scalar.arrays import is_traced
+from .scalar.arrays import is_masked, is_traced
 from .simulate.checks import OFF_MANIFOLD, check_manifold
 
 __all__ = ["PlainCall", "checked_coordinates", "plain_calls", "unit_quaternions"]
@@ -45,8 +45,8 @@ def checked_coordinates(mechanism: Mechanism, q: Any) -> np.ndarray:
     if active_scope() is not None and is_traced(q):
         return q  # type: ignore[no-any-return]
     try:
-        array = np.asarray(q)
-        array = array.astype(float, casting="same_kind" if array.dtype.kind in "cSU" else "unsafe", copy=False)
+        array = np.asarray(None if is_masked(q) else q)
+        array = array.astype(float, casting="same_kind" if array.dtype.kind in "cSUmM" else "unsafe", copy=False)
     except (TypeError, ValueError):
         raise InputError(
             f"{mechanism.name}: q is {q!r:.60}; give {mechanism.nq} real numbers, or (..., {mechanism.nq}) of them"

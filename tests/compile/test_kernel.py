@@ -201,9 +201,22 @@ def test_into_refuses_read_only_arrays():
     assert out[0] == 0.0
 
 
-def test_into_the_wrong_number_of_arrays(kernel, given):
-    with pytest.raises(ValueError):
-        kernel.into([np.empty(3)], *given)
+@pytest.mark.parametrize(
+    "wrong",
+    [None, "ab", 0.0, [], [np.empty(3)], [np.empty(3), [[0.0], [0.0]]], [np.empty(3), np.ma.zeros((2, 1))], np.empty(3)],
+)
+def test_into_anything_but_the_right_number_of_arrays(kernel, given, wrong):
+    with pytest.raises(InputError, match=r"example: into writes to 2 NumPy arrays \(u, w\), got "):
+        kernel.into(wrong, *given)
+
+
+@pytest.mark.parametrize("wrong", [None, "a", [0.0] * 3, [np.empty(3)] * 2, np.ma.zeros(3)])
+def test_into_anything_but_one_array(wrong):
+    kernel = Kernel(trace(lambda x: [x[0], x[1], x[2]], {"x": 3}, "copied"))
+    for _ in range(2):  # by way of Python, and by the compiled call
+        with pytest.raises(InputError, match=r"copied: into writes to 1 NumPy arrays \(result\), got "):
+            kernel.into(wrong, np.zeros(3))
+        kernel.prepare()
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
@@ -222,9 +235,13 @@ def test_into_the_wrong_number_of_arrays(kernel, given):
         ((np.array(["a", "b", "c"]), np.zeros((2, 2)), 0.0), "must hold real numbers"),
         ((np.zeros(3, dtype=complex), np.zeros((2, 2)), 0.0), "a has dtype complex128; it must hold real numbers"),
         ((np.zeros(3), np.zeros((2, 2)), None), "t has dtype object"),
+        ((np.zeros(3, "M8[s]"), np.zeros((2, 2)), 0.0), r"a has dtype datetime64\[s\]; it must hold real numbers"),
+        ((np.zeros(3), np.zeros((2, 2)), np.timedelta64(1, "s")), r"t has dtype timedelta64\[s\]"),
+        ((np.zeros(3), np.ma.array(np.zeros((2, 2)), mask=True), 0.0), "M is a masked array"),
     ],
 )
 def test_wrong_inputs_are_refused(kernel, arrays, words):
+    kernel.prepare()
     with pytest.raises(InputError, match=words):
         kernel(*arrays)
 

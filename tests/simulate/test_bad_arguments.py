@@ -81,6 +81,7 @@ REFUSED = [
     ("drives as a number", simulate(loop_tau=3.0), "loop_tau is 3.0; it must be a dictionary by name"),
     ("q as texts", simulate(q=["0.1"]), "q is ['0.1']; give 1 real numbers"),
     ("q complex", simulate(q=np.array([0.1 + 1j])), "q is array([0.1+1.j]); give 1 real numbers"),
+    ("q masked", simulate(q=np.ma.array([0.1], mask=True)), "give 1 real numbers"),
     ("q of too many digits", simulate(q=[10**400]), "give 1 real numbers"),
     ("contact a number", simulate(contact=3), "contact is 3; give a kumitate.Contact"),
     ("states of all runs as texts", batch(q=[["0.1"]]), "q is [['0.1']]; give rows of 1 real numbers"),

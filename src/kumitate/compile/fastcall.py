@@ -1,7 +1,7 @@
 """A kernel as a built-in Python function: no Python between the call and the machine code.
 
-The wrapper is LLVM code too: it asks every argument for its buffer, checks format and shape, and runs the kernel. Whatever is
-not as expected (another dtype, strides, a batch, a list) is left to a fallback, which is called with the same arguments. It
+The wrapper is LLVM code too: it asks every array for its buffer, checks format and shape, and runs the kernel. Whatever is not
+as expected (another dtype, strides, a mask, a batch, a list) is left to a fallback, which is called with the same arguments. It
 uses the documented C API alone; where that cannot be linked (another interpreter, say), there is no such function.
 """
 
@@ -11,6 +11,8 @@ import ctypes
 import sys
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ..scalar import Program
 from .engine import Code
@@ -25,6 +27,7 @@ FAST_ENTRY = "fastcall"
 
 # struct Py_buffer (bufferobject.h, stable since 3.11): offsets of the members that are looked at
 _VIEW_BYTES, _OBJ, _NDIM, _FORMAT, _SHAPE = 80, 8, 36, 40, 48
+_TYPE = 8  # struct PyObject (object.h): offset of the type
 _WRITABLE, _FORMAT_FLAG, _CONTIGUOUS = 0x1, 0x4, 0x8
 _METH_FASTCALL = 0x80
 _DECLARATIONS = (
@@ -86,6 +89,7 @@ class _Wrapper:
             lines.append(f"  store ptr null, ptr %obj{k}")  # releasing a view that was never filled does nothing
             if self.is_number(k):
                 lines.append(f"  %number{k} = alloca {self.precision.name}")
+        lines.append("  %array = call ptr @PyTuple_GetItem(ptr %self, i64 3)")
         lines += [f"  %enough = icmp eq i64 %given, {last}", "  br i1 %enough, label %argument0, label %refuse"]
         for k in range(last):
             lines += [
@@ -145,11 +149,16 @@ class _Wrapper:
         ]
 
     def buffer(self, k: int) -> list[str]:
-        """The buffer of an array, its format, and its shape."""
+        """The buffer of an array, not of a subclass that may mean more; its format, and its shape."""
         flags = _FORMAT_FLAG | _CONTIGUOUS | (_WRITABLE if k < self.outputs else 0)
         shape = self.arrays[k].shape
         expected: list[str] = [*(["%size0_0"] if self.batch else []), *(str(size) for size in shape)]
         lines = [
+            f"  %typeat{k} = getelementptr i8, ptr %item{k}, i64 {_TYPE}",
+            f"  %type{k} = load ptr, ptr %typeat{k}",
+            f"  %plain{k} = icmp eq ptr %type{k}, %array",
+            f"  br i1 %plain{k}, label %buffer{k}, label %refuse",
+            f"buffer{k}:",
             f"  %status{k} = call i32 @PyObject_GetBuffer(ptr %item{k}, ptr %view{k}, i32 {flags})",
             f"  %got{k} = icmp eq i32 %status{k}, 0",
             f"  br i1 %got{k}, label %check{k}, label %failed",
@@ -217,7 +226,7 @@ def fast_function(code: Code, name: str, fallback: Callable[..., Any]) -> Callab
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     # the function's `self` keeps its definition and its machine code alive
-    return make(ctypes.addressof(definition), (fallback, definition, code), None)
+    return make(ctypes.addressof(definition), (fallback, definition, code, np.ndarray), None)
 
 
 def can_wrap() -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program, active_scope, call, under_way
-from ..scalar.arrays import SymbolArray, is_traced
+from ..scalar.arrays import SymbolArray, is_masked, is_traced
 from .precision import precision_of
 from .stored import StoredProgram
 from .target import Target, host
@@ -119,10 +119,14 @@ class Kernel:
 
     def into(self, out: np.ndarray | Sequence[np.ndarray], *arrays: Any) -> None:
         """As a call, with the results written to existing arrays: of the kernel's dtype, C-contiguous, of the right shape."""
-        outs = [out] if isinstance(out, np.ndarray) else list(out)
+        outs = list(out) if isinstance(out, list | tuple) else [out]
         if self.single(*outs, *arrays) is None or self._batch(*outs, *arrays) is None:
             return
         given, lead = self._checked(arrays)
+        plain = all(isinstance(target, np.ndarray) and not is_masked(target) for target in outs)
+        if len(outs) != len(self.outputs) or not plain:
+            names = ", ".join(array.name for array in self.outputs)
+            raise InputError(f"{self.name}: into writes to {len(self.outputs)} NumPy arrays ({names}), got {out!r:.60}")
         for array, target in zip(self.outputs, outs, strict=True):
             if target.shape != lead + array.shape or target.dtype != self.precision.dtype or not target.flags.carray:
                 raise InputError(
@@ -292,6 +296,8 @@ class Kernel:
         return rows, lead
 
     def _numbers(self, spec: Array, value: Any) -> np.ndarray:
+        if is_masked(value):
+            raise InputError(f"{self.name}: {spec.name} is a masked array; give numbers alone, as .filled(0.0) makes them")
         try:
             array = np.asarray(value)
         except ValueError:  # rows of different lengths

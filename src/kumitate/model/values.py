@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import InputError, KumitateError, ModelError
 from ..scalar import floats
+from ..scalar.arrays import is_masked
 from ..spatial import DenseRotation, Matrix3, Transform, Vector3, is_rotation
 
 __all__ = [
@@ -135,10 +136,10 @@ def checked_array(
 
 
 def real_array(given: Any) -> np.ndarray | None:
-    """A new array of floats; None for values that are not real numbers, such as texts and complex numbers."""
+    """A new array of floats; None for values that are not real numbers, such as texts, dates and masked arrays."""
     try:
         array = np.array(given)
-        return None if array.dtype.kind in "cmMSU" else array.astype(float)
+        return None if array.dtype.kind in "cmMSU" or is_masked(given) else array.astype(float)
     except (TypeError, ValueError, OverflowError):
         return None
 

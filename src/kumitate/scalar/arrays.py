@@ -17,7 +17,7 @@ from .graph import Symbol, TraceError
 from .rules import apply
 from .tracing import active_scope
 
-__all__ = ["SymbolArray", "clip", "is_traced", "maximum", "minimum", "sign", "where", "zeros"]
+__all__ = ["SymbolArray", "clip", "is_masked", "is_traced", "maximum", "minimum", "sign", "where", "zeros"]
 
 
 class SymbolArray(np.ndarray):
@@ -145,6 +145,11 @@ def is_traced(x: Any) -> bool:
     if x.__class__ is Symbol or isinstance(x, SymbolArray):
         return True
     return np.asarray(x).dtype == object
+
+
+def is_masked(x: Any) -> bool:
+    """Whether x is a masked array, which NumPy's functions take for its numbers alone."""
+    return isinstance(x, np.ndarray) and hasattr(x, "filled")
 
 
 def _either_way(ufunc: np.ufunc, *inputs: Any) -> Any:
