@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import math
 import sys
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel, engine
-from kumitate.compile.linking import placed
+from kumitate.compile.linking import DamagedError, elf, placed
 from kumitate.compile.target import host
 from kumitate.scalar import arctan2, loop, sin, sqrt, tanh, trace
 
@@ -120,3 +121,54 @@ def test_the_memory_is_given_back_with_the_code():
     assert all(executable(place) for place in places)
     del kept
     assert not any(executable(place) for place in places)
+
+
+# --- damaged files ------------------------------------------------------------------------------------------------------
+
+
+def structure(content: bytes) -> list[int]:
+    """The places of all bytes of an object file that are neither code nor constants nor names."""
+    whole = elf._Image(content, 0)
+    tables = np.flatnonzero(np.isin(whole.sections["kind"], [2, 4])).tolist()
+    spans = [(0, 64), (int(np.frombuffer(content, elf._HEADER, 1)[0]["sections"]), 64 * len(whole.sections))]
+    spans += [(int(whole.sections[k]["start"]), int(whole.sections[k]["size"])) for k in tables]
+    return [place for begin, size in spans for place in range(begin, begin + size)]
+
+
+def test_a_damaged_file_is_refused_or_linked_but_nothing_else_happens():
+    """A byte of its structure changed, or cut off anywhere: nothing is read or written outside of what there is."""
+    content, rng = image(CALLER).content, np.random.default_rng(20261123)
+    places = structure(content)
+    damaged = [content[:size] for size in rng.integers(0, len(content), 100)]
+    for place in rng.choice(places, 1500):
+        changed = bytearray(content)
+        changed[place] ^= int(rng.integers(1, 256))
+        damaged.append(bytes(changed))
+    refused = 0
+    for one in damaged:
+        try:
+            placed([one], ["caller"], {"other": 16})
+        except DamagedError:
+            refused += 1
+    assert refused > 300
+
+
+@pytest.mark.parametrize("damage", ["cut", "rubbish", "name", "section"])
+def test_a_damaged_entry_with_a_right_checksum_is_compiled_again(tmp_path, monkeypatch, damage):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
+
+    def kernel():
+        return Kernel(trace(lambda x: [1.5 * tanh(x[0])], {"x": 1}, "damaged"))
+
+    kernel()([0.3])
+    (entry,) = tmp_path.iterdir()
+    whole = entry.read_bytes()[:-32]
+    wrong = {
+        "cut": whole[: len(whole) // 2],
+        "rubbish": bytes(500),
+        "name": whole.replace(b"tanh\0", b"tanx\0"),
+        "section": whole[:40] + b"\xff" * 8 + whole[48:],
+    }[damage]
+    entry.write_bytes(wrong + hashlib.sha256(wrong).digest())
+    np.testing.assert_allclose(kernel()([0.3]), [1.5 * math.tanh(0.3)], rtol=1e-15)
+    assert entry.read_bytes()[:-32] == whole  # and kept

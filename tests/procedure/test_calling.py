@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from kumitate.contact.scenes.solvers.laws import onto_cone
 from kumitate.errors import InputError
 from kumitate.procedure import Floats, Ints, Shaped, procedure
 
@@ -125,3 +127,22 @@ def test_the_next_process_finds_the_code_on_disk(tmp_path, monkeypatch):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
     answer = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, env=environment)
     assert answer.stdout == "-5\n"
+
+
+@pytest.mark.parametrize(
+    "damaged", [b"rubbish", bytes(8) + b"\1", (1).to_bytes(8, "little") + (500).to_bytes(8, "little") + bytes(500)]
+)
+def test_damaged_code_of_a_procedure_of_kumitate_is_made_again(tmp_path, monkeypatch, damaged):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
+    monkeypatch.setenv("KUMITATE_VERIFY", "0")
+    for _ in range(2):
+        impulse = np.array([1.0, 3.0, 4.0])
+        procedure(onto_cone.__wrapped__)(impulse, 0.5)
+        np.testing.assert_allclose(impulse, [1.0, 0.3, 0.4], rtol=1e-15)
+        entries = {path: path.read_bytes() for path in tmp_path.glob("*.o")}
+        joined = [path for path, content in entries.items() if not content.startswith(b"\x7fELF")]
+        assert len(joined) == 1
+        for path in joined:
+            path.write_bytes(damaged + hashlib.sha256(damaged).digest())
+    procedure(onto_cone.__wrapped__)(impulse, 0.5)
+    assert {path: path.read_bytes() for path in entries} == entries

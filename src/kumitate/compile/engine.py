@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ from ..errors import ProgramError
 from ..scalar.under_way import expect
 from ..scalar.verify import verifying
 from .disk import cached
-from .linking import linked, placed
+from .linking import DamagedError, linked, placed
 from .target import Target, binding, machine
 
 if TYPE_CHECKING:
@@ -51,12 +52,16 @@ class Code:
 
 
 class ObjectFile(NamedTuple):
-    """An object file; whether it was in the cache, whether it is now, and the seconds that it took to get it."""
+    """An object file; whether it was in the cache, whether it is now, and the seconds that it took to get it.
+
+    `again` makes and keeps one from the cache once more, in case it is damaged.
+    """
 
     content: bytes
     from_cache: bool
     on_disk: bool
     seconds: float
+    again: Callable[[], ObjectFile] | None = None
 
 
 def generate(text: str, target: Target, *, kept: bool = True) -> ObjectFile:
@@ -73,8 +78,12 @@ def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> Obje
     begin = time.perf_counter()
     version = ".".join(str(part) for part in binding().llvm_version_info)
     whole = "\0".join((_FORM, key, target.triple, target.cpu, target.features, str(target.code_cache), version))
-    image, found, on_disk = cached(whole, lambda: make().content)
-    return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
+
+    def kept(fresh: bool) -> ObjectFile:
+        image, found, on_disk = cached(whole, lambda: make().content, fresh=fresh)
+        return ObjectFile(image, found, on_disk, time.perf_counter() - begin, cache(lambda: kept(True)) if found else None)
+
+    return kept(False)
 
 
 def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequence[Code] = ()) -> Code:
@@ -86,7 +95,12 @@ def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequenc
     begin = time.perf_counter()
     known = dict(chain.from_iterable(code.addresses.items() for code in called))
     contents = [image.content for image in images]
-    addresses, keep = placed(contents, functions, known) or linked(contents, functions, known)
+    try:
+        addresses, keep = placed(contents, functions, known) or linked(contents, functions, known)
+    except (DamagedError, RuntimeError):  # by LLVM, for names that nobody has
+        if not any(image.again for image in images):
+            raise
+        return link([image.again() if image.again else image for image in images], functions, called)
     seconds = sum(image.seconds for image in images) + time.perf_counter() - begin
     size = sum(len(image.content) for image in images)
     return Code(

@@ -10,10 +10,12 @@ import contextlib
 import gc
 import struct
 from collections.abc import Callable, Iterator
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ..compile.disk import source_stamp
 from ..compile.engine import ObjectFile, kept_image
+from ..compile.linking import DamagedError
 from ..compile.optimized import optimized_object
 from ..compile.target import host
 from ..scalar import Program
@@ -71,7 +73,17 @@ def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure
 
     key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}"
     found = kept_image(key, host(), make)
-    return [found._replace(content=content) for content in _parts(found.content)]
+    try:
+        count = len(_parts(found.content))
+    except DamagedError:
+        found = found.again() if found.again else found
+        count = len(_parts(found.content))
+    return [_part(found, k) for k in range(count)]
+
+
+def _part(joined: ObjectFile, k: int) -> ObjectFile:
+    again = joined.again
+    return joined._replace(content=_parts(joined.content)[k], again=again and (lambda: _part(again(), k)))
 
 
 def _joined(contents: list[bytes]) -> bytes:
@@ -80,12 +92,20 @@ def _joined(contents: list[bytes]) -> bytes:
 
 
 def _parts(joined: bytes) -> list[bytes]:
-    (count,) = struct.unpack_from("<q", joined)
-    found, at = [], 8 * (1 + count)
-    for length in struct.unpack_from(f"<{count}q", joined, 8):
-        found.append(joined[at : at + length])
-        at += length
-    return found
+    """Those that were joined.
+
+    Raises:
+        DamagedError: if their lengths do not add up.
+    """
+    try:
+        (count,) = struct.unpack_from("<q", joined)
+        lengths = struct.unpack_from(f"<{count}Q", joined, 8)
+    except struct.error:
+        raise DamagedError("the object files of a procedure are damaged") from None
+    begins = list(accumulate(lengths, initial=8 * (1 + count)))
+    if begins[-1] != len(joined):
+        raise DamagedError("the object files of a procedure are damaged")
+    return [joined[begin:end] for begin, end in pairwise(begins)]
 
 
 def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes: int, *, portable: bool) -> ObjectFile:

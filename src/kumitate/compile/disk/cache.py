@@ -52,8 +52,10 @@ def cache_folder() -> Path | None:
         return None
 
 
-def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> CacheEntry:
-    """The bytes kept under `key`, made and kept if they are not there. `suffix` is the kind of content, one of `KINDS`.
+def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o", fresh: bool = False) -> CacheEntry:
+    """The bytes kept under `key`, made and kept if they are not there, or in any case if they are to be `fresh`.
+
+    `suffix` is the kind of content, one of `KINDS`.
 
     Raises:
         InputError: if $KUMITATE_CACHE_SIZE is not a size.
@@ -65,7 +67,7 @@ def cached(key: str, make: Callable[[], bytes], *, suffix: str = ".o") -> CacheE
         _warn("there is no home folder to keep compiled code in: HOME is not set, and this user has no entry among the users")
         return CacheEntry(make(), False, False)
     path = folder / f"{_digest(key.encode()).hex()}{suffix}"
-    found = _read(path) if _trusted(folder) else None
+    found = _read(path) if not fresh and _trusted(folder) else None
     if found is not None:
         return CacheEntry(found, True, True)
     made = make()
