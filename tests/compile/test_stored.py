@@ -59,6 +59,22 @@ def test_a_program_is_traced_once_and_gives_the_same_bits():
     assert second.calls == 1
 
 
+def test_each_way_to_compile_a_program_has_code_of_its_own():
+    x, t = np.random.default_rng(2).normal(size=(20, 3)), np.linspace(0.0, 1.0, 20)
+    ways = [{}, {"dtype": np.float32}, {"portable": True}]
+    expected = [Kernel(Maker(1.5)(), **way)(x, t) for way in ways]
+    assert not np.array_equal(expected[0][0], expected[2][0])
+    for calls in (1, 0):  # made, and found on disk
+        makers = [Maker(1.5) for _ in ways]
+        for way, maker, values in zip(ways, makers, expected, strict=True):
+            kernel = Kernel(StoredProgram("ways", maker), **way)
+            for found, alone, value in zip(kernel(x, t), kernel(x[7], t[7]), values, strict=True):
+                assert found.dtype == value.dtype
+                np.testing.assert_array_equal(found, value)
+                np.testing.assert_array_equal(alone, value[7])
+        assert max(maker.calls for maker in makers) == calls
+
+
 def test_another_key_or_other_sources_make_another_program(monkeypatch):
     makers = [Maker(1.0) for _ in range(3)]
     StoredProgram("one", makers[0])
