@@ -94,15 +94,12 @@ def broken(factor: float) -> Callable[[Problem], Solved]:
     return solve
 
 
-@pytest.mark.parametrize(
-    ("factor", "match"),
-    [(1e9, r"contact problem .* t = 0\.0\d+ s \('sledge' on 'ground'\)"), (math.nan, r"diverges at t = 0\.0\d+ s")],
-    ids=["large", "not a number"],
-)
-def test_contact_beyond_all_bounds_ends_the_run(monkeypatch, factor, match):
+@pytest.mark.parametrize("factor", [1e9, math.nan], ids=["large", "not a number"])
+def test_contact_beyond_all_bounds_ends_the_run(monkeypatch, factor):
     monkeypatch.setitem(IMPULSE_MODELS, "rigid", broken(factor))
     dropped = [*ON_FLOOR[:6], 1e-3]
-    with pytest.raises(DivergenceError, match=match) as caught:
+    where = r"contact problem .* t = 0\.0\d+ s \('sledge' on 'ground'\)"
+    with pytest.raises(DivergenceError, match=where) as caught:
         simulate(sledge(), dropped, duration=0.03, contact="rigid")
     said, kept = str(caught.value), caught.value.result
     assert "rkf45_adaptive" not in said

@@ -119,7 +119,7 @@ class Kernel:
 
     def into(self, out: np.ndarray | Sequence[np.ndarray], *arrays: Any) -> None:
         """As a call, with the results written to existing arrays: of the kernel's dtype, C-contiguous, of the right shape."""
-        outs = list(out) if isinstance(out, list | tuple) else [out]
+        outs: list[Any] = list(out) if isinstance(out, list | tuple) else [out]
         if self.single(*outs, *arrays) is None or self._batch(*outs, *arrays) is None:
             return
         given, lead = self._checked(arrays)
