@@ -465,6 +465,11 @@ def sharing(n: dict[str, Any], values: list[Any]) -> None:
     assert n["live"].player.state.time >= 0.0
 
 
+def walkers_with_stops(shown: Shown, values: Shown) -> None:
+    np.testing.assert_allclose(shown["run"].contact.velocity[0, 0, 2], 4.0, atol=1e-9)  # of multipoint: m x²/I
+    np.testing.assert_allclose(shown["run"].energy.kinetic, [1.0, 4.0], atol=1e-9)
+
+
 JUDGES = {
     "balance.md": balance,
     "closed-loops.md": closed_loops,
@@ -492,6 +497,7 @@ JUDGES = {
     "sweeps.md": sweeps,
     "urdf-and-sdf.md": urdf_and_sdf,
     "virtual-loops.md": virtual_loops,
+    "walkers-with-stops.md": walkers_with_stops,
     "whole-body-control.md": whole_body_control,
 }
 

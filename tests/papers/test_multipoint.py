@@ -319,6 +319,22 @@ def test_a_box_dropped_flat(e):
     assert run.audit.contact.gains == 0
 
 
+def test_a_slanted_leg_is_thrown_back():
+    """For its foot to keep its sliding velocity takes 1 + m x²/I times the impulse that stops it, x beside the hinge."""
+    x, mass, rotor = 0.2, 2.0, 0.02
+    foot = Body("leg", 0.0, collisions=(Geometry(Sphere(0.03), pose((x, 0.0, -0.25))),))
+    rail = Joint("rail", "prismatic", "world", "trunk", pose((0.0, 0.0, 0.28)))
+    hinge = Joint("hinge", "revolute", "trunk", "leg", axis=(0, 1, 0), armature=(rotor,))
+    leg = Mechanism("leg", (Body("trunk", mass), foot), (rail, hinge), gravity=(0.0, 0.0, 0.0))
+    for model, back in (("multipoint", mass * x * x / rotor), ("rigid", 0.0)):
+        run = simulate(leg, [0.0, 0.0], [-1.0, 0.0], duration=H, step=H, contact=Contact(model, surface=Surface(0.0)))
+        impulse = (1.0 + back) / (1.0 / mass + x * x / rotor)
+        np.testing.assert_allclose(run.contact.velocity[0, 0, 2], back, atol=1e-9)
+        np.testing.assert_allclose(run.contact.force[0, 0] * H, [0.0, 0.0, impulse], atol=1e-9)
+        np.testing.assert_allclose(run.contact.residual[0], back, atol=1e-9)
+        assert run.audit.contact.gains == int(back > 1.0)
+
+
 def test_energy_gained_is_counted():
     """On one edge, without loss, friction as an afterthought: more comes out than went in, and the account says so."""
     tilt, down, aside = 0.2, -1.0, -2.75
