@@ -12,6 +12,7 @@ import kumitate as km
 from kumitate.analysis import loop_equations
 from kumitate.errors import InputError
 from kumitate.model import bounds_of
+from kumitate.simulate.results.passed import limits_passed
 
 from ..mechanisms import closed_cases, random_ring
 
@@ -265,6 +266,17 @@ def test_angles_of_loop_joints_are_taken_near_the_middle_of_their_range():
     np.testing.assert_allclose(gaps(-3.1, lower=0.0), [math.tau - 3.1], atol=1e-12)  # half a turn, and a quarter beyond it
     np.testing.assert_allclose(gaps(-0.1, lower=0.0), [-0.1], atol=1e-12)
     assert gaps(0.0, lower=-3.1, upper=3.1) == []
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "excess"), [(2.5, 3.5, None), (-3.5, -2.5, None), (6.0, 7.0, 2.0 * math.tau - 10.1)]
+)
+def test_the_audit_takes_angles_of_loop_joints_near_the_middle_of_their_range(lower, upper, excess):
+    """From −3.1 on, through half a turn: within half a radian of ±π, and two turns on in the last range."""
+    mechanism = slider_crank_by("revolute", lower=lower, upper=upper)
+    q = np.array([[0.0, 3.1, 0.0], [0.0, 3.2, 0.0]])
+    passed = limits_passed(mechanism, np.array([0.0, 1.0]), q, np.zeros((2, 3)), np.zeros((2, 3)))
+    assert passed == (() if excess is None else (("wrist", 0.0, pytest.approx(excess), "position"),))
 
 
 def test_no_limit_is_overlooked():

@@ -8,14 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kumitate.compile import Kernel
 from kumitate.contact.scene import Contact
 from kumitate.contact.scenes.building import log_of
 from kumitate.contact.scenes.step import DONE, advance_scene
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.kinematics import link_poses
-from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere
+from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere, bounds_of
 from kumitate.simulate.scenes.free_rows import FreeRows
+from kumitate.simulate.scenes.settling_programs import begun_program, settled_program
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -218,6 +220,20 @@ def test_drives_and_stops_of_a_robot_hold_as_by_itself(limit):
     assert np.abs(run.q[:, :3] - alone.q).max() < 1e-6
     assert run.audit.work == pytest.approx(alone.audit.work, abs=1e-4)
     assert np.abs(run.q[:, 2] - 0.05).max() < 0.35 + 1e-6
+
+
+def test_drives_within_their_limits_are_settled_in_one_pass():
+    """Whatever the motion: two drives whose laws have unlike slopes, both with limits, and a joint far from its stops."""
+    robot, q, v = driven_arm(1e6), np.array([0.3, 0.2, 0.1]), np.array([0.5, 0.0, -1.0])
+    bounds, asked = bounds_of(robot), np.array([[0.5, 0.0, 0.0], [0.1, 0.0, 0.0]])
+    begun, settled = begun_program(robot, bounds), settled_program(robot, bounds)
+    first = dict(zip((array.name for array in begun.outputs), Kernel(begun)(H, q, v, asked), strict=True))
+    end = Kernel(settled)(H, q, v, asked, np.array([3.0, -2.0, 1.0]), first["pieces"])
+    found = dict(zip((array.name for array in settled.outputs), end, strict=True))
+    assert found["unsettled"] == 0.0
+    for name in ("effort", "resisting"):
+        np.testing.assert_array_equal(found[name], first[name])
+    assert len(set(first["resisting"][[0, 1]])) == 2
 
 
 def test_a_slide_at_its_stop_carries_bricks():
