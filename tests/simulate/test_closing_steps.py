@@ -22,8 +22,9 @@ from kumitate.dynamics import (
 )  # fmt: skip
 from kumitate.examples.gallery import cassie
 from kumitate.kinematics import difference, integrate
+from kumitate.model.samples.bricard import bricard
 from kumitate.model.samples.loops import four_bars, four_bars_start, planar_4r
-from kumitate.simulate.stepping.equations import usual_rank
+from kumitate.simulate.stepping.equations import RESOLVED, usual_shares
 from kumitate.simulate.stepping.stabilisation import Stabilisation
 
 from ..mechanisms import closed_cases, near, random_ring, seeds
@@ -109,16 +110,38 @@ def test_rows_that_are_soft_are_not_moved(seed):
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "rank"), [(planar_4r(), 2), (leaning(planar_4r()), 2), (four_bars(3), 6)], ids=["upright", "leaning", "three"]
-)
-def test_the_usual_rank_is_that_of_regular_postures(mechanism, rank):
-    assert usual_rank(mechanism) == rank
+    ("mechanism", "rank"), [(planar_4r(), 2), (leaning(planar_4r()), 2), (four_bars(3), 6), (four_bars(5), 10), (bricard(), 4)],
+    ids=["upright", "leaning", "three", "five", "redundant"],
+)  # fmt: skip
+def test_as_many_rows_are_usually_resolved_as_at_regular_postures(mechanism, rank):
+    """Of four_bars(5), no posture near the default start is regular: there, bars lie on each other and turn on their own."""
+    usual = np.array(usual_shares(mechanism))
+    assert np.count_nonzero(usual < RESOLVED) == rank
     if mechanism.nv == 3:
         tree, still, at_rest = mechanism.base_parameter_tree, [0.0] * 3, Acting((0.0, 0.0, 0.0))
-        ranks = [
-            closing_step(tree, posture(a).tolist(), still, still, at_rest).rank for a in (0.7, np.pi / 2, np.pi / 2 - 1e-3)
-        ]
-        assert ranks == [rank, rank - 1, rank - 1]
+        shares = [closing_step(tree, posture(a).tolist(), still, still, at_rest).shares for a in (0.7, 0.1, 0.01)]
+        assert [np.count_nonzero(np.array(seen) < RESOLVED) for seen in shares] == [rank, rank, rank]
+        for delta in (0.1, 0.01, 1e-3):  # the share of the row that is lost grows as 1/δ², but for the damping itself
+            at = closing_step(tree, posture(np.pi / 2 - delta).tolist(), still, still, at_rest).shares
+            lost = np.array(at)[usual < RESOLVED].max()
+            assert 0.1 < lost / (1.0 - lost) * delta**2 / usual[usual < RESOLVED].max() < 10.0
+
+
+def test_the_pace_of_a_loop_is_that_of_its_own_joints():
+    """A car carries a slider crank: its own motion counts for nothing, sliding counts over the mechanism's size."""
+    bodies = [km.Body(name, 1.0, (0.1, 0, 0), (0.1, 0.1, 0.1)) for name in ("car", "crank", "rod", "slide")]
+    joints = (
+        km.Joint("drive", "prismatic", "world", "car", axis=(1, 0, 0)),
+        km.Joint("turn", "revolute", "car", "crank", axis=(0, 1, 0)),
+        km.Joint("knee", "revolute", "crank", "rod", km.pose((0.3, 0, 0)), axis=(0, 1, 0)),
+        km.Joint("rail", "prismatic", "car", "slide", axis=(1, 0, 0)),
+    )
+    pin = km.Loop("pin", "revolute", "rod", "slide", km.pose((0.6, 0, 0)), km.pose((0, 0, 0)), axis=(0, 1, 0))
+    tree, still = km.Mechanism("carried", tuple(bodies), joints, (pin,)).base_parameter_tree, [0.0] * 4
+    q = [0.0, 0.4, -0.6, 0.8]
+    for v, pace in (([90.0, 2.0, -3.0, 0.1], 3.0), ([0.0, 0.0, 0.0, 5.0], 5.0 / tree.size)):
+        paces = closing_step(tree, q, v, still, Acting((0.0, 0.0, 0.0))).paces
+        np.testing.assert_allclose(paces, pace)
 
 
 # --- steps -------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +16,7 @@ from ..spatial import Force
 from .closing.newton import closed_near
 from .loops import COMPONENTS, LoopEquations
 
-__all__ = ["COMPONENTS", "ConstraintReport", "closed_neighbours", "constraint_report"]
+__all__ = ["COMPONENTS", "ConstraintReport", "closed_neighbours", "constraint_report", "neighbours"]
 
 #: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9
@@ -125,16 +127,20 @@ def _rank(values: np.ndarray) -> int:
     return int((values > _ZERO * values[0]).sum()) if len(values) and values[0] > 0.0 else 0
 
 
-def closed_neighbours(loops: LoopEquations, q: np.ndarray, away: float = _AWAY) -> list[np.ndarray]:
-    """Closed configurations nearby, for the usual rank; drawn from a fixed seed, coordinates about this far `away`."""
-    rng, tree, found = np.random.default_rng(0), loops.mechanism.tree, []
-    for _ in range(_NEIGHBOURS):
-        moved = integrate(tree, q.tolist(), rng.normal(scale=away, size=tree.nv).tolist())
-        try:
-            found.append(closed_near(loops, np.array(moved)))
-        except ModelError:  # there may be no closed posture near that one
-            continue
-    return found
+def neighbours(loops: LoopEquations, q: np.ndarray, away: float, count: int) -> Iterator[np.ndarray]:
+    """Configurations nearby, open ones; drawn from a fixed seed, coordinates about this far `away`."""
+    rng, tree = np.random.default_rng(0), loops.mechanism.tree
+    for _ in range(count):
+        yield np.array(integrate(tree, q.tolist(), rng.normal(scale=away, size=tree.nv).tolist()))
+
+
+def closed_neighbours(
+    loops: LoopEquations, q: np.ndarray, away: float = _AWAY, count: int = _NEIGHBOURS
+) -> Iterator[np.ndarray]:
+    """Closed configurations next to `neighbours`, for the usual rank."""
+    for moved in neighbours(loops, q, away, count):
+        with suppress(ModelError):  # there may be no closed posture near that one
+            yield closed_near(loops, moved)
 
 
 def _dependent(J: np.ndarray) -> list[int]:

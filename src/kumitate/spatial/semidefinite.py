@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, is_zero, select
+from ..scalar import Scalar, is_zero
 
 __all__ = ["SWEEPS", "DampedFactors", "NearestSolver", "nearest_solution"]
 
@@ -59,10 +59,10 @@ class NearestSolver:
         """The solver for A (n, n) symmetric, positive semidefinite, and E (n, n) symmetric, positive definite, small."""
         self._A, self._E, self._factors = A, E, DampedFactors(A, E)
 
-    def rank(self, share: float) -> Scalar:
-        """How many rows are resolved: those in whose pivot the damping E has less than this share."""
-        shares = (self._E[i][i] * inverse for i, inverse in enumerate(self._factors.inverse))
-        return sum((select(own < share, 1.0, 0.0) for own in shares), 0.0)
+    @property
+    def shares(self) -> list[Scalar]:
+        """The share that the damping E has in the pivot of every row (n): 1 where a row adds nothing to those before it."""
+        return [self._E[i][i] * inverse for i, inverse in enumerate(self._factors.inverse)]
 
     def solve(self, b: Sequence[Scalar], start: Sequence[Scalar] | None = None, *, sweeps: int = SWEEPS) -> list[Scalar]:
         """The x (n) of A x = b.

@@ -8,21 +8,17 @@ accelerations need at that state, so that closing costs two solves more, and not
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from ...model import Tree
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, absolute, is_zero, maximum
 from ..acting import Acting
 from ..prescribed import efforts_in_loops
 from .articulated_loops import ArticulatedLoops, articulated_loops
-from .constraints import largest_gap
-from .multipliers import DAMPING
+from .constraints import Row, largest_gap
 
 __all__ = ["ClosingStep", "closing_step"]
-
-#: A row counts as resolved if its pivot is above this part of a body's that has the mechanism's mass, which is 10⁴ times the
-#: damping: then the solve needs no sweeps. Between 1e-3 and 1, singular postures are passed equally well.
-RESOLVED = 1e-2
 
 
 class ClosingStep(NamedTuple):
@@ -31,7 +27,8 @@ class ClosingStep(NamedTuple):
     Attributes:
         acceleration: v̇ (nv); `move`: δq (nv), of the coordinates; `change`: δv (nv).
         gap: the largest error of a loop before, angles times the mechanism's size [m].
-        rank: the number of resolved rows; in a singular posture it is smaller than elsewhere.
+        shares: of the damping in the pivot of every rigid row of the loops; they grow as 1/δ² at an angle δ from a singular posture.
+        paces: the largest rate of the joints in the loop of every row [1/s], that of sliding ones over the mechanism's size.
         efforts: of the joints in `acting.prescribed`, in its order [N·m or N].
     """
 
@@ -39,7 +36,8 @@ class ClosingStep(NamedTuple):
     move: list[Scalar]
     change: list[Scalar]
     gap: Scalar
-    rank: Scalar
+    shares: list[Scalar]
+    paces: list[Scalar]
     efforts: list[Scalar]
 
 
@@ -58,7 +56,6 @@ def closing_step(
         opening: a step that moves along v opens the loops by this times J̇v [s²]; they are closed as much too far.
     """
     loops = articulated_loops(tree, q, v, tau, acting)
-    rank = loops.solver.rank(DAMPING / RESOLVED)
     gap, _ = largest_gap(tree, loops.rows)
     missing, against = _missing(loops, opening), [-row.rate for row in loops.rows]
     if is_zero(acting.implicit_step):
@@ -68,7 +65,26 @@ def closing_step(
         wanted, change = [rate / acting.implicit_step for rate in against], [0.0] * tree.nv
         acceleration, move = loops.accelerations_and_responses(wanted, missing)
     efforts = efforts_in_loops(loops, wanted, q, v, acceleration, tau, acting)
-    return ClosingStep(acceleration, move, change, gap, rank, efforts)
+    rigid = [(row, share) for row, share in zip(loops.rows, loops.solver.shares, strict=True) if is_zero(row.softness)]
+    shares, paces = [share for _, share in rigid], _paces(loops, [row for row, _ in rigid], v)
+    return ClosingStep(acceleration, move, change, gap, shares, paces, efforts)
+
+
+def _paces(loops: ArticulatedLoops, rows: Sequence[Row], v: Sequence[Scalar]) -> list[Scalar]:
+    """The largest rate of the joints in the loop of each of these rows [1/s]."""
+    tree, rates = loops.tree, [absolute(rate) for rate in v]
+    for link in tree.links:
+        for k, S in enumerate(loops.motions[link].S, link.v_start):
+            if all(is_zero(part) for part in S.angular):
+                rates[k] = rates[k] / tree.size
+
+    def pace(row: Row) -> Scalar:
+        sides = [{link.index for link in tree.ancestors(end)} for end in row.on]
+        between = set.union(*sides) - set.intersection(*sides) if sides else set()
+        moving = [rate for index in sorted(between) for rate in tree.links[index].velocities(rates)]
+        return reduce(maximum, [*moving, *(rates[k] for k in row.along)], 0.0)
+
+    return [pace(row) for row in rows]
 
 
 def _missing(loops: ArticulatedLoops, opening: Scalar) -> list[Scalar]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import reduce
 from itertools import islice
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ... import kinematics
 from ...analysis import kinetic_energy, loop_equations, momentum, potential_energy
-from ...analysis.constraint_report import closed_neighbours
+from ...analysis.constraint_report import closed_neighbours, neighbours
 from ...dynamics import (
     Acting,
+    ClosingStep,
     Wrenches,
     chord_closings,
     closing_step,
@@ -30,7 +34,7 @@ from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
 from ...model import Command, Mechanism, Tree, by_loop, check_resistance, freedoms
 from ...model.tree.limbs import with_limbs
-from ...scalar import Program, Scalar, absolute, call, loop, maximum, select, trace
+from ...scalar import Program, Scalar, absolute, call, loop, maximum, minimum, select, trace
 from ..parameters import Variation, VariedPlant
 from ..start import default_start
 from .forcing import Forcing
@@ -41,13 +45,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_STEP", "Parts", "applied_power", "closing_program", "dynamics_program", "motion_program", "observables_program",
-    "parts_of", "projection_program", "row_of", "seen_mechanism", "seen_program", "usual_rank",
+    "parts_of", "projection_program", "row_of", "seen_mechanism", "seen_program", "usual_shares",
 ]  # fmt: skip
 
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
 NO_STEP = 1e-30
 #: The largest gap that a step leaves to the next one to close, as a part of the mechanism's size.
 FAR = 1e-8
+#: A row of the loops is resolved where the damping has less than this share in its pivot: then the solve needs no sweeps.
+RESOLVED = 1e-4
+#: A row is near a singular posture where its pivot is below this many (h ω)² of its usual value, ω being the rate of the joints
+#: in its loop: within eight steps of it. Pivots above a part of the usual value that is the second number never are near.
+NEAR, NEVER = 64.0, 0.1
+#: How far from the default start usual values are looked for [rad or m], and at how many postures: first these, then those.
+_AROUND, _AWAY = (0.5, 4), (2.0, 16)
 #: Loops are closed to rounding if their gaps are below this part of the mechanism's size. One projection does it nearly always;
 #: next to singular postures, where gaps of 1e-9 cannot be closed to first order, no more than so many are tried.
 CLOSED, PASSES = 1e-13, 8
@@ -131,42 +142,61 @@ def closing_program(
     inputs, as of `motion_program`; the other arguments as for `dynamics_program`.
     """
     check_resistance(mechanism, forcing.motions)
-    usual = usual_rank(mechanism, forcing.fixed)
+    usual = usual_shares(mechanism, forcing.fixed)
 
     def closing(h: Scalar, q: Any, v: Any, u: Any, *others: Any) -> dict[str, Any]:
         tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
         if pushed:
             tau, acting = _pushed_by(mechanism, acting, others[0], others[1], implicit_damping)
         closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
-        far, lost = (select(bad, 1.0, 0.0) for bad in (closed.gap > FAR * tree.size, closed.rank < usual - 0.5))
+        far = select(closed.gap > FAR * tree.size, 1.0, 0.0)
         found = {"acceleration": closed.acceleration, **_with_efforts(power, closed.efforts, v, acting)}
-        return {**found, "move": closed.move, "change": closed.change, "astray": maximum(far, lost)}
+        return {**found, "move": closed.move, "change": closed.change, "astray": maximum(far, _near_singular(closed, usual, h))}
 
     inputs = {**_inputs(mechanism, forcing), **(_pushed(mechanism) if pushed else {})}
     return trace(closing, inputs, f"closing_{'motion_' * pushed}{mechanism.name}")
 
 
-def usual_rank(mechanism: Mechanism, fixed: Collection[int] = ()) -> int:
-    """The rank of the loops' rows as `closing_step` counts it, at closed postures around the default start.
+def _near_singular(closed: ClosingStep, usual: Sequence[float], h: Scalar) -> Scalar:
+    """1 where a step h begins in a singular posture or near one: where a row that usually is resolved is not, or soon may not."""
+    near: Scalar = 0.0
+    for share, least, pace in zip(closed.shares, usual, closed.paces, strict=True):
+        if least < RESOLVED:
+            turned = h * pace
+            limit = maximum(1.0 / RESOLVED, minimum(NEAR * (turned * turned), NEVER) / least)
+            near = maximum(near, select(share * limit > 1.0, 1.0, 0.0))
+    return near
 
-    The largest of some; a posture where loops lose rank has less. Where no posture can be closed from there, that of open ones,
-    which is no less. Postures where massless links can move freely, such as three joints in gimbal lock, are left out. `fixed`:
-    indices in v of joints that do not take part.
+
+def usual_shares(mechanism: Mechanism, fixed: Collection[int] = ()) -> list[float]:
+    """The smallest `ClosingStep.shares` of the loops' rows at closed postures around the default start.
+
+    Where these differ in mobility, more are looked at, until each row has been resolved that is so in open ones.
+    Postures where massless links can move freely, such as three joints in gimbal lock, are left out. `fixed`: indices in v of
+    joints that do not take part.
     """
     tree, loops = mechanism.base_parameter_tree, loop_equations(mechanism)
     still, at_rest = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0), prescribed=dict.fromkeys(fixed, 0.0))
+
+    def shares(postures: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        for q in postures:
+            with suppress(ZeroDivisionError):
+                yield np.array(closing_step(tree, q.tolist(), still, still, at_rest).shares, dtype=float)
+
     start = default_start(loops)
-    postures = [start, *closed_neighbours(loops, start, away=0.5)]
-    ranks = []
-    for q in postures:
-        with suppress(ZeroDivisionError):
-            ranks.append(float(closing_step(tree, q.tolist(), still, still, at_rest).rank))
-    if not ranks:
+    near = list(shares([start, *closed_neighbours(loops, start, *_AROUND)]))
+    usual = reduce(np.minimum, near, np.full(1, np.inf))
+    if len({np.count_nonzero(seen < RESOLVED) for seen in near}) > 1:  # some have more mobility
+        possible = reduce(np.minimum, shares(neighbours(loops, start, *_AROUND)), usual) < RESOLVED
+        others = shares(closed_neighbours(loops, start, *_AWAY))
+        while np.any(possible & (usual >= RESOLVED)) and (seen := next(others, None)) is not None:
+            usual = np.minimum(usual, seen)
+    if np.isinf(usual).any():
         raise ModelError(
             f"{mechanism.name}: no inertia resists some joint at the closed postures near the start; give massless bodies at "
             "the ends of the tree mass and inertia, or fix them"
         )
-    return round(max(ranks))
+    return usual.tolist()  # type: ignore[no-any-return]
 
 
 def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int, ...]]:
