@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,9 @@ from kumitate.dynamics import Acting, Wrenches
 from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.programs import FORWARD_DYNAMICS
 
-from ..mechanisms import Case, random_case, seeds
+from ..mechanisms import MOVING, Case, random_case, random_mechanism, random_pose, random_state, seeds
 from .test_closed_loops import compiled_case, every_case, made
-from .test_hybrid import LOOPS, heavy, regular_loops
+from .test_hybrid import LOOPS, heavy, regular_loops, same
 
 #: Hybrid modelling in partitions drawn at random: so many besides the whole and every link by itself.
 PARTITIONS = 1
@@ -90,3 +92,34 @@ def test_lagranges_parallelogram_is_one_pendulum():
         q = np.array([angle, np.pi / 2 - angle, np.pi / 2 + angle])
         a = robot.forward_dynamics(q, np.zeros(3), np.zeros(3), method="lagrange")
         assert np.abs(a - 1.2 * 9.81 * np.sin(angle) * np.array([1.0, -1.0, 1.0])).max() < 1e-9
+
+
+def tied(seed: int) -> Case:
+    """A random tree with a weld and a locked joint, tied by springs: lines anywhere, and in both, a line and a loop joint.
+
+    What ties a rigid body to itself does nothing.
+    """
+    rng = np.random.default_rng(seed)
+    kinds = [str(kind) for kind in rng.choice(MOVING, 5)]
+    tree = random_mechanism(rng, ["revolute", *kinds, "fixed"])
+    welded, hinged = tree.joint("j6"), tree.joint("j0")
+    names, spring = [body.name for body in tree.bodies], {"stiffness": 50.0, "rest": 0.1, "damping": 0.3}
+    inside = [(joint.parent, joint.child) for joint in (welded, hinged)]
+    ties = [("line", *rng.choice(names, 2, replace=False)) for _ in range(2)]
+    ties += [(kind, *ends) for kind in ("line", "revolute") for ends in inside]
+    poses = [(random_pose(rng).dense(), random_pose(rng).dense()) for _ in ties]
+    loops = tuple(
+        km.Loop(f"tie{k}", km.Line() if kind == "line" else kind, str(a), str(b), *poses[k], **spring)
+        for k, (kind, a, b) in enumerate(ties)
+    )
+    locked = km.Robot(replace(heavy(tree), loops=loops)).locked([hinged.name]).mechanism
+    return random_state(locked, rng)
+
+
+@pytest.mark.parametrize(**seeds(6))
+def test_springs_within_one_rigid_body_do_nothing(seed):
+    case = tied(seed)
+    all_agree(case, np.random.default_rng(seed))
+    free = replace(case.mechanism, loops=case.mechanism.loops[:2])
+    state = (free.tree, case.q, case.v, case.tau, Acting(free.gravity))
+    same(FORWARD_DYNAMICS["ada"](*state), FORWARD_DYNAMICS["aba"](case.mechanism.tree, *state[1:]))

@@ -80,6 +80,8 @@ class JointConnection:
 
     def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
         F = Force.of(force)
+        if self.a == self.b:
+            return {}  # within one rigid body, force and reaction cancel
         return {self.a: self.outer.outward(F) * -1.0, self.b: self.inner.inward(F)}
 
 
