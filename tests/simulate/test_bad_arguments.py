@@ -74,6 +74,8 @@ REFUSED = [
     ("sample time negative", simulate(sample_time=-0.1), "sample_time is -0.1"),
     ("baumgarte as text", simulate(baumgarte="10"), "baumgarte is '10'"),
     ("baumgarte nan", simulate(baumgarte=math.nan), "baumgarte is nan"),
+    ("stabilisation unknown", simulate(stabilisation="loose"), "stabilisation is 'loose'; it must be one of lagged, strict"),
+    ("stabilisation and a rate", simulate(stabilisation="strict", baumgarte=1.0), "leave one out"),
     ("integrator a list", simulate(integrator=["rk4"]), "there is no integrator ['rk4']"),
     ("held method without points", simulate(held_method="x"), "there is no held_method 'x'; there are rows"),
     ("held points", simulate(held=["link"]), "'link', which is not a held point"),

@@ -25,7 +25,6 @@ from kumitate.kinematics import difference, integrate
 from kumitate.model.samples.bricard import bricard
 from kumitate.model.samples.loops import four_bars, four_bars_start, planar_4r
 from kumitate.simulate.stepping.equations import RESOLVED, usual_shares
-from kumitate.simulate.stepping.stabilisation import Stabilisation
 
 from ..mechanisms import closed_cases, near, random_ring, seeds
 from ..references.test_singular_passages import leaning, posture
@@ -164,8 +163,7 @@ def test_euler_leaves_gaps_of_third_order():
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "midpoint", "rkf45"])
 def test_the_motion_is_that_of_projection_at_every_stage(integrator, driven):
     def end(step: float, *, strict: bool) -> np.ndarray:
-        sim = swinging(driven=driven, step=step, integrator=integrator)
-        sim._stabilisation = Stabilisation(strict=strict)
+        sim = swinging(driven=driven, step=step, integrator=integrator, stabilisation="strict" if strict else "lagged")
         assert sim.compiled.code.closes is not strict
         return sim.run(duration=0.4, every=round(0.4 / step)).q[-1]
 

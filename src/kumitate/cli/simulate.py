@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from ..errors import InputError
 from ..simulate.checks import fitted_step, step_notes
 from ..simulate.integrators import INTEGRATORS
+from ..simulate.stepping.stabilisation import STABILISATIONS
 from . import run_folder as runs
 from .contact_options import ContactModel, Friction, HullVertices, Restitution, asked, held, start_on
 from .described import described, refuse_options
@@ -58,6 +59,9 @@ def simulate(
     integrator: Annotated[
         str, Parameter(help=f"{', '.join(INTEGRATORS)}; auto takes rkf45, or another one if the mechanism is too stiff for it.")
     ] = "auto",
+    stabilisation: Annotated[
+        str | None, Parameter(help=f"How loops are closed: {STABILISATIONS[0]}, or {STABILISATIONS[1]}, fully at every stage.")
+    ] = None,
     floating_base: FloatingBase = False,
     fix_inertia: FixInertia = False,
     q: StartQ = None,
@@ -96,7 +100,7 @@ def simulate(
         if value is not None and not 0.0 < value < float("inf"):
             raise InputError(f"{option} {value}: must be a time above 0 s")
     own: dict[str, Any] = {
-        "duration": duration, "step": step, "integrator": integrator, "floating-base": floating_base,
+        "duration": duration, "step": step, "integrator": integrator, "stabilisation": stabilisation, "floating-base": floating_base,
         "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
         "restitution": restitution, "height": height, "hull-vertices": hull_vertices, "no-limits": not limits, "hold": hold,
     }  # fmt: skip
@@ -129,7 +133,8 @@ def simulate(
 
 
 def _motion_of(
-    robot: str, *, duration: float | None, step: float | None, integrator: str, floating_base: bool, fix_inertia: bool,
+    robot: str, *, duration: float | None, step: float | None, integrator: str, stabilisation: str | None, floating_base: bool,
+    fix_inertia: bool,
     q: str | None, v: str | None, lock: str | None, contact: str | None, friction: float | None, restitution: float | None,
     height: float | None, hull_vertices: int | None, no_limits: bool, hold: bool,
 ) -> tuple[Callable[[], Simulation], Motion]:  # fmt: skip
@@ -152,18 +157,20 @@ def _motion_of(
     step, notes = fitted, step_notes(step, fitted)
     given = {"friction": friction, "restitution": restitution, "hull_vertices": hull_vertices}
     surface = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = {
+        "step": step, "integrator": integrator, **({"stabilisation": stabilisation} if stabilisation else {}),
+        **({"limits": False} if no_limits else {}),
+    }  # fmt: skip
     plain = {
         "robot": robot, "start": {"q": [float(x) for x in q0], "v": [float(x) for x in v0]},
-        "solver": {"duration": duration, "step": step, "integrator": integrator, **({"limits": False} if no_limits else {})},
+        "solver": {"duration": duration, **options},
         **({"contact": {"model": contact, **surface}} if contact else {}),
     }  # fmt: skip
 
     def made() -> Simulation:
         from ..simulation import Simulation
 
-        return Simulation(
-            machine, start=(q0, v0), step=step, integrator=integrator, contact=touching, limits=not no_limits, equal_steps=False
-        )  # fmt: skip
+        return Simulation(machine, start=(q0, v0), contact=touching, equal_steps=False, **options)
 
     def motion(*, progress: Callable[[float], None]) -> Run:
         simulation = made()

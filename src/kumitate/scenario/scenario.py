@@ -15,6 +15,7 @@ from ..model.values import POSITIVE, Rule, shown
 from ..run import Run
 from ..simulate.checks import fitted_step, step_count
 from ..simulate.integrators import INTEGRATORS
+from ..simulate.stepping.stabilisation import STABILISATIONS
 from ..simulation import checked_output
 from .design import Design, read_design
 from .mistakes import Mistakes, Section
@@ -32,7 +33,7 @@ KEYS = (
     "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "prescribed", "contact", "solver", "outputs",
     "parameters", "sweep",
 )  # fmt: skip
-_SOLVER = ("step", "duration", "integrator", "every", "tolerance", "sample_time", "baumgarte", "limits")
+_SOLVER = ("step", "duration", "integrator", "every", "tolerance", "sample_time", "stabilisation", "baumgarte", "limits")
 _BETWEEN = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
 
 
@@ -224,6 +225,7 @@ def _solver(section: Section, own: Solver) -> Solver:
         section.whole("every", 1),
         section.number("tolerance", _BETWEEN, 1e-8),
         section.number("sample_time", POSITIVE),
+        section.text("stabilisation", STABILISATIONS, "lagged"),
         section.number("baumgarte"),
         section.flag("limits", True),
     )

@@ -33,6 +33,7 @@ class Solver:
             run of a sweep.
         tolerance: relative, of an adaptive step.
         sample_time: if given, the controller is called at its multiples only [s].
+        stabilisation: how steps keep loops closed, "lagged" or "strict".
         baumgarte: if given, the rate at which gaps of loops decay [1/s], in place of projection.
         limits: whether joints stop at their limits.
     """
@@ -43,6 +44,7 @@ class Solver:
     every: int | None = None
     tolerance: float = 1e-8
     sample_time: float | None = None
+    stabilisation: str = "lagged"
     baumgarte: float | None = None
     limits: bool = True
 
@@ -124,9 +126,8 @@ class Setup:
         driven: Any = controller_of(self.laws, robot) if self.laws else self.tau if np.any(self.tau) else None
         return Simulation(
             robot, outputs=self.outputs, start=start, step=solver.step, integrator=solver.integrator, controller=driven,
-            contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, baumgarte=solver.baumgarte,
-            limits=solver.limits, equal_steps=equal_steps, parameters=parameters,
-            motions=self.motions,
+            contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, stabilisation=solver.stabilisation,
+            baumgarte=solver.baumgarte, limits=solver.limits, equal_steps=equal_steps, parameters=parameters, motions=self.motions,
         )  # fmt: skip
 
     def run(self, origin: Mapping[str, Any], progress: Any = None) -> Run:

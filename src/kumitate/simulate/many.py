@@ -91,6 +91,8 @@ def simulate_batch(
     inputs: Mapping[str, Any] | None = None,
     motions: Mapping[str, Any] | None = None,
     sample_time: float | None = None,
+    stabilisation: str = "lagged",
+    baumgarte: float | None = None,
     contact: Contact | str | None = None,
     limits: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -108,8 +110,7 @@ def simulate_batch(
         inputs, motions: as in `simulate`, the same for all runs.
         sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
             called at its multiples and held in between [s]: a learned policy, say.
-        contact, limits: as in `simulate`.
-        progress: as in `simulate`.
+        stabilisation, baumgarte, contact, limits, progress: as in `simulate`.
 
     Raises:
         InputError: if an argument has a wrong shape or value, or a function cannot be compiled.
@@ -138,7 +139,7 @@ def simulate_batch(
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller if known else None,  # type: ignore[arg-type]
         wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, motions=motions, limits=limits,
-        side_by_side=True,
+        stabilisation=stabilisation, baumgarte=baumgarte, side_by_side=True,
     )  # fmt: skip
     simulation.interaction.warn()
     batch = simulation.batch(q0, v0)

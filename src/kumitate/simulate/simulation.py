@@ -17,7 +17,7 @@ from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
 from ..version import __version__
 from .batch import Batch
-from .checks import by_name, check_memory, checked_baumgarte, checked_rows, checked_step, first_notes, run_steps, steps_held
+from .checks import by_name, check_memory, checked_rows, checked_step, first_notes, run_steps, steps_held
 from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
@@ -80,6 +80,7 @@ class MechanismSimulation(SettledAttributes):
         loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
         motions: Mapping[str, Any] | None = None,
         sample_time: float | None = None,
+        stabilisation: str = "lagged",
         baumgarte: float | None = None,
         held: Sequence[HeldPoint] = (),
         held_method: str = "rows",
@@ -139,7 +140,7 @@ class MechanismSimulation(SettledAttributes):
             check_followed(mechanism, self.interaction)
             self.bounds = tuple(bound for bound in self.bounds if bound.v not in forcing.fixed)
             self.integrator = FollowingSteps(self.integrator)
-        self._stabilisation = Stabilisation() if baumgarte is None else Stabilisation(False, checked_baumgarte(baumgarte))
+        self._stabilisation = Stabilisation.of(stabilisation, baumgarte)
         self._loops = loop_equations(mechanism)
         follow = FollowedStarts(self._loops, forcing.following, list(given.values())) if given else None
         self.notes += follow.notes(self._starts.default[0]) if follow else []
@@ -153,8 +154,9 @@ class MechanismSimulation(SettledAttributes):
         self.settings: dict[str, Any] = {
             "kumitate": __version__, "step": step, "integrator": self.integrator.name, "tolerance": tolerance,
             "sample_time": sample_time, "forcing": self.actuation.mode, "wrenches": forcing.places, "motions": list(given),
-            "loop_tau": list(forcing.drives), "baumgarte": baumgarte, "held": [point.label for point in held], "limits": limits,
-            "contact": self.interaction.plain, "inputs": {k: x.tolist() for k, x in forcing.values_of_inputs.items()},
+            "loop_tau": list(forcing.drives), "stabilisation": stabilisation, "baumgarte": baumgarte,
+            "held": [point.label for point in held], "limits": limits, "contact": self.interaction.plain,
+            "inputs": {k: x.tolist() for k, x in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
