@@ -253,11 +253,12 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
         of the loops: the force that each exerts on its `body_b`, about the origin and in the axes of its frame there.
 
         Components that redundant loops leave undetermined (`constraint_report`) are least in the norm of
-        `dynamics.loops.force_norm` by "aba"; by "ada" and "dca" they depend on the order of assembly.
+        `dynamics.loops.force_norm` by "aba" and "lagrange"; by "ada" and "dca" they depend on the order of assembly.
 
         Args:
             q, v, tau: state and forces of the drives.
-            method: "aba" (articulated bodies, thesis eq. 2.23), "ada" (assembly and disassembly, eq. 2.15) or "dca".
+            method: "aba" (articulated bodies, thesis eq. 2.23), "ada" (assembly and disassembly, eq. 2.15), "dca", or
+                "lagrange" (multipliers of redundant coordinates, for comparison).
             order, wrenches, loop_tau: as of `forward_dynamics`.
         """
         names, drives = tuple(wrenches or ()), tuple(loop_tau or ())

@@ -15,7 +15,7 @@ from .derivatives import EnergyDerivatives, energy_derivatives
 from .energies import applied_power
 from .substitution import at
 
-__all__ = ["MOST_LINKS", "joint_equations", "lagrange"]
+__all__ = ["MOST_LINKS", "check_size", "generalised_push", "joint_equations", "lagrange"]
 
 #: A longer chain is traced as loops, which do not have a gradient; and O(n³) would be too slow for it.
 MOST_LINKS = 64
@@ -35,10 +35,7 @@ def lagrange(
     Raises:
         InputError: for more than `MOST_LINKS` links.
     """
-    if len(tree.links) > MOST_LINKS:
-        raise InputError(
-            f"lagrange: the tree has {len(tree.links)} links; at most {MOST_LINKS} are supported. Use aba, which is O(n)"
-        )
+    check_size(tree)
     acting.at_an_instant("lagrange")
     derivatives = energy_derivatives(tree)
     if not tree.closed:
@@ -46,6 +43,18 @@ def lagrange(
     closings = chord_closings(tree, q, v)
     M, push = joint_equations(derivatives, tree, q, v, tau, with_chord_drives(tree, closings, acting))
     return with_rows(tree, q, v, closings, M, push).solved(tree)
+
+
+def check_size(tree: Tree) -> None:
+    """Refuses a tree of more than `MOST_LINKS` links.
+
+    Raises:
+        InputError: naming the method to take.
+    """
+    if len(tree.links) > MOST_LINKS:
+        raise InputError(
+            f"lagrange: the tree has {len(tree.links)} links; at most {MOST_LINKS} are supported. Use aba, which is O(n)"
+        )
 
 
 def joint_equations(
@@ -65,13 +74,26 @@ def joint_equations(
 
     γ is zero where v = q̇; for quaternions it gives Euler's equations.
     """
-    q, v, n = [q[k] for k in range(tree.nq)], [v[k] for k in range(tree.nv)], tree.nv
+    q, n = [q[k] for k in range(tree.nq)], tree.nv
     units = [[float(i == j) for i in range(n)] for j in range(n)]
     M = [derivatives.momentum(q, unit) for unit in units]  # T is quadratic in v: M e_j is the momentum of unit velocity
-    qdot, E = rate(tree, q, v), [rate(tree, q, unit) for unit in units]
     for k, armature in enumerate(a for link in tree.links for a in link.armature):
         # ½ armature·v² of a rotor, which does not rotate with the link and does not enter γ
         M[k][k] = M[k][k] + armature
+    return M, generalised_push(derivatives, tree, q, v, tau, acting)
+
+
+def generalised_push(
+    derivatives: EnergyDerivatives,
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+) -> list[Scalar]:
+    """The push (nv) of `joint_equations`."""
+    q, v, n = [q[k] for k in range(tree.nq)], [v[k] for k in range(tree.nv)], tree.nv
+    qdot, E = rate(tree, q, v), [rate(tree, q, [float(i == j) for i in range(n)]) for j in range(n)]
     p, pdot = derivatives.momentum_rate(q, v, qdot)
     slope = derivatives.slope(q, v, acting.gravity)
     bias = [rise + _dot(column, slope) for rise, column in zip(pdot, E, strict=True)]
@@ -84,7 +106,7 @@ def joint_equations(
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": n, "forces": (len(tree.links), 6)}
         power = trace(lambda q, v, forces: applied_power(tree, q, v, forces), sizes, "power")
         driven = [t + f for t, f in zip(driven, at(gradient(power, "v"), q, v, forces), strict=True)]
-    return M, [t - h for t, h in zip(driven, bias, strict=True)]
+    return [t - h for t, h in zip(driven, bias, strict=True)]
 
 
 def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:

@@ -34,6 +34,7 @@ def _page(room: str, name: str) -> Callable[..., Any]:
 
 
 _ADA, _DCA = _page(".dynamics.ada", "ada"), _page(".dynamics.dca", "dca")
+_LAGRANGE_FORCES = _page(".lagrange.joint_forces", "joint_forces")
 #: Methods of forward dynamics, by name; `kumitate.papers` adds others.
 FORWARD_DYNAMICS: dict[str, Callable[..., Any]] = {
     "aba": dynamics.aba_with_loops,
@@ -159,8 +160,14 @@ def _by_assembly(
     return [Force.of(found.forces[link.index]) for link in m.tree.links], found.chords
 
 
+def _by_multipliers(m: Mechanism, q: Any, v: Any, tau: Any, acting: dynamics.Acting) -> tuple[list[Force], list[Force]]:
+    found = _LAGRANGE_FORCES(m.tree, q, v, tau, acting)
+    return found.tree, found.chords
+
+
 JOINT_WRENCHES: dict[str, Callable[..., tuple[list[Force], list[Force]]]] = {
     "aba": _by_articulated_bodies,
+    "lagrange": _by_multipliers,
     "ada": partial(_by_assembly, _ADA),
     "dca": partial(_by_assembly, _DCA),
 }

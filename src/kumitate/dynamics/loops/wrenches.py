@@ -11,21 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...model import Tree
+from ...model import Closing, PerLink, Tree
 from ...scalar import Scalar
 from ...spatial import Force
 from ..aba import accelerations, articulated
 from ..acting import Acting
-from ..motion import falling, link_motions
+from ..motion import LinkMotion, falling, link_motions
 from ..rnea import supports
 from .chord_drives import chord_drive, with_chord_drives
-from .constraints import chord_closings, constraint_rows
+from .constraints import Row, chord_closings, constraint_rows
 from .force_norm import JointForce, least_norm
 from .jacobian import carried_forces
 from .multipliers import mobilities, solved_rows
 from .propagation import propagate_rows, with_forces
 
-__all__ = ["LoopWrenches", "loop_wrenches"]
+__all__ = ["Loads", "LoopWrenches", "least_wrenches", "loop_wrenches"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,21 @@ class LoopWrenches:
     tree: list[Force]
     chords: list[Force]
     gears: list[Scalar]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """The forces of the loops, as far as the motion determines them.
+
+    Attributes:
+        rows: of the loops, with the forces λ; `Lambda` (rows, rows), `wanted` (rows): of Λ λ = wanted.
+        needed: by link, the force [n; f] that its joint would exert on it if λ were zero.
+    """
+
+    rows: Sequence[Row]
+    Lambda: Sequence[Sequence[Scalar]]
+    wanted: Sequence[Scalar]
+    needed: Sequence[Force]
 
 
 def loop_wrenches(
@@ -61,13 +76,22 @@ def loop_wrenches(
     moved = accelerations(tree, motions, with_forces(handles, reached, solved_rows(tree, rows, Lambda, wanted)), acting.gravity)
     vdot = [rate for link in tree.links for rate in moved[link][1]]
 
-    # a joint of the tree carries the force that the motion requires minus that of the rows beyond it: W₀ − P λ
     needed = supports(tree, motions, q, vdot, gravity=pushed.gravity, wrenches=pushed.wrenches)
+    loads = Loads(rows, Lambda, wanted, [needed[link][0] for link in tree.links])
+    return least_wrenches(tree, q, motions, closings, acting, loads)
+
+
+def least_wrenches(
+    tree: Tree, q: Sequence[Scalar], motions: PerLink[LinkMotion], closings: Sequence[Closing], acting: Acting, loads: Loads
+) -> LoopWrenches:
+    """All joint forces of least norm under these loads; what acts has no part but by the drives of the chords."""
+    rows = loads.rows
+    # a joint of the tree carries the force that the motion requires minus that of the rows beyond it: W₀ − P λ
     carried = carried_forces(tree, motions, rows)
     joints = []
-    for link in tree.links:
+    for link, needed in zip(tree.links, loads.needed, strict=True):
         units = {k: force * -1.0 for k, force in carried[link][0].items()}
-        joints.append(JointForce(needed[link][0], units, link.kind.transform(link.coordinates(q)).inverse().translation))
+        joints.append(JointForce(needed, units, link.kind.transform(link.coordinates(q)).inverse().translation))
     own: dict[str, dict[int, Force]] = {}
     for k, row in enumerate(rows):
         own.setdefault(row.owner, {})[k] = row.unit
@@ -79,7 +103,7 @@ def loop_wrenches(
 
     metric, start = least_norm(joints, len(rows), tree.size)
     # the null space itself matters here: more damping, and more sweeps to compensate
-    strengths = solved_rows(tree, rows, Lambda, wanted, metric, start, damping=1e-5, sweeps=6)
+    strengths = solved_rows(tree, rows, loads.Lambda, loads.wanted, metric, start, damping=1e-5, sweeps=6)
     forces = [joint.total(strengths) for joint in joints]
     gears = strengths[len(strengths) - len(tree.gears) :]  # their rows are the last
     return LoopWrenches(forces[: len(tree.links)], forces[len(tree.links) :], gears)
