@@ -33,7 +33,7 @@ def page(root: Path) -> str:
             drawn = commands(row)
             cells = (
                 row.id,
-                row.what,
+                f"{row.what}. {row.claims}" if row.claims else row.what,
                 row.section,
                 ", ".join(f"`{name}`" for name in drawn),
                 "<br>".join(f"`{test}`" for test in tests.get(row.id, ())),

@@ -17,6 +17,7 @@ RENAMED = {
         "ThreeJointModel": "kumitate.papers.legged.ThreeJointModel",
     },
     "lagrange": {"Motion": "kumitate.lagrange.Trajectory"},
+    "simulate": {"readings": "kumitate.simulate.results.readings"},
     "model.meshes": {"Surface": "kumitate.model.meshes.Facets"},
 }
 

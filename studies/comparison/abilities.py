@@ -19,6 +19,7 @@ from kumitate.dynamics.rnea import supports
 from kumitate.dynamics.subchains.split_tree import parted_tree
 from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
+from kumitate.lagrange.joint_forces import joint_forces as lagrange_forces
 from kumitate.model import Tree
 from kumitate.model.samples import pa10, planar_4r
 from kumitate.model.tree.subchains import parts_by_cuts
@@ -99,9 +100,13 @@ def _by_links(page: Callable[..., Any]) -> Callable[..., Any]:
     return forces
 
 
+def _by_multipliers(tree: Tree, *state: Any) -> list[Any]:
+    return lagrange_forces(tree, *state).tree
+
+
 #: Method, inertia, joint equations, page, page of joint forces, page whose growth is counted where it is another.
 _METHODS: tuple[tuple[str, str, str, Callable[..., Any], Callable[..., Any] | None, Callable[..., Any] | None], ...] = (
-    ("Lagrange", "joint space", "—", lagrange, None, None),
+    ("Lagrange", "joint space", "—", lagrange, _by_multipliers, None),
     ("ABA", "ABI", "JOR", aba_with_loops, joint_forces, aba),
     ("DCA", "IABI", "JOR", _vdot(dca), _by_links(dca), _vdot(dca, order="balanced")),
     ("ADA", "IABI", "COR", _vdot(ada), _by_links(ada), _vdot(ada, order="balanced")),

@@ -159,5 +159,5 @@ def test_energy_that_goes_in_one_step_is_named():
     (note,) = run.audit.notes
     lost = run.energy.total[0] - run.energy.total[1]
     assert "lost in the step from t = 0 s" in note
-    assert float(note.split(" J ")[0].removeprefix("energy: ")) == pytest.approx(lost, rel=0.2)
+    assert float(note.split(" J,")[0].removeprefix("energy: ")) == pytest.approx(lost, rel=0.2)
     assert km.simulate(strut, [0.01], duration=0.05, integrator="extrapolated_euler").audit.notes == ()

@@ -130,9 +130,15 @@ def test_steps_batches_and_files_have_the_coordinate_of_a_loop_joint_that_follow
     again = km.open(run.save(tmp_path / "run.h5"))
     np.testing.assert_array_equal(again.q, run.q)
     # the motion does what the tip's effort does: the wrench that ties its body, about its axis
-    wrench = run.loops["tip_closed"].wrench
-    assert np.isfinite(wrench).all()
-    np.testing.assert_allclose(np.abs(run.tau[:, k]), np.abs(wrench[:, 1]), rtol=1e-6)
+    assert list(run.loops) == ["tip"]
+    tip = run.loops["tip"]
+    assert np.isfinite(tip.wrench).all()
+    np.testing.assert_allclose(np.abs(run.tau[:, k]), np.abs(tip.wrench[:, 1]), rtol=1e-6)
+    np.testing.assert_allclose(tip.effort[:, 0], run.tau[:, k], rtol=1e-6)
+    for seen, own in ((tip.q, run.q), (tip.v, run.v), (tip.a, run.a), (tip.tau, run.tau)):
+        np.testing.assert_array_equal(seen, own[:, [k]])
+    free = km.simulate(robot, start, duration=0.2, step=0.01, integrator="rk4").loops["tip"]
+    assert (free.q.shape, free.effort.shape, free.wrench.shape) == (tip.q.shape, tip.effort.shape, tip.wrench.shape)
 
 
 def test_motions_of_loop_joints_that_fight_a_loop_are_refused_by_their_names():

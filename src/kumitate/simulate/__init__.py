@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..renamed import former_names
+
 if TYPE_CHECKING:
     from .integrators import INTEGRATORS, Integrator
     from .results.audit import Audit
@@ -19,10 +21,11 @@ _LATER = {
     "Energy": ".results.result", "Integrator": ".integrators", "JointMotion": ".results.result",
     "LoopRecord": ".results.loop_records", "Result": ".results.result", "simulate": ".run",
 }  # fmt: skip
+_former = former_names(__name__, {"readings": "results.readings"})
 
 
 def __getattr__(name: str) -> Any:
     """Loads a name on first use: `import kumitate` needs only the checks of this package."""
     if name in _LATER:
         return getattr(import_module(_LATER[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _former(name)

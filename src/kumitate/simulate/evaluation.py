@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import LoopEquations
+from ..analysis import LoopEquations, LoopGap
 from ..errors import warn
 from ..model import Bound, Mechanism, by_loop, drive_states
 from .interactions import Interaction
-from .results.audit import Audit, contact_account, energy_balance, energy_jump, quaternion_error
+from .results.audit import Audit, contact_account, energy_balance, energy_notes, quaternion_error
 from .results.passed import limits_passed
 from .results.result import Energy, Result
 from .rows import Rows
@@ -26,6 +26,11 @@ __all__ = ["result_of"]
 NEAR_SINGULAR = 0.02
 #: A joint is at its stop within this distance [rad, m].
 AT_STOP = 1e-9
+#: Loops are near a singular posture where a singular value of theirs is below this part of what it mostly is, at so many
+#: postures; it is zero below that part of the largest.
+_NEAR, _SOME, _ZERO = 0.2, 20, 1e-6
+#: Loops that are projected closed are reported above this gap, on the mechanism's size or on a meter if that is more.
+_OPEN = 1e-12
 
 
 def result_of(
@@ -75,13 +80,18 @@ def result_of(
     stopped: Any = np.zeros(len(time), dtype=bool) if touched is None else touched.record.force.any(axis=(1, 2))
     for bound in (bound for bound in bounds if bound.q < mechanism.nq):
         stopped = stopped | (bound.gap(list(q.T)) < AT_STOP)
+    gaps = tuple(loops.gaps(q, v))
+    if gaps and compiled.code.projects and compiled.code.alone:
+        notes += _open_loops(gaps, mechanism.tree.size)
+    order = compiled.code.integrator.order
+    unexplained = energy_notes(time, np.stack([kinetic, potential]), work, order, lambda k: _passes_singular(loops, q, k))
     audit = Audit(
         **energy_balance(kinetic, potential, work, stopped),
         work=float(work[-1]),
         quaternion_error=quaternion_error(mechanism, q),
         limits_passed=limits_passed(mechanism, time, q, v, tau, loop_tau),
-        loop_gaps=tuple(loops.gaps(q, v)),
-        notes=(*notes, *energy_jump(time, kinetic, potential, work)),
+        loop_gaps=gaps,
+        notes=(*notes, *unexplained),
         steps=stepper.steps,
         rejected_steps=stepper.rejected,
         efforts=tuple(actuation.lines()),
@@ -94,6 +104,30 @@ def result_of(
         made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, outputs,
         wrenches=wrenches, loop_tau=loop_tau, drive_states=_by_name(mechanism, u[:, actuation.forcing.states]),
     )  # fmt: skip
+
+
+def _open_loops(gaps: Sequence[LoopGap], size: float) -> list[str]:
+    """A note on the loop that projection leaves open most, if any."""
+    worst = max(gaps, key=lambda gap: gap.size(size))
+    if worst.size(size) <= _OPEN * max(1.0, size):
+        return []
+    return [
+        f"loop {worst.name!r} is open by up to {worst.distance:.3g} m and {worst.angle:.3g} rad where projection could not close it: "
+        "the step is too long for links that move so fast, or for a singular posture; take a smaller step, or rkf45_adaptive"
+    ]
+
+
+def _passes_singular(loops: LoopEquations, q: np.ndarray, k: int) -> bool:
+    """Whether the loops are much nearer to losing rank at q[k] or q[k + 1] than they mostly are along the motion."""
+    some = np.linspace(0, len(q) - 1, _SOME).astype(int)
+    at = q[[k, k + 1, *some]]
+    J = loops.jacobians(at, np.zeros((len(at), loops.mechanism.nv))) if loops.names else np.zeros((0, 0, 0))
+    if not J.size:  # no loops, or lines alone
+        return False
+    sizes = np.linalg.svd(J, compute_uv=False)
+    rank = int((sizes > _ZERO * sizes.max()).sum(axis=1).max())
+    least = sizes[:, rank - 1]
+    return bool(least[:2].min() < _NEAR * np.median(least[2:]))
 
 
 def _by_name(mechanism: Mechanism, states: np.ndarray) -> dict[str, np.ndarray]:

@@ -81,8 +81,8 @@ def _panels_of_rest(
 def _loop_columns(result: Result, order: int) -> dict[Sort, dict[str, np.ndarray]]:
     """The columns of loop joints and lines, by type and name; only of joints without quaternions."""
     found: dict[Sort, dict[str, np.ndarray]] = {}
-    for record in result.loops.values():
-        if record.kind.nq != record.kind.nv:
+    for record in result.loops.values():  # those that follow motions are among the joints already
+        if record.kind.nq != record.kind.nv or record.name in result.mechanism.q_names:
             continue
         values = (record.q, record.v, record.a, record.tau)[order]
         for k, name in enumerate(getattr(record.kind, "coordinates", ())):

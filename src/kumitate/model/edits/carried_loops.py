@@ -10,10 +10,15 @@ from ..joints import KINDS, JointKind
 from ..mechanism import Mechanism
 from .reroot import free_name
 
-__all__ = ["with_loops_in_tree"]
+__all__ = ["closed_by", "with_loops_in_tree"]
 
 #: The properties that joints and loops have in common, apart from bodies and poses.
 _SHARED = {item.name for item in fields(Joint)} & {item.name for item in fields(Loop)}
+
+
+def closed_by(loop: str) -> str:
+    """The name of the rigid loop that closes a loop joint in the tree."""
+    return f"{loop}_closed"
 
 
 def with_loops_in_tree(mechanism: Mechanism, loops: Collection[str]) -> Mechanism:
@@ -31,5 +36,5 @@ def with_loops_in_tree(mechanism: Mechanism, loops: Collection[str]) -> Mechanis
         bodies.append(Body(carried))
         shared = {key: getattr(loop, key) for key in _SHARED}
         joints.append(Joint(parent=loop.body_a, child=carried, pose=loop.pose_a, **shared))
-        found.append(Loop(f"{loop.name}_closed", KINDS["fixed"], carried, loop.body_b, pose_b=loop.pose_b))
+        found.append(Loop(closed_by(loop.name), KINDS["fixed"], carried, loop.body_b, pose_b=loop.pose_b))
     return replace(mechanism, bodies=tuple(bodies), joints=tuple(joints), loops=tuple(found))

@@ -1,4 +1,8 @@
-"""The semi-implicit (symplectic) Euler method, with implicit joint damping."""
+"""The semi-implicit Euler method, with implicit joint damping.
+
+Where the inertia matrix is constant it is symplectic, and its energy does not drift. Where it varies with the posture, as in most
+mechanisms, the energy drifts in proportion to the step.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ __all__ = ["SemiImplicitEuler"]
 
 
 class SemiImplicitEuler(Integrator):
-    """v₁ = v + h v̇(q, v), q₁ = q ⊕ h v₁: order one, without energy drift, and stable under any joint damping."""
+    """v₁ = v + h v̇(q, v), q₁ = q ⊕ h v₁: order one, and stable under any joint damping."""
 
     name = "semi_implicit_euler"
     order = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,11 +15,13 @@ from .columns import joint_columns
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
 
-__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_balance", "energy_jump", "quaternion_error"]
+__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_balance", "energy_notes", "quaternion_error"]
 
-#: A step is reported if its energy is out of balance by more than this part of the energy that the run exchanges, if that is
-#: more than this part of the energy itself.
+#: A step or a run is reported if its energy is out of balance by more than this part of the energy that the run exchanges, if that
+#: is more than this part of the energy itself.
 _JUMP, _ROUNDING = 0.02, 1e-9
+#: A step past a singular posture is reported above this part, if its change is so many times that of most steps.
+_BESIDE, _ALONE = 1e-5, 100.0
 #: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
 _GAIN = 1e-9
 #: Above this part of the energy that a run exchanges, the audit says where its drift comes from.
@@ -204,25 +206,43 @@ def _exchanged(kinetic: np.ndarray, potential: np.ndarray) -> float:
     return max(float(kinetic.max()), float(np.ptp(potential)))
 
 
-def energy_jump(time: np.ndarray, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> tuple[str, ...]:
-    """A note on the step with the largest unexplained change of energy, if there is one.
+def energy_notes(
+    time: np.ndarray, energies: np.ndarray, work: np.ndarray, order: int, singular: Callable[[int], bool]
+) -> tuple[str, ...]:  # fmt: skip
+    """A note on energy that nothing accounts for: on the step with the largest change, or else on the drift of the run.
 
     Args:
-        time: (n,) [s]; kinetic, potential: energies (n,) [J]; work: done since the start (n,) [J], contact included.
+        time: (n,) [s]; energies: kinetic and potential (2, n) [J]; work: done since the start (n,) [J], contact included.
+        order: of the integrator; singular: whether the step from the time of this index passes a singular posture of the loops.
     """
-    balance = kinetic + potential - work
-    jumps = np.diff(balance)
+    balance = energies.sum(axis=0) - work
+    jumps, drifts = np.diff(balance), balance - balance[0]
     if not len(jumps) or not np.isfinite(jumps).all():
         return ()
-    worst = int(np.argmax(np.abs(jumps)))
-    jump, exchanged = float(jumps[worst]), _exchanged(kinetic, potential)
-    if not abs(jump) > _JUMP * exchanged + _ROUNDING * float(np.abs(balance).max()):
+    worst, exchanged = int(np.argmax(np.abs(jumps))), _exchanged(*energies)
+    jump, drift = float(jumps[worst]), float(drifts[np.argmax(np.abs(drifts))])
+    rounding = _ROUNDING * float(np.abs(balance).max())
+
+    def said(amount: float) -> str:
+        return f"energy: {abs(amount):.3g} J, {100.0 * abs(amount) / exchanged:.2g} % of all that the run exchanges, "
+
+    sudden = abs(jump) > _JUMP * exchanged + rounding
+    alone = abs(jump) > _BESIDE * exchanged + rounding and abs(jump) > _ALONE * float(np.median(np.abs(jumps)))
+    if sudden or alone:
+        passing = singular(worst)
+        if sudden or passing:
+            where = ", where the loops pass a singular posture" if passing else ""
+            remedy = "; stabilisation='strict' or rkf45_adaptive may pass it better" if passing else ""
+            return (
+                f"{said(jump)}are {'gained' if jump > 0.0 else 'lost'} in the step from t = {time[worst]:.6g} s{where}, which no "
+                f"effort, damping or contact accounts for; take a smaller step, or an integrator of higher order{remedy}",
+            )
+    if abs(drift) <= _JUMP * exchanged + rounding:
         return ()
-    return (
-        f"energy: {abs(jump):.3g} J are {'gained' if jump > 0.0 else 'lost'} in the step from t = {time[worst]:.6g} s, "
-        f"{abs(jump) / exchanged:.2g} of all that the run exchanges, which no effort, damping or contact accounts for; take a "
-        "smaller step, or an integrator of higher order",
-    )
+    why = "take a smaller step, or rkf45_adaptive"
+    if order == 1:
+        why = "steps of order 1 do so where inertia varies: take a smaller step, in proportion, or midpoint, rk4 or rkf45"
+    return (f"{said(drift)}are {'gained' if drift > 0.0 else 'lost'} over the run, a little in each step; {why}",)
 
 
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from ...compile import Kernel
 from ...dynamics import Acting, Wrenches, chord_closings, loop_wrenches
 from ...errors import KumitateError, warn
 from ...model import Closing, Closure, Coupling, JointKind, Mechanism
+from ...model.edits.carried_loops import closed_by
 from ...scalar import trace
 from ...spatial import Motion
 from .acted import acted
@@ -21,7 +22,10 @@ from .contact_loads import contact_loads
 from .line_laws import check_line_laws
 from .result import Result
 
-__all__ = ["CouplingRecord", "LoopForces", "LoopRecord", "coupling_records", "loop_arrays", "loop_forces", "loop_records"]
+__all__ = [
+    "CouplingRecord", "FollowedRecord", "LoopForces", "LoopRecord", "coupling_records", "loop_arrays", "loop_forces",
+    "loop_records", "named_records",
+]  # fmt: skip
 
 
 #: How many compiled programs are kept.
@@ -75,6 +79,30 @@ class LoopRecord:
 
 
 @dataclass(frozen=True, eq=False)
+class FollowedRecord(LoopRecord):
+    """A loop joint that follows a motion, which has a coordinate in `q` and whose `tau` is the reaction.
+
+    Attributes:
+        weld: the name of the rigid loop that ties its massless body to `body_b`.
+    """
+
+    weld: str
+
+    @property
+    def effort(self) -> np.ndarray:
+        """(n, 1) all that acts along its degree of freedom: reaction, spring, damping, friction [N·m, N]."""
+        m = self._run.mechanism
+        place, link = m.tree.places[m.joint(self.name).child], next(link for link in m.tree.links if link.name == self.name)
+        (along,) = link.kind.subspace([0.0] * link.kind.nq)  # a screw about a fixed axis, in any position
+        return self.wrench @ np.array(list(along.to_child(place.pose)), dtype=float)[:, None]
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """[n; f] (n, 6) on `body_b`, about the origin and in the axes of its frame there [N·m, N]."""
+        return loop_forces(self._run).wrenches[self.weld]
+
+
+@dataclass(frozen=True, eq=False)
 class CouplingRecord:
     """One coupling along a run of n times.
 
@@ -106,6 +134,21 @@ def loop_records(result: Result) -> dict[str, LoopRecord]:
     return found
 
 
+def named_records(result: Result) -> dict[str, LoopRecord]:
+    """`loop_records`, with loop joints that follow motions in place of the welds that close them, under their own names."""
+    places = {item.joint.name: item for item in joint_columns(result.mechanism)}
+    followed = {closed_by(name): places[name] for name in result.settings.get("motions", ()) if name in places}
+    found: dict[str, LoopRecord] = {}
+    for name, record in loop_records(result).items():
+        if name not in followed:
+            found[name] = record
+            continue
+        at = followed[name]
+        q, v, a, tau = result.q[:, at.q], result.v[:, at.v], result.a[:, at.v], result.tau[:, at.v]
+        found[at.joint.name] = FollowedRecord(at.joint.name, at.joint.kind, q, v, a, tau, result, name)
+    return found
+
+
 def coupling_records(result: Result) -> dict[str, CouplingRecord]:
     """The record of every coupling, by name."""
     places = {item.joint.name: item for item in joint_columns(result.mechanism)}
@@ -126,7 +169,7 @@ def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
         KumitateWarning: if forces are left out, because the run does not tell them.
     """
     parts = ("q", "v", "a", "tau")
-    found = {name: {part: getattr(record, part) for part in parts} for name, record in result.loops.items()}
+    found = {name: {part: getattr(record, part) for part in parts} for name, record in loop_records(result).items()}
     of_couplings = {f"{name} (coupling)" if name in found else name: name for name in result.couplings}
     found |= {name: {} for name in of_couplings}
     try:

@@ -129,14 +129,16 @@ class Result:
     def loops(self) -> dict[str, LoopRecord]:
         """What every joint that closes a loop did, and every line between two points, by name: q, v, a, tau, effort, wrench.
 
+        A loop joint that follows a motion is here too; its coordinate is also a column of `q`, by its name in `q_names`.
+
         >>> import kumitate as km
         >>> run = km.simulate(km.load("planar_4r"), duration=0.01)
         >>> run.loops["joint4"].q.shape, run.loops["joint4"].wrench.shape
         ((11, 1), (11, 6))
         """
-        from .loop_records import loop_records  # compiles programs, which results alone do not need
+        from .loop_records import named_records  # compiles programs, which results alone do not need
 
-        return loop_records(self)
+        return named_records(self)
 
     @cached_property
     def couplings(self) -> dict[str, CouplingRecord]:
