@@ -256,8 +256,8 @@ links). *Operations* are of traced chains in space with {LENGTHS[0]}, {LENGTHS[1
 their exponent between the last two. *Depth* is the length of the longest sequence of operations that depend on each
 other; a growth near 0 means that the method can run in parallel (ADA and DCA in balanced order). The thesis says that ABA
 and DCA do not give the forces at joints; they do, ABA by equation (2.23) and DCA in its second pass; Lagrange's method
-does by multipliers, as the thesis says. Its table calls DCA constraint-oriented (COR), its text (2.2.3, eq. 2.35) joint-oriented
-(JOR): this is the text's."""
+does by multipliers, as the thesis says. Its table calls DCA constraint-oriented (COR), its text (2.2.3, eq. 2.35)
+joint-oriented (JOR): this is the text's."""
 _RATIO_HEAD = ("chain", "sub-chains", "form", "method", "against", "operations", "time", "thesis", "verdict")
 _ABILITY_HEAD = (
     "method",

@@ -1,4 +1,4 @@
-"""The force at every joint by Lagrange's multipliers is that by articulated bodies: trees, loops, determined or of least norm."""
+"""The force at every joint by Lagrange's multipliers is that by articulated bodies, in trees and loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kumitate.dynamics.loops.wrenches import loop_wrenches
 from kumitate.lagrange.joint_forces import joint_forces as by_multipliers
 from kumitate.model.samples.loops import four_bars, four_bars_start
 
-from ..mechanisms import every_kind, random_case, seeds
+from ..mechanisms import every_kind, random_case
 from .test_closed_loops import every_case, made
 
 

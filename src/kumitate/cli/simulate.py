@@ -100,8 +100,8 @@ def simulate(
         if value is not None and not 0.0 < value < float("inf"):
             raise InputError(f"{option} {value}: must be a time above 0 s")
     own: dict[str, Any] = {
-        "duration": duration, "step": step, "integrator": integrator, "stabilisation": stabilisation, "floating-base": floating_base,
-        "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
+        "duration": duration, "step": step, "integrator": integrator, "stabilisation": stabilisation,
+        "floating-base": floating_base, "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
         "restitution": restitution, "height": height, "hull-vertices": hull_vertices, "no-limits": not limits, "hold": hold,
     }  # fmt: skip
     found = described(robot, run, controller)

@@ -126,8 +126,9 @@ class Setup:
         driven: Any = controller_of(self.laws, robot) if self.laws else self.tau if np.any(self.tau) else None
         return Simulation(
             robot, outputs=self.outputs, start=start, step=solver.step, integrator=solver.integrator, controller=driven,
-            contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, stabilisation=solver.stabilisation,
-            baumgarte=solver.baumgarte, limits=solver.limits, equal_steps=equal_steps, parameters=parameters, motions=self.motions,
+            contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, motions=self.motions,
+            stabilisation=solver.stabilisation, baumgarte=solver.baumgarte, limits=solver.limits, equal_steps=equal_steps,
+            parameters=parameters,
         )  # fmt: skip
 
     def run(self, origin: Mapping[str, Any], progress: Any = None) -> Run:

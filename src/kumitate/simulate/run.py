@@ -72,9 +72,9 @@ def simulate(
         sample_time: if given, controller and wrenches are called at its multiples only and held in between [s]. Without it,
             functions that keep state are called once per step, at its start, and all others are evaluated at every stage of
             the integrator; with 0, all are.
-        stabilisation: how steps keep loops closed. "lagged": a step begins with one linearised projection, and projects fully only
-            near singular postures and where gaps are large; "strict": every step and every stage projects fully, in about twice the
-            time.
+        stabilisation: how steps keep loops closed. "lagged": a step begins with one linearised projection, and projects fully
+            only near singular postures and where gaps are large; "strict": every step and every stage projects fully, in two to
+            three times the time.
         baumgarte: if given, loops are kept closed by errors that decay at this rate [1/s] instead of by projection after every
             step, the default; zero leaves them to drift.
         held: points that surfaces hold, with friction; they are put back onto them as loops are closed, or left to drift.
@@ -103,8 +103,9 @@ def simulate(
     asked, step = step, fitted_step(duration, step, sample_time=sample_time)
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
-        sample_time=sample_time, stabilisation=stabilisation, baumgarte=baumgarte, held=held, held_method=held_method, contact=contact, tolerance=tolerance,
-        limits=limits, traced=traced, start=(q, v), inputs=inputs, motions=motions, equal_steps=False,
+        sample_time=sample_time, stabilisation=stabilisation, baumgarte=baumgarte, held=held, held_method=held_method,
+        contact=contact, tolerance=tolerance, limits=limits, traced=traced, start=(q, v), inputs=inputs, motions=motions,
+        equal_steps=False,
     )  # fmt: skip
     simulation.notes += step_notes(asked, step)
     return simulation.run(duration=duration, progress=progress)

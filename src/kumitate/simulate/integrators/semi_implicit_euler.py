@@ -1,7 +1,7 @@
 """The semi-implicit Euler method, with implicit joint damping.
 
-Where the inertia matrix is constant it is symplectic, and its energy does not drift. Where it varies with the posture, as in most
-mechanisms, the energy drifts in proportion to the step.
+Where the inertia matrix is constant it is symplectic, and its energy does not drift. Where it varies with the posture, as in
+most mechanisms, the energy drifts in proportion to the step.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_balance", "energy_notes", "quaternion_error"]
 
-#: A step or a run is reported if its energy is out of balance by more than this part of the energy that the run exchanges, if that
-#: is more than this part of the energy itself.
+#: A step or a run is reported if its energy is out of balance by more than this part of the energy that the run exchanges, and
+#: that is more than this part of the energy itself.
 _JUMP, _ROUNDING = 0.02, 1e-9
 #: A step past a singular posture is reported above this part, if its change is so many times that of most steps.
 _BESIDE, _ALONE = 1e-5, 100.0
@@ -224,7 +224,8 @@ def energy_notes(
     rounding = _ROUNDING * float(np.abs(balance).max())
 
     def said(amount: float) -> str:
-        return f"energy: {abs(amount):.3g} J, {100.0 * abs(amount) / exchanged:.2g} % of all that the run exchanges, "
+        share, gone = 100.0 * abs(amount) / exchanged, "gained" if amount > 0.0 else "lost"
+        return f"energy: {abs(amount):.3g} J, {share:.2g} % of all that the run exchanges, are {gone}"
 
     sudden = abs(jump) > _JUMP * exchanged + rounding
     alone = abs(jump) > _BESIDE * exchanged + rounding and abs(jump) > _ALONE * float(np.median(np.abs(jumps)))
@@ -234,15 +235,15 @@ def energy_notes(
             where = ", where the loops pass a singular posture" if passing else ""
             remedy = "; stabilisation='strict' or rkf45_adaptive may pass it better" if passing else ""
             return (
-                f"{said(jump)}are {'gained' if jump > 0.0 else 'lost'} in the step from t = {time[worst]:.6g} s{where}, which no "
-                f"effort, damping or contact accounts for; take a smaller step, or an integrator of higher order{remedy}",
+                f"{said(jump)} in the step from t = {time[worst]:.6g} s{where}, which no effort, "
+                f"damping or contact accounts for; take a smaller step, or an integrator of higher order{remedy}",
             )
     if abs(drift) <= _JUMP * exchanged + rounding:
         return ()
     why = "take a smaller step, or rkf45_adaptive"
     if order == 1:
         why = "steps of order 1 do so where inertia varies: take a smaller step, in proportion, or midpoint, rk4 or rkf45"
-    return (f"{said(drift)}are {'gained' if drift > 0.0 else 'lost'} over the run, a little in each step; {why}",)
+    return (f"{said(drift)} over the run, a little in each step; {why}",)
 
 
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:

@@ -158,7 +158,7 @@ def closing_program(
 
 
 def _near_singular(closed: ClosingStep, usual: Sequence[float], h: Scalar) -> Scalar:
-    """1 where a step h begins in a singular posture or near one: where a row that usually is resolved is not, or soon may not."""
+    """1 where a step h begins in a singular posture or near one: where a row is not as well resolved as it usually is."""
     near: Scalar = 0.0
     for share, least, pace in zip(closed.shares, usual, closed.paces, strict=True):
         if least < RESOLVED:

@@ -33,7 +33,7 @@ class Stabilisation(NamedTuple):
         """By the options of a simulation.
 
         Raises:
-            InputError: for a name that is not one of `STABILISATIONS`, or a wrong rate; for strict projection with errors that decay.
+            InputError: for another name than `STABILISATIONS`, or a wrong rate; for strict projection with errors that decay.
         """
         if stabilisation not in STABILISATIONS:
             raise InputError(f"stabilisation is {shown(stabilisation)}; it must be one of {', '.join(STABILISATIONS)}")
