@@ -101,8 +101,9 @@ def simulate(
             raise InputError(f"{option} {value}: must be a time above 0 s")
     own: dict[str, Any] = {
         "duration": duration, "step": step, "integrator": integrator, "stabilisation": stabilisation,
-        "floating-base": floating_base, "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact, "friction": friction,
-        "restitution": restitution, "height": height, "hull-vertices": hull_vertices, "no-limits": not limits, "hold": hold,
+        "floating-base": floating_base, "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact,
+        "friction": friction, "restitution": restitution, "height": height, "hull-vertices": hull_vertices,
+        "no-limits": not limits, "hold": hold,
     }  # fmt: skip
     found = described(robot, run, controller)
     if found is not None:

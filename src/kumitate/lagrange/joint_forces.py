@@ -5,8 +5,8 @@ Every joint is released: its link moves in its parent with six redundant coordin
     M' v̇' + c' + g' = F + Jᵀ λ,
 
 which follows from the energies of the released tree, F + Jᵀ λ along a link's six coordinates is the force that its joint
-transmits: all that acts there, the multipliers of the constraint and the efforts along its freedoms. Loops are further
-constraints, whose multipliers the accelerations need anyway.
+transmits: all that acts there, the multipliers of the constraint and the efforts along its degrees of freedom. Loops are
+further constraints, whose multipliers the accelerations need anyway.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import replace
 from ..dynamics import Acting, chord_closings, link_motions, solve_symmetric
 from ..dynamics.loops.chord_drives import with_chord_drives
 from ..dynamics.loops.schur import with_rows
-from ..dynamics.loops.wrenches import Loads, LoopWrenches, least_wrenches
+from ..dynamics.loops.wrenches import LoopLoads, LoopWrenches, least_wrenches
 from ..dynamics.wrenches import LinkForces
 from ..model import KINDS, Link, Tree
 from ..scalar import Scalar
@@ -49,7 +49,7 @@ def joint_forces(
     system = with_rows(tree, q, v, closings, M, push)
     wanted = [-(a + b) for a, b in zip(system.drift, system.pull, strict=True)]
     needed = _released_forces(tree, q, v, system.solved(tree), pushed)
-    return least_wrenches(tree, q, motions, closings, acting, Loads(system.rows, system.Lambda, wanted, needed))
+    return least_wrenches(tree, q, motions, closings, acting, LoopLoads(system.rows, system.Lambda, wanted, needed))
 
 
 def _released_forces(

@@ -112,8 +112,8 @@ def _open_loops(gaps: Sequence[LoopGap], size: float) -> list[str]:
     if worst.size(size) <= _OPEN * max(1.0, size):
         return []
     return [
-        f"loop {worst.name!r} is open by up to {worst.distance:.3g} m and {worst.angle:.3g} rad where projection could not close "
-        "it: the step is too long for links that move so fast, or for a singular posture; take a smaller step, or rkf45_adaptive"
+        f"loop {worst.name!r} is open by up to {worst.distance:.3g} m and {worst.angle:.3g} rad where projection did "
+        "not close it: the step is too long for links so fast, or for a singular posture; take a smaller one, or rkf45_adaptive"
     ]
 
 

@@ -390,8 +390,7 @@ class MechanismSimulation(SettledAttributes):
         stepper.steps = every * (len(time) - 1)
         outputs = {name: array for name, array in seen.items() if name not in STATE}
         u = np.tile(efforts, (len(time), 1))
-        state = {name: seen[name] for name in STATE}
-        rows = Rows(time, **state, u=u, outputs=outputs, every=every, reached=len(time) - 1)
+        rows = Rows(time, **{name: seen[name] for name in STATE}, u=u, outputs=outputs, every=every, reached=len(time) - 1)
         return self._result(rows, stepper, float(time[-1]))
 
     def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:

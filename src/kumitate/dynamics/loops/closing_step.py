@@ -27,8 +27,9 @@ class ClosingStep(NamedTuple):
     Attributes:
         acceleration: v̇ (nv); `move`: δq (nv), of the coordinates; `change`: δv (nv).
         gap: the largest error of a loop before, angles times the mechanism's size [m].
-        shares: of the damping in the pivot of every rigid row of the loops; at an angle δ from a singular posture, they grow as 1/δ².
-        paces: of these rows, the largest rate of the joints in their loops [1/s], that of sliding ones over the mechanism's size.
+        shares: of the damping in the pivot of every rigid row of the loops; at an angle δ from a singular posture they are as
+            1/δ².
+        paces: of these rows, the largest rate of the joints in their loops [1/s], that of sliding ones over the size.
         efforts: of the joints in `acting.prescribed`, in its order [N·m or N].
     """
 

@@ -25,7 +25,7 @@ from .jacobian import carried_forces
 from .multipliers import mobilities, solved_rows
 from .propagation import propagate_rows, with_forces
 
-__all__ = ["Loads", "LoopWrenches", "least_wrenches", "loop_wrenches"]
+__all__ = ["LoopLoads", "LoopWrenches", "least_wrenches", "loop_wrenches"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LoopWrenches:
 
 
 @dataclass(frozen=True)
-class Loads:
+class LoopLoads:
     """The forces of the loops, as far as the motion determines them.
 
     Attributes:
@@ -77,12 +77,12 @@ def loop_wrenches(
     vdot = [rate for link in tree.links for rate in moved[link][1]]
 
     needed = supports(tree, motions, q, vdot, gravity=pushed.gravity, wrenches=pushed.wrenches)
-    loads = Loads(rows, Lambda, wanted, [needed[link][0] for link in tree.links])
+    loads = LoopLoads(rows, Lambda, wanted, [needed[link][0] for link in tree.links])
     return least_wrenches(tree, q, motions, closings, acting, loads)
 
 
 def least_wrenches(
-    tree: Tree, q: Sequence[Scalar], motions: PerLink[LinkMotion], closings: Sequence[Closing], acting: Acting, loads: Loads
+    tree: Tree, q: Sequence[Scalar], motions: PerLink[LinkMotion], closings: Sequence[Closing], acting: Acting, loads: LoopLoads
 ) -> LoopWrenches:
     """All joint forces of least norm under these loads; what acts has no part but by the drives of the chords."""
     rows = loads.rows
