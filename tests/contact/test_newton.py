@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from kumitate.compile import Kernel
 from kumitate.contact.impulse.branch_factors import BranchFactors
 from kumitate.contact.impulse.contact_points import contact_patches
 from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.impulse.newton import Approach, again, newton
-from kumitate.contact.impulse.problem import STIFF, Problem, inertia
+from kumitate.contact.impulse.problem import STIFF, Impulses, Problem, inertia
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box
+from kumitate.scalar import trace
 from studies.contact_problems import solid, unconnected
 
 G, H = 9.81, 1e-3
@@ -65,3 +68,19 @@ def test_weaker_steps_go_less_far():
     full, part = (sum(impulse[0] for impulse in found.points[0]) for found in (stiff, weak))
     assert full == pytest.approx(2.0 * G * H, rel=1e-6)
     assert 0.2 * full < part < 0.95 * full
+
+
+def test_a_guess_of_nans_has_an_infinite_residual():
+    """In numbers and in machine code, whose maximum leaves NaN out: else an iteration would end at such a guess."""
+    given, targets = box_on_floor([0.0] * 6)
+
+    def left(part: Any) -> tuple[Any, Any]:
+        guess = given.nothing()
+        guess.points[0][2][1] = part
+        guess = Impulses(guess.points, [], [*given.v_free[:3], part, *given.v_free[4:]])
+        return given.residual(guess, targets), given.unbalanced(guess)
+
+    compiled = Kernel(trace(lambda part: dict(zip(("laws", "balance"), left(part), strict=True)), {"part": ()}, "left"))
+    assert left(math.nan) == (math.inf, math.inf)
+    assert [float(value) for value in compiled(math.nan)] == [math.inf, math.inf]
+    assert [float(value) for value in compiled(0.3)] == pytest.approx(left(0.3), rel=1e-12)

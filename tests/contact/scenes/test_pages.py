@@ -19,7 +19,7 @@ from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
 from kumitate.contact.scenes.solvers.cone_laws import aimed, scaled, stepped
 from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scaling, step_to_cone
 from kumitate.contact.scenes.solvers.interior_point import interior_point
-from kumitate.contact.scenes.solvers.laws import move
+from kumitate.contact.scenes.solvers.laws import move, residual
 from kumitate.contact.scenes.solvers.ordering import BITS, eliminate, pattern
 from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
 
@@ -285,3 +285,19 @@ def test_room_grows_where_a_step_lacks_it():
     grown = roomier(small)
     assert len(grown.pairs) > small.counts[1]
     assert advance_scene(grown, q, v, np.zeros(1), 1, 1, log) in (DONE, ROOM)
+
+
+@pytest.mark.parametrize("k", range(3))
+def test_a_guess_of_nans_has_an_infinite_residual(k):
+    """In machine code and in Python; the same law as of traced pairs, whose test is in `contact.test_newton`."""
+    scene, _, _ = scene_at(7, 3)
+    while (count := find(scene)) < 0:
+        scene = roomier(scene)
+    bodies, islands, points, trial = scene.bodies, scene.islands, scene.points, scene.trial
+    assert group(bodies.robots, count, points, islands) > 0
+    move(0, bodies, islands, points)
+    assert residual(0, islands, points, trial) < np.inf
+    for guess in (points.impulse, points.speed):
+        kept, guess[islands.points[0], k] = guess[islands.points[0], k], np.nan
+        assert residual(0, islands, points, trial) == residual.plain(0, islands, points, trial) == np.inf
+        guess[islands.points[0], k] = kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -13,7 +14,7 @@ from ...dynamics.loops.jacobian import loop_jacobian
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
 from ...model import Mechanism, Tree, by_loop
-from ...scalar import Scalar, absolute, either, is_zero, maximum
+from ...scalar import Scalar, absolute, either, is_zero, maximum, select
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
 from .branch_factors import BranchFactors
@@ -177,8 +178,7 @@ class Problem:
         """How far the velocities of a guess are from those that its impulses cause: M (v − v_free) − Jᵀλ, by M's diagonal."""
         pushed = self.efforts(self._wrenches(guess.points), guess.loops)
         moved = [rate - free for rate, free in zip(guess.v, self.v_free, strict=True)]
-        errors = (absolute(along(self.M[i], moved) - effort) / self.M[i][i] for i, effort in enumerate(pushed))
-        return reduce(maximum, errors, 0.0)
+        return _worst([absolute(along(self.M[i], moved) - effort) / self.M[i][i] for i, effort in enumerate(pushed)])
 
     def _wrenches(self, points: list[list[list[Scalar]]]) -> list[Force]:
         """The wrench of every patch, from its points' impulses."""
@@ -249,16 +249,19 @@ class Problem:
         return found
 
     def residual(self, guess: Impulses, targets: Sequence[Sequence[Scalar]]) -> Scalar:
-        """The residual of a guess [m/s]: the largest |λ − cone(λ − u/size)|·size of a point, or opening rate of a loop."""
+        """The residual of a guess [m/s]: the largest |λ − cone(λ − u/size)|·size of a point, or opening rate of a loop.
+
+        It is infinite if any of them is NaN.
+        """
         twists = self.jacobians.twists(guess.v)
-        worst: Scalar = 0.0
+        errors: list[Scalar] = []
         for patch, impulses, wanted in zip(self.patches, guess.points, targets, strict=True):
             twist = patch.twist(self.jacobians, twists)
             state = (patch.frames, frozen(impulses), twist, tuple(wanted))
-            worst = maximum(worst, patch.if_near(_open, *state, otherwise=0.0))
+            errors.append(patch.if_near(_open, *state, otherwise=0.0))
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
-            worst = maximum(worst, absolute(equation.rate(guess.v) + equation.softness * impulse))
-        return worst
+            errors.append(absolute(equation.rate(guess.v) + equation.softness * impulse))
+        return _worst(errors)
 
     def gained(self, guess: Impulses) -> Scalar:
         """The energy of motion, and of springs at the points, that the impulses add to that of the step without them [J]."""
@@ -306,13 +309,17 @@ def _open(
     frames: Sequence[ContactFrame], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar]
 ) -> Scalar:
     """The residual of the points of a patch [m/s]."""
-    most: Scalar = 0.0
+    errors: list[Scalar] = []
     for frame, impulse, target in zip(frames, impulses, targets, strict=True):
         u = frame.along(twist)
         aim = [a - rate * m for a, rate, m in zip(impulse, frame.above(u, impulse, target), frame.masses, strict=True)]
-        errors = (absolute(a - b) * size for a, b, size in zip(impulse, frame.onto_laws(aim), frame.sizes, strict=True))
-        most = reduce(maximum, errors, most)
-    return most
+        errors += [absolute(a - b) * size for a, b, size in zip(impulse, frame.onto_laws(aim), frame.sizes, strict=True)]
+    return _worst(errors)
+
+
+def _worst(errors: Sequence[Scalar]) -> Scalar:
+    """The largest error; infinite if any is NaN, which `maximum` leaves out."""
+    return select(sum(errors, 0.0) >= 0.0, reduce(maximum, errors, 0.0), math.inf)
 
 
 def _add_loops(H: Pattern, loops: Sequence[LoopEquation]) -> None:
