@@ -18,7 +18,7 @@ from ..scene import Pair
 from ..shapes import FAR, Touch, touches
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
-from .compliance import Compliance
+from .compliance import NEVER, Compliance, Softened
 from .inverse_inertia import inverse_link_inertia, twist_of
 from .jacobians import LinkJacobians
 
@@ -150,7 +150,7 @@ class ContactPoint:
         velocity: of A relative to B along the axes before the step [m/s]; `free`: after the step without contact.
         initial_mode: the velocity relative to the target [m/s] from which the solver guesses initially whether the point is
             apart, sticks or slides.
-        compliance: None if it is rigid.
+        compliance: None if it is rigid; give: of a compliant one, its normal velocity per unit impulse [1/kg].
     """
 
     touch: Touch
@@ -163,6 +163,28 @@ class ContactPoint:
     free: tuple[Scalar, ...]
     initial_mode: tuple[Scalar, ...]
     compliance: Compliance | None = None
+    give: Scalar = 1.0
+
+    @property
+    def rebounds(self) -> bool:
+        """Whether its target may be above the plastic one."""
+        return self.surface.bounces or self.compliance is not None
+
+    def softened(self, give: Scalar) -> Softened:
+        """The law of a compliant point, from its normal velocity per unit impulse [1/kg]."""
+        return call_shared(_softened, self.compliance, self.touch.gap, self.velocity[0], self.free[0], give, name="compliant")
+
+    def following(self, law: Softened) -> ContactPoint:
+        """The point with a law of `softened`."""
+        apart = select(self.free[0] < law.target, 0.0, 1.0)
+        return replace(
+            self, frame=replace(self.frame, softness=law.softness), target=law.target, plastic=law.plastic, give=law.give,
+            initial_mode=(apart, *self.initial_mode[1:]),
+        )  # fmt: skip
+
+
+def _softened(compliance: Compliance, gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> Softened:
+    return compliance.law(gap, before, free, give)
 
 
 @dataclass(frozen=True)
@@ -213,20 +235,25 @@ class ContactPatch:
     def sized(self, branch_factors: BranchFactors) -> ContactPatch:
         """The patch with its mobility and the sizes of its points, which are computed only if the patch is near."""
 
-        def sizes() -> tuple[list[tuple[Scalar, Scalar]], Dense]:
+        soft = [point for point in self.points if point.compliance is not None]
+
+        def sizes() -> tuple[list[tuple[Scalar, Scalar]], list[Softened], Dense]:
             links = branch_factors.jacobians.tree.links
             a, b = (
                 inverse_link_inertia(branch_factors.jacobians, links[index], branch_factors.factors) if index >= 0 else None
                 for index in self.links
             )
             state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
-            return call_shared(_sizes, *state, name="sizes"), _mobility(*state[1:])
+            gives = call_shared(_gives, *state, name="gives") if soft else []
+            laws = [point.softened(give) for point, give in zip(soft, gives, strict=True)]
+            return call_shared(_sizes, *state, name="sizes"), laws, _mobility(*state[1:])
 
-        of_points, mobility = when(self.near, sizes, ([(1.0, 1.0) for _ in self.points], _IMMOBILE))
-        points = (
-            replace(point, frame=replace(point.frame, size=size, mass=mass))
-            for point, (size, mass) in zip(self.points, of_points, strict=True)
-        )
+        nowhere = [Softened(1.0, NEVER, NEVER, 1.0) for _ in soft]
+        of_points, laws, mobility = when(self.near, sizes, ([(1.0, 1.0) for _ in self.points], nowhere, _IMMOBILE))
+        points, left = [], iter(laws)
+        for point, (size, mass) in zip(self.points, of_points, strict=True):
+            sized = replace(point, frame=replace(point.frame, size=size, mass=mass))
+            points.append(sized if point.compliance is None else sized.following(next(left)))
         return replace(self, points=tuple(points), mobility=mobility)
 
 
@@ -277,18 +304,29 @@ def _sizes(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shi
     found = []
     for frame in frames:
         most: Scalar = SMALLEST
-        for k, axis in enumerate(frame.axes):
-            unit = Force(frame.lever.cross(axis), axis)
-            twist = twist_of(a, unit)
-            if b is not None and shift is not None:
-                other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
-                twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
-            most = maximum(most, frame.along(twist)[k])
+        for k in range(len(frame.axes)):
+            most = maximum(most, _give(frame, k, a, b, shift))
         for axis in frame.spins:
             of_both = [twist_of(body, Force(axis, Vector3())).angular for body in (a, b) if body is not None]
             most = maximum(most, axis.dot(sum(of_both, Vector3())))
         found.append((most, 1.0 / most))
     return found
+
+
+def _gives(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> list[Scalar]:
+    """For every point, its normal velocity per unit impulse along the normal [1/kg]."""
+    return [_give(frame, 0, a, b, shift) for frame in frames]
+
+
+def _give(frame: ContactFrame, k: int, a: Dense, b: Dense | None, shift: Vector3 | None) -> Scalar:
+    """The velocity of a point along one of its axes per unit impulse along it [1/kg]."""
+    axis = frame.axes[k]
+    unit = Force(frame.lever.cross(axis), axis)
+    twist = twist_of(a, unit)
+    if b is not None and shift is not None:
+        other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
+        twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
+    return frame.along(twist)[k]
 
 
 def _mobility(a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Dense:
@@ -324,14 +362,13 @@ def _point(
 ) -> ContactPoint:
     """The contact point at given velocities; per_step: 1 / h; impacts slower than `resting` [m/s] do not bounce."""
     surface, axes = pair.surface, (touch.normal, *tangents(touch.normal))
-    compliance = Compliance.of(surface, h)
-    softness = 0.0 if compliance is None else compliance.softness
-    bare = ContactFrame(lever, axes, surface.friction, turns=_turns(pair, axes), softness=softness)
+    compliance = Compliance.of(surface, h, resting)
+    bare = ContactFrame(lever, axes, surface.friction, turns=_turns(pair, axes))
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
     slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
     friction = surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
     threshold = maximum(resting, surface.threshold) if surface.threshold else resting
-    target = plastic = minimum(-touch.gap * per_step, RECOVERY) if compliance is None else compliance.target(touch.gap)
+    target = plastic = minimum(-touch.gap * per_step, RECOVERY)
     if surface.bounces:
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]

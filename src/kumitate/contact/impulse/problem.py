@@ -51,10 +51,12 @@ class Solved:
     Attributes:
         impulses: of the step.
         left: the residual at which the iteration stopped [m/s]; zero for a model that does not iterate.
+        residual: of a mixture of two solutions, which obeys no law of its own, the larger of both [m/s]; None: to be measured.
     """
 
     impulses: Impulses
     left: Scalar = 0.0
+    residual: Scalar | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,11 @@ class Problem:
     def coupled(self) -> bool:
         """Whether forces act between moving links, which couples the stiffness of branches."""
         return bool(self.loops) or any(patch.shift is not None for patch in self.patches)
+
+    @property
+    def targets(self) -> list[list[Scalar]]:
+        """The targets of every point of every patch [m/s]."""
+        return [[point.target for point in patch.points] for patch in self.patches]
 
     def nothing(self) -> Impulses:
         """No impulses."""
@@ -282,11 +289,12 @@ class Problem:
         """The energy that springs at the points take up [J]."""
         twists = self.jacobians.twists(guess.v)
         total: Scalar = 0.0
-        for patch in self.patches:
+        for patch, impulses in zip(self.patches, guess.points, strict=True):
             twist = patch.twist(self.jacobians, twists)
-            for point in patch.points:
+            for point, impulse in zip(patch.points, impulses, strict=True):
                 if point.compliance is not None:
-                    total = total + point.compliance.stored(point.touch.gap, point.frame.along(twist)[0])
+                    after = point.frame.along(twist)[0]
+                    total = total + point.compliance.stored(point.touch.gap, point.velocity[0], after, point.give, impulse[0])
         return total
 
     def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:

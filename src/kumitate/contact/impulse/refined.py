@@ -67,7 +67,7 @@ def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, p
 
         def pushed() -> Any:
             given = Problem.at(mechanism, jacobians, met, h, q, v, v_free, resisting)
-            targets = [[point.target for point in patch.points] for patch in given.patches]
+            targets = given.targets
             guess = given.after(_along_axes(given.patches, impulses), [0.0 for _ in given.loops])
             approach = Approach(first=0.0, strength=STIFF, alike=0.0)
             better, factors = newton(given, guess, targets, approach)

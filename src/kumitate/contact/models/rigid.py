@@ -76,9 +76,8 @@ def rigid(given: Problem) -> Solved:
     The target closes the gap exactly, or rebounds with the restitution. Several points with restitution and friction can add
     kinetic energy under Newton's law (Kane and Levinson 1985); the rebound is then reduced until the energy is conserved.
     """
-    targets = [[point.target for point in patch.points] for patch in given.patches]
-    solved = _solved(given, targets)
-    if not any(point.surface.bounces for patch in given.patches for point in patch.points):
+    solved = _solved(given, given.targets)
+    if not any(point.rebounds for patch in given.patches for point in patch.points):
         return solved
     found = solved.impulses
     gained = given.gained(found)
@@ -94,9 +93,10 @@ def rigid(given: Problem) -> Solved:
         root = slope * slope - 4.0 * bend * at_0
         below = maximum(-at_0, 0.0)
         share = 2.0 * below / maximum(slope + sqrt(maximum(root, 0.0)), 1e-300)
-        return Solved(_blend(dead, found, select(share < 1.0, share, 1.0)), maximum(solved.left, plastic.left))
+        left = maximum(solved.left, plastic.left)
+        return Solved(_blend(dead, found, select(share < 1.0, share, 1.0)), left, left)
 
-    return when(gained > 0.0, tamed, solved)
+    return when(gained > 0.0, tamed, replace(solved, residual=solved.left))
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:

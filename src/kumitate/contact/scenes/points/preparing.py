@@ -5,7 +5,8 @@ The laws are those of `contact.impulse`: a gap is closed exactly, overlap is pus
 
 from __future__ import annotations
 
-from ....procedure import Floats, Shaped, at, local, over, procedure
+from ....procedure import Floats, Shaped, apply, at, local, over, procedure
+from ...impulse.compliance import COMPLIANT, STORED
 from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
 from ...touching.solids import Points
 from ..arrays import MovingBodies, Placed, ScenePoints
@@ -44,7 +45,7 @@ def prepare(
             _weigh(bodies, points, c)
         if placed.belts == 1:
             _drift(bodies, placed, points, c)
-        _aim(rules, placed, points, c)
+        _aim(rules, bodies, placed, points, c)
         if len(points.turns.length) > 0:
             prepare_turn(bodies, placed, points, c)
         if points.gap[c] < 1.0:
@@ -197,7 +198,7 @@ def _yield_of(give: Shaped[6, 6], x: float, y: float, z: float, axis: Shaped[3])
 
 
 @procedure
-def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
+def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
     """The target, the friction that applies, and the mode that the point is guessed to be in."""
     a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
     surface = placed.surfaces[a * placed.materials + b]
@@ -208,12 +209,15 @@ def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
     if abs(gap) < TOUCHING:
         gap = 0.0
     plastic = min(-gap / rules.step, RECOVERY)
-    points.softness[c] = 0.0
-    if surface[6] > 0.0:  # as `impulse.compliance`
-        resistance = rules.step * surface[6] + surface[7]
-        points.softness[c] = 1.0 / (rules.step * resistance)
-        plastic = -gap / rules.step if gap > 0.0 else -gap * surface[6] / resistance
     target = plastic
+    points.softness[c] = 0.0
+    if surface[6] > 0.0:
+        spring, give, law = local(4), local(3), local(3)
+        _spring_of(rules, bodies, points, c, surface, spring, give)
+        apply(COMPLIANT, spring, gap, n, free, give[0], law[0:1], law[1:2], law[2:3])
+        points.softness[c] = law[0]
+        target = law[1]
+        plastic = law[2]
     if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -max(2.0 * rules.fall, surface[3]):
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         target = max(plastic, min(free - n, 0.0) - restitution * n)
@@ -226,9 +230,26 @@ def _aim(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> None:
 
 
 @procedure
-def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
-    """The energy that the spring of a compliant point takes up in the step [J]."""
+def stored(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> float:
+    """The energy that the spring of a compliant point takes up in the step [J]; none of a rigid one."""
     a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
-    before = max(-points.gap[c], 0.0)
-    after = max(-points.gap[c] - rules.step * points.speed[c, 0], 0.0)
-    return 0.5 * placed.surfaces[a * placed.materials + b, 6] * (after * after - before * before)
+    surface = placed.surfaces[a * placed.materials + b]
+    if surface[6] <= 0.0:
+        return 0.0
+    spring, give, energy = local(4), local(3), local(1)
+    _spring_of(rules, bodies, points, c, surface, spring, give)
+    apply(STORED, spring, points.gap[c], points.before[c, 0], points.speed[c, 0], give[0], points.impulse[c, 0], energy)
+    return energy[0]
+
+
+@procedure
+def _spring_of(
+    rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int, surface: Shaped[8], spring: Shaped[4], give: Shaped[3]
+) -> None:  # fmt: skip
+    """Of a compliant point the numbers of `impulse.compliance.Compliance`, and the velocities per unit impulse [1/kg]."""
+    spring[0] = surface[6]
+    spring[1] = surface[7]
+    spring[2] = rules.step
+    spring[3] = 2.0 * rules.fall
+    yields(bodies, points, c, give)
+
