@@ -75,8 +75,8 @@ def impact_program(
             given = Problem.at(mechanism, jacobians, met, implicit, q, v, v_free, resisting, as_free=parted)
             solved = solve(given)
             found = solved.impulses
-            targets = [[point.target for point in patch.points] for patch in met]
-            residual, per_speed = given.residual(found, targets), 1.0 / (given.fastest + RESTING)
+            per_speed = 1.0 / (given.fastest + RESTING)
+            residual = given.residual(found, given.targets) if solved.residual is None else solved.residual
             judged = residual, residual * per_speed, solved.left * per_speed
             return found.points, found.v, given.work(found), given.gained(found), judged
 
