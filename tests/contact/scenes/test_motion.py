@@ -124,9 +124,9 @@ def test_piles_obey_the_laws_and_gain_no_energy(seed):
     assert run.contact.residual.max() < 1e-4, seed
     assert (run.contact.residual > 1e-6).mean() < 0.01, seed
     assert run.contact.cone_violation.max() < 1e-9 * np.abs(run.contact.force).max(), seed
-    # what sinks in is pushed out at up to 0.5 m/s, which is the only way to gain energy
+    # what sinks in is pushed out at up to 0.5 m/s, which is the only way to gain energy, but for what residuals leave
     assert run.contact.penetration.max() < 5e-3, seed
-    allowed = 1e-9 + np.where(run.contact.penetration > 1e-9, 0.5 * 12 * 0.5**2, 0.0)
+    allowed = 1e-7 * run.energy.kinetic.max() + np.where(run.contact.penetration > 1e-9, 0.5 * 12 * 0.5**2, 0.0)
     assert (run.contact.gained < allowed).all(), seed
     assert run.audit.contact.gains <= 30, seed
 

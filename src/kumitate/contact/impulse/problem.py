@@ -285,6 +285,10 @@ class Problem:
         """
         return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
 
+    def added(self, guess: Impulses) -> Scalar:
+        """The work of the impulses, and what springs at the points take up [J]; above zero where contact adds energy."""
+        return self.work(guess) + self._stored(guess)
+
     def _stored(self, guess: Impulses) -> Scalar:
         """The energy that springs at the points take up [J]."""
         twists = self.jacobians.twists(guess.v)

@@ -78,7 +78,7 @@ def impact_program(
             per_speed = 1.0 / (given.fastest + RESTING)
             residual = given.residual(found, given.targets) if solved.residual is None else solved.residual
             judged = residual, residual * per_speed, solved.left * per_speed
-            return found.points, found.v, given.work(found), given.gained(found), judged
+            return found.points, found.v, given.work(found), given.added(found), judged
 
         nothing = [[frame.nothing for frame in patch.frames] for patch in met]
         near = reduce(either, (patch.near for patch in met))

@@ -108,17 +108,17 @@ def _sleeps(scene: Scene, row: int) -> int:
 
 @procedure
 def gained_at(scene: Scene, c: int) -> float:
-    """The energy that the impulse of a point adds to that of the step without it, kinetic and in the point's spring [J].
+    """The work of the impulse of a point, and what its spring takes up [J]: above zero where contact adds energy.
 
     Velocities are those of the surfaces, so that the work that a belt's motor does is not a gain.
     """
     points, total = scene.points, 0.0
     for k in range(3):
-        total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
+        total += 0.5 * points.impulse[c, k] * (points.before[c, k] + points.speed[c, k])
     total += stored(scene.rules, scene.bodies, scene.placed, points, c)
     if c < len(points.turns.length):
         for k in range(3):
-            total += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
+            total += 0.5 * points.turns.impulse[c, k] * (points.turns.before[c, k] + points.turns.speed[c, k])
     return total
 
 

@@ -23,7 +23,7 @@ _JUMP, _ROUNDING = 0.02, 1e-9
 #: A step past a singular posture is reported above this part, if its change is so many times that of most steps.
 _BESIDE, _ALONE = 1e-5, 100.0
 #: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
-_GAIN = 1e-9
+_GAIN = 1e-7
 #: Above this part of the energy that a run exchanges, the audit says where its drift comes from.
 _WORTH_A_WORD = 1e-3
 

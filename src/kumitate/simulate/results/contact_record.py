@@ -29,9 +29,9 @@ class ContactRecord:
         residual: (n) [m/s], the residual of the contact laws of each step.
         penetration: (n) [m], the largest over all points, those without force included.
         work: (n) [J], of the forces in each step on all bodies together, at the mean of their velocities before and after it.
-        gained: (n) [J], the energy of motion, and of compliant points, that each step's impulses add to what the step would
-            have without them, in the frame of the surface at each point: what a belt does is work, but not a gain. Of
-            springs and dampers (`penalty`) it is their work.
+        gained: (n) [J], that work in the frame of the surface at each point, and what compliant points take up in the step:
+            above zero where contact adds energy. What a belt does is work, but not a gain. Of springs and dampers (`penalty`)
+            it is their work.
         moment: on A (n, m, 3) [N·m], of torsional and rolling friction; None if no surface has any.
     """
 
