@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from .exchange import Exchange
 from .interactions import Interaction
-from .stepping.choice import divergence, vanishing_steps
+from .stepping.choice import divergence, runaway, vanishing_steps
 from .stepping.outputs import STATE
 from .stepping.stepper import Stepper
 
@@ -33,6 +34,7 @@ class Rows:
         time: (n) [s]; `q`, `v`, `work`, `error`: carried by the steps; `u`: the efforts.
         outputs: the additional outputs of the simulation, by name.
         every: steps from one row to the next.
+        exchange: the energies up to the rows that were looked at.
     """
 
     time: np.ndarray
@@ -44,6 +46,7 @@ class Rows:
     outputs: dict[str, np.ndarray]
     every: int = 1
     reached: int = 0
+    exchange: Exchange = field(default_factory=Exchange)
 
     @classmethod
     def of(cls, stepper: Stepper, times: np.ndarray, every: int = 1) -> Rows:
@@ -79,7 +82,7 @@ def fill(
 
     `until`: evaluated at every row; the rows end where it is true.
     """
-    count, share, told = len(rows.time) - 1, _first_share(stepper, rows.every), 0.0
+    count, share, told, looked = len(rows.time) - 1, _first_share(stepper, rows.every), 0.0, clock.perf_counter()
     while rows.reached < count:
         k = rows.reached
         if k * rows.every % hold == 0:
@@ -98,6 +101,8 @@ def fill(
         share = share * 2 if clock.perf_counter() - begin < 0.5 * LOOK else share
         rows.u[k + 1 : k + records + 1] = rows.u[k]
         failure = _checked(stepper, rows, k + records, interaction)
+        if failure or rows.reached == count or clock.perf_counter() - looked > LOOK:
+            failure, looked = _gained(stepper, rows, interaction) or failure, clock.perf_counter()
         if until is not None:
             for row in range(k + 1, rows.reached + 1):
                 if until(float(rows.time[row]), rows.q[row].copy(), rows.v[row].copy()):
@@ -146,4 +151,19 @@ def _checked(stepper: Stepper, rows: Rows, last: int, interaction: Interaction) 
     return divergence(
         compiled.code.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k], rows.v[k + 1],
         compiled.code.integrator, stepper.step, interaction.touching(rows.q[k]),
+    )  # fmt: skip
+
+
+def _gained(stepper: Stepper, rows: Rows, interaction: Interaction) -> str:
+    """Moves `reached` back to the row before energy appears from nowhere, and returns what is to be said of it; or ""."""
+    first, compiled = rows.exchange.row, stepper.compiled
+    some = slice(first, rows.reached + 1)
+    kinetic, potential, *_ = compiled.code.observed(rows.q[some], rows.v[some], rows.u[some])
+    gain = rows.exchange.follow(kinetic, potential, rows.work[some], float(interaction.mechanism.tree.mass))
+    if gain is None:
+        return ""
+    k = rows.reached = first + gain.step
+    return runaway(
+        interaction.mechanism, (rows.time[k], *gain[1:]), rows.q[max(k - RECENT, 0) : k + 1], rows.v[k],
+        compiled.code.integrator, stepper.step,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from ..checks import checked_tolerance
 from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, Midpoint, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
 
-__all__ = ["EXPLICIT", "check_midpoint", "chosen_integrator", "divergence", "singular_angles", "vanishing_steps"]
+__all__ = ["EXPLICIT", "check_midpoint", "chosen_integrator", "divergence", "runaway", "singular_angles", "vanishing_steps"]
 
 #: The fastest rate that explicit methods of order 4 and 5 follow, as a multiple of 1/step.
 EXPLICIT = 2.5
@@ -115,6 +115,24 @@ def divergence(
         f"{mechanism.name}: the simulation diverges at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
         f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. "
         f"{_remedy(mechanism, q, v_before, method, step)}"
+    )
+
+
+def runaway(
+    mechanism: Mechanism, gain: tuple[float, float, float], q: np.ndarray, v: np.ndarray, method: Integrator, step: float
+) -> str:
+    """Why a run ends whose energy grows by itself, and what to do about it.
+
+    Args:
+        gain: the time at which the step begins [s], the energy that it gains [J], and that as a part of all exchanged before.
+        q: (n, nq), the coordinates up to there; v: the velocities there.
+    """
+    time, energy, part = gain
+    method = method.inner if isinstance(method, FollowingSteps) else method
+    return (
+        f"{mechanism.name}: the simulation runs away: {energy:.3g} J are gained in the step from t = {time:.6g} s, {part:.2g} times "
+        "all that the run had exchanged, which no effort, damping or contact accounts for. "
+        f"{_remedy(mechanism, q, v, method, step)} Controllers are often too stiff for a step that is held."
     )
 
 
