@@ -45,7 +45,8 @@ def result_of(
     """The result of a recorded motion, with all outputs along it.
 
     Warns:
-        KumitateWarning: of steps whose contact could not be solved, and of bodies that overlap at the start.
+        KumitateWarning: of steps whose contact could not be solved, of bodies that overlap at the start, have passed a surface,
+            or turn by more than a radian in a step.
     """
     mechanism, compiled, actuation = interaction.mechanism, stepper.compiled, stepper.actuation
     time, q, v, work = rows.time, rows.q, rows.v, rows.work
@@ -64,8 +65,11 @@ def result_of(
         acceleration = code.accelerations_kernel(h, q, v, u) if code.bounds else code.dynamics_kernel(NO_STEP, q, v, u)[0]
     else:
         acceleration = touched.acceleration
-        overlaps = touched.overlaps(mechanism.name, float(settings["step"]))
-        for failure in [*overlaps, *touched.failures(mechanism.name, time)]:
+        from .results.contact_record import fast_turns  # loaded only where something touches
+
+        name, step = mechanism.name, float(settings["step"])
+        told = [*touched.overlaps(name, step), *touched.failures(name, time), *touched.sunk(name, time)]
+        for failure in [*told, *fast_turns(mechanism, time, v, step)]:
             notes.append(failure)
             warn(failure)
     kinetic, potential, center, momenta = compiled.code.observed(q, v, u)

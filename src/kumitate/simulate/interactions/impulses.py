@@ -26,7 +26,7 @@ from ...renamed import offers
 from ...scalar import Program, call
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
-from ..results.contact_record import ContactRecord, Touched
+from ..results.contact_record import ContactRecord, Touched, thrown
 from ..stepping.choice import EXPLICIT, check_midpoint
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
@@ -212,12 +212,12 @@ class ImpulseContact(Interaction):
             gained=whole["gained"],
             moment=whole["moments"][:, pushed] / h if "moments" in whole else None,
         )
-        soft = np.array([owners[k].surface.stiffness is not None for k in pushed], dtype=bool)
-        closes = np.where(soft, np.inf, RECOVERY * h)
+        stiffness = np.array([owners[k].surface.stiffness or 0.0 for k in pushed], dtype=float)
+        closes = np.where(stiffness > 0.0, np.inf, RECOVERY * h)
         turning = np.zeros_like(v)
         for k, part in enumerate(kinematics.turning(self.mechanism.tree, list(v.T))):  # type: ignore[arg-type]
             turning[:, k] = part
-        return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes)
+        return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes, thrown(self.mechanism, record, stiffness))
 
 
 def _along(kernel: Kernel, h: float, states: Sequence[np.ndarray], *, one_by_one: bool) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ...contact.shapes import FAR
 from ...errors import InputError
 from ...model import Bound, Command, Mechanism, freedoms
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
-from ..results.contact_record import ContactRecord, Touched
+from ..results.contact_record import ContactRecord, Touched, thrown
 from ..scenes.free_rows import FreeRows
 from ..scenes.pages import PAGES, ScenePage
 from ..scenes.quantities import Quantities
@@ -148,9 +148,10 @@ class SceneContact(Interaction):
         row_of[first] = np.arange(rows)
         touches[:, 0] = row_of[touches[:, 0].astype(int)]
         record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
-        soft = [self.contact.where(*pair).stiffness is not None for pair in record.bodies]
+        stiffness = np.array([self.contact.where(*pair).stiffness or 0.0 for pair in record.bodies], dtype=float)
         closes, warned = page.overlap(h, self.names)
-        return Touched(record, acceleration, sums[:, 1], np.where(np.array(soft, dtype=bool), np.inf, closes), warned)
+        warned = (*warned, *thrown(self.mechanism, record, stiffness))
+        return Touched(record, acceleration, sums[:, 1], np.where(stiffness > 0.0, np.inf, closes), warned)
 
     def _acceleration(self, found: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
         """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""

@@ -8,12 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...contact.models.penalty import FALL, THROWN
+from ...model import Mechanism
 from ..integrators import FAILED
 
-__all__ = ["ContactRecord", "Touched"]
+__all__ = ["ContactRecord", "Touched", "fast_turns", "thrown"]
 
 #: The most pairs that a warning names.
 _NAMED = 6
+#: Bodies have passed a surface where they overlap by this many times what a step closes, and did not at the start.
+_SUNK = 40.0
+#: A warning is due if bodies turn by more than this in a step [rad].
+_TURN = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +131,19 @@ class Touched(NamedTuple):
             f"{np.min(self.closes) / step:.2g} m/s. Start them apart if that is not meant"
         ]
 
+    def sunk(self, name: str, time: np.ndarray) -> list[str]:
+        """A warning if rigid bodies overlap far deeper than at the start and than a step closes; the last step was not made."""
+        depth, closes = self.record.penetration[:-1], float(np.min(self.closes, initial=math.inf))
+        if not len(depth) or not np.isfinite(self.closes).all() or depth.max() - depth[0] <= _SUNK * closes:
+            return []
+        first, worst = int(np.argmax(depth - depth[0] > _SUNK * closes)), int(np.argmax(depth))
+        deep = -self.record.gap.min(axis=0)
+        pair = "{!r} and {!r}".format(*self.record.bodies[int(np.argmax(deep))])
+        return [
+            f"{name}: bodies that did not overlap at the start do so from t = {time[first]:.6g} s on, by up to {depth[worst]:.3g} m at "
+            f"t = {time[worst]:.6g} s ({pair}); they have passed a surface within a step. Take a smaller step"
+        ]
+
     def failures(self, name: str, time: np.ndarray) -> list[str]:
         """Warnings about steps whose contact could not be solved, if there are any; the last step was not made."""
         failed = np.flatnonzero(self.unsolved[:-1] > FAILED)
@@ -140,6 +159,36 @@ class Touched(NamedTuple):
             f"at t = {time[worst]:.6g} s ({_some(pairs)}), where the velocities miss its laws by {missed}. Take a smaller "
             "step; high friction and restitution make it hard to solve"
         ]
+
+
+def thrown(mechanism: Mechanism, record: ContactRecord, stiffness: np.ndarray) -> tuple[str, ...]:
+    """A warning about bodies that overlap at the start, if springs of this stiffness (m) [N/m] would throw them up (`THROWN`)."""
+    depth, weight = np.maximum(-record.gap[0], 0.0), mechanism.tree.mass * FALL
+    energy = 0.5 * stiffness * depth * depth
+    if energy.sum() < THROWN * weight:
+        return ()
+    pairs = list(dict.fromkeys("{!r} and {!r}".format(*record.bodies[k]) for k in np.argsort(-energy) if energy[k] > 0.0))
+    return (
+        f"{mechanism.name}: {_some(pairs)} overlap at the start, by up to {depth[energy > 0.0].max():.3g} m; their springs of contact "
+        f"hold {energy.sum():.3g} J there, enough to throw all bodies {energy.sum() / weight:.3g} m up. Start them apart",
+    )
+
+
+def fast_turns(mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: float) -> list[str]:
+    """A warning if a free body turns by more than a radian in a step, along velocities (n, nv)."""
+    turns = [
+        (float(speeds.max()), int(speeds.argmax()), link)
+        for link in mechanism.tree.links if link.kind.name == "floating"
+        for speeds in [step * np.linalg.norm(v[:, link.v_start : link.v_start + 3], axis=1)]
+    ]  # fmt: skip
+    turn, row, link = max(turns, default=(0.0, 0, None), key=lambda one: one[0])
+    if link is None or not turn > _TURN:
+        return []
+    return [
+        f"{mechanism.name}: the body of joint {link.name!r} turns by up to {turn:.3g} rad in a step of {step:g} s, at t = {time[row]:.6g} s; "
+        "contact is found from how bodies move at the start of a step, and such a body may pass others. Take a step of at most "
+        f"{step * _TURN / turn:.2g} s"
+    ]
 
 
 def _some(pairs: list[str]) -> str:
