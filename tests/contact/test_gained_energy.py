@@ -14,7 +14,9 @@ from studies.contact_problems import solid
 from .with_others import G, R, run, ways
 
 
-@pytest.mark.parametrize(("others", "integrator"), [(0, "auto"), (0, "midpoint"), (2, "auto")], ids=["traced", "midpoint", "scene"])
+@pytest.mark.parametrize(
+    ("others", "integrator"), [(0, "auto"), (0, "midpoint"), (2, "auto")], ids=["traced", "midpoint", "scene"]
+)
 def test_the_energy_of_eulers_disc_rises_by_no_more_than_the_audit_says(others, integrator):
     """A thin disc in steady precession at 0.25 rad, Ω² = 4 g / (R sin α): its energy is constant, and steps of 1 ms add to it."""
     tilt, thick = 0.25, 0.002

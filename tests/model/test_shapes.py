@@ -136,7 +136,7 @@ def test_a_new_shape_is_drawn_by_its_facets():
 
 def test_a_new_shape_touches_by_one_entry_in_the_table(monkeypatch):
     q = [0.0, 0.0, math.sin(0.3), math.cos(0.3), 0.0, 0.0, 1.0]  # turned about z: the lowest point stays below the middle
-    with pytest.raises(ModelError, match=r"egg: 'egg' against 'ground': how a Egg touches a Plane is not known.*PAIRS$"):
+    with pytest.raises(ModelError, match=r"egg: 'egg' against 'ground': how an Egg touches a Plane is not known.*PAIRS$"):
         ground_gap(egg(), q)
 
     def egg_on_plane(a: Egg, X_WA: Transform, b: Plane, X_WB: Transform) -> list[Touch]:

@@ -205,9 +205,11 @@ def _why_not(simulation: MechanismSimulation) -> str:
         return f"batched runs need a constant step; {simulation.integrator.name} has none, take 'auto'"
     actuation = simulation.actuation
     if in_scene:
+        sources = zip(actuation.forcing.labels, actuation.how, strict=True)
+        called = " and ".join(label for (label, _), how in sources if how is not How.CONSTANT)
         return (
-            f"scenes of many free bodies are simulated side by side with constant efforts; {actuation.lines()[0]}. Write "
-            "efforts to `Batch.tau` between steps"
+            f"scenes of many free bodies are simulated side by side with constant efforts, and {called} would be called in "
+            "every step. Write efforts to `Batch.tau` between steps"
         )
     why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
     return (

@@ -82,4 +82,5 @@ def without_routine(shape_a: Shape, shape_b: Shape) -> str | None:
         remedy = "take model.meshes.touching_hull of the mesh"
     elif not {a, b} <= {kind for pair in PAIRS for kind in pair}:
         remedy += ", or write a routine for them and add it to kumitate.contact.shapes.PAIRS"
-    return f"how a {a.__name__} touches a {b.__name__} is not known; the pairs are {known}; {remedy}"
+    one, other = (f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}" for kind in (a, b))
+    return f"how {one} touches {other} is not known; the pairs are {known}; {remedy}"

@@ -217,7 +217,9 @@ class ImpulseContact(Interaction):
         turning = np.zeros_like(v)
         for k, part in enumerate(kinematics.turning(self.mechanism.tree, list(v.T))):  # type: ignore[arg-type]
             turning[:, k] = part
-        return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes, thrown(self.mechanism, record, stiffness))
+        return Touched(
+            record, (whole["v"] - v) / h + turning, whole["unsolved"], closes, thrown(self.mechanism, record, stiffness)
+        )
 
 
 def _along(kernel: Kernel, h: float, states: Sequence[np.ndarray], *, one_by_one: bool) -> dict[str, Any]:

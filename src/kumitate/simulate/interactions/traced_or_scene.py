@@ -62,9 +62,13 @@ def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool, called: bo
         return False
     begins = BEGINS[contact.model]
     alone = bodies == len(mechanism.tree.links) and not called
-    if bodies < (begins.alone if alone else begins.fewest) and not _needs_any_convex(mechanism, contact):
+    untraced = _untraced(mechanism, contact)
+    if bodies < (begins.alone if alone else begins.fewest) and not untraced:
         return False
-    return not _fault_of(mechanism, contact)
+    fault = _fault_of(mechanism, contact)
+    if fault and untraced:
+        raise ModelError(f"{fault}; so contact is traced pair by pair, where {untraced}")
+    return not fault
 
 
 def why_traced(mechanism: Mechanism, contact: Contact) -> str:
@@ -98,17 +102,17 @@ def _fault_of(mechanism: Mechanism, contact: Contact) -> str:
     return fault_of(mechanism, contact)
 
 
-def _needs_any_convex(mechanism: Mechanism, contact: Contact) -> bool:
-    """Whether only the routines for any two convex solids find the points of some pair of shapes."""
+def _untraced(mechanism: Mechanism, contact: Contact) -> str:
+    """Why only the routines for any two convex solids find the points of some pair of shapes, or ""."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KumitateWarning)  # of meshes: said by whatever simulates the contact
         try:
             contact_pairs(mechanism, mechanism.tree, contact)
-        except ModelError:
-            return True
+        except ModelError as error:
+            return str(error)
         except InputError:
-            return False
-    return False
+            return ""
+    return ""
 
 
 def _check_belts(mechanism: Mechanism, contact: Contact) -> None:

@@ -30,10 +30,11 @@ def check_followed(mechanism: Mechanism, around: StepsAround) -> None:
         InputError: with points held on surfaces, in scenes of many bodies, in long chains that are compiled as loops.
     """
     if around.steps_itself or around.held is not None:
-        what = "points are held on surfaces" if around.held is not None else "many free bodies touch"
-        raise InputError(
-            f"{mechanism.name}: joints cannot follow prescribed motions where {what}; take the motions, or these, out"
-        )
+        where, remedy = "points are held on surfaces", "the motions, or these, out"
+        if around.held is None:
+            where = "contact is computed as a scene, as of many free bodies or of shapes that only scenes know"
+            remedy = "the motions out, or fewer free bodies and boxes in place of other shapes; sim.explain_contact() says why"
+        raise InputError(f"{mechanism.name}: joints cannot follow prescribed motions where {where}. Take {remedy}")
     if rolled_runs(mechanism.base_parameter_tree):
         raise InputError(
             f"{mechanism.name}: its chains of similar links are so long that they are compiled as loops, in which no joint can "

@@ -252,4 +252,3 @@ def _spring_of(
     spring[2] = rules.step
     spring[3] = 2.0 * rules.fall
     yields(bodies, points, c, give)
-

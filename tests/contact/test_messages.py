@@ -1,0 +1,38 @@
+"""Refusals of scenes name what is at fault, in words that users have written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kumitate.contact.scene import Contact
+from kumitate.errors import InputError, ModelError
+from kumitate.model import Body, Cylinder, Ellipsoid, Geometry, Joint, Mechanism, Plane, Polygon, Sphere
+from kumitate.simulate.simulation import MechanismSimulation
+from studies.contact_problems import solid, unconnected
+
+from .scenes.places import BRICK
+
+
+def test_a_polygon_that_keeps_bodies_from_being_a_scene_is_what_is_blamed():
+    egg = Body("egg", 1.0, inertia=(4e-3, 4e-3, 4e-3), collisions=(Geometry(Ellipsoid((0.1, 0.1, 0.2))),))
+    bodies = unconnected(egg, *(solid(f"ball{k}", Sphere(0.1)) for k in range(3)))
+    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))
+    contact = Contact(ground=[Geometry(Plane()), Geometry(Polygon(corners))])
+    with pytest.raises(ModelError, match=r"(?s)[Pp]olygon.*traced pair by pair, where .*how an Ellipsoid touches"):
+        MechanismSimulation(bodies, contact=contact)
+
+
+def test_motions_beside_one_free_body_are_refused_by_what_makes_it_a_scene():
+    table = Body("table", 5.0, inertia=(1.0, 1.0, 1.0), collisions=(Geometry(Cylinder(0.5, 0.1)),))
+    joints = (Joint("turn", "revolute", "world", "table", axis=(0, 0, 1)), Joint("free", "floating", "world", "box"))
+    turntable = Mechanism("turntable", (table, solid("box", BRICK)), joints)
+    with pytest.raises(InputError, match="shapes that only scenes know. Take the motions out, or .* boxes in place of other"):
+        MechanismSimulation(turntable, contact="rigid", motions={"turn": lambda t: 2.0 * t})
+
+
+def test_a_batch_of_a_scene_says_which_function_it_cannot_call():
+    bricks = unconnected(*(solid(f"brick{k}", BRICK) for k in range(5)))
+    sim = MechanismSimulation(bricks, contact="rigid", controller=lambda t, q, v: np.zeros(30), traced=False)
+    with pytest.raises(InputError, match="constant efforts, and the controller would be called in every step"):
+        sim.batch(np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0], (2, 5)))
