@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_an_undamped_ball_comes_back_to_its_height(others, stiffness):
     found = run([solid("ball", Sphere(R))], [(0, 0, 2 * R)], np.zeros(6), contact, 0.45, others)
     assert found.q[200:, 6].max() - R == pytest.approx(R, rel=1e-3)
     assert found.q[200:, 6].max() - R < R * (1.0 + 1e-6)
-    assert found.audit.contact.gains == 0
+    assert found.audit.contact.gained < 2e-6  # the others settle on springs that steps do not resolve
 
 
 @ways
@@ -94,7 +95,7 @@ def test_a_damped_ball_has_the_period_and_decay_of_its_spring(others):
     depth = R - found.q[:, 6] - 2.0 * G / 5e3
     rises = np.flatnonzero((depth[:-1] < 0.0) & (depth[1:] >= 0.0))
     at = found.time[rises] - depth[rises] * 2e-4 / (depth[rises + 1] - depth[rises])
-    peaks = np.array([depth[a:b].max() for a, b in zip(rises[:-1], rises[1:], strict=True)])
+    peaks = np.array([depth[a:b].max() for a, b in pairwise(rises)])
     period = 2.0 * np.pi / np.sqrt(2500.0 - 9.0)
     assert np.diff(at) == pytest.approx(period, rel=1e-4)
     assert np.log(peaks[:-1] / peaks[1:]) == pytest.approx(3.0 * period, rel=1e-3)

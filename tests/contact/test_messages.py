@@ -27,7 +27,7 @@ def test_motions_beside_one_free_body_are_refused_by_what_makes_it_a_scene():
     table = Body("table", 5.0, inertia=(1.0, 1.0, 1.0), collisions=(Geometry(Cylinder(0.5, 0.1)),))
     joints = (Joint("turn", "revolute", "world", "table", axis=(0, 0, 1)), Joint("free", "floating", "world", "box"))
     turntable = Mechanism("turntable", (table, solid("box", BRICK)), joints)
-    with pytest.raises(InputError, match="shapes that only scenes know. Take the motions out, or .* boxes in place of other"):
+    with pytest.raises(InputError, match=r"shapes that only scenes know. Take the motions out, or .* boxes in place of other"):
         MechanismSimulation(turntable, contact="rigid", motions={"turn": lambda t: 2.0 * t})
 
 

@@ -46,7 +46,7 @@ class Rows:
     outputs: dict[str, np.ndarray]
     every: int = 1
     reached: int = 0
-    exchange: Exchange = field(default_factory=Exchange)
+    exchange: Exchange = field(default_factory=Exchange, init=False)
 
     @classmethod
     def of(cls, stepper: Stepper, times: np.ndarray, every: int = 1) -> Rows:

@@ -4,11 +4,12 @@ The law is that of rigid contact with a softness s: 0 ≤ λ ⊥ u + s λ − ta
 which it is solved together with all others (Lacoursière 2007; Catto 2011). With m, the mass that the point has by itself,
 w = h² k / m and d = h c / m it is one of two:
 
-- **resolved**, for w ≤ RESOLVED and d ≤ DAMPED. Of a point that stays closed λ = h k p − h² k/4 (u − u₀) − h c (θ u + (1 − θ) u₀),
-  the trapezoidal rule for the spring, since u is the velocity in the middle of two depths p = −gap; θ makes the decay by the
-  damper exact. It keeps u² m/2 + k̃ p p₋/2, with k̃ = k / (1 + w/4) and the depths p and p₋ of two steps in turn. By this
-  energy, none of which is in the spring where p or p₋ is a gap, a point begins and ends to touch; by the closed form of what is
-  left of the contact if it is damped. So an undamped point by itself rebounds without loss, whenever in the step it is met.
+- **resolved**, for w ≤ RESOLVED and d ≤ DAMPED. Of a point that stays closed
+  λ = h k p − h² k/4 (u − u₀) − h c (θ u + (1 − θ) u₀): the trapezoidal rule for the spring, since u is the velocity in the
+  middle of two depths p = −gap; θ makes the decay by the damper exact. It keeps u² m/2 + k̃ p p₋/2, with k̃ = k / (1 + w/4)
+  and the depths p and p₋ of two steps in turn. By this energy, none of which is in the spring where p or p₋ is a gap, a point
+  begins and ends to touch; by the closed form of what is left of the contact if it is damped. So an undamped point by itself
+  rebounds without loss, whenever in the step it is met.
 - **not resolved**: a collision is an impact within the step, which rebounds with the restitution of a damped spring (Schwager
   and Pöschel 2007), and what is closed is held by the spring and the damper at the end of the step.
 
@@ -76,10 +77,11 @@ class Compliance:
             give: the normal velocity that it gets per unit impulse [1/kg], 1/m.
         """
         soft, hard = self._resolved(gap, before, free, give), self._impact(gap, before, free, give)
-        return Softened(*(select(self._follows(give), a, b) for a, b in zip(soft[:3], hard[:3], strict=True)), give)
+        softness, target, plastic = (select(self._follows(give), a, b) for a, b in zip(soft[:3], hard[:3], strict=True))
+        return Softened(softness, target, plastic, give)
 
     def stored(self, gap: Scalar, before: Scalar, after: Scalar, give: Scalar, impulse: Scalar) -> Scalar:
-        """The energy that the spring takes up in a step with an impulse of the point, which goes from `before` to `after` [J]."""
+        """The energy that the spring takes up in a step with an impulse, from the velocity `before` to `after` [J]."""
         depth, last, first = -gap, -gap - self.step * after, -gap + self.step * before
         k = self.stiffness / (1.0 + 0.25 * self._w(give))
         touched = 0.5 * k * maximum(depth, 0.0) * (maximum(last, 0.0) - maximum(first, 0.0))

@@ -19,8 +19,9 @@ from ..shapes import FAR, Touch, touches
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
 from .compliance import NEVER, Compliance, Softened
-from .inverse_inertia import inverse_link_inertia, twist_of
+from .inverse_inertia import inverse_link_inertia
 from .jacobians import LinkJacobians
+from .mobility import gives_of, mobility_of, sizes_of
 
 __all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches", "tangents"]
 
@@ -32,8 +33,6 @@ CLOSED = 1e-3
 SURROUND = 1.25
 #: The mobility of a patch that is not near.
 _IMMOBILE = Dense.zero(6, 6)
-#: A lower bound of `ContactFrame.size` [1/kg].
-SMALLEST = 1e-9
 #: The largest velocity at which overlap is corrected [m/s].
 RECOVERY = 0.5
 
@@ -244,9 +243,9 @@ class ContactPatch:
                 for index in self.links
             )
             state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
-            gives = call_shared(_gives, *state, name="gives") if soft else []
+            gives = call_shared(gives_of, *state, name="gives") if soft else []
             laws = [point.softened(give) for point, give in zip(soft, gives, strict=True)]
-            return call_shared(_sizes, *state, name="sizes"), laws, _mobility(*state[1:])
+            return call_shared(sizes_of, *state, name="sizes"), laws, mobility_of(*state[1:])
 
         nowhere = [Softened(1.0, NEVER, NEVER, 1.0) for _ in soft]
         of_points, laws, mobility = when(self.near, sizes, ([(1.0, 1.0) for _ in self.points], nowhere, _IMMOBILE))
@@ -297,48 +296,6 @@ def contact_patches(
         ContactPatch(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
         for links, shift, points in found
     ]
-
-
-def _sizes(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Any:
-    """For every point, its `size` (the largest velocity along an axis per unit impulse along it) and its `mass`."""
-    found = []
-    for frame in frames:
-        most: Scalar = SMALLEST
-        for k in range(len(frame.axes)):
-            most = maximum(most, _give(frame, k, a, b, shift))
-        for axis in frame.spins:
-            of_both = [twist_of(body, Force(axis, Vector3())).angular for body in (a, b) if body is not None]
-            most = maximum(most, axis.dot(sum(of_both, Vector3())))
-        found.append((most, 1.0 / most))
-    return found
-
-
-def _gives(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> list[Scalar]:
-    """For every point, its normal velocity per unit impulse along the normal [1/kg]."""
-    return [_give(frame, 0, a, b, shift) for frame in frames]
-
-
-def _give(frame: ContactFrame, k: int, a: Dense, b: Dense | None, shift: Vector3 | None) -> Scalar:
-    """The velocity of a point along one of its axes per unit impulse along it [1/kg]."""
-    axis = frame.axes[k]
-    unit = Force(frame.lever.cross(axis), axis)
-    twist = twist_of(a, unit)
-    if b is not None and shift is not None:
-        other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
-        twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
-    return frame.along(twist)[k]
-
-
-def _mobility(a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Dense:
-    """`ContactPatch.mobility`, from the inverse inertias of both links."""
-    if b is None or shift is None:
-        return a
-    units = [Force.of([1.0 if i == k else 0.0 for i in range(6)]) for k in range(6)]
-    columns = []
-    for unit in units:
-        other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
-        columns.append(list(twist_of(a, unit) + Motion(other.angular, other.linear + other.angular.cross(shift))))
-    return Dense.columns(columns)
 
 
 def _relative(jacobians: LinkJacobians, twists: PerLink[Motion], links: tuple[int, int], shift: Vector3 | None) -> Motion:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 from ...procedure import Floats, Shaped, local, procedure
-from ..impulse.contact_points import AT_REST, SMALLEST
+from ..impulse.contact_points import AT_REST
+from ..impulse.mobility import SMALLEST
 from .arrays import Islands, MovingBodies, Placed, ScenePoints, Turns
 
 __all__ = [

@@ -140,8 +140,9 @@ class Touched(NamedTuple):
         deep = -self.record.gap.min(axis=0)
         pair = "{!r} and {!r}".format(*self.record.bodies[int(np.argmax(deep))])
         return [
-            f"{name}: bodies that did not overlap at the start do so from t = {time[first]:.6g} s on, by up to {depth[worst]:.3g} m at "
-            f"t = {time[worst]:.6g} s ({pair}); they have passed a surface within a step. Take a smaller step"
+            f"{name}: bodies that did not overlap at the start do so from t = {time[first]:.6g} s on, by up to "
+            f"{depth[worst]:.3g} m at t = {time[worst]:.6g} s ({pair}); they have passed a surface "
+            "within a step. Take a smaller step"
         ]
 
     def failures(self, name: str, time: np.ndarray) -> list[str]:
@@ -162,15 +163,16 @@ class Touched(NamedTuple):
 
 
 def thrown(mechanism: Mechanism, record: ContactRecord, stiffness: np.ndarray) -> tuple[str, ...]:
-    """A warning about bodies that overlap at the start, if springs of this stiffness (m) [N/m] would throw them up (`THROWN`)."""
+    """A warning about bodies that overlap at the start, if springs of this stiffness (m) [N/m] throw them up (`THROWN`)."""
     depth, weight = np.maximum(-record.gap[0], 0.0), mechanism.tree.mass * FALL
     energy = 0.5 * stiffness * depth * depth
     if energy.sum() < THROWN * weight:
         return ()
     pairs = list(dict.fromkeys("{!r} and {!r}".format(*record.bodies[k]) for k in np.argsort(-energy) if energy[k] > 0.0))
     return (
-        f"{mechanism.name}: {_some(pairs)} overlap at the start, by up to {depth[energy > 0.0].max():.3g} m; their springs of contact "
-        f"hold {energy.sum():.3g} J there, enough to throw all bodies {energy.sum() / weight:.3g} m up. Start them apart",
+        f"{mechanism.name}: {_some(pairs)} overlap at the start, by up to {depth[energy > 0.0].max():.3g} m; their "
+        f"springs of contact hold {energy.sum():.3g} J there, enough to throw all bodies {energy.sum() / weight:.3g} m "
+        "up. Start them apart",
     )
 
 
@@ -185,9 +187,9 @@ def fast_turns(mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: floa
     if link is None or not turn > _TURN:
         return []
     return [
-        f"{mechanism.name}: the body of joint {link.name!r} turns by up to {turn:.3g} rad in a step of {step:g} s, at t = {time[row]:.6g} s; "
-        "contact is found from how bodies move at the start of a step, and such a body may pass others. Take a step of at most "
-        f"{step * _TURN / turn:.2g} s"
+        f"{mechanism.name}: the body of joint {link.name!r} turns by up to {turn:.3g} rad in a step of {step:g} s, at "
+        f"t = {time[row]:.6g} s; contact is found from how bodies move at the start of a step, and such a "
+        f"body may pass others. Take a step of at most {step * _TURN / turn:.2g} s"
     ]
 
 

@@ -130,8 +130,8 @@ def runaway(
     time, energy, part = gain
     method = method.inner if isinstance(method, FollowingSteps) else method
     return (
-        f"{mechanism.name}: the simulation runs away: {energy:.3g} J are gained in the step from t = {time:.6g} s, {part:.2g} times "
-        "all that the run had exchanged, which no effort, damping or contact accounts for. "
+        f"{mechanism.name}: the simulation runs away: {energy:.3g} J are gained in the step from t = {time:.6g} s, {part:.2g} "
+        "times all that the run had exchanged, which no effort, damping or contact accounts for. "
         f"{_remedy(mechanism, q, v, method, step)} Controllers are often too stiff for a step that is held."
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ....scalar import maximum, select, trace
 from ....spatial import Matrix3, Symmetric3, Vector3
-from ...impulse.contact_points import SMALLEST
+from ...impulse.mobility import SMALLEST
 
 __all__ = ["MEASURED", "SEEN"]
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ....procedure import Floats, Shaped, apply, at, local, over, procedure
 from ...impulse.compliance import COMPLIANT, STORED
-from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY, SMALLEST
+from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY
+from ...impulse.mobility import SMALLEST
 from ...touching.solids import Points
 from ..arrays import MovingBodies, Placed, ScenePoints
 from ..robots import yielding
