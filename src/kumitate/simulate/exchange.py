@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["MOST", "Exchange", "Gain"]
+__all__ = ["MOST", "Exchange", "GainingStep"]
 
 #: A run has run away if a step gains this many times all that was exchanged before, and its own work.
 MOST = 2.0
@@ -16,7 +16,7 @@ MOST = 2.0
 SPEED = 1.0
 
 
-class Gain(NamedTuple):
+class GainingStep(NamedTuple):
     """A step that gains energy: its number among those followed, the energy [J], and that as a part of all exchanged before."""
 
     step: int
@@ -37,7 +37,7 @@ class Exchange:
     low: float = math.inf
     high: float = -math.inf
 
-    def follow(self, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray, mass: float) -> Gain | None:
+    def follow(self, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray, mass: float) -> GainingStep | None:
         """The first step from row to row that gains far more than was exchanged before; None if none does.
 
         Args:
@@ -52,6 +52,6 @@ class Exchange:
         gone = np.flatnonzero(gains > MOST * exchanged)
         if len(gone):
             step = int(gone[0])
-            return Gain(step, float(gains[step]), float(gains[step] / exchanged[step]))
+            return GainingStep(step, float(gains[step]), float(gains[step] / exchanged[step]))
         self.row, self.kinetic, self.low, self.high = self.row + len(kinetic) - 1, most[-1], low[-1], high[-1]
         return None
