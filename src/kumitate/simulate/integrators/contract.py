@@ -59,8 +59,11 @@ class Begun:
 class MechanicalSystem(Protocol):
     """The equations of motion, as an integrator sees them."""
 
-    def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
-        """`dynamics` where a step begins, with what closes the loops that the last step left open, if it left them so."""
+    def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], ahead: Scalar) -> Begun:
+        """`dynamics` where a step begins, with what closes the loops that the last step left open, if it left them so.
+
+        `ahead`: the length of the step [s], which says whether it comes near a singular posture.
+        """
 
     def dynamics(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) and the power of all applied efforts [W]. `h` > 0 makes the joints' damping implicit over a step h."""

@@ -36,7 +36,7 @@ class Midpoint(Integrator):
 
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         half = 0.5 * h
-        begun = system.begin(t, half, state.q, state.v)
+        begun = system.begin(t, half, state.q, state.v, h)
         start = zip(begun.acceleration, system.turning(begun.v), strict=True)
         v_middle = _advanced(begun.v, half, [rate - turn for rate, turn in start])
         for _ in range(PASSES):

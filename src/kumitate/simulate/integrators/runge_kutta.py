@@ -49,7 +49,7 @@ class RungeKutta(Integrator):
 
     def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
         table = self.tableau
-        begun = system.begin(t, h, state.q, state.v)
+        begun = system.begin(t, 0.0, state.q, state.v, h)
         start = [*(a + b for a, b in zip(begun.q, system.rate(begun.q, begun.move), strict=True)), *begun.v, state.work]
         rates = [[*system.rate(begun.q, begun.v), *begun.acceleration, begun.power]]
         nq, nv = len(begun.q), len(begun.v)

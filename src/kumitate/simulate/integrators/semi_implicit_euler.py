@@ -22,7 +22,7 @@ class SemiImplicitEuler(Integrator):
     opens = 0.5  # the rows' rates at the end, −h J̇v at the old posture, move them by −h² J̇v; half of that is right
 
     def step(self, system: MechanicalSystem, t: Any, h: Any, state: IntegratorState) -> tuple[IntegratorState, Any]:
-        begun = system.begin(t, h, state.q, state.v)
+        begun = system.begin(t, h, state.q, state.v, h)
         v = [rate + h * a for rate, a in zip(begun.v, begun.acceleration, strict=True)]
         q = system.integrate(begun.q, [more + h * rate for more, rate in zip(begun.move, v, strict=True)])
         return IntegratorState(*system.settled(q, v), state.work + h * begun.power), 0.0

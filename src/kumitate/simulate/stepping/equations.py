@@ -57,6 +57,7 @@ RESOLVED = 1e-4
 #: A row is near a singular posture where its pivot is below this many (h ω)² of its usual value, ω being the rate of the joints
 #: in its loop: within eight steps of it. Pivots above a part of the usual value that is the second number never are near.
 NEAR, NEVER = 64.0, 0.1
+_FOR_EVER = 1e300
 #: How far from the default start usual values are looked for [rad or m], and at how many postures: first these, then those.
 _AROUND, _AWAY = (0.5, 4), (2.0, 16)
 #: Loops are closed to rounding if their gaps are below this part of the mechanism's size. One projection does it nearly always;
@@ -136,7 +137,8 @@ def closing_program(
 ) -> Program:  # fmt: skip
     """(h, q, v, u) → v̇, power, and the changes "move" of q and "change" of v that close the loops, as `closing_step` says.
 
-    "astray" is 1 where that is not enough and the loops must be projected: for gaps beyond `FAR`, and near singular postures.
+    Where that is not enough the loops must be projected: "astray" is 1 for gaps beyond `FAR`, and "reach" is the square of the
+    longest step [s²] that stays away from singular postures.
 
     `opens`: as of an `Integrator`; `pushed`: whether other efforts at all joints and what resists them (`freedoms`) are
     inputs, as of `motion_program`; the other arguments as for `dynamics_program`.
@@ -151,21 +153,23 @@ def closing_program(
         closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
         far = select(closed.gap > FAR * tree.size, 1.0, 0.0)
         found = {"acceleration": closed.acceleration, **_with_efforts(power, closed.efforts, v, acting)}
-        return {**found, "move": closed.move, "change": closed.change, "astray": maximum(far, _near_singular(closed, usual, h))}
+        return {**found, "move": closed.move, "change": closed.change, "astray": far, "reach": _reach(closed, usual)}
 
     inputs = {**_inputs(mechanism, forcing), **(_pushed(mechanism) if pushed else {})}
     return trace(closing, inputs, f"closing_{'motion_' * pushed}{mechanism.name}")
 
 
-def _near_singular(closed: ClosingStep, usual: Sequence[float], h: Scalar) -> Scalar:
-    """1 where a step h begins in a singular posture or near one: where a row is not as well resolved as it usually is."""
-    near: Scalar = 0.0
+def _reach(closed: ClosingStep, usual: Sequence[float]) -> Scalar:
+    """The square of the longest step [s²] that begins here and stays away from singular postures; 0 in one or near one.
+
+    A row is near one where it is less well resolved than it usually is; see `NEAR`.
+    """
+    reach: Scalar = _FOR_EVER
     for share, least, pace in zip(closed.shares, usual, closed.paces, strict=True):
         if least < RESOLVED:
-            turned = h * pace
-            limit = maximum(1.0 / RESOLVED, minimum(NEAR * (turned * turned), NEVER) / least)
-            near = maximum(near, select(share * limit > 1.0, 1.0, 0.0))
-    return near
+            steps = select(share * NEVER > least, least / maximum(NEAR * share * pace * pace, 1.0 / _FOR_EVER), _FOR_EVER)
+            reach = minimum(reach, select(share > RESOLVED, 0.0, steps))
+    return reach
 
 
 def usual_shares(mechanism: Mechanism, fixed: Collection[int] = ()) -> list[float]:

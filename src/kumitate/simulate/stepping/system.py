@@ -12,7 +12,7 @@ from ... import kinematics
 from ...analysis import joint_coordinates, near_limits
 from ...compile import Kernel
 from ...model import Bound, Mechanism, in_loops, least_gap
-from ...scalar import Program, Scalar, call, select, trace, when
+from ...scalar import Program, Scalar, call, either, select, trace, when
 from ..integrators import Begun, Impact, Integrator, IntegratorState
 from .actuation import Actuation
 from .equations import parts_of
@@ -77,7 +77,7 @@ class _Coordinates(ABC):
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return kinematics.integrate(self.mechanism.tree, q, dv[: self.nv])
 
-    def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Begun:
+    def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], ahead: Scalar) -> Begun:
         closing = self.closing(t, h, q, v)
         if closing is None:
             acceleration, power = self.dynamics(t, h, q, v)
@@ -89,7 +89,8 @@ class _Coordinates(ABC):
             assert again is not None
             return self._begun(near_q, near_v, again, 1.0)
 
-        return when(closing["astray"] > 0.5, projected_first, self._begun(q, v, closing, 0.0))
+        astray = either(closing["astray"] > 0.5, closing["reach"] < ahead * ahead)
+        return when(astray, projected_first, self._begun(q, v, closing, 0.0))
 
     def _begun(self, q: Sequence[Scalar], v: Sequence[Scalar], closing: dict[str, Any], projected: Scalar) -> Begun:
         still = [0.0] * (len(v) - self.nv)
