@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kumitate.errors import DivergenceError
+from kumitate.contact.impulse.problem import Problem, Solved
+from kumitate.contact.models import IMPULSE_MODELS, rigid
+from kumitate.contact.scene import Contact
+from kumitate.errors import DivergenceError, KumitateWarning
 from kumitate.model import Body, Geometry, Joint, Limits, Mechanism, Sphere
 from kumitate.simulate.exchange import Exchange
+from kumitate.simulate.many import simulate_batch
+from kumitate.simulate.run import simulate
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 
@@ -30,36 +35,128 @@ def arm(balls: int) -> Mechanism:
     return Mechanism("arm", (*links, *others), (*hinges, *free))
 
 
-@pytest.mark.parametrize(("balls", "contact"), [(0, None), (1, "rigid"), (BALLS, "rigid")], ids=["alone", "traced", "scene"])
-def test_a_controller_that_is_too_stiff_for_its_step_ends_the_run(balls, contact, monkeypatch):
-    """Efforts that are held over a step turn the light link round, faster each time, between stops, until steps gain energy.
+def thrown(balls: int) -> Mechanism:
+    """Free balls."""
+    whole = arm(balls)
+    return Mechanism("thrown", whole.bodies[3:], whole.joints[3:])
 
-    They do so by all of what was exchanged before, where heavier robots do by a hundred times as much.
+
+def stiff(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Efforts at the hinges that are held over a step; zero at all others.
+
+    They turn the light link round, faster each time, between stops, until steps gain energy: by half and more of what was
+    exchanged before, where heavier robots do by a hundred times as much.
     """
+    efforts = np.zeros(v.shape)
+    efforts[..., :3] = 600.0 * (0.1 - q[..., :3]) - 60.0 * v[..., :3]
+    return efforts
+
+
+def start(balls: int) -> list[float]:
+    return [0.0, 0.0, 0.0, *(x for k in range(balls) for x in (0.0, 0.0, 0.0, 1.0, 2.0 + k, 0.0, 0.1))]
+
+
+@pytest.fixture
+def less(monkeypatch):
+    """Steps that gain half of what was exchanged run away."""
     monkeypatch.setitem(Exchange.follow.__globals__, "MOST", 0.5)
 
-    def stiff(t, q, v):
-        return np.append(600.0 * (0.1 - q[:3]) - 20.0 * v[:3], np.zeros(6 * balls))
 
-    sim = MechanismSimulation(arm(balls), controller=stiff, sample_time=1e-3, traced=False, contact=contact)
+@pytest.mark.parametrize(("balls", "contact"), [(0, None), (1, "rigid"), (BALLS, "rigid")], ids=["alone", "traced", "scene"])
+def test_a_controller_that_is_too_stiff_for_its_step_ends_runs_and_single_steps(balls, contact, less):
+    sim = MechanismSimulation(
+        arm(balls), controller=lambda t, q, v: stiff(q, v), sample_time=1e-3, traced=False, contact=contact
+    )
     assert bool(sim.interaction.steps_itself) == (balls == BALLS)
-    q = [0.0, 0.0, 0.0, *(x for k in range(balls) for x in (0.0, 0.0, 0.0, 1.0, 2.0 + k, 0.0, 0.1))]
     with pytest.raises(DivergenceError, match=r"runs away: .* J are gained in the step from t = 0\.0\d+ s") as caught:
-        sim.run(q, duration=0.5)
+        sim.run(start(balls), duration=0.5)
     kept = caught.value.result
     assert 0 < len(kept.time) < 60
     assert np.isfinite(kept.energy.total).all()
+    state = sim.start(start(balls))
+    for _ in kept.time[1:]:
+        state = sim.step(state)
+    with pytest.raises(DivergenceError, match=rf"runs away: .* from t = {state.time:.6g} s, .* which no effort"):
+        sim.step(state)
+
+
+@pytest.mark.filterwarnings("ignore:arm. 2 of 2 runs diverge")
+def test_runs_side_by_side_are_lost_where_each_alone_ends(less):
+    options = {"duration": 0.05, "controller": lambda t, q, v: stiff(q, v), "sample_time": 1e-3}
+    starts = [start(0), [0.1, 0.099, 0.1]]
+    runs = simulate_batch(arm(0), starts, **options)
+    for run, q in enumerate(starts):
+        with pytest.raises(DivergenceError, match="runs away") as caught:
+            simulate(arm(0), q, **options)
+        assert runs.lost[run] == pytest.approx(caught.value.result.time[-1])
+        assert np.isnan(runs.q[run, -1]).all()
+    assert runs.lost[0] < runs.lost[1]
+
+
+def test_efforts_that_throw_a_light_link_are_no_runaways():
+    """From rest to 100 rad/s in a record or a call of 10 steps, and back from a stop."""
+    pushed = [0.0, 0.0, 1.0]
+    runs = simulate_batch(arm(0), [start(0)] * 2, duration=0.05, every=10, controller=pushed)
+    assert (runs.lost == np.inf).all()
+    assert np.abs(runs.v[0, 1]).max() > 90.0
+    sim = MechanismSimulation(arm(0), controller=pushed)
+    state = sim.start()
+    for _ in range(5):
+        state = sim.step(state, 10)
+
+
+def test_contact_that_adds_energy_ends_runs_and_single_steps(monkeypatch):
+    """Its impulses are nine times too large, and its residual hides it; what they do is work of contact."""
+
+    def repelling(given: Problem) -> Solved:
+        points = [[[9.0 * part for part in point] for point in patch] for patch in rigid(given).impulses.points]
+        return Solved(given.after(points, []), residual=0.0)
+
+    monkeypatch.setitem(IMPULSE_MODELS, "repelling", repelling)
+    sim = MechanismSimulation(thrown(1), contact=Contact("repelling"), step=1e-2)
+    with pytest.raises(DivergenceError, match=r"runs away: .* most of it by contact itself") as caught:
+        sim.run([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2], [0.0, 0.0, 0.0, 0.0, 0.0, -10.0], duration=0.3)
+    kept = caught.value.result
+    with pytest.raises(DivergenceError, match="most of it by contact itself"):
+        sim.step(sim.start(kept.q[-1], kept.v[-1]))
+
+
+@pytest.mark.parametrize(("balls", "steps"), [(1, 1), (BALLS, 1), (BALLS, 4)], ids=["traced", "scene", "scene, some steps"])
+def test_what_contact_adds_in_steps_is_that_of_the_record(balls, steps):
+    """Balls that begin 5 cm deep in the ground are pushed out of it."""
+    sim = MechanismSimulation(thrown(balls), contact="rigid")
+    q = [x for k in range(balls) for x in (0.0, 0.0, 0.0, 1.0, k, 0.0, 0.05)]
+    with pytest.warns(KumitateWarning, match="overlap at the start"):
+        result = sim.run(q, duration=0.01)
+    state = sim.start(q)
+    sim.step(state, steps)
+    added = sim._stepper.gained(sim.interaction, 0.0, steps, state.q, state.v, sim._stepper.efforts)
+    assert added == pytest.approx(result.contact.gained[:steps].sum())
+    assert added > 0.1 * balls
 
 
 def test_what_a_run_exchanges_is_known_from_piece_to_piece():
     kinetic = np.array([0.0, 1.0, 3.0, 2.0, 2.0, 400.0])
     potential = np.array([3.0, 2.0, 0.0, 1.0, 1.0, 1.0])
     whole, parts = Exchange(), Exchange()
-    found = whole.follow(kinetic, potential, np.zeros(6), 0.1)
-    assert found == (4, 398.0, pytest.approx(398.0 / 6.05))
-    assert parts.follow(kinetic[:4], potential[:4], np.zeros(4), 0.1) is None
+
+    def alone(step):
+        return 0.0
+
+    found = whole.follow(kinetic, potential, np.zeros(6), 0.1, alone)
+    assert found == (4, 398.0, 0.0, pytest.approx(398.0 / 6.05))
+    assert parts.follow(kinetic[:4], potential[:4], np.zeros(4), 0.1, alone) is None
     assert parts.row == 3
-    again = parts.follow(kinetic[3:], potential[3:], np.zeros(3), 0.1)
-    assert again == (1, 398.0, pytest.approx(398.0 / 6.05))
-    driven = Exchange().follow(kinetic, potential, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 398.0]), 0.1)
-    assert driven is None  # by an effort
+    again = parts.follow(kinetic[3:], potential[3:], np.zeros(3), 0.1, alone)
+    assert again == (1, 398.0, 0.0, pytest.approx(398.0 / 6.05))
+    driven = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 398.0])
+    assert Exchange().follow(kinetic, potential, driven, 0.1, alone) is None  # by an effort
+    by_contact = Exchange().follow(kinetic, potential, driven, 0.1, {4: 390.0}.get)
+    assert by_contact == (4, 390.0, 390.0, pytest.approx(390.0 / 14.05))
+
+
+def test_what_falls_within_a_step_is_no_gain_from_nowhere():
+    falls = Exchange().follow(np.array([0.0, 300.0]), np.array([100.0, 0.0]), np.zeros(2), 0.1, lambda step: 0.0)
+    assert falls is None  # 200 J of 100
+    fast = Exchange().follow(np.array([0.0, 301.0]), np.array([100.0, 0.0]), np.zeros(2), 0.1, lambda step: 0.0)
+    assert fast == (0, 201.0, 0.0, pytest.approx(201.0 / 100.05))

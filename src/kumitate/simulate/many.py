@@ -149,7 +149,8 @@ def simulate_batch(
     seen = _recorded(batch, count, every, hold, controller, progress)
     wall = clock.perf_counter() - begin
     times = np.arange(0, count + 1, every) * step
-    lost = _last_before(times, ~(np.abs(seen["v"]).max(axis=2, initial=0.0) < RUNAWAY))
+    fastest = np.abs(seen["v"]).max(axis=2, initial=0.0)
+    lost = _last_before(times, ~(fastest < RUNAWAY) | _gained(batch, seen, fastest))
     unsolved = _last_before(times, seen["error"] > 1.0)
     _warn_of_lost(mechanism, lost, unsolved)
     for name in ("q", "v", "work"):
@@ -196,6 +197,20 @@ def _recorded(
         if progress is not None:
             progress(done / count)
     return seen
+
+
+def _gained(batch: Batch, seen: Mapping[str, np.ndarray], fastest: np.ndarray) -> np.ndarray:
+    """(N, n): whether a run runs away in the steps before a record; `fastest`: its velocities."""
+    from .exchange import FAST, leaps
+    from .rows import RUNAWAY
+
+    gone = np.zeros(fastest.shape, dtype=bool)
+    for run in np.flatnonzero(fastest.max(axis=1) > FAST):
+        end = int((fastest[run] < RUNAWAY).argmin()) or fastest.shape[1]
+        q, v, work = (seen[name][run, :end] for name in ("q", "v", "work"))
+        if leaps(v[:-1], v[1:]).any() and (gain := batch.simulation.gain(q, v, work, batch.efforts[run])):
+            gone[run, gain.step + 1] = True
+    return gone
 
 
 def _check_divisible(count: int, every: int, hold: int | None) -> None:

@@ -159,11 +159,16 @@ def _gained(stepper: Stepper, rows: Rows, interaction: Interaction) -> str:
     first, compiled = rows.exchange.row, stepper.compiled
     some = slice(first, rows.reached + 1)
     kinetic, potential, *_ = compiled.code.observed(rows.q[some], rows.v[some], rows.u[some])
-    gain = rows.exchange.follow(kinetic, potential, rows.work[some], float(interaction.mechanism.tree.mass))
+
+    def added(step: int) -> float:
+        k = first + step
+        return stepper.gained(interaction, rows.time[k], rows.every, rows.q[k], rows.v[k], rows.u[k])
+
+    gain = rows.exchange.follow(kinetic, potential, rows.work[some], float(interaction.mechanism.tree.mass), added)
     if gain is None:
         return ""
     k = rows.reached = first + gain.step
     return runaway(
-        interaction.mechanism, (rows.time[k], *gain[1:]), rows.q[max(k - RECENT, 0) : k + 1], rows.v[k],
+        interaction.mechanism, rows.time[k], gain, rows.q[max(k - RECENT, 0) : k + 1], rows.v[k],
         compiled.code.integrator, stepper.step,
     )  # fmt: skip

@@ -19,6 +19,7 @@ from ..version import __version__
 from .batch import Batch
 from .checks import by_name, check_memory, checked_rows, checked_step, first_notes, run_steps, steps_held
 from .evaluation import result_of
+from .exchange import FAST, Exchange, GainingStep, leaps
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
 from .interactions import Asked, interaction_of
@@ -32,7 +33,7 @@ from .rows import RUNAWAY, Rows, fill
 from .scenes.refusals import check_scene
 from .starts import Starts
 from .stepping.actuation import Actuation, How
-from .stepping.choice import divergence
+from .stepping.choice import divergence, runaway
 from .stepping.commands import commands_of
 from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.forcing import Controller, Forcing
@@ -231,11 +232,32 @@ class MechanismSimulation(SettledAttributes):
             except FloatingPointError as error:
                 raise DivergenceError(str(error)) from None
             after = self._seen()
-        if not np.abs(after.v).max(initial=0.0) < RUNAWAY:
-            touching = self.interaction.touching(state.q)
-            motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
-            raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
+            fastest = np.abs(after.v).max(initial=0.0)
+            if not fastest < RUNAWAY:
+                touching = self.interaction.touching(state.q)
+                motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
+                raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
+            if fastest > FAST and leaps(state.v, after.v):
+                self._check_gain(state, after, count)
         return after
+
+    def gain(self, q: np.ndarray, v: np.ndarray, work: np.ndarray, u: np.ndarray, added: float = 0.0) -> GainingStep | None:
+        """The step at which states (n, nq), (n, nv) with the work done until then (n) [J] run away; None if they do not.
+
+        `u`: the efforts, with parameters; `added`: what contact has added by itself in the first step [J].
+        """
+        kinetic, potential, *_ = self._stepper.compiled.code.observed(q, v, np.tile(u, (len(q), 1)))
+        mass = float(self.mechanism.tree.mass)
+        return Exchange().follow(kinetic, potential, work, mass, lambda step: 0.0 if step else added)
+
+    def _check_gain(self, state: State, after: State, count: int) -> None:
+        """Raises a `DivergenceError` if `count` steps from a state to another run away."""
+        q, v, work = (np.array([getattr(one, name) for one in (state, after)]) for name in ("q", "v", "work"))
+        u = self._stepper.efforts.copy()
+        added = self._stepper.gained(self.interaction, state.time, count, state.q, state.v, u)
+        gain = self.gain(q, v, work, u, added)
+        if gain is not None:
+            raise DivergenceError(runaway(self.mechanism, state.time, gain, q[:1], v[0], self.integrator, self.step_size))
 
     def explain_contact(self) -> ContactPlan:
         """Which bodies may touch, how their contact is computed and why, and what that costs, before anything is compiled.

@@ -22,7 +22,13 @@ __all__ = ["PAGES", "ScenePage", "SpringsPage"]
 
 
 class ScenePage:
-    """The steps of a scene: those of rigid contact in this class, subclasses have others. There is one page for each state."""
+    """The steps of a scene: those of rigid contact in this class, subclasses have others. There is one page for each state.
+
+    Attributes:
+        gains: whether the energy that contact adds in a step is an error, and not what springs give back.
+    """
+
+    gains = True
 
     def __init__(self, mechanism: Mechanism, contact: Contact):
         """A page before the first step; nothing of these is needed for rigid contact."""
@@ -52,6 +58,8 @@ class ScenePage:
 
 class SpringsPage(ScenePage):
     """Springs and dampers at every point."""
+
+    gains = False
 
     def __init__(self, mechanism: Mechanism, contact: Contact):
         """The law of a point with the options of the contact; it is compiled for the first steps."""

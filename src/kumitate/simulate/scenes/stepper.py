@@ -131,6 +131,13 @@ class SceneStepper(Stepper):
         self.logged = logged
         return interaction.record_of(found, self._steps.page, h, q, v)
 
+    def gained(self, interaction: Any, time: float, count: int, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> float:
+        """As logged, for any number of steps."""
+        first = round(time / self.step)
+        those = ((part.begins >= first) & (part.begins < first + count) for part in self.logged)
+        found = (part.log.sums[some, 3].sum() for part, some in zip(self.logged, those, strict=True))
+        return float(sum(found)) if self._steps.page.gains else 0.0
+
     def _advanced(self, records: int, every: int) -> tuple[SceneLog, np.ndarray, np.ndarray]:
         """The log of so many records, and their states (records, nq), (records, nv); the state is advanced by them."""
         state = self.state

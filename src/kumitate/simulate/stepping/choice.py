@@ -9,6 +9,7 @@ import numpy as np
 from ...errors import InputError
 from ...model import Mechanism
 from ..checks import checked_tolerance
+from ..exchange import GainingStep
 from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, Midpoint, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
 
@@ -119,20 +120,21 @@ def divergence(
 
 
 def runaway(
-    mechanism: Mechanism, gain: tuple[float, float, float], q: np.ndarray, v: np.ndarray, method: Integrator, step: float
+    mechanism: Mechanism, time: float, gain: GainingStep, q: np.ndarray, v: np.ndarray, method: Integrator, step: float
 ) -> str:
     """Why a run ends whose energy grows by itself, and what to do about it.
 
     Args:
-        gain: the time at which the step begins [s], the energy that it gains [J], and that as a part of all exchanged before.
+        time: at which the step begins that gains it [s].
         q: (n, nq), the coordinates up to there; v: the velocities there.
     """
-    time, energy, part = gain
     method = method.inner if isinstance(method, FollowingSteps) else method
+    by_contact = gain.contact > 0.5 * gain.energy
+    why = "most of it by contact itself" if by_contact else "which no effort, damping or contact accounts for"
+    others = "" if by_contact else " Controllers are often too stiff for a step that is held."
     return (
-        f"{mechanism.name}: the simulation runs away: {energy:.3g} J are gained in the step from t = {time:.6g} s, {part:.2g} "
-        "times all that the run had exchanged, which no effort, damping or contact accounts for. "
-        f"{_remedy(mechanism, q, v, method, step)} Controllers are often too stiff for a step that is held."
+        f"{mechanism.name}: the simulation runs away: {gain.energy:.3g} J are gained in the step from t = {time:.6g} s, "
+        f"{gain.part:.2g} times all that was exchanged before, {why}. {_remedy(mechanism, q, v, method, step)}{others}"
     )
 
 

@@ -153,6 +153,17 @@ class Stepper:
         """The contact along a run that this stepper has made, as `Interaction.record`."""
         return interaction.record(self.compiled.code, h, q, v, u)
 
+    def gained(self, interaction: Interaction, time: float, count: int, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> float:
+        """The energy that contact has added by itself in `count` steps from a state at a time, with the efforts u [J].
+
+        It is found again for one step, and zero where there were several or springs of contact give back what they hold.
+        """
+        if count != 1 or not interaction.touches:
+            return 0.0
+        u = self.compiled.efforts_along(np.array([time]), q[None], v[None], u[None])
+        touched = self.touched(interaction, self.step, q[None], v[None], u)
+        return 0.0 if touched is None else float(touched.record.gained[0])
+
     def _run_whole(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
         recurrence, self.steps = self.compiled.recurrence, self.steps + records * every
         if records > 1:
