@@ -23,6 +23,18 @@ def test_a_polygon_that_keeps_bodies_from_being_a_scene_is_what_is_blamed():
         MechanismSimulation(bodies, contact=contact)
 
 
+def test_boxes_on_a_polygon_say_what_keeps_them_from_being_a_scene():
+    boxes = unconnected(*(solid(f"box{k}", BRICK) for k in range(6)))
+    polygon = Contact(ground=[Geometry(Polygon(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))))])
+    sim = MechanismSimulation(boxes, contact=polygon)
+    fault = "'ground': a polygon is not a convex solid"
+    assert sim.explain_contact().why.startswith(fault)
+    assert any(note.startswith("contact: no scene") and fault in note for note in sim.notes)
+    assert not any("no scene" in note for note in MechanismSimulation(boxes, contact="rigid").notes)
+    one = MechanismSimulation(unconnected(solid("box", BRICK)), contact=polygon)
+    assert not any("no scene" in note for note in one.notes)
+
+
 def test_motions_beside_one_free_body_are_refused_by_what_makes_it_a_scene():
     table = Body("table", 5.0, inertia=(1.0, 1.0, 1.0), collisions=(Geometry(Cylinder(0.5, 0.1)),))
     joints = (Joint("turn", "revolute", "world", "table", axis=(0, 0, 1)), Joint("free", "floating", "world", "box"))

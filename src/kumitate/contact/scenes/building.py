@@ -53,8 +53,9 @@ class _Item(NamedTuple):
 
 def fault_of(mechanism: Mechanism, contact: Contact) -> str:
     """Why a mechanism is not a scene of free bodies and robots, or ""."""
+    items = _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))
     try:
-        solids_of([item.geometry.shape for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))])
+        solids_of([item.geometry.shape for item in items], [repr(item.name) for item in items])
     except ModelError as error:
         return str(error)
     return ""

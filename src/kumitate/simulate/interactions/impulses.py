@@ -30,7 +30,7 @@ from ..results.contact_record import ContactRecord, Touched, thrown
 from ..stepping.choice import EXPLICIT, check_midpoint
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
-from .traced_or_scene import why_traced
+from .traced_or_scene import kept_from_scenes, why_traced
 
 __all__ = ["ImpulseContact"]
 
@@ -81,6 +81,8 @@ class ImpulseContact(Interaction):
             InputError: for an integrator that cannot handle jumps of the velocities.
         """
         name, step = asked.name, asked.step
+        if fault := kept_from_scenes(self.mechanism, self.contact):
+            notes.append(f"contact: no scene of many bodies, but traced pair by pair, which takes long to compile: {fault}")
         if name in ("auto", "time_stepping"):
             rate, joint = fastest_rate(self.mechanism, asked.q, asked.v)
             if rate * step < EXPLICIT:

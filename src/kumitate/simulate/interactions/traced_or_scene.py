@@ -11,7 +11,7 @@ from ...contact.scenes.parts import free_links
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
 
-__all__ = ["BEGINS", "Begins", "is_scene", "why_traced"]
+__all__ = ["BEGINS", "Begins", "is_scene", "kept_from_scenes", "why_traced"]
 
 
 class Begins(NamedTuple):
@@ -75,16 +75,25 @@ def why_traced(mechanism: Mechanism, contact: Contact) -> str:
     """Why contact of a mechanism is not computed as a scene."""
     if only := _only_traced(contact):
         return only
-    bodies, begins = len(free_links(mechanism)), BEGINS[contact.model]
-    if bodies < (begins.alone if bodies == len(mechanism.tree.links) else begins.fewest):
-        few = "1 is" if bodies == 1 else f"{bodies} are"
-        return f"{begins.words}, and {few} free"
-    traced = (
-        f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters, {begins.alone} also for functions"
-    )
+    if _are_few(mechanism, contact):
+        bodies = len(free_links(mechanism))
+        return f"{BEGINS[contact.model].words}, and {'1 is' if bodies == 1 else f'{bodies} are'} free"
+    traced = f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters, "
+    traced += f"{BEGINS[contact.model].alone} also for functions"
     if contact.model in FORCE_MODELS:
         traced = "any number of bodies is traced for outputs, parameters and integrators that scenes do not have"
     return _fault_of(mechanism, contact) or traced
+
+
+def kept_from_scenes(mechanism: Mechanism, contact: Contact) -> str:
+    """The shape by which contact of bodies that are as many as those of a scene is traced nevertheless, or ""."""
+    return "" if _only_traced(contact) or _are_few(mechanism, contact) else _fault_of(mechanism, contact)
+
+
+def _are_few(mechanism: Mechanism, contact: Contact) -> bool:
+    """Whether free bodies are fewer than scenes begin with."""
+    bodies, begins = len(free_links(mechanism)), BEGINS[contact.model]
+    return bodies < (begins.alone if bodies == len(mechanism.tree.links) else begins.fewest)
 
 
 def _only_traced(contact: Contact) -> str:
