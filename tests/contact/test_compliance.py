@@ -12,7 +12,9 @@ from kumitate.contact.impulse.compliance import DAMPED, RESOLVED, Compliance
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, KumitateWarning
-from kumitate.model import Box, Sphere
+from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
+from kumitate.simulate.run import simulate
+from kumitate.spatial import pose
 from studies.contact_problems import solid
 
 from .with_others import G, R, run, ways
@@ -85,6 +87,32 @@ def test_an_undamped_ball_comes_back_to_its_height(others, stiffness):
     assert found.q[200:, 6].max() - R == pytest.approx(R, rel=1e-3)
     assert found.q[200:, 6].max() - R < R * (1.0 + 1e-6)
     assert found.audit.contact.gained < 2e-6  # the others settle on springs that steps do not resolve
+
+
+@ways
+def test_a_brick_that_lands_flat_on_four_springs_comes_back_to_its_height(others):
+    """Each corner has the mass of a quarter of the brick, not that which it would have alone."""
+    brick, contact = solid("brick", Box((0.2, 0.16, 0.12))), Contact(surface=Surface(0.5, stiffness=5e3))
+    found = run([brick], [(0, 0, 0.16)], np.zeros(6), contact, 0.45, others)
+    height, v = found.q[:, 6] - 0.06, found.v[:, :6]
+    energy = (0.5 * v[:, 5] ** 2 + G * height)[height > 5e-4]
+    assert (height < -1e-3).any()
+    assert energy.max() - energy[0] < 1e-12
+    assert energy.min() > energy[0] * (1.0 - 5e-4)
+    assert np.abs(v[:, :3]).max() < 1e-9
+
+
+def test_hard_and_compliant_shapes_of_one_body_touch_side_by_side():
+    """A sledge with a rigid and a compliant runner; it sinks in at the side that gives way."""
+    runners = [Body(name, 0.5, inertia=(1e-3,) * 3, collisions=(Geometry(Sphere(R)),)) for name in ("hard", "soft")]
+    joints = (
+        Joint("free", "floating", "world", "hard"), Joint("weld", "fixed", "hard", "soft", pose=pose((1.0, 0.0, 0.0)))
+    )  # fmt: skip
+    contact = Contact(surfaces={"soft": Surface(stiffness=K, damping=C)})
+    found = simulate(Mechanism("sledge", tuple(runners), joints), [0, 0, 0, 1, 0, 0, R], duration=0.5, contact=contact)
+    assert found.q[-1, 6] == pytest.approx(R, abs=1e-9)
+    turn = -2.0 * found.q[-1, 1]
+    assert -turn == pytest.approx(0.5 * G / K, rel=1e-2)
 
 
 @ways

@@ -1,7 +1,7 @@
 """Compliant contact: a spring and a damper along the normal of a point, as one linear law of a step.
 
 The law is that of rigid contact with a softness s: 0 ≤ λ ⊥ u + s λ − target ≥ 0 for the normal velocity u after the step, by
-which it is solved together with all others (Lacoursière 2007; Catto 2011). With m, the mass that the point has by itself,
+which it is solved together with all others (Lacoursière 2007; Catto 2011). With m, the mass of the point,
 w = h² k / m and d = h c / m it is one of two:
 
 - **resolved**, for w ≤ RESOLVED and d ≤ DAMPED. Of a point that stays closed
@@ -13,7 +13,8 @@ w = h² k / m and d = h c / m it is one of two:
 - **not resolved**: a collision is an impact within the step, which rebounds with the restitution of a damped spring (Schwager
   and Pöschel 2007), and what is closed is held by the spring and the damper at the end of the step.
 
-With several points of a body, m is that of one alone. A point that stays closed does not depend on it, but by θ.
+Among the points of two bodies that touch in the step, m is the mass that a point has where all are pushed alike, as where a
+body lands flat. A point that stays closed does not depend on it, but by θ.
 """
 
 from __future__ import annotations
@@ -69,12 +70,16 @@ class Compliance:
         """That of a surface; None if it is rigid."""
         return None if surface.stiffness is None else cls(surface.stiffness, surface.damping, step, resting)
 
+    def touches(self, gap: Scalar, before: Scalar, free: Scalar) -> Scalar:
+        """1 for a point that touches now or within the step, else 0."""
+        return select(gap + self.step * minimum(minimum(before, free), 0.0) < 0.0, 1.0, 0.0)
+
     def law(self, gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> Softened:
         """The law of a point.
 
         Args:
             gap: [m]; before, free: its normal velocity before the step and after it without contact [m/s].
-            give: the normal velocity that it gets per unit impulse [1/kg], 1/m.
+            give: the normal velocity that it gets per unit impulse at all points that touch [1/kg], 1/m.
         """
         soft, hard = self._resolved(gap, before, free, give), self._impact(gap, before, free, give)
         softness, target, plastic = (select(self._follows(give), a, b) for a, b in zip(soft[:3], hard[:3], strict=True))

@@ -169,9 +169,14 @@ class ContactPoint:
         """Whether its target may be above the plastic one."""
         return self.surface.bounces or self.compliance is not None
 
+    @property
+    def closing(self) -> tuple[Scalar, Scalar, Scalar]:
+        """Its gap [m], and its normal velocities before the step and after it without contact [m/s]."""
+        return self.touch.gap, self.velocity[0], self.free[0]
+
     def softened(self, give: Scalar) -> Softened:
         """The law of a compliant point, from its normal velocity per unit impulse [1/kg]."""
-        return call_shared(_softened, self.compliance, self.touch.gap, self.velocity[0], self.free[0], give, name="compliant")
+        return call_shared(_softened, self.compliance, *self.closing, give, name="compliant")
 
     def following(self, law: Softened) -> ContactPoint:
         """The point with a law of `softened`."""
@@ -243,7 +248,8 @@ class ContactPatch:
                 for index in self.links
             )
             state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
-            gives = call_shared(gives_of, *state, name="gives") if soft else []
+            of_soft = tuple(point.frame for point in soft), tuple(point.compliance.touches(*point.closing) for point in soft)
+            gives = call_shared(gives_of, *of_soft, *state[1:], name="gives") if soft else []
             laws = [point.softened(give) for point, give in zip(soft, gives, strict=True)]
             return call_shared(sizes_of, *state, name="sizes"), laws, mobility_of(*state[1:])
 

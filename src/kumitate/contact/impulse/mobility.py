@@ -12,10 +12,12 @@ from .inverse_inertia import twist_of
 if TYPE_CHECKING:
     from .contact_points import ContactFrame
 
-__all__ = ["SMALLEST", "gives_of", "mobility_of", "sizes_of"]
+__all__ = ["LEAST", "SMALLEST", "gives_of", "mobility_of", "sizes_of"]
 
 #: A lower bound of `ContactFrame.size` [1/kg].
 SMALLEST = 1e-9
+#: A compliant point gives way at least this part of what it does alone: others may hold it by a lever.
+LEAST = 0.25
 
 
 def sizes_of(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Any:
@@ -32,20 +34,41 @@ def sizes_of(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, s
     return found
 
 
-def gives_of(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> list[Scalar]:
-    """For every point, its normal velocity per unit impulse along the normal [1/kg]."""
-    return [_give(frame, 0, a, b, shift) for frame in frames]
+def gives_of(
+    frames: Sequence[ContactFrame], touching: Sequence[Scalar], a: Dense, b: Dense | None = None, shift: Vector3 | None = None
+) -> list[Scalar]:
+    """For every point, its normal velocity per unit impulse at it and at all others that touch [1/kg].
+
+    Bodies that land flat give way so, where all points bear alike; of others it is at least a part (`LEAST`) of what the
+    impulse at the point alone moves.
+
+    Args:
+        touching: 1 for points that touch, else 0.
+    """
+    units = [Force(frame.lever.cross(frame.axes[0]), frame.axes[0]) for frame in frames]
+    twists = [_twist(unit, a, b, shift) for unit in units]
+    found = []
+    for i, frame in enumerate(frames):
+        alone = frame.along(twists[i])[0]
+        pairs = zip(touching, twists, strict=True)
+        others = (weight * frame.along(twist)[0] for j, (weight, twist) in enumerate(pairs) if j != i)
+        found.append(maximum(sum(others, alone), LEAST * alone))
+    return found
 
 
 def _give(frame: ContactFrame, k: int, a: Dense, b: Dense | None, shift: Vector3 | None) -> Scalar:
     """The velocity of a point along one of its axes per unit impulse along it [1/kg]."""
     axis = frame.axes[k]
-    unit = Force(frame.lever.cross(axis), axis)
-    twist = twist_of(a, unit)
-    if b is not None and shift is not None:
-        other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
-        twist = twist + Motion(other.angular, other.linear + other.angular.cross(shift))
-    return frame.along(twist)[k]
+    return frame.along(_twist(Force(frame.lever.cross(axis), axis), a, b, shift))[k]
+
+
+def _twist(impulse: Force, a: Dense, b: Dense | None, shift: Vector3 | None) -> Motion:
+    """The twist of A relative to B by an impulse on A, and its opposite on B."""
+    twist = twist_of(a, impulse)
+    if b is None or shift is None:
+        return twist
+    other = twist_of(b, Force(impulse.moment + shift.cross(impulse.force), impulse.force))
+    return twist + Motion(other.angular, other.linear + other.angular.cross(shift))
 
 
 def mobility_of(a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Dense:
@@ -53,8 +76,4 @@ def mobility_of(a: Dense, b: Dense | None = None, shift: Vector3 | None = None) 
     if b is None or shift is None:
         return a
     units = [Force.of([1.0 if i == k else 0.0 for i in range(6)]) for k in range(6)]
-    columns = []
-    for unit in units:
-        other = twist_of(b, Force(unit.moment + shift.cross(unit.force), unit.force))
-        columns.append(list(twist_of(a, unit) + Motion(other.angular, other.linear + other.angular.cross(shift))))
-    return Dense.columns(columns)
+    return Dense.columns([list(_twist(unit, a, b, shift)) for unit in units])

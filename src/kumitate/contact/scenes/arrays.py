@@ -259,7 +259,8 @@ class ScenePoints(NamedTuple):
         lever_a, lever_b: from the centers of mass of A and B [m].
         friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
             mass: its inverse.
-        softness: the velocity along the normal that a compliant point gives way with per unit impulse [1/kg].
+        softness: the velocity along the normal that a compliant point gives way with per unit impulse [1/kg]; give: that it
+            gets, if all points of its bodies that touch are pushed so.
         target: the least normal velocity after the step [m/s]; plastic: without restitution.
         drift: the part of belts in the velocities, along the frame's axes.
         before, free: velocities of A's surface relative to B's along the frame's axes [m/s], as in `MovingBodies`.
@@ -285,6 +286,7 @@ class ScenePoints(NamedTuple):
     size: Floats
     mass: Floats
     softness: Floats
+    give: Floats
     target: Floats
     plastic: Floats
     drift: Floats[3]

@@ -115,7 +115,7 @@ def gained_at(scene: Scene, c: int) -> float:
     points, total = scene.points, 0.0
     for k in range(3):
         total += 0.5 * points.impulse[c, k] * (points.before[c, k] + points.speed[c, k])
-    total += stored(scene.rules, scene.bodies, scene.placed, points, c)
+    total += stored(scene.rules, scene.placed, points, c)
     if c < len(points.turns.length):
         for k in range(3):
             total += 0.5 * points.turns.impulse[c, k] * (points.turns.before[c, k] + points.turns.speed[c, k])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ....procedure import Floats, Shaped, apply, at, local, over, procedure
 from ...impulse.compliance import COMPLIANT, STORED
 from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY
-from ...impulse.mobility import SMALLEST
+from ...impulse.mobility import LEAST, SMALLEST
 from ...touching.solids import Points
 from ..arrays import MovingBodies, Placed, ScenePoints
 from ..robots import yielding
@@ -46,7 +46,7 @@ def prepare(
             _weigh(bodies, points, c)
         if placed.belts == 1:
             _drift(bodies, placed, points, c)
-        _aim(rules, bodies, placed, points, c)
+        _aim(rules, bodies, placed, points, count, c)
         if len(points.turns.length) > 0:
             prepare_turn(bodies, placed, points, c)
         if points.gap[c] < 1.0:
@@ -93,6 +93,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
     points.size[to] = points.size[c]
     points.mass[to] = points.mass[c]
     points.softness[to] = points.softness[c]
+    points.give[to] = points.give[c]
     points.target[to] = points.target[c]
     points.plastic[to] = points.plastic[c]
     for k in range(2):
@@ -199,7 +200,7 @@ def _yield_of(give: Shaped[6, 6], x: float, y: float, z: float, axis: Shaped[3])
 
 
 @procedure
-def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
+def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, c: int) -> None:
     """The target, the friction that applies, and the mode that the point is guessed to be in."""
     a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
     surface = placed.surfaces[a * placed.materials + b]
@@ -213,9 +214,10 @@ def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints
     target = plastic
     points.softness[c] = 0.0
     if surface[6] > 0.0:
-        spring, give, law = local(4), local(3), local(3)
-        _spring_of(rules, bodies, points, c, surface, spring, give)
-        apply(COMPLIANT, spring, gap, n, free, give[0], law[0:1], law[1:2], law[2:3])
+        spring, law = local(4), local(3)
+        _spring_of(rules, surface, spring)
+        points.give[c] = _give(rules, bodies, points, count, c)
+        apply(COMPLIANT, spring, gap, n, free, points.give[c], law[0:1], law[1:2], law[2:3])
         points.softness[c] = law[0]
         target = law[1]
         plastic = law[2]
@@ -231,25 +233,73 @@ def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints
 
 
 @procedure
-def stored(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> float:
+def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
     """The energy that the spring of a compliant point takes up in the step [J]; none of a rigid one."""
     a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
     surface = placed.surfaces[a * placed.materials + b]
     if surface[6] <= 0.0:
         return 0.0
-    spring, give, energy = local(4), local(3), local(1)
-    _spring_of(rules, bodies, points, c, surface, spring, give)
-    apply(STORED, spring, points.gap[c], points.before[c, 0], points.speed[c, 0], give[0], points.impulse[c, 0], energy)
+    spring, energy = local(4), local(1)
+    _spring_of(rules, surface, spring)
+    apply(STORED, spring, points.gap[c], points.before[c, 0], points.speed[c, 0], points.give[c], points.impulse[c, 0], energy)
     return energy[0]
 
 
 @procedure
-def _spring_of(
-    rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int, surface: Shaped[8], spring: Shaped[4], give: Shaped[3]
-) -> None:  # fmt: skip
-    """Of a compliant point the numbers of `impulse.compliance.Compliance`, and the velocities per unit impulse [1/kg]."""
+def _spring_of(rules: Rules, surface: Shaped[8], spring: Shaped[4]) -> None:
+    """The numbers of `impulse.compliance.Compliance`."""
     spring[0] = surface[6]
     spring[1] = surface[7]
     spring[2] = rules.step
     spring[3] = 2.0 * rules.fall
-    yields(bodies, points, c, give)
+
+
+@procedure
+def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c: int) -> float:
+    """The normal velocity per unit impulse at all points of two bodies that touch, as `impulse.mobility.gives_of`."""
+    alone, first = local(3), c
+    yields(bodies, points, c, alone)
+    while first > 0 and _same_bodies(points, first - 1, c) == 1:
+        first -= 1
+    total, other = alone[0], first
+    while other < count and _same_bodies(points, other, c) == 1:
+        closing = min(points.before[other, 0], points.free[other, 0], 0.0)
+        if other != c and points.gap[other] + rules.step * closing < 0.0:
+            total += _given(bodies, points.body[c, 0], points.frame, points.lever_a, c, other)
+            if points.body[c, 1] >= 0:
+                total += _given(bodies, points.body[c, 1], points.frame, points.lever_b, c, other)
+        other += 1
+    return max(total, LEAST * alone[0])
+
+
+@procedure
+def _same_bodies(points: ScenePoints, c: int, other: int) -> int:
+    return 1 if points.body[c, 0] == points.body[other, 0] and points.body[c, 1] == points.body[other, 1] else 0
+
+
+@procedure
+def _given(bodies: MovingBodies, body: int, frames: Floats[3, 3], levers: Floats[3], c: int, other: int) -> float:
+    """The velocity of a body along the normal of one point per unit impulse along that of another [1/kg]."""
+    link, mobility, here, there = bodies.robots.link[body], bodies.mobility[body], local(6), local(6)
+    _wrench(frames[c, 0], levers[c], here)
+    _wrench(frames[other, 0], levers[other], there)
+    total = 0.0
+    for i in range(6):
+        for j in range(6):
+            if link >= 0:
+                total += here[i] * bodies.robots.give[link][i, j] * there[j]
+            elif i < 3 and j < 3:
+                total += here[i] * mobility[i, j] * there[j]
+        if link < 0 and i >= 3:
+            total += here[i] * there[i] / bodies.mass[body]
+    return total
+
+
+@procedure
+def _wrench(axis: Shaped[3], lever: Shaped[3], wrench: Shaped[6]) -> None:
+    """Of a unit force along an axis."""
+    wrench[0] = lever[1] * axis[2] - lever[2] * axis[1]
+    wrench[1] = lever[2] * axis[0] - lever[0] * axis[2]
+    wrench[2] = lever[0] * axis[1] - lever[1] * axis[0]
+    for k in range(3):
+        wrench[3 + k] = axis[k]
