@@ -10,10 +10,10 @@ from itertools import groupby
 from typing import Any
 
 from ...model import Mechanism, PerLink, Tree
-from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, when
+from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
-from ..laws import onto_cone, onto_disc
+from ..laws import above, masses, onto_cone, onto_disc, projected, sizes, tangents
 from ..scene import Pair
 from ..shapes import FAR, Touch, touches
 from ..surface import Surface, VariedSurface
@@ -23,7 +23,7 @@ from .inverse_inertia import inverse_link_inertia
 from .jacobians import LinkJacobians
 from .mobility import gives_of, mobility_of, sizes_of
 
-__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches", "tangents"]
+__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches"]
 
 #: Points that slide more slowly than this are at rest: static friction applies [m/s].
 AT_REST = 1e-4
@@ -89,17 +89,18 @@ class ContactFrame:
     @property
     def sizes(self) -> list[Scalar]:
         """Of each component: `size`, and along the normal also what a soft point gives way to."""
-        return [self.size + self.softness, *([self.size] * (2 + len(self.spins)))]
+        along, across = sizes(self.size, self.softness)
+        return [along, *([across] * (2 + len(self.spins)))]
 
     @property
     def masses(self) -> list[Scalar]:
         """The inverses of `sizes`."""
-        normal = self.mass if is_zero(self.softness) else self.mass / (1.0 + self.softness * self.mass)
-        return [normal, *([self.mass] * (2 + len(self.spins)))]
+        along, across = masses(self.mass, self.softness)
+        return [along, *([across] * (2 + len(self.spins)))]
 
     def above(self, u: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar) -> list[Scalar]:
         """A velocity relative to the target, which a soft point gives way to: what the laws of contact are about."""
-        return [u[0] - target + self.softness * impulse[0], *u[1:]]
+        return above(u, impulse, target, self.softness)
 
     def split(self, components: Sequence[Scalar]) -> tuple[Sequence[Scalar], list[Sequence[Scalar]]]:
         """The components along the axes, and those of each turn."""
@@ -116,6 +117,15 @@ class ContactFrame:
         for turn, moment in zip(self.turns, moments, strict=True):
             found += onto_disc(moment, turn.limit * found[0])
         return found
+
+    def projected(self, components: Sequence[Scalar], u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
+        """The impulse and moments that the laws ask for at a velocity u; see `laws.projected`."""
+        impulse, moments = self.split(components)
+        asked = projected(impulse, u[:3], target, self.friction, self.mass, self.softness)
+        for turn, moment, rates in zip(self.turns, moments, self.split(u)[1], strict=True):
+            pushed = [part - rate * self.mass for part, rate in zip(moment, rates, strict=True)]
+            asked += onto_disc(pushed, turn.limit * asked[0])
+        return asked
 
     def along(self, twist: Motion) -> list[Scalar]:
         """The point's velocity along its axes, from the twist of A's link relative to B's."""
@@ -385,11 +395,3 @@ def _size(tree: Tree, links: tuple[int, int]) -> float:
             mass = float(tree.links[index].inertia.mass)
             total += 3.0 / (mass if mass > 1e-6 * tree.mass else tree.mass)
     return total
-
-
-def tangents(n: Vector3) -> tuple[Vector3, Vector3]:
-    """Two unit vectors perpendicular to n and to each other."""
-    along_x = absolute(n.x) < 0.7
-    across = n.cross(Vector3(select(along_x, 1.0, 0.0), select(along_x, 0.0, 1.0), 0.0))
-    first = across * (1.0 / across.norm())
-    return first, n.cross(first)

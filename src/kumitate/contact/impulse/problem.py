@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -14,9 +13,10 @@ from ...dynamics.loops.jacobian import loop_jacobian
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
 from ...model import Mechanism, Tree, by_loop
-from ...scalar import Scalar, absolute, either, is_zero, maximum, select
+from ...scalar import Scalar, absolute, either, is_zero, maximum
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
+from ..laws import worst
 from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
 from .jacobians import LinkJacobians, Pattern, along, frozen
@@ -185,7 +185,7 @@ class Problem:
         """How far the velocities of a guess are from those that its impulses cause: M (v − v_free) − Jᵀλ, by M's diagonal."""
         pushed = self.efforts(self._wrenches(guess.points), guess.loops)
         moved = [rate - free for rate, free in zip(guess.v, self.v_free, strict=True)]
-        return _worst([absolute(along(self.M[i], moved) - effort) / self.M[i][i] for i, effort in enumerate(pushed)])
+        return worst([absolute(along(self.M[i], moved) - effort) / self.M[i][i] for i, effort in enumerate(pushed)])
 
     def _wrenches(self, points: list[list[list[Scalar]]]) -> list[Force]:
         """The wrench of every patch, from its points' impulses."""
@@ -268,7 +268,7 @@ class Problem:
             errors.append(patch.if_near(_open, *state, otherwise=0.0))
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             errors.append(absolute(equation.rate(guess.v) + equation.softness * impulse))
-        return _worst(errors)
+        return worst(errors)
 
     def gained(self, guess: Impulses) -> Scalar:
         """The energy of motion, and of springs at the points, that the impulses add to that of the step without them [J]."""
@@ -324,14 +324,9 @@ def _open(
     errors: list[Scalar] = []
     for frame, impulse, target in zip(frames, impulses, targets, strict=True):
         u = frame.along(twist)
-        aim = [a - rate * m for a, rate, m in zip(impulse, frame.above(u, impulse, target), frame.masses, strict=True)]
-        errors += [absolute(a - b) * size for a, b, size in zip(impulse, frame.onto_laws(aim), frame.sizes, strict=True)]
-    return _worst(errors)
-
-
-def _worst(errors: Sequence[Scalar]) -> Scalar:
-    """The largest error; infinite if any is NaN, which `maximum` leaves out."""
-    return select(sum(errors, 0.0) >= 0.0, reduce(maximum, errors, 0.0), math.inf)
+        asked = frame.projected(impulse, u, target)
+        errors += [absolute(a - b) * size for a, b, size in zip(impulse, asked, frame.sizes, strict=True)]
+    return worst(errors)
 
 
 def _add_loops(H: Pattern, loops: Sequence[LoopEquation]) -> None:

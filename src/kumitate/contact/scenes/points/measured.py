@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....scalar import maximum, select, trace
+from ....scalar import maximum, trace
 from ....spatial import Matrix3, Symmetric3, Vector3
 from ...impulse.mobility import SMALLEST
+from ...laws import tangents
 
 __all__ = ["MEASURED", "SEEN"]
 
 #: The numbers of a row of `MovingBodies.seen`.
 SEEN = 24
-#: A normal whose part along x is less than this has a tangent across x, others one across y.
-_STEEP = 0.7
 
 
 class _Body:
@@ -49,7 +48,7 @@ def measured(position: Any, gap: Any, normal: Any, one: Any, other: Any) -> dict
     a, b, n = _Body(one), _Body(other), -Vector3.of(normal)
     # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
     place = Vector3.of(position) - (0.5 * gap * b.fixed) * n
-    frame = Matrix3((n, *_tangents(n)))
+    frame = Matrix3((n, *tangents(n)))
     lever_a, lever_b = place - a.place, place - b.place
     along = [a.yields(lever_a, axis) + b.yields(lever_b, axis) for axis in frame]
     size = maximum(maximum(along[0], along[1]), maximum(along[2], SMALLEST))
@@ -58,14 +57,6 @@ def measured(position: Any, gap: Any, normal: Any, one: Any, other: Any) -> dict
         "before": list(frame @ (a.before(lever_a) - b.before(lever_b))),
         "free": list(frame @ (a.free(lever_a) - b.free(lever_b))), "size": size, "mass": 1.0 / size,
     }  # fmt: skip
-
-
-def _tangents(n: Vector3) -> tuple[Vector3, Vector3]:
-    """One across the normal and the axis x or y that is further from it, and one across both."""
-    steep = abs(n.x) < _STEEP
-    across = Vector3(select(steep, 0.0, -n.z), select(steep, n.z, 0.0), select(steep, -n.y, n.x))
-    tangent = across * (1.0 / across.norm())
-    return tangent, n.cross(tangent)
 
 
 MEASURED = trace(measured, {"position": 3, "gap": (), "normal": 3, "one": SEEN, "other": SEEN}, "point_measured")

@@ -1,11 +1,11 @@
-"""The laws of contact at a point: the residual and the linearised law."""
+"""The laws of contact at the points of an island: velocities, the residual, and the linearised law."""
 
 from __future__ import annotations
 
 import math
 
-from ....procedure import Shaped, apply, procedure
-from ...laws import CONE
+from ....procedure import Shaped, apply, at, local, procedure
+from ...laws import RESIDUAL
 from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
 from ..robots import leads, pushed
@@ -36,11 +36,11 @@ def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share:
 @procedure
 def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints) -> None:
     """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
+    for row in range(islands.first_body[island], islands.first_body[island + 1]):
         for k in range(6):
-            bodies.after[islands.bodies[at], k] = 0.0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+            bodies.after[islands.bodies[row], k] = 0.0
+    for row in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[row]
         a, b = points.body[c, 0], points.body[c, 1]
         if points.impulse[c, 0] == 0.0:  # all of them are in their cones
             continue
@@ -49,8 +49,8 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
             add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
     if len(points.turns.length) > 0:
         add_moments(island, islands, points, bodies.after)
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
+    for row in range(islands.first_body[island], islands.first_body[island + 1]):
+        body = islands.bodies[row]
         if bodies.robots.link[body] >= 0:
             robot = leads(bodies.robots, body)
             if robot >= 0:
@@ -61,8 +61,8 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
         for k in range(3):
             twist[k] = bodies.free[body, k] + mobility[k, 0] * x + mobility[k, 1] * y + mobility[k, 2] * z
             twist[3 + k] = bodies.free[body, 3 + k] + each * twist[3 + k]
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for row in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[row]
         relative(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.speed[c])
         for k in range(3):
             points.speed[c, k] += points.drift[c, k]
@@ -72,21 +72,12 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
 
 @procedure
 def residual(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
-    """The largest |λ − cone(λ − u·mass)|·size of an island's points [m/s]; NaN counts as infinite."""
-    worst = 0.0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
-        aim, mass, soft = trial.aim[c], points.mass[c], points.softness[c]
-        for k in range(3):
-            aim[k] = points.impulse[c, k] - mass * points.speed[c, k]
-        aim[0] += mass * points.target[c]
-        if soft > 0.0:
-            aim[0] = (points.impulse[c, 0] - mass * (points.speed[c, 0] - points.target[c])) / (1.0 + soft * mass)
-        apply(CONE, aim, points.friction[c], aim)
-        for k in range(3):
-            error = abs(points.impulse[c, k] - aim[k]) * (points.size[c] + soft if k == 0 else points.size[c])
-            if not error <= worst:
-                worst = error if error >= 0.0 else math.inf
+    """The largest residual of an island's points [m/s], infinite for NaN; `aim` of each is what the laws ask for."""
+    worst, error = 0.0, local(1)
+    for row in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[row]
+        apply(RESIDUAL, at(points, c), at(trial, c), error)
+        worst = max(worst, error[0])
     if len(points.turns.length) > 0:
         worst = max(worst, residual_of_turns(island, islands, points))
     return worst

@@ -1,0 +1,67 @@
+"""The residual of a point: how far its impulse is from the laws of contact at its velocity after the step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from ...scalar import Scalar, absolute, is_zero, maximum, select, trace
+from .cone import onto_cone
+
+__all__ = ["RESIDUAL", "above", "masses", "projected", "residual", "sizes", "worst"]
+
+
+def above(speed: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar, softness: Scalar) -> list[Scalar]:
+    """The velocity relative to its target, which a soft point gives way to: what the laws of contact are about [m/s]."""
+    return [speed[0] - target + softness * impulse[0], *speed[1:]]
+
+
+def sizes(size: Scalar, softness: Scalar) -> tuple[Scalar, Scalar]:
+    """The velocity per unit impulse along the normal and across it; a soft point gives way along the normal [1/kg]."""
+    return size + softness, size
+
+
+def masses(mass: Scalar, softness: Scalar) -> tuple[Scalar, Scalar]:
+    """The inverses of the sizes [kg]."""
+    return mass if is_zero(softness) else mass / (1.0 + softness * mass), mass
+
+
+def projected(
+    impulse: Sequence[Scalar], speed: Sequence[Scalar], target: Scalar, friction: Scalar, mass: Scalar, softness: Scalar
+) -> list[Scalar]:
+    """cone(λ − m u), which is λ itself where all laws hold (Alart and Curnier 1991) [N·s]."""
+    along, across = masses(mass, softness)
+    rates = above(speed, impulse, target, softness)
+    return onto_cone([a - rate * m for a, rate, m in zip(impulse, rates, (along, across, across), strict=True)], friction)
+
+
+def worst(errors: Sequence[Scalar]) -> Scalar:
+    """The largest error; infinite if any is NaN."""
+    most = reduce(maximum, errors, 0.0)
+    return select(most >= 0.0, most, math.inf)
+
+
+def residual(
+    impulse: Sequence[Scalar],
+    speed: Sequence[Scalar],
+    target: Scalar,
+    friction: Scalar,
+    size: Scalar,
+    mass: Scalar,
+    softness: Scalar,
+) -> dict[str, Any]:
+    """The largest |λ − cone(λ − m u)|/m of a point, infinite for NaN, as `error` [m/s]; that projection as `aim` [N·s]."""
+    along, across = sizes(size, softness)
+    aim = projected(impulse, speed, target, friction, mass, softness)
+    errors = [absolute(a - b) * per for a, b, per in zip(impulse, aim, (along, across, across), strict=True)]
+    return {"aim": aim, "error": worst(errors)}
+
+
+#: The residual of one point as a program.
+RESIDUAL = trace(
+    residual,
+    {"impulse": 3, "speed": 3, "target": (), "friction": (), "size": (), "mass": (), "softness": ()},
+    "residual",
+)
