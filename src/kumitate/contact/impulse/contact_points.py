@@ -184,6 +184,11 @@ class ContactPoint:
         """Its gap [m], and its normal velocities before the step and after it without contact [m/s]."""
         return self.touch.gap, self.velocity[0], self.free[0]
 
+    @property
+    def touches_softly(self) -> Scalar:
+        """1 if it is compliant and touches now or within the step, else 0."""
+        return 0.0 if self.compliance is None else self.compliance.touches(*self.closing)
+
     def softened(self, give: Scalar) -> Softened:
         """The law of a compliant point, from its normal velocity per unit impulse [1/kg]."""
         return call_shared(_softened, self.compliance, *self.closing, give, name="compliant")
@@ -258,7 +263,7 @@ class ContactPatch:
                 for index in self.links
             )
             state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
-            of_soft = tuple(point.frame for point in soft), tuple(point.compliance.touches(*point.closing) for point in soft)
+            of_soft = tuple(point.frame for point in soft), tuple(point.touches_softly for point in soft)
             gives = call_shared(gives_of, *of_soft, *state[1:], name="gives") if soft else []
             laws = [point.softened(give) for point, give in zip(soft, gives, strict=True)]
             return call_shared(sizes_of, *state, name="sizes"), laws, mobility_of(*state[1:])
