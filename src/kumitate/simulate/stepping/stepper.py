@@ -212,13 +212,14 @@ class Stepper:
             last = t + size >= end * (1.0 - 1e-15)
             size = end - t if last else size
             q1, v1, work1, error = self._one(t, size, *state)
-            if error <= 1.0:
+            accepted = error <= 1.0  # not so for NaN
+            if accepted:
                 t, state = (end if last else t + size), (q1, v1, work1)
             else:
                 self.rejected += 1
-            factor = _SAFETY * error**-0.2 if error > 0.0 else _GROW
+            factor = _SAFETY * error**-0.2 if error != 0.0 else _GROW
             growth = min(_GROW, max(_SHRINK, factor)) if np.isfinite(factor) else _SHRINK
-            if not last or error > 1.0:
+            if not (last and accepted):
                 size *= growth
             if size < 1e-13 * max(1.0, abs(t)):
                 raise FloatingPointError(self._too_small(t, size, state[1]))
