@@ -23,7 +23,9 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("stud
 SCRIPTS = sorted(ROOT.glob("examples/*.py"))
 
 #: Names of environment variables that the package reads.
-VARIABLE = re.compile(r"\b(?:KUMITATE_[A-Z_]*[A-Z]|XDG_[A-Z_]+|[A-Z]+_(?:MODEL|RESOURCE|PACKAGE|PREFIX)_PATH)\b")
+VARIABLE = re.compile(
+    r"\b(?:KUMITATE_[A-Z_]*[A-Z]|XDG_[A-Z_]+|ROBOT_DESCRIPTIONS_CACHE|[A-Z]+_(?:MODEL|RESOURCE|PACKAGE|PREFIX)_PATH)\b"
+)
 
 BALL = """
 import numpy as np

@@ -17,7 +17,7 @@ LINES = {
     "km.load(path)": "not known here",
     "km.simulate_batch(km.load('pendulum'), [[0.1]], duration=0.1, controller=lambda t, q, v: 1e6 * v)": "runs diverge",
     "km.load('pendulum').mechanism.lean_tree": "base_parameter_tree",
-    "from kumitate.control import upright": "legged.whole_body_ik",
+    "from kumitate.control import Gait": "kumitate.papers.legged.Gait",
 }
 
 

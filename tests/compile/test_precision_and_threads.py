@@ -91,12 +91,11 @@ BATCH = """
 """
 ROUNDS = """
     import kumitate as km
-    from kumitate.papers.parallel import batches
-    from kumitate.papers.parallel import parallel_ada
+    from kumitate.papers.parallel import batches, parallel_ada
 
     batches.WORTH_SHARING = 0
     arm = km.load("pa10")
-    parallel, state = parallel_ada.parallel_ada(arm, threads=2), (*arm.start, np.zeros(arm.nv))
+    parallel, state = parallel_ada(arm, threads=2), (*arm.start, np.zeros(arm.nv))
     call = lambda: parallel(*state)
 """
 

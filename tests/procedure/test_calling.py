@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from kumitate.contact.scenes.solvers.laws import onto_cone
+from kumitate.contact.scenes.solvers.laws import add_wrench
 from kumitate.errors import InputError
 from kumitate.procedure import Floats, Ints, Shaped, procedure
 
@@ -136,13 +136,13 @@ def test_damaged_code_of_a_procedure_of_kumitate_is_made_again(tmp_path, monkeyp
     monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
     monkeypatch.setenv("KUMITATE_VERIFY", "0")
     for _ in range(2):
-        impulse = np.array([1.0, 3.0, 4.0])
-        procedure(onto_cone.__wrapped__)(impulse, 0.5)
-        np.testing.assert_allclose(impulse, [1.0, 0.3, 0.4], rtol=1e-15)
+        lever, impulse, wrench = np.array([0.0, 1.0, 0.0]), np.array([1.0, 3.0, 4.0]), np.zeros(6)
+        procedure(add_wrench.__wrapped__)(np.eye(3), lever, impulse, 0.5, wrench)
+        np.testing.assert_allclose(wrench, [2.0, 0.0, -0.5, 0.5, 1.5, 2.0], rtol=1e-15)
         entries = {path: path.read_bytes() for path in tmp_path.glob("*.o")}
         joined = [path for path, content in entries.items() if not content.startswith(b"\x7fELF")]
         assert len(joined) == 1
         for path in joined:
             path.write_bytes(damaged + hashlib.sha256(damaged).digest())
-    procedure(onto_cone.__wrapped__)(impulse, 0.5)
+    procedure(add_wrench.__wrapped__)(np.eye(3), lever, impulse, 0.5, wrench)
     assert {path: path.read_bytes() for path in entries} == entries

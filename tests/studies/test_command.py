@@ -19,6 +19,7 @@ STUDIES = {
     "formats",
     "gym",
     "levels",
+    "papers",
     "partitions",
     "random-scenes",
     "robot-files",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, KumitateWarning
+from ..errors import InputError, warn
 from ..model import Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
@@ -101,7 +100,7 @@ def identify(
     possible = physical(unknowns, base, equations, found, reach, spread)
     identified = Identified(robot, unknowns, base, equations, found, possible, tuple(parts), window, loss)
     for doubt in identified.doubts:
-        warnings.warn(f"identify: {doubt}", KumitateWarning, stacklevel=2)
+        warn(f"identify: {doubt}")
     return identified
 
 

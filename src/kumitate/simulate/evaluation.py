@@ -85,7 +85,7 @@ def result_of(
     for bound in (bound for bound in bounds if bound.q < mechanism.nq):
         stopped = stopped | (bound.gap(list(q.T)) < AT_STOP)
     gaps = tuple(loops.gaps(q, v))
-    if gaps and compiled.code.projects and compiled.code.alone:
+    if gaps and compiled.code.alone and compiled.code.projects:
         notes += _open_loops(gaps, mechanism.tree.size)
     order = compiled.code.integrator.order
     unexplained = energy_notes(time, np.stack([kinetic, potential]), work, order, lambda k: _passes_singular(loops, q, k))

@@ -215,7 +215,10 @@ class SceneCode:
 
     Attributes:
         mechanism, integrator: as of a `StepCode`.
+        alone: whether nothing touches the mechanism.
     """
+
+    alone = False
 
     def __init__(self, interaction: SceneContact, integrator: Integrator, forcing: Forcing):
         self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction

@@ -132,9 +132,11 @@ def runaway(
     by_contact = gain.contact > 0.5 * gain.energy
     why = "most of it by contact itself" if by_contact else "which no effort, damping or contact accounts for"
     others = "" if by_contact else " Controllers are often too stiff for a step that is held."
+    worst = int(np.argmax(np.abs(v)))
     return (
-        f"{mechanism.name}: the simulation runs away: {gain.energy:.3g} J are gained in the step from t = {time:.6g} s, "
-        f"{gain.part:.2g} times all that was exchanged before, {why}. {_remedy(mechanism, q, v, method, step)}{others}"
+        f"{mechanism.name}: the simulation runs away: {gain.energy:.3g} J are gained in the step from t = {time:.6g} s, where "
+        f"the velocity of {mechanism.v_names[worst]!r} is {v[worst]:.3g}: {gain.part:.2g} times all that was exchanged before, "
+        f"{why}. {_remedy(mechanism, q, v, method, step)}{others}"
     )
 
 
