@@ -186,7 +186,7 @@ def run_scene(seed: int, duration: float = 1.2) -> Kept:
     simulation = MechanismSimulation(mechanism, contact=contact, step=STEP, start=(q, v))
     run = simulation.run(duration=duration)
     start = run.q[0], run.v[0]  # closed to the last bit: others lead to other motions
-    stepper: Any = simulation.interaction.stepper(simulation.actuation, simulation.integrator, STEP, *start, simulation.bounds)
+    stepper: Any = simulation.compiled.stepper(simulation.actuation, STEP, *start)
     stepper.run({}, len(run) - 1, 1)
     sums = np.concatenate([part.log.sums for part in stepper.logged])
     residual, part = sums[:, 0], sums[:, 1]

@@ -22,6 +22,7 @@ from .simulate import simulation
 from .simulate.bar import bar
 from .simulate.batch import Batch
 from .simulate.checks import by_name
+from .simulate.interactions import Interaction
 from .simulate.parameters import Variation
 from .simulate.prescribed.loops import with_followed_loops
 from .simulate.stepping.commands import COMMANDS
@@ -39,6 +40,13 @@ __all__ = ["Simulation", "checked_output"]
 
 #: Functions of a body or frame, and those that cannot be outputs: they need more than a state and the forces that act.
 _AT_PLACES = ("pose", "velocity", "jacobian", "jacobian_rate")
+#: What sensors read of a mechanism beside its geometry, by the names of parameters.
+_MASSES = frozenset(("mass", "center_of_mass"))
+_READ_BY = {
+    **dict.fromkeys(("subtree_center", "subtree_velocity"), _MASSES),
+    **dict.fromkeys(("accelerometer", "proper_acceleration"), frozenset(("gravity",))),
+    **dict.fromkeys(("force", "torque", "subtree_angular_momentum"), _MASSES | {"moment", "inertia", "gravity"}),
+}
 _NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
 
 
@@ -92,12 +100,11 @@ class Simulation(simulation.MechanismSimulation):
         for name, what in named.items():
             found.append(_output(robot.mechanism, name, what, start, known, found))
         super().__init__(robot.mechanism, start=start, outputs=found, inputs=inputs, **options)
-        self.outputs = tuple(_felt(self.mechanism, output, named, self.interaction.touching_bodies) for output in found)
         if self.parameters is not None:  # outputs are computed of each row's own numbers
-            varied: list[Output] = []
+            found = []
             for name, what in named.items():
-                varied.append(_output(robot.mechanism, name, what, start, known, varied, self.parameters))
-            self.outputs = tuple(varied)
+                found.append(_output(robot.mechanism, name, what, start, known, found, self.parameters))
+        self.outputs = tuple(_felt(self.mechanism, output, named, self.interaction) for output in found)
         self._settle()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -304,19 +311,29 @@ def _sensor_output(
     """What a sensor measures."""
     from .programs.of_sensors import sensor_program  # loaded only where there is one
 
-    if parameters is not None:
+    kinds = {kind.name for kind, _ in parameters.columns} if parameters else set()
+    varied = sorted(kinds & _READ_BY.get(sensor.kind, frozenset()))
+    if varied:
         raise InputError(
-            f"{mechanism.name}: the sensor {name!r} is an output of the mechanism as it is, and the simulation has parameters "
-            "that change it. Leave one of the two out"
+            f"{mechanism.name}: the {sensor.kind} sensor {name!r} measures the mechanism as it was made, and depends on what "
+            f"the parameters change: {', '.join(varied)}. Leave one of the two out"
         )
     program = sensor_program(mechanism, sensor, points)
     return Output(name, ("sensor", str(program)), lambda: program)
 
 
-def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], points: Sequence[tuple[str, str]]) -> Output:
-    """An output with the points of contact, if it is of a touch sensor, which feels nothing where nothing can touch."""
+def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], around: Interaction) -> Output:
+    """An output with the points of contact, if it is of a touch sensor, which feels nothing where nothing can touch.
+
+    In a scene any bodies may touch, so that it is a sum over what pushes on the sensor's body.
+    """
     sensor = named[output.name]
-    return _sensor_output(mechanism, output.name, sensor, None, points) if getattr(sensor, "kind", "") == "touch" else output
+    if getattr(sensor, "kind", "") != "touch":
+        return output
+    if not around.of_many_bodies:
+        return _sensor_output(mechanism, output.name, sensor, None, around.touching_bodies)
+    body = next((frame.body for frame in mechanism.frames if frame.name == sensor.of), sensor.of)
+    return _sensor_output(mechanism, output.name, sensor, None, [(body, "")])._replace(feels=body)
 
 
 def _varied_program(parameters: Variation, function: str, options: dict[str, Any]) -> Program:

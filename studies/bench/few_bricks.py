@@ -17,14 +17,15 @@ from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.model import Mechanism
 from kumitate.model.convert import mujoco as mujoco_order
 from kumitate.simulate.integrators import TimeStepping
-from kumitate.simulate.interactions import Asked
+from kumitate.simulate.interactions import Asked, StepDesign
 from kumitate.simulate.interactions.impulses import ImpulseContact
-from kumitate.simulate.interactions.scene import SceneCode, SceneContact
+from kumitate.simulate.interactions.scene import SceneContact
 from kumitate.simulate.scenes.stepper import SceneStepper
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.simulate.stepping.jumps import jump_program
+from kumitate.simulate.stepping.stabilisation import Stabilisation
 from kumitate.simulate.stepping.system import step_program
 
 from .contract import Case
@@ -86,8 +87,8 @@ class FewBricks(Case):
 
 def _scene(mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray) -> SceneStepper:
     simulation = MechanismSimulation(mechanism, step=STEP)
-    code = SceneCode(SceneContact(mechanism, contact), TimeStepping(), simulation.actuation.forcing)
-    return SceneStepper(code, simulation.actuation, STEP, q, v)
+    design = StepDesign(TimeStepping(), simulation.actuation, Stabilisation())
+    return SceneContact(mechanism, contact).advance(design).stepper(simulation.actuation, STEP, q, v)
 
 
 def _run_all(scene: SceneStepper, q: np.ndarray, v: np.ndarray, count: int) -> None:

@@ -22,9 +22,10 @@ from kumitate.model import Mechanism
 from kumitate.model.convert import mujoco as mujoco_order
 from kumitate.model.read import read_urdf
 from kumitate.simulate.integrators import TimeStepping
-from kumitate.simulate.interactions.scene import SceneCode, SceneContact
-from kumitate.simulate.scenes.stepper import SceneStepper
+from kumitate.simulate.interactions import StepDesign
+from kumitate.simulate.interactions.scene import SceneContact
 from kumitate.simulate.simulation import MechanismSimulation
+from kumitate.simulate.stepping.stabilisation import Stabilisation
 
 from .contract import Case
 from .mujoco_peer import MuJoCo
@@ -94,8 +95,8 @@ def _ours(robot: Mechanism, q: np.ndarray, between: list[tuple[str, str]], count
     """Seconds a step, the largest residual [m/s], and the depth [m]."""
     simulation = MechanismSimulation(robot, step=STEP)
     contact = SceneContact(robot, Contact(between=between))
-    code = SceneCode(contact, TimeStepping(), simulation.actuation.forcing)
-    stepper = SceneStepper(code, simulation.actuation, STEP, q, np.zeros(robot.nv))
+    design = StepDesign(TimeStepping(), simulation.actuation, Stabilisation())
+    stepper = contact.advance(design).stepper(simulation.actuation, STEP, q, np.zeros(robot.nv))
     stepper.run({}, 1, 1)
     begin = thread_seconds()
     stepper.run({}, 1, count)

@@ -14,8 +14,7 @@ from kumitate.contact.scene import Contact
 from kumitate.measure.timing import Effort, Timing, thread_seconds
 from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
 from kumitate.model.convert import mujoco as mujoco_order
-from kumitate.simulate.interactions.scene import SceneCode, SceneContact
-from kumitate.simulate.scenes.stepper import SceneStepper
+from kumitate.simulate.scenes.many_bodies import ManyBodies
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 
@@ -166,17 +165,17 @@ def _ours(
 ) -> list[tuple[Timing, Facts]]:
     """For every stretch: seconds per step, and how well the laws are kept."""
     simulation = MechanismSimulation(mechanism, contact=contact, step=STEP)
-    assert isinstance(simulation.interaction, SceneContact)
+    steps = simulation.compiled
+    assert isinstance(steps, ManyBodies)
     simulation.step(simulation.start(q.ravel(), v.ravel()))  # compiles
     seconds: list[list[float]] = [[] for _ in counts]
-    code = SceneCode(simulation.interaction, simulation.integrator, simulation.actuation.forcing)
     for _ in range(rounds):
-        stepper = SceneStepper(code, simulation.actuation, STEP, q.ravel(), v.ravel())
+        stepper = steps.stepper(simulation.actuation, STEP, q.ravel(), v.ravel())
         for k, count in enumerate(counts):
             begin = thread_seconds()
             stepper.run({}, 1, count)
             seconds[k].append(thread_seconds() - begin)
-    stepper, facts = SceneStepper(code, simulation.actuation, STEP, q.ravel(), v.ravel()), []
+    stepper, facts = steps.stepper(simulation.actuation, STEP, q.ravel(), v.ravel()), []
     for count in counts:
         stepper.run({}, count, 1)
         left, depth = stepper.logged[-1].log.sums[:, 0], stepper.logged[-1].log.sums[:, 2]

@@ -54,7 +54,7 @@ def test_a_fast_top_on_a_smooth_floor_keeps_its_energy(others):
     missed = []
     for step in (1e-3, 5e-4):
         sim = MechanismSimulation(world, contact=Contact(surface=Surface(0.0)), step=step)
-        assert bool(sim.interaction.steps_itself) == (others > 0)
+        assert bool(sim.interaction.of_many_bodies) == (others > 0)
         run = sim.run(q, [0.0, 0.0, 400.0, *(0.0,) * (3 + 6 * others)], duration=1.0)
         rise = run.energy.total - run.energy.total[0]
         missed.append(np.abs(rise).max() / run.energy.total[0])

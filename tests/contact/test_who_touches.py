@@ -74,7 +74,7 @@ def test_a_ball_that_the_ground_does_not_touch_falls_through_it(count):
     )  # fmt: skip
     contact = Contact(apart=[("ball1", "ground"), ("ball0", "ball1"), ("table", "ball0")])
     sim = MechanismSimulation(mechanism, contact=contact, side_by_side=count == 2)
-    assert bool(sim.interaction.steps_itself) == (count == 4)
+    assert bool(sim.interaction.of_many_bodies) == (count == 4)
     far = [x for k in range(2, count) for x in (0.0, 0.0, 0.0, 1.0, 10.0 + k, 0.0, 0.1)]
     run = sim.run([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0, 0.02, 0.0, 0.35, *far], duration=0.5)
     assert run.q[-1, 6] == pytest.approx(0.1, abs=1e-9)

@@ -29,5 +29,5 @@ def run(
     mechanism = unconnected(*bodies, *(solid(f"far{k}", Sphere(R)) for k in range(others)))
     q = [x for place in (*places, *((50.0 + k, 0.0, R) for k in range(others))) for x in (0.0, 0.0, 0.0, 1.0, *place)]
     simulation = MechanismSimulation(mechanism, contact=contact, side_by_side=not others, **options)
-    assert bool(simulation.interaction.steps_itself) == (others > 0)
+    assert bool(simulation.interaction.of_many_bodies) == (others > 0)
     return simulation.run(q, [*np.ravel(v), *[0.0] * 6 * others], duration=duration)

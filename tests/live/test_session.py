@@ -141,7 +141,7 @@ def test_free_bodies_in_scenes_can_be_dragged():
     joints = tuple(km.Joint(f"free {k}", "floating", "world", body.name) for k, body in enumerate(bodies))
     q = np.concatenate([[0, 0, 0, 1, 0.3 * k, 0, 0.1] for k in range(12)])
     sim = km.Simulation(km.Mechanism("row", bodies, joints), start=(q, None), contact="rigid")
-    assert sim.interaction.steps_itself
+    assert sim.interaction.of_many_bodies
     with sim.view(port=18477) as view:
         view.player.grab("ball 3", (0.9, 0.0, 0.1))
         view.player.drag((0.9, 0.4, 0.1))

@@ -67,7 +67,7 @@ def test_a_controller_that_is_too_stiff_for_its_step_ends_runs_and_single_steps(
     sim = MechanismSimulation(
         arm(balls), controller=lambda t, q, v: stiff(q, v), sample_time=1e-3, traced=False, contact=contact
     )
-    assert bool(sim.interaction.steps_itself) == (balls == BALLS)
+    assert bool(sim.interaction.of_many_bodies) == (balls == BALLS)
     with pytest.raises(DivergenceError, match=r"runs away: .* J are gained in the step from t = 0\.0\d+ s") as caught:
         sim.run(start(balls), duration=0.5)
     kept = caught.value.result
@@ -130,7 +130,7 @@ def test_what_contact_adds_in_steps_is_that_of_the_record(balls, steps):
         result = sim.run(q, duration=0.01)
     state = sim.start(q)
     sim.step(state, steps)
-    added = sim._stepper.gained(sim.interaction, 0.0, steps, state.q, state.v, sim._stepper.efforts)
+    added = sim._stepper.gained(0.0, steps, state.q, state.v, sim._stepper.efforts)
     assert added == pytest.approx(result.contact.gained[:steps].sum())
     assert added > 0.1 * balls
 

@@ -121,7 +121,7 @@ class LiveView:
         simulation = self._simulation
         at = np.array([state.time]), state.q[None], state.v[None]
         u = simulation.compiled.efforts_along(*at, np.asarray(state.carried["u"]))
-        touched = simulation.interaction.record(simulation.compiled.code, simulation.step_size, *at[1:], u)
+        touched = simulation.compiled.touched(simulation.step_size, *at[1:], u)
         return _NONE if touched is None else (touched.record.position[0], touched.record.force[0])
 
 

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
 from .checks import checked_count, chosen_rows
 from .live_arrays import LiveArrays, SettledAttributes
 from .rows import RUNAWAY
-from .stepping.actuation import How
 from .stepping.outputs import STATE
 from .stepping.system import states_of
 
 if TYPE_CHECKING:
-    from ..compile.recurrence import Recurrence
-    from .scenes.batches import SceneRows
     from .simulation import MechanismSimulation
     from .stepping.state import State
 
@@ -50,10 +46,9 @@ class Batch(SettledAttributes):
 
         Raises:
             InputError: without states; if the simulation cannot be stepped without Python: an adaptive integrator, or
-                functions that must be called; in scenes of many bodies all functions.
+                functions that must be called.
         """
-        if why := _why_not(simulation):
-            raise InputError(f"{simulation.mechanism.name}: {why}")
+        simulation.compiled.check_rows(simulation.actuation)
         rows = checked_count(len(q), "the number of states", 1)
         self.simulation = simulation
         state = {
@@ -64,17 +59,19 @@ class Batch(SettledAttributes):
         self.lost = np.zeros(rows, dtype=bool)
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
-        state |= {name: self.efforts[:, actuation.forcing.states].copy() for name in states_of(actuation.forcing)}
+        own_states = actuation.forcing.layout.at("states")
+        state |= {name: self.efforts[:, own_states].copy() for name in states_of(actuation.forcing)}
         self.state = LiveArrays("Batch.state", state)
-        self.tau, wrenches, loop_tau = actuation.forcing.split(self.efforts)
-        self.wrenches, self.loop_tau = LiveArrays("Batch.wrenches", wrenches), LiveArrays("Batch.loop_tau", loop_tau)
+        given = actuation.forcing.layout.rows(self.efforts)
+        self.tau, self.wrenches = given.tau, LiveArrays("Batch.wrenches", given.wrenches)
+        self.loop_tau = LiveArrays("Batch.loop_tau", given.loop_tau)
         own = actuation.forcing.own
         self.inputs = LiveArrays(
             "Batch.inputs", {name: self.efforts[:, own[name]] for name in actuation.forcing.values_of_inputs}
         )
         actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
-        self._recurrence = _recurrence_of(simulation)
+        self._recurrence = simulation.compiled.rows(simulation.actuation, simulation.step_size)
         seen = self.room(1)
         self._step = self._recurrence.over(self.state, self._given, seen, batch=True)
         outputs = {name: array[:, 0] for name, array in seen.items() if name not in (*STATE, "states")}
@@ -177,8 +174,9 @@ class Batch(SettledAttributes):
         self.q[chosen], self.v[chosen] = self.simulation.starts(q, v, len(chosen))
         for name in ("number", "work", "error"):
             self.state[name][chosen] = 0.0
-        for name in states_of(self.simulation.actuation.forcing):
-            self.state[name][chosen] = self.simulation.actuation.constants[self.simulation.actuation.forcing.states]
+        actuation = self.simulation.actuation
+        for name in states_of(actuation.forcing):
+            self.state[name][chosen] = actuation.constants[actuation.forcing.layout.at("states")]
         self.lost[chosen] = False
 
     def load(self, state: State, rows: Any = slice(None)) -> None:
@@ -194,38 +192,3 @@ class Batch(SettledAttributes):
 
     def _mark(self) -> None:
         np.logical_or(self.lost, ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY), out=self.lost)
-
-
-def _why_not(simulation: MechanismSimulation) -> str:
-    """Why runs cannot be made side by side, or "": those of scenes need constant efforts."""
-    in_scene, how = simulation.interaction.steps_itself, set(simulation.actuation.how)
-    if simulation.whole or (in_scene and how <= {How.CONSTANT}):
-        return ""
-    if simulation.integrator.adaptive:
-        return f"batched runs need a constant step; {simulation.integrator.name} has none, take 'auto'"
-    actuation = simulation.actuation
-    if in_scene:
-        sources = zip(actuation.forcing.labels, actuation.how, strict=True)
-        called = " and ".join(label for (label, _), how in sources if how is not How.CONSTANT)
-        return (
-            f"scenes of many free bodies are simulated side by side with constant efforts, and {called} would be called in "
-            "every step. Write efforts to `Batch.tau` between steps"
-        )
-    why = next(line for line, how in zip(actuation.lines(), actuation.functions, strict=True) if how is not How.COMPILED)
-    return (
-        f"batched runs need functions that can be compiled; {why}. Give `sample_time`, and the controller is called with "
-        "the states of all runs at once"
-    )
-
-
-def _recurrence_of(simulation: MechanismSimulation) -> Recurrence | SceneRows:
-    """What advances the rows: one compiled step, or the rows of a scene, which keep impulses and so belong to one batch."""
-    if not simulation.interaction.steps_itself:
-        return simulation.compiled.recurrence
-    from .scenes.batches import SceneRows
-
-    def stepper(q: np.ndarray, v: np.ndarray) -> Any:
-        own = simulation.interaction.stepper
-        return own(simulation.actuation, simulation.integrator, simulation.step_size, q, v, simulation.bounds)
-
-    return SceneRows(stepper, simulation.mechanism.nq, simulation.mechanism.nv)

@@ -17,7 +17,6 @@ from .results.result import Energy, Result
 from .rows import Rows
 from .stepping.actuation import Actuation
 from .stepping.choice import singular_angles
-from .stepping.equations import NO_STEP
 from .stepping.stepper import Stepper
 
 __all__ = ["result_of"]
@@ -54,30 +53,30 @@ def result_of(
     held, states = rows.u, outputs.pop("states", None)
     if states is not None:
         held = held.copy()
-        held[:, actuation.forcing.states] = states
+        held[:, actuation.forcing.layout.at("states")] = states
     u = compiled.efforts_along(time, q, v, held)
     notes = [*notes, *actuation.changed(), *_singular_coordinates(mechanism, time, q)]
     notes += interaction.notes(actuation.forcing, q, v, u)
-    touched = stepper.touched(interaction, float(settings["step"]), q, v, u)
+    step = float(settings["step"])
+    touched = stepper.touched(q, v, u)
     if touched is None:
-        code = compiled.code
-        h = float(settings["step"])
-        acceleration = code.accelerations_kernel(h, q, v, u) if code.bounds else code.dynamics_kernel(NO_STEP, q, v, u)[0]
+        acceleration = compiled.accelerations(step, q, v, u)
     else:
         acceleration = touched.acceleration
         from .results.contact_record import fast_turns  # loaded only where something touches
 
-        name, step = mechanism.name, float(settings["step"])
+        name = mechanism.name
         told = [*touched.overlaps(name, step), *touched.failures(name, time), *touched.sunk(name, time)]
         for failure in [*told, *fast_turns(mechanism, time, v, step)]:
             notes.append(failure)
             warn(failure)
-    kinetic, potential, center, momenta = compiled.code.observed(q, v, u)
+    kinetic, potential, center, momenta = compiled.observed(q, v, u)
     total, efforts = kinetic + potential, u[:, : mechanism.nv]
-    if compiled.code.efforts_follow:
-        efforts = compiled.code.efforts_kernel(float(settings["step"]), q, v, u)
+    if compiled.follows:
+        efforts = compiled.joint_efforts(step, q, v, u)
     tau = efforts[:, : mechanism.nv]
-    _, wrenches, loop_tau = actuation.forcing.split(u)
+    inputs = actuation.forcing.layout.rows(u)
+    wrenches, loop_tau = dict(inputs.wrenches), dict(inputs.loop_tau)
     of_loops = by_loop(mechanism, efforts.T)
     for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
         loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
@@ -85,9 +84,9 @@ def result_of(
     for bound in (bound for bound in bounds if bound.q < mechanism.nq):
         stopped = stopped | (bound.gap(list(q.T)) < AT_STOP)
     gaps = tuple(loops.gaps(q, v))
-    if gaps and compiled.code.alone and compiled.code.projects:
+    if gaps and compiled.keeps_closed:
         notes += _open_loops(gaps, mechanism.tree.size)
-    order = compiled.code.integrator.order
+    order = compiled.integrator.order
     unexplained = energy_notes(time, np.stack([kinetic, potential]), work, order, lambda k: _passes_singular(loops, q, k))
     audit = Audit(
         **energy_balance(kinetic, potential, work, stopped),
@@ -106,7 +105,7 @@ def result_of(
     made, settings = _as_parameters_made_it(mechanism, actuation, rows.u[0], settings)
     return Result(
         made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, outputs,
-        wrenches=wrenches, loop_tau=loop_tau, drive_states=_by_name(mechanism, u[:, actuation.forcing.states]),
+        wrenches=wrenches, loop_tau=loop_tau, drive_states=_by_name(mechanism, inputs.states),
     )  # fmt: skip
 
 
@@ -147,7 +146,7 @@ def _as_parameters_made_it(
     varied = actuation.forcing.parameters
     if varied is None:
         return mechanism, settings
-    plant = varied.plant_of(u[actuation.forcing.row])
+    plant = varied.plant_of(u[actuation.forcing.layout.at("parameters")])
     told: dict[str, Any] = {"parameters": {name: value.tolist() for name, value in actuation.parameters(u).items()}}
     if plant.contact is not None:
         from ..contact.settings import as_plain  # loaded only where something touches

@@ -97,7 +97,7 @@ def fill(
         try:
             _run(stepper, rows, k, records, hold)
         except FloatingPointError as error:
-            return vanishing_steps(stepper.compiled.code.mechanism, str(error), rows.q[max(k - RECENT, 0) : k + 1])
+            return vanishing_steps(stepper.compiled.mechanism, str(error), rows.q[max(k - RECENT, 0) : k + 1])
         share = share * 2 if clock.perf_counter() - begin < 0.5 * LOOK else share
         rows.u[k + 1 : k + records + 1] = rows.u[k]
         failure = _checked(stepper, rows, k + records, interaction)
@@ -149,8 +149,8 @@ def _checked(stepper: Stepper, rows: Rows, last: int, interaction: Interaction) 
         return ""
     k, compiled = rows.reached, stepper.compiled
     return divergence(
-        compiled.code.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k], rows.v[k + 1],
-        compiled.code.integrator, stepper.step, interaction.touching(rows.q[k]),
+        compiled.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k], rows.v[k + 1],
+        compiled.integrator, stepper.step, interaction.touching(rows.q[k]),
     )  # fmt: skip
 
 
@@ -158,11 +158,11 @@ def _gained(stepper: Stepper, rows: Rows, interaction: Interaction) -> str:
     """Moves `reached` back to the row before energy appears from nowhere, and returns what is to be said of it; or ""."""
     first, compiled = rows.exchange.row, stepper.compiled
     some = slice(first, rows.reached + 1)
-    kinetic, potential, *_ = compiled.code.observed(rows.q[some], rows.v[some], rows.u[some])
+    kinetic, potential, *_ = compiled.observed(rows.q[some], rows.v[some], rows.u[some])
 
     def added(step: int) -> float:
         k = first + step
-        return stepper.gained(interaction, rows.time[k], rows.every, rows.q[k], rows.v[k], rows.u[k])
+        return stepper.gained(rows.time[k], rows.every, rows.q[k], rows.v[k], rows.u[k])
 
     gain = rows.exchange.follow(kinetic, potential, rows.work[some], float(interaction.mechanism.tree.mass), added)
     if gain is None:
@@ -170,5 +170,5 @@ def _gained(stepper: Stepper, rows: Rows, interaction: Interaction) -> str:
     k = rows.reached = first + gain.step
     return runaway(
         interaction.mechanism, rows.time[k], gain, rows.q[max(k - RECENT, 0) : k + 1], rows.v[k],
-        compiled.code.integrator, stepper.step,
+        compiled.integrator, stepper.step,
     )  # fmt: skip

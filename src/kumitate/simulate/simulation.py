@@ -22,7 +22,7 @@ from .evaluation import result_of
 from .exchange import FAST, Exchange, GainingStep, leaps
 from .integrators import FollowingSteps
 from .integrators.with_stops import stopping
-from .interactions import Asked, interaction_of
+from .interactions import Asked, StepDesign, interaction_of
 from .live_arrays import SettledAttributes
 from .parameters.asked import variation_of
 from .prescribed.loops import with_followed_loops
@@ -30,12 +30,12 @@ from .prescribed.motion import motions_of
 from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
-from .scenes.refusals import check_scene
 from .starts import Starts
 from .stepping.actuation import Actuation, How
+from .stepping.advance import Advance
 from .stepping.choice import divergence, runaway
 from .stepping.commands import commands_of
-from .stepping.compiled_step import CompiledStep, compiled_step
+from .stepping.compiled_step import CompiledStep
 from .stepping.forcing import Controller, Forcing
 from .stepping.outputs import STATE, Output
 from .stepping.stabilisation import Stabilisation
@@ -127,9 +127,9 @@ class MechanismSimulation(SettledAttributes):
         wrenches, loop_tau, inputs = map(by_name, ("wrenches", "loop_tau", "inputs"), (wrenches, loop_tau, inputs))
         sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
         self.parameters = variation_of(mechanism, contact, sources, parameters)
-        how = {"traced": side_by_side, "outputs": bool(outputs), "called": bool(motions) or any(map(callable, sources))}
+        how = {"traced": side_by_side, "called": bool(motions) or any(map(callable, sources))}
         self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, integrator, **how)
-        self._hold = steps_held(sample_time, step) or int(self.interaction.steps_itself)
+        self._hold = steps_held(sample_time, step)
         asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if limits else ()
         self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
@@ -147,11 +147,11 @@ class MechanismSimulation(SettledAttributes):
         self.notes += follow.notes(self._starts.default[0]) if follow else []
         self._starts.close(self._loops, self.interaction.start, forcing.drives, follow)
         self.actuation = Actuation.of(
-            forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0
-        )
+            forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0,
+            held=self.interaction.of_many_bodies,
+        )  # fmt: skip
         self.outputs = tuple(outputs)
-        if self.interaction.steps_itself:
-            check_scene(mechanism, bool(self.outputs), self.parameters is not None, baumgarte is not None)
+        self.interaction.check(self._stabilisation)
         self.settings: dict[str, Any] = {
             "kumitate": __version__, "step": step, "integrator": self.integrator.name, "tolerance": tolerance,
             "sample_time": sample_time, "forcing": self.actuation.mode, "wrenches": forcing.places, "motions": list(given),
@@ -165,18 +165,27 @@ class MechanismSimulation(SettledAttributes):
         return f"Simulation({self.mechanism.name!r}, step={self.step_size:g}, integrator={self.integrator.name!r}{varied})"
 
     @cached_property
-    def compiled(self) -> CompiledStep:
-        """The programs of the step; shared by simulations whose compiled parts are the same."""
-        return compiled_step(self.integrator, self.actuation, self.interaction, self._stabilisation, self.outputs, self.bounds)
+    def compiled(self) -> Advance:
+        """The steps; shared by simulations whose compiled parts are the same."""
+        design = StepDesign(self.integrator, self.actuation, self._stabilisation, self.outputs, self.bounds)
+        return self.interaction.advance(design)
 
     @property
     def whole(self) -> bool:
-        """Whether steps follow each other in machine code, without Python in between."""
-        return (
-            not self.interaction.steps_itself
-            and not self.integrator.adaptive
-            and set(self.actuation.how) <= {How.CONSTANT, How.COMPILED}
-        )
+        """Whether steps in straight-line code follow each other without Python in between."""
+        compiled = isinstance(self.compiled, CompiledStep) and not self.integrator.adaptive
+        return compiled and set(self.actuation.functions) <= {How.COMPILED}
+
+    @property
+    def straight(self) -> CompiledStep:
+        """The steps of one robot in straight-line code, which have derivatives.
+
+        Raises:
+            InputError: for scenes of many bodies, with the reason.
+        """
+        if not isinstance(self.compiled, CompiledStep):
+            raise InputError(f"{self.mechanism.name}: {self.compiled.refusal}")
+        return self.compiled
 
     # --- step by step -----------------------------------------------------------------------------------------------------
     def start(self, q: Any = None, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> State:
@@ -246,7 +255,7 @@ class MechanismSimulation(SettledAttributes):
 
         `u`: the efforts, with parameters; `added`: what contact has added by itself in the first step [J].
         """
-        kinetic, potential, *_ = self._stepper.compiled.code.observed(q, v, np.tile(u, (len(q), 1)))
+        kinetic, potential, *_ = self._stepper.compiled.observed(q, v, np.tile(u, (len(q), 1)))
         mass = float(self.mechanism.tree.mass)
         return Exchange().follow(kinetic, potential, work, mass, lambda step: 0.0 if step else added)
 
@@ -254,7 +263,7 @@ class MechanismSimulation(SettledAttributes):
         """Raises a `DivergenceError` if `count` steps from a state to another run away."""
         q, v, work = (np.array([getattr(one, name) for one in (state, after)]) for name in ("q", "v", "work"))
         u = self._stepper.efforts.copy()
-        added = self._stepper.gained(self.interaction, state.time, count, state.q, state.v, u)
+        added = self._stepper.gained(state.time, count, state.q, state.v, u)
         gain = self.gain(q, v, work, u, added)
         if gain is not None:
             raise DivergenceError(runaway(self.mechanism, state.time, gain, q[:1], v[0], self.integrator, self.step_size))
@@ -305,8 +314,7 @@ class MechanismSimulation(SettledAttributes):
 
     def _stepper_at(self, q: np.ndarray, v: np.ndarray) -> Stepper:
         """A stepper from a state."""
-        own = self.interaction.stepper(self.actuation, self.integrator, self.step_size, q, v, self.bounds)
-        return Stepper(self.compiled, self.actuation, self.step_size, q, v) if own is None else own
+        return self.compiled.stepper(self.actuation, self.step_size, q, v)
 
     def _seen(self) -> State:
         """The current state of the stepper."""
@@ -334,7 +342,7 @@ class MechanismSimulation(SettledAttributes):
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""
         u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
-        return self.interaction.record(self.compiled.code, self.step_size, q, v, u)
+        return self.compiled.touched(self.step_size, q, v, u)
 
     def run(
         self,
@@ -408,7 +416,7 @@ class MechanismSimulation(SettledAttributes):
             efforts: the constants that acted, (size of u), with `tau` first.
             every: steps from one record to the next.
         """
-        stepper = Stepper(self.compiled, self.actuation, self.step_size, seen["q"][0], seen["v"][0])
+        stepper = self._stepper_at(seen["q"][0], seen["v"][0])
         stepper.steps = every * (len(time) - 1)
         outputs = {name: array for name, array in seen.items() if name not in STATE}
         u = np.tile(efforts, (len(time), 1))
@@ -422,4 +430,4 @@ class MechanismSimulation(SettledAttributes):
 
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         """`count` initial states with their loops closed, as `Starts.many`."""
-        return self._starts.many(q, v, count, lambda q, v: self.compiled.code.closed(q, v))
+        return self._starts.many(q, v, count, lambda q, v: self.compiled.closed(q, v))

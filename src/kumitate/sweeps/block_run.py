@@ -213,7 +213,7 @@ def _record(
         batch.tau[:] = start[2]
     every, records = _recorded(setup)
     kept = [k for k, place in enumerate(rows) if place in task.keep]
-    first = _first(simulation, batch)
+    first = batch.record(1, 0)
     summary = Summary(task.outcomes, len(rows))
     summary.add(np.zeros(1), first, contact=setup.contact is not None)
     parts = [{name: array[kept] for name, array in first.items()}]
@@ -241,15 +241,6 @@ def _recorded(setup: Setup) -> tuple[int, int]:
     if count % every:
         raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
     return every, count // every
-
-
-def _first(simulation: Simulation, batch: Any) -> dict[str, np.ndarray]:
-    """What is recorded of the start, (N, 1, ...) by name."""
-    compiled = simulation.compiled
-    state = (batch.state[name] for name in ("number", "q", "v", "work", "error"))
-    h = np.full(len(batch), simulation.step_size)
-    seen = compiled.look(*state, h, batch.efforts)
-    return {array.name: np.array(values)[:, None] for array, values in zip(compiled.look.outputs, seen, strict=True)}
 
 
 # --- one after the other ----------------------------------------------------------------------------------------------

@@ -49,5 +49,5 @@ def bin_of(half: float, surface: Surface | None = None) -> Contact:
 def simulation(mechanism: Mechanism, contact: Contact | str = "rigid", **options: Any) -> MechanismSimulation:
     """A simulation of a scene, which steps itself."""
     made = MechanismSimulation(mechanism, contact=contact, **options)
-    assert made.interaction.steps_itself
+    assert made.interaction.of_many_bodies
     return made

@@ -29,7 +29,7 @@ def robot_of_scene(seed: int):
     whole = np.array([*q, *upright((9.0, 0.0, 0.06), (8.0, 0.0, 0.06), (7.0, 0.0, 0.06))])
     v = np.array([*rng.normal(size=8), *np.zeros(18)])
     sim = simulation(mechanism, Contact())
-    scene = sim.interaction.stepper(sim.actuation, sim.integrator, H, whole, v, sim.bounds)
+    scene = sim.compiled.stepper(sim.actuation, H, whole, v)
     scene.run({}, 1, 1)
     return scene.scene.bodies, q, rng
 

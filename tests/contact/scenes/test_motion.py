@@ -13,8 +13,8 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
 from kumitate.simulate.interactions.traced_or_scene import BEGINS, Begins
-from kumitate.simulate.scenes import advance
-from kumitate.simulate.scenes.advance import Advance
+from kumitate.simulate.scenes import stepper
+from kumitate.simulate.scenes.stepper import SceneSteps
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulation import Simulation
 from studies.contact_problems import solid, unconnected
@@ -160,7 +160,7 @@ def test_scenes_move_as_traced_pairs_do(case, monkeypatch):
     for fewest in (1, 99):
         monkeypatch.setitem(BEGINS, "rigid", Begins(fewest, fewest))
         sim = MechanismSimulation(replace(mechanism, name=f"from {fewest}"), contact="rigid")
-        assert sim.interaction.steps_itself == (fewest == 1)
+        assert sim.interaction.of_many_bodies == (fewest == 1)
         runs.append(sim.run(q, v, duration=0.08 if case == "two" else 0.2))
         monkeypatch.undo()
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-9
@@ -212,7 +212,6 @@ def test_controllers_are_sampled_and_wrenches_act_at_their_places():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Simulation(mixed(5), contact="rigid", outputs=["energy"]), "no outputs"),
         (lambda: MechanismSimulation(mixed(3), contact="rigid", integrator="rk4"), "velocities jump"),
         (lambda: MechanismSimulation(mixed(1), contact=Contact(options={"sleeping": 1.0})), "sleeping"),
         (lambda: MechanismSimulation(mixed(3), contact=Contact(options={"slepping": 1.0})), "slepping"),
@@ -224,18 +223,18 @@ def test_refusals_say_why(make, words):
 
 
 def test_few_bodies_are_traced_for_batches():
-    assert not MechanismSimulation(mixed(3), contact="rigid", side_by_side=True).interaction.steps_itself
-    assert not Simulation(mixed(3), contact="rigid", outputs=["energy"]).interaction.steps_itself
+    assert not MechanismSimulation(mixed(3), contact="rigid", side_by_side=True).interaction.of_many_bodies
+    assert Simulation(mixed(3), contact="rigid", outputs=["energy"]).interaction.of_many_bodies
 
 
 def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
-    sim, calls, solve = simulation(mixed(3)), [], Advance.go
+    sim, calls, solve = simulation(mixed(3)), [], SceneSteps.go
 
-    def unsolved(steps):
-        calls.append(steps)
-        return solve(steps) if len(calls) < 3 else False
+    def unsolved(scene):
+        calls.append(scene)
+        return solve(scene) if len(calls) < 3 else False
 
-    monkeypatch.setattr(Advance, "go", unsolved)
+    monkeypatch.setattr(SceneSteps, "go", unsolved)
     with pytest.raises(DivergenceError, match=r"no usable solution at t = .* \('body0' on 'ground'") as caught:
         sim.run(upright((0.0, 0.0, 0.06), (1.0, 0.0, 0.06), (2.0, 0.0, 0.5)), duration=0.1)
     assert len(caught.value.result) > 1
@@ -245,8 +244,8 @@ def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
 def test_logs_grow_where_they_lack_room(monkeypatch):
     q, v = at_random(np.random.default_rng(3), 3)
     expected = simulation(mixed(3)).run(q, v, duration=0.4)
-    monkeypatch.setattr(advance, "_TOUCHES", 1)
-    monkeypatch.setattr(advance, "_PER_BODY", 0)
+    monkeypatch.setattr(stepper, "_TOUCHES", 1)
+    monkeypatch.setattr(stepper, "_PER_BODY", 0)
     found = simulation(mixed(3)).run(q, v, duration=0.4)
     assert np.array_equal(found.q, expected.q)
     assert np.array_equal(found.contact.force, expected.contact.force)

@@ -17,7 +17,7 @@ from kumitate.errors import InputError
 from kumitate.kinematics import link_poses
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere, bounds_of
 from kumitate.simulate.scenes.free_rows import FreeRows
-from kumitate.simulate.scenes.settling_programs import begun_program, settled_program
+from kumitate.simulate.scenes.robots import begun_program, settled_program
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -312,9 +312,15 @@ def test_a_row_of_a_batch_starts_anew_where_it_is_reset():
     assert batch.time.tolist() == pytest.approx([0.2, 0.4])
 
 
-def test_scenes_side_by_side_need_constant_efforts():
-    sim = simulation(beside(walker(), *BRICKS), Contact(), controller=lambda t, q, v: [0.0] * 26)
-    with pytest.raises(InputError, match=r"constant efforts.*Write efforts to `Batch.tau`"):
+def test_scenes_side_by_side_need_functions_that_can_be_compiled():
+    counted = [0.0]
+
+    def counts(t, q, v):
+        counted[0] += 1.0
+        return [counted[0]] * 26
+
+    sim = simulation(beside(walker(), *BRICKS), Contact(), controller=counts)
+    with pytest.raises(InputError, match=r"functions that can be compiled.*the controller: called once per step.*sample_time"):
         sim.batch(2)
 
 
@@ -327,7 +333,7 @@ def test_machine_code_and_python_step_robots_alike():
 
 def check_python_steps(sim: MechanismSimulation, q: np.ndarray, v: np.ndarray) -> None:
     """The procedures of a scene as written step it as their machine code does, and something touches."""
-    stepper = sim.interaction.stepper(sim.actuation, sim.integrator, H, q, v, sim.bounds)
+    stepper = sim.compiled.stepper(sim.actuation, H, q, v)
     stepper.run({}, 1, 1)
     ends = []
     for make in (advance_scene, advance_scene.plain):

@@ -247,7 +247,7 @@ def test_rows_of_a_batch_start_with_closed_loops():
 def test_a_motion_that_runs_away_ends_without_an_error():
     legs, speeds = four_bars_start(1, 0.1, 0.0)
     sim = with_bricks(four_bar(), legs, speeds)
-    stepper = sim.interaction.stepper(sim.actuation, sim.integrator, sim.step_size, sim.start().q, sim.start().v, sim.bounds)
+    stepper = sim.compiled.stepper(sim.actuation, sim.step_size, sim.start().q, sim.start().v)
     stepper.state["v"][:] = 1e200
     with np.errstate(all="ignore"):
         stepper.run({}, 5, 1)

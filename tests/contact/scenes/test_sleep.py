@@ -10,8 +10,6 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Limits, Sphere
-from kumitate.simulate.interactions.scene import SceneCode
-from kumitate.simulate.scenes.stepper import SceneStepper
 from studies.contact_problems import solid, unconnected
 
 from .places import BRICK, G, bin_of, simulation, upright
@@ -103,8 +101,7 @@ def test_a_step_that_is_made_again_finds_the_same_sleepers():
     beside_it = simulation(beside(replace(far, joints=stopped), *bodies), SLEEPY)
     steppers = []
     for sim, state in ((alone, (q, v)), (beside_it, (np.r_[0.3, 0.2, 0.1, q], np.r_[0.5, 0.0, 1.0, v]))):
-        code = SceneCode(sim.interaction, sim.integrator, sim.actuation.forcing)
-        steppers.append(SceneStepper(code, sim.actuation, H, *state, sim.bounds))
+        steppers.append(sim.compiled.stepper(sim.actuation, H, *state))
     without, with_it = steppers
     slept = passes = 0
     for _ in range(250):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...procedure import Floats, Ints
 
 __all__ = [
-    "BlockFactors", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots", "ScenePoints",
+    "BlockFactors", "Efforts", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots", "ScenePoints",
     "SolverSpace", "Turns",
 ]  # fmt: skip
 
@@ -17,7 +17,7 @@ class RobotMotions(NamedTuple):
 
     Attributes:
         programs: of each robot the addresses of "prepared", "moved", "flown", "begun", "settled", "loops" and "closed"
-            (`robot_programs` and `settling_programs` in `simulate.scenes`); the third is 0 where it does not fly, the next two
+            (`simulate.scenes.robots`); the third is 0 where it does not fly, the next two
             where it has no drives and stops, the last two where it has no loops.
         first_q, first_v, first_u, first_command, first_piece, first_closed, first_freedom, first_axis: where the numbers of
             each robot begin.
@@ -177,6 +177,35 @@ class Pulls(NamedTuple):
     body: Ints
     at: Floats[3]
     value: Floats[6]
+
+
+class Efforts(NamedTuple):
+    """What drives a scene in a step: numbers u, and where each of them acts.
+
+    Attributes:
+        program: the address of (t, q, v, u) → u, by the mechanism's own coordinates and velocities, called before every step;
+            0 where u stays as it is held.
+        number: of steps made since the start.
+        place_q, place_v: of each coordinate and velocity of the mechanism its place among those of bodies, row by row; those of
+            robots, one after the other, stand behind all bodies.
+        q, v: space for them; held: u as it is given; acting: with the values of the program.
+        bodies, pulls, robots, own, commands: of each number of `MovingBodies.effort`, `Pulls.value`, `Robots.effort`,
+            `RobotMotions.u` and `RobotMotions.commands` its place in u, −1 where it is zero.
+    """
+
+    program: Ints
+    number: Floats
+    place_q: Ints
+    place_v: Ints
+    q: Floats
+    v: Floats
+    held: Floats
+    acting: Floats
+    bodies: Ints
+    pulls: Ints
+    robots: Ints
+    own: Ints
+    commands: Ints
 
 
 class Placed(NamedTuple):

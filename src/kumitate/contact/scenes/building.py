@@ -16,6 +16,7 @@ from ..surface import Surface
 from ..touching import points_for, solids_of
 from .arrays import (
     BlockFactors,
+    Efforts,
     Islands,
     Memory,
     MovingBodies,
@@ -97,6 +98,7 @@ def scene_of(
             _rows([list(place.pose.translation) for place in places], 3),
             np.zeros((len(places), 6)),
         ),
+        efforts=_made(Efforts, 0)._replace(program=np.zeros(1, dtype=np.int64), number=np.zeros(1)),
         solids=solids_of([item.geometry.shape for item in items]),
         placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),
         allowed=_allowed(mechanism, found),

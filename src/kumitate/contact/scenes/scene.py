@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 from ..touching.solids import Points, Solids
-from .arrays import BlockFactors, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
+from .arrays import BlockFactors, Efforts, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
 from .rules import Rules
 
 __all__ = ["Scene", "SceneLog"]
@@ -43,7 +43,7 @@ class Scene(NamedTuple):
     """A scene with its work space.
 
     Attributes:
-        rules, bodies, pulls, solids, placed, memory, points, islands, factors, trial: see there.
+        rules, bodies, pulls, efforts, solids, placed, memory, points, islands, factors, trial: see there.
         allowed, pairs, starts, space: see `broad_phase.near_pairs`.
         found: where solids touch; axes: see `narrow_phase.find_points`.
         settled: of sleeping islands, the rows of `SceneLog.touches`, each with the energy gained in a step [J].
@@ -54,6 +54,7 @@ class Scene(NamedTuple):
     rules: Rules
     bodies: MovingBodies
     pulls: Pulls
+    efforts: Efforts
     solids: Solids
     placed: Placed
     allowed: Ints

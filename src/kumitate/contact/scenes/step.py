@@ -8,6 +8,7 @@ from ...dynamics.settling.settled import PASSES
 from ...procedure import Floats, Shaped, local, procedure
 from ..impulse.step import RESTING
 from .broad_phase import near_pairs, place_solids
+from .driving import drive
 from .islands import group
 from .logs import log_record, log_robots, log_touches, work_at
 from .motion import flown, moved, read_state
@@ -42,6 +43,7 @@ def advance_scene(
         ended = _step(scene, q, v, work, log)
         if ended != DONE:
             return ended
+        scene.efforts.number[0] += 1.0
         log.marks[1] += 1
         if log.marks[1] == every:
             log_record(scene, q, v, work, log)
@@ -57,6 +59,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
     if are_finite(bodies.robots) == 0:
         return UNSOLVED
     lie_down(scene)
+    drive(scene, q, v)
     read_state(rules, bodies, scene.pulls, q, v)
     begin_settling(rules, bodies)
     left, done, count = local(2), local(1), 0

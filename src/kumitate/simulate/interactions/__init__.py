@@ -10,13 +10,13 @@ from ...errors import InputError
 from ...model import Mechanism
 from ..parameters import Variation
 from ..stepping.kept import Kept
-from .contract import Asked, Interaction
+from .contract import Asked, Interaction, StepDesign
 
 if TYPE_CHECKING:
     from ...contact.held.point import HeldPoint
     from ...contact.scene import Contact
 
-__all__ = ["Asked", "Interaction", "interaction_of"]
+__all__ = ["Asked", "Interaction", "StepDesign", "interaction_of"]
 
 _KEPT = Kept[Interaction](32)
 #: The integrators of scenes, and "auto".
@@ -32,14 +32,12 @@ def interaction_of(
     integrator: str = "auto",
     *,
     traced: bool = False,
-    outputs: bool = False,
     called: bool = False,
 ) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
     Args:
         traced: whether its steps should be traced, as batches need, where that ends in reasonable time.
-        outputs: whether quantities are computed from every state.
         called: whether functions of the state act on it, or joints follow motions.
 
     Raises:
@@ -60,8 +58,7 @@ def interaction_of(
             return HeldContact.of(mechanism, held, held_method)
     if contact is None:
         return Interaction(mechanism)
-    more = outputs or parameters is not None
-    how = {"traced": traced or more, "called": called, "beyond": more or integrator not in _OF_SCENES}
+    how = {"traced": traced, "called": called, "beyond": integrator not in _OF_SCENES}
     return _contact(mechanism, contact, parameters, how)
 
 

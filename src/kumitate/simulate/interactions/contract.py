@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..parameters import Variation
 from ..prescribed.overlaps import Overlaps
 from ..stepping.choice import chosen_integrator
 from ..stepping.forcing import Forcing
+from ..stepping.layout import InputLayout
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from ...scalar import Program
     from ..results.contact_record import Touched
     from ..stepping.actuation import Actuation
-    from ..stepping.stepper import Stepper
+    from ..stepping.advance import Advance
+    from ..stepping.outputs import Output
+    from ..stepping.stabilisation import Stabilisation
 
-__all__ = ["Asked", "Interaction", "StepKernels", "StepPrograms", "content_of"]
+__all__ = ["Asked", "Interaction", "StepDesign", "StepKernels", "StepPrograms", "content_of"]
 
 
 class Asked(NamedTuple):
@@ -45,14 +48,32 @@ class Asked(NamedTuple):
     equal_steps: bool = False
 
 
+class StepDesign(NamedTuple):
+    """What steps are compiled for.
+
+    Attributes:
+        integrator: of the steps.
+        actuation: the sources of efforts, and how each is evaluated.
+        stabilisation: how loops are kept closed.
+        outputs: the quantities computed at every state that is recorded or looked at.
+        bounds: the limits at which joints stop.
+    """
+
+    integrator: Integrator
+    actuation: Actuation
+    stabilisation: Stabilisation
+    outputs: tuple[Output, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+
+
 class StepKernels(Protocol):
     """What records of contact need of a run's compiled step: functions of (h, q, v, u).
 
     Attributes:
-        left_out: where u has the overlaps that springs of contact leave out.
+        layout: what stands where in u.
     """
 
-    left_out: slice
+    layout: InputLayout
 
     @property
     def dynamics_kernel(self) -> Kernel:
@@ -67,10 +88,10 @@ class StepPrograms(Protocol):
     """What pushes of contact need of a run's step: programs of (h, q, v, u).
 
     Attributes:
-        left_out: as of `StepKernels`.
+        layout: as of `StepKernels`.
     """
 
-    left_out: slice
+    layout: InputLayout
 
     @property
     def jumps(self) -> Program | None:
@@ -85,7 +106,7 @@ class Interaction:
         key: what programs depend on, for finding them again in memory; None if unknown.
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
-        steps_itself: whether its steps are not traced: it then has a `stepper` of its own, which holds efforts over a step.
+        of_many_bodies: whether its steps are not traced, but made over lists of bodies.
         touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
@@ -96,7 +117,7 @@ class Interaction:
     key: Hashable | None = ()
     content: str | None = ""
     plain: Any = None
-    steps_itself: bool = False
+    of_many_bodies: bool = False
     touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
@@ -114,12 +135,18 @@ class Interaction:
         name, step, tolerance, q, v, equal_steps = asked
         return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
 
-    def stepper(
-        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
-        bounds: Sequence[Bound] = (),
-    ) -> Stepper | None:  # fmt: skip
-        """A stepper from a state, of an interaction that steps itself; else None. `bounds`: where joints stop."""
-        return None
+    def advance(self, design: StepDesign) -> Advance:
+        """What advances states by the integrator's steps, with what drives them and all that surrounds them."""
+        from ..stepping.compiled_step import compiled_step  # with the compiler: loaded for the first steps
+
+        return compiled_step(design, self)
+
+    def check(self, stabilisation: Stabilisation) -> None:
+        """Refuses what its steps do not have, before anything is compiled.
+
+        Raises:
+            InputError: with what to do instead.
+        """
 
     def impacts(self, *, resisted: bool, parted: bool = False) -> Program | None:
         """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""

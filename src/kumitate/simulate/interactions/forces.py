@@ -103,7 +103,7 @@ class ForceContact(Interaction):
         return [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
 
     def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
-        found = self.forces.at(q, v, left_out=u[code.left_out]).points
+        found = self.forces.at(q, v, left_out=u[code.layout.at("overlaps")]).points
         return [part for point in found for part in (*point.force, *point.position, *point.normal)]
 
     @cached_property
@@ -140,8 +140,11 @@ class ForceContact(Interaction):
         everything else, which is integrated by the trapezoidal rule with corrected ends: exact if nothing else does work.
         """
         forces = self.forces
-        begun = step.left_out.stop > step.left_out.start
-        left_out = u[:, step.left_out] if begun else np.zeros((len(q), sum(pair.capacity for pair in forces.pairs)))
+        left_out = (
+            u[:, step.layout.at("overlaps")]
+            if step.layout.points
+            else np.zeros((len(q), sum(pair.capacity for pair in forces.pairs)))
+        )
         values = self._pressed(q, v, np.ascontiguousarray(left_out), *self.rows(u))
         found = dict(zip([array.name for array in self._pressed.outputs], values, strict=True))
         acceleration, power = step.dynamics_kernel(NO_STEP, q, v, u)[:2]
@@ -163,7 +166,8 @@ class ForceContact(Interaction):
             work=work,
             gained=work,
         )
-        return Touched(record, acceleration, record.residual, warned=self._thrown(found["gap"][0], slowly=begun))
+        warned = self._thrown(found["gap"][0], slowly=bool(step.layout.points))
+        return Touched(record, acceleration, record.residual, warned=warned)
 
     def overlaps(self, q: np.ndarray) -> Overlaps | None:
         """Those of bodies whose springs would throw the mechanism up (`THROWN`)."""

@@ -71,9 +71,10 @@ def held_motion(
     constant = Forcing(result.mechanism, None, dict.fromkeys(pushes, (0.0,) * 6), dict.fromkeys(drives, ()))
     parts = [result.tau, *pushes.values(), *drives.values()]
     u = np.column_stack(parts)
-    if u.shape != (len(result), constant.size):
+    size = constant.layout.size
+    if u.shape != (len(result), size):
         raise InputError(
-            f"{result.mechanism.name}: efforts of shape {u.shape} are given; there are {len(result)} times and {constant.size} "
+            f"{result.mechanism.name}: efforts of shape {u.shape} are given; there are {len(result)} times and {size} "
             "components of tau, wrenches and loop_tau"
         )
     return _along(HeldDynamics(HeldPoints(result.mechanism, held), method), constant, result.q, result.v, u)
@@ -169,6 +170,6 @@ def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u
         wrenches = Wrenches(tree, applied) if places else None
         return held.observed(tree, q, v, tau, Acting(mechanism.gravity, wrenches, loop_tau))
 
-    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.layout.size}
     arrays = Kernel(trace(observed, inputs, f"held_{held.method}_{mechanism.name}"))(q, v, u)
     return {name: HeldMotion(*(array[:, k] for array in arrays)) for k, name in enumerate(held.points.names)}

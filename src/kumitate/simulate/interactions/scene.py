@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...analysis.loop_motion import loop_coordinates
-from ...compile import Kernel
 from ...contact.plan import ContactPlan, pairs_of_scene
 from ...contact.scene import Contact
 from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import free_links, robot_parts
 from ...contact.scenes.robots import let_go
-from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import find
 from ...contact.settings import as_plain
-from ...contact.shapes import FAR
 from ...errors import InputError
-from ...model import Bound, Command, Mechanism, freedoms
+from ...model import Mechanism, drive_states
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
-from ..results.contact_record import ContactRecord, Touched, thrown
 from ..scenes.free_rows import FreeRows
-from ..scenes.pages import PAGES, ScenePage
-from ..scenes.quantities import Quantities
-from ..scenes.robots import RobotSteps, with_robots
-from ..scenes.stepper import Logged, SceneStepper
-from ..stepping.actuation import Actuation
-from ..stepping.choice import EXPLICIT
-from ..stepping.equations import parts_of
-from ..stepping.forcing import Forcing
-from ..stepping.stiffness import fastest_rate
-from .contract import Asked, Interaction
+from ..scenes.many_bodies import ManyBodies, robots_of
+from ..scenes.robots import with_robots
+from ..stepping.stabilisation import Stabilisation
+from .contract import Asked, Interaction, StepDesign
 from .traced_or_scene import BEGINS
 
 __all__ = ["SceneContact"]
 
-#: With the option "sleeping", bodies sleep after this many steps in which they have hardly moved.
-PATIENCE = 20
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
 #: To compile a scene for the first time, and the equations of motion of each robot in it [s].
@@ -53,12 +40,12 @@ class SceneContact(Interaction):
     """Contact of a mechanism of many free bodies.
 
     Attributes:
-        steps_itself: its steps are not traced, but made by a `SceneStepper`.
+        of_many_bodies: its steps are made over lists of bodies.
     """
 
     mechanism: Mechanism
     contact: Contact
-    steps_itself = True
+    of_many_bodies = True
 
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
@@ -123,170 +110,21 @@ class SceneContact(Interaction):
         near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
         return list(dict.fromkeys(f"{self.names[a]!r} on {self.names[b]!r}" for a, b in near))
 
-    def page(self) -> ScenePage:
-        """What steps call, by the model of contact."""
-        return PAGES[self.contact.model](self.mechanism, self.contact)
+    def advance(self, design: StepDesign) -> ManyBodies:
+        """The steps of the scene."""
+        return ManyBodies(self, design)
 
-    def stepper(
-        self, actuation: Actuation, integrator: Integrator, step: float, q: np.ndarray, v: np.ndarray,
-        bounds: Sequence[Bound] = (),
-    ) -> SceneStepper:  # fmt: skip
-        """A stepper of the scene from a state."""
-        return SceneStepper(SceneCode(self, integrator, actuation.forcing), actuation, step, q, v, bounds)
-
-    def record_of(self, found: Sequence[Logged], page: ScenePage, h: float, q: np.ndarray, v: np.ndarray) -> Touched:
-        """The record of the steps of length h that begin at the states (n, nq), (n, nv), from all that was logged."""
-        rows = len(q)
-        begins = np.concatenate([part.begins for part in found])
-        first = np.searchsorted(begins, begins[-1] * np.arange(rows) // max(rows - 1, 1))
-        sums = np.maximum.reduceat(np.concatenate([part.log.sums for part in found]), first)
-        added = np.add.reduceat(np.concatenate([part.log.sums[:, 3:] for part in found]), first)
-        acceleration = self._acceleration(found, first, h, v)
-        starts = np.cumsum([0, *(len(part.begins) for part in found)])
-        touches = np.concatenate([part.log.touches + start * _UNIT for part, start in zip(found, starts, strict=False)])
-        row_of = np.full(len(begins), -1)
-        row_of[first] = np.arange(rows)
-        touches[:, 0] = row_of[touches[:, 0].astype(int)]
-        record = self._record(touches[touches[:, 0] >= 0.0], rows, sums, added)
-        stiffness = np.array([self.contact.where(*pair).stiffness or 0.0 for pair in record.bodies], dtype=float)
-        closes, warned = page.overlap(h, self.names)
-        warned = (*warned, *thrown(self.mechanism, record, stiffness))
-        return Touched(record, acceleration, sums[:, 1], np.where(stiffness > 0.0, np.inf, closes), warned)
-
-    def _acceleration(self, found: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
-        """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""
-        bodies, rows = len(self.mechanism.tree.links), FreeRows(self.mechanism)
-        reached = np.concatenate([part.log.reached for part in found]).reshape(-1, bodies, 6)[first][:, rows.links]
-        twists, acceleration = v[:, rows.v], np.zeros_like(v)
-        rates = (reached - twists) / h
-        rates[:, :, 3:] += np.cross(twists[:, :, 3:], twists[:, :, :3])
-        acceleration[:, rows.v] = rates
-        for robot in robots_of(self.mechanism):
-            after = np.concatenate([part.reached[robot.number] for part in found])[first]
-            acceleration[:, robot.part.v] = robot.acceleration(h, after, v[:, robot.part.v])
-        return acceleration
-
-    def _record(self, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:
-        """One point per pair of solids that ever pushed each other, at the center of its normal forces."""
-        at, solids = touches[:, 0].astype(int), touches[:, 1:3].astype(int)
-        pairs, column = np.unique(solids, axis=0, return_inverse=True)
-        column = column.reshape(-1)
-        shape = (rows, len(pairs))
-        load = np.einsum("nk,nk->n", touches[:, 3:6], touches[:, 9:12])
-        total = np.zeros(shape)
-        np.add.at(total, (at, column), load)
-        share = load / np.where(total[at, column] > 0.0, total[at, column], 1.0)
-
-        def mean(columns: slice, weight: np.ndarray) -> np.ndarray:
-            out = np.zeros((*shape, columns.stop - columns.start))
-            np.add.at(out, (at, column), touches[:, columns] * weight[:, None])
-            return out
-
-        normal = mean(slice(9, 12), share)
-        length = np.linalg.norm(normal, axis=2, keepdims=True)
-        gap, friction = np.full(shape, np.inf), np.zeros(shape)
-        np.minimum.at(gap, (at, column), touches[:, 12])
-        np.maximum.at(friction, (at, column), touches[:, 16])
-        return ContactRecord(
-            bodies=tuple((self.names[a], self.names[b]) for a, b in pairs),
-            force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
-            normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
-            velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2],
-            work=added[:, 1], gained=added[:, 0],
-            moment=mean(slice(17, 20), np.ones(len(touches))) if self.contact.turns else None,
-        )  # fmt: skip
-
-
-def robots_of(
-    mechanism: Mechanism, places: Sequence[str] = (), drives: Iterable[str] = (), bounds: Sequence[Bound] = (), *,
-    flies: bool = False,
-) -> list[RobotSteps]:  # fmt: skip
-    """The robots of a mechanism, with the places of wrenches on them, the loops that are driven, and limits that are stops."""
-    parts, driven = robot_parts(mechanism), [joint.name for joint in mechanism.driven]
-    return [RobotSteps(part, number, places, list(drives), driven, bounds, flies) for number, part in enumerate(parts)]
-
-
-#: Touches are logged with the number of their record; this row moves them on by one record.
-_UNIT = np.array([1.0] + [0.0] * 19)
-
-
-class SceneCode:
-    """What a `SceneStepper` and results of its runs need in place of a compiled step.
-
-    Attributes:
-        mechanism, integrator: as of a `StepCode`.
-        alone: whether nothing touches the mechanism.
-    """
-
-    alone = False
-
-    def __init__(self, interaction: SceneContact, integrator: Integrator, forcing: Forcing):
-        self.mechanism, self.integrator, self._interaction = interaction.mechanism, integrator, interaction
-        self._forcing = forcing
-        self._robots = robots_of(self.mechanism)
-        self.code = self
-
-    @cached_property
-    def _quantities(self) -> Quantities:
-        """Only results want them."""
-        return Quantities(self.mechanism, self._robots)
-
-    def scene(self, step: float, places: Sequence[str]) -> Scene:
-        """A scene to step."""
-        contact, flies = self._interaction.contact, getattr(self.integrator, "flight", None) is not None
-        patience = PATIENCE if contact.options.get("sleeping") else 0
-        return scene_of(self.mechanism, contact, places, step=step, patience=patience, flies=flies)
-
-    def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
-        """Energies, center of mass and momentum of states (n, nq), (n, nv); efforts (n, size) do not matter."""
-        return self._quantities(q, v)
-
-    def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """States (n, nq), (n, nv) with the loops of their robots closed."""
-        q, v = q.copy(), v.copy()
-        for robot in self._robots:
-            if robot.part.mechanism.tree.closed:
-                q[:, robot.part.q], v[:, robot.part.v] = robot.projection(q[:, robot.part.q], v[:, robot.part.v])
-        return q, v
-
-    def robots(
-        self, step: float, places: Sequence[str], q: np.ndarray, v: np.ndarray, bounds: Sequence[Bound]
-    ) -> list[RobotSteps]:
-        """The robots of the scene; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
-        flies = getattr(self.integrator, "flight", None) is not None
-        found = robots_of(self.mechanism, places, self._forcing.drives, bounds, flies=flies)
-        for robot in found:
-            rate, _ = fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])
-            robot.flies = robot.flies and rate * step < EXPLICIT
-        return found
-
-    def page(self) -> ScenePage:
-        """What its steps call."""
-        return self._interaction.page()
-
-    @property
-    def efforts_follow(self) -> bool:
-        """Whether efforts at joints follow from the state, as those of drives do."""
-        return bool(self.mechanism.driven)
-
-    def efforts_kernel(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The efforts at the joints (n, `freedoms`) at states, those of a controller and of drives; as of a `StepCode`."""
-        m = self.mechanism
-        total = np.zeros((len(u), freedoms(m)))
-        total[:, : m.nv] = u[:, : m.nv]
-        if freedoms(m) > m.nv:
-            q, v = (np.hstack(pair) for pair in zip((q, v), self._loop_coordinates(q, v), strict=True))
-        for joint, command in zip(m.driven, parts_of(self._forcing, u.T).commands, strict=True):
-            commands = (Command(*values) for values in np.array(command).T.tolist())
-            states = zip(q[:, joint.q].tolist(), v[:, joint.v].tolist(), commands, strict=True)
-            wished = [joint.drive.law(*state).effort for state in states]
-            total[:, joint.v] += np.clip(np.array(wished, dtype=float), -joint.limit, joint.limit)
-        return total
-
-    @cached_property
-    def _loop_coordinates(self) -> Kernel:
-        return Kernel(loop_coordinates(self.mechanism))
-
-    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """The efforts along a run, which are those that were held."""
-        return np.broadcast_to(held, (len(time), held.shape[-1]))
+    def check(self, stabilisation: Stabilisation) -> None:
+        """Refuses drives with states of their own, and loops that are closed otherwise than by projection."""
+        for joint in self.mechanism.driven:
+            if drive_states(joint.drive):
+                raise InputError(
+                    f"{self.mechanism.name}: the {joint.drive.kind} drive of {joint.name!r} has a state of its own, which "
+                    f"scenes of many free bodies cannot simulate; take it out by with_drives({{{joint.name!r}: None}})"
+                )
+        if not stabilisation.projects and self.mechanism.tree.closed:
+            closing = [*(loop.name for loop in self.mechanism.loops), *(item.name for item in self.mechanism.couplings)]
+            raise InputError(
+                f"{self.mechanism.name}: a scene of many free bodies closes its loops ({', '.join(closing)}) by projection "
+                "after every step, not by errors that decay; leave out `baumgarte`"
+            )

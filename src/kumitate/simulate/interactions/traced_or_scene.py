@@ -78,10 +78,10 @@ def why_traced(mechanism: Mechanism, contact: Contact) -> str:
     if _are_few(mechanism, contact):
         bodies = len(free_links(mechanism))
         return f"{BEGINS[contact.model].words}, and {'1 is' if bodies == 1 else f'{bodies} are'} free"
-    traced = f"up to {MOST_TRACED} free bodies are traced for batches, outputs and parameters, "
+    traced = f"up to {MOST_TRACED} free bodies are traced for batches, "
     traced += f"{BEGINS[contact.model].alone} also for functions"
     if contact.model in FORCE_MODELS:
-        traced = "any number of bodies is traced for outputs, parameters and integrators that scenes do not have"
+        traced = "any number of bodies is traced for integrators that scenes do not have"
     return _fault_of(mechanism, contact) or traced
 
 

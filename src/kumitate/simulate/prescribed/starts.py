@@ -29,7 +29,7 @@ def check_followed(mechanism: Mechanism, around: StepsAround) -> None:
     Raises:
         InputError: with points held on surfaces, in scenes of many bodies, in long chains that are compiled as loops.
     """
-    if around.steps_itself or around.held is not None:
+    if around.of_many_bodies or around.held is not None:
         where, remedy = "points are held on surfaces", "the motions, or these, out"
         if around.held is None:
             where = "contact is computed as a scene, as of many free bodies or of shapes that only scenes know"
@@ -46,7 +46,7 @@ class StepsAround(Protocol):
     """What a simulation's interaction says of itself."""
 
     @property
-    def steps_itself(self) -> bool: ...
+    def of_many_bodies(self) -> bool: ...
     @property
     def held(self) -> object | None: ...
 

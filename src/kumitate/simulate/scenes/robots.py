@@ -4,28 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ... import kinematics
+from ...analysis import joint_accelerations, joint_motion
 from ...compile import Kernel, found_or_traced
 from ...compile.stored import StoredProgram
-from ...contact.scenes.arrays import RobotMotions, Robots
+from ...contact.impulse.problem import inertia
+from ...contact.scenes.arrays import RobotMotions
 from ...contact.scenes.building import rows_of, with_efforts
 from ...contact.scenes.parts import RobotPart
 from ...contact.scenes.scene import Scene
-from ...model import Bound, freedoms
+from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
+from ...dynamics.loops.jacobian import loop_jacobian
+from ...dynamics.settling.advances import advances
+from ...dynamics.settling.drives import DriveForce, drive_forces
+from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
+from ...dynamics.settling.stops import Stop, stops_at
+from ...model import Bound, Command, Mechanism, PerLink, Tree, bounds_of, freedoms
 from ...model.digest import digest
 from ...procedure.located import LocatedProgram
-from ...scalar import Program, trace
+from ...scalar import Program, Scalar, call, is_zero, trace
+from ...spatial import Transform
 from ..integrators import RK4
-from ..stepping.equations import dynamics_program, observables_program, projection_program, seen_program
+from ..stepping.driven import drive_power
+from ..stepping.equations import applied_power, dynamics_program, observables_program, projection_program, seen_program
 from ..stepping.forcing import Forcing
+from ..stepping.layout import InputLayout, StepInputs
 from ..stepping.system import step_program
-from .robot_programs import ROW, loop_program, moved_program, prepared_program
-from .settling_programs import begun_program, bounds_on, pieces_of, settled_program
 
-__all__ = ["RobotSteps", "with_robots"]
+__all__ = ["RobotSteps", "begun_program", "bounds_on", "settled_program", "with_robots"]
+
+#: The velocities of a robot stand in rows of so many.
+ROW = 6
 
 
 class RobotSteps:
@@ -63,17 +76,14 @@ class RobotSteps:
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         motions.programs[self.number, list(programs)] = [located.address for located in self._located.values()]
 
-    def put_efforts(
-        self, robots: Robots, tau: np.ndarray, pulls: np.ndarray, commands: np.ndarray, loop_tau: Mapping[str, np.ndarray]
-    ) -> None:  # fmt: skip
-        """Writes the efforts of a step: of those of all joints (nv), wrenches (places, 6), commands (drives, 3) and loops."""
-        own, first = robots.motions, ROW * int(robots.first_row[self.number])
-        robots.effort.reshape(-1)[first : first + len(self.part.v)] = tau[self.part.v]
-        u = own.u[own.first_u[self.number] : own.first_u[self.number + 1]]
-        u[:] = np.concatenate([tau[self.part.v], *(pulls[k] for k in self.places), *(loop_tau[name] for name in self.drives)])
-        if self.settles and self._drives:
-            given = own.commands[own.first_command[self.number] : own.first_command[self.number + 1]]
-            given[:] = commands[self._drives].reshape(-1)
+    def efforts(self, layout: InputLayout) -> tuple[list[int], list[int], list[int]]:
+        """Where u has its efforts at joints (6 · rows), those that free flight takes, and its commands (`arrays.Efforts`)."""
+        joints = self.part.v.tolist()
+        filled = [*joints, *[-1] * (ROW * rows_of(self.part) - len(joints))]
+        wrenches, loops = layout.group("wrenches"), layout.group("loop_tau")
+        taken = [*(wrenches[name] for name in self.places.values()), *(loops[name] for name in self.drives)]
+        commands = [own.start + drive for drive in self._drives for own in layout.group("commands").values()]
+        return filled, [*joints, *(k for own in taken for k in range(own.start, own.stop))], commands or [-1, -1, -1]
 
     @property
     def settles(self) -> bool:
@@ -175,3 +185,234 @@ def with_robots(scene: Scene, robots: Sequence[RobotSteps]) -> Scene:
     for robot in robots:
         robot.locate(made.bodies.robots.motions)
     return made
+
+
+def prepared_program(mechanism: Mechanism) -> Program:
+    """(h, q, v) → what the impulses of a step need: see `MovingBodies` and `Robots` of `contact.scenes.arrays`.
+
+    Of every link its pose (12: a rotation row by row, a position [m]); of every velocity (6 · rows) the twist of its joint's
+    link about the own origin; the blocks (rows, rows, 6, 6) of the inertia of a step implicit in damping and springs; and the
+    velocities (rows, 6) after such a step without drives, in the axes before it.
+    """
+
+    def prepared(h: Scalar, q: Any, v: Any) -> dict[str, Any]:
+        tree, nv = mechanism.base_parameter_tree, mechanism.nv
+        acting = Acting(mechanism.gravity, implicit_step=h)
+        rates = aba_with_loops(tree, q, v, [0.0] * nv, acting)
+        turning = kinematics.turning(tree, v)
+        free = [v[k] + h * (rates[k] - turning[k]) if k < nv else 0.0 for k in _padded(nv)]
+        poses = kinematics.link_poses(mechanism.tree, q)
+        M = _whole_inertia(tree, q, v, h)
+        entries = [[M[i].get(k, 0.0) if i < nv and k < nv else float(i == k) for k in _padded(nv)] for i in _padded(nv)]
+        rows = range(len(_padded(nv)) // ROW)
+        return {
+            "poses": [
+                [*(x for row in pose.rotation.matrix() for x in row), *pose.translation]
+                for pose in (poses[link] for link in mechanism.tree.links)
+            ],
+            "columns": _columns(mechanism.tree, poses, q),
+            "inertia": [[[line[_row(k)] for line in entries[_row(i)]] for k in rows] for i in rows],
+            "undriven": [free[_row(i)] for i in rows],
+        }
+
+    return trace(prepared, {"h": (), "q": mechanism.nq, "v": mechanism.nv}, f"prepared_{mechanism.name}")
+
+
+def _whole_inertia(tree: Tree, q: Any, v: Any, h: Scalar) -> list[dict[int, Scalar]]:
+    """M of a step h, with the inertias of damping and springs along loops."""
+    M = inertia(tree, q, v, h)
+    found = [dict(M[i]) for i in range(tree.nv)]
+    if tree.closed:
+        motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+        rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
+        soft = [row for row in rows if not is_zero(row.softness)]
+        for row, rates in zip(soft, loop_jacobian(tree, motions, soft), strict=True):
+            entries = {k: rate for k, rate in enumerate(rates) if not is_zero(rate)}
+            for i, left in entries.items():
+                for k, right in entries.items():
+                    found[i][k] = found[i].get(k, 0.0) + left * right / row.softness
+    return found
+
+
+def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) -> Program:
+    """(h, q, v, u) → what closes the loops of a robot.
+
+    "closed" (rows of G, rows of six, 6): G v are the rates at which loops and couplings open. "along" (rows, 6): the efforts at
+    the joints that are equal to those in loops. "axes" (degrees of freedom of loops, rows, 6): their rates per velocity; a row
+    of zeros where no loop joint has a drive of its own.
+
+    Args:
+        drives: by the name of a loop with drives, where its efforts begin in u.
+        efforts: how many numbers u has.
+    """
+
+    def loops(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        tree, nv = mechanism.base_parameter_tree, mechanism.nv
+        motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
+        rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
+        closed = loop_jacobian(tree, motions, [row for row in rows if is_zero(row.softness)])
+        along, axes = list[Scalar]([0.0] * nv), list[list[Scalar]]()
+        for chord, closing in zip(tree.chords, closings, strict=True):
+            own = loop_jacobian(tree, motions, chord_rows(tree, motions, chord, closing)[1])
+            axes += own
+            for k, rates in enumerate(own if chord.name in drives else (), drives.get(chord.name, 0)):
+                along = [effort + rate * u[k] for effort, rate in zip(along, rates, strict=True)]
+        nothing = [[0.0] * nv]
+        return {
+            "closed": [in_rows(rates) for rates in closed or nothing],
+            "along": in_rows(along),
+            "axes": [in_rows(rates) for rates in (axes if freedoms(mechanism) > nv else nothing)],
+        }
+
+    return trace(loops, {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": efforts}, f"loops_{mechanism.name}")
+
+
+def moved_program(mechanism: Mechanism) -> Program:
+    """(h, q, v, after, tau) → q, v after a step with the velocities `after` all along it, in the axes before it (Moreau 1988);
+    and the power of tau and of what resists, at the mean of both velocities, as the kinetic energy requires [W].
+    """
+
+    def moved(h: Scalar, q: Any, v: Any, after: Any, tau: Any) -> dict[str, Any]:
+        tree, move = mechanism.tree, [h * rate for rate in after]
+        mean = [0.5 * (a + b) for a, b in zip(v, after, strict=True)]
+        return {
+            "q": kinematics.normalized(tree, kinematics.integrate(tree, q, move)),
+            "v": kinematics.carried(tree, after, move),
+            "power": applied_power(mechanism, q, mean, StepInputs(tau)),
+        }
+
+    nv = mechanism.nv
+    return trace(moved, {"h": (), "q": mechanism.nq, "v": nv, "after": nv, "tau": nv}, f"moved_{mechanism.name}")
+
+
+def in_rows(values: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Velocities or efforts in rows of six, the last filled up by zeros."""
+    filled = [*values, *[0.0] * (len(_padded(len(values))) - len(values))]
+    return [filled[_row(k)] for k in range(len(filled) // ROW)]
+
+
+def _row(number: int) -> slice:
+    return slice(ROW * number, ROW * number + ROW)
+
+
+def _padded(nv: int) -> range:
+    """The velocities of whole rows."""
+    return range(-(-nv // ROW) * ROW)
+
+
+def _columns(tree: Tree, poses: PerLink[Transform], q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Of every velocity, filled up to whole rows, [ω; v] of its joint's link about the own origin, in the axes of the world."""
+    found: list[list[Scalar]] = [[0.0] * 6 for _ in _padded(tree.nv)]
+    for link in tree.links:
+        for k, S in enumerate(link.kind.subspace(link.coordinates(q)), link.v_start):
+            found[k] = [*poses[link].rotation.rotate(S.angular), *poses[link].rotation.rotate(S.linear)]
+    return found
+
+
+def bounds_on(part: RobotPart, bounds: Sequence[Bound]) -> list[Bound]:
+    """Those of the limits of a scene that are of a robot, with its own numbers."""
+    there = {(bound.name, bound.sign) for bound in bounds}
+    return [bound for bound in bounds_of(part.mechanism) if (bound.name, bound.sign) in there]
+
+
+def pieces_of(mechanism: Mechanism, bounds: Sequence[Bound]) -> int:
+    """How many numbers say which pieces of drives and stops hold."""
+    shifts = len(bounds) if _curved(mechanism, bounds) else 0
+    return 2 * len(mechanism.driven) + 2 * len(bounds) + 1 + shifts
+
+
+def begun_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
+    """(h, q, v, commands) → the pieces of a step's first pass, their efforts, and the inertias that reduce these.
+
+    These are of all velocities as in rows of six, then of the degrees of freedom of driven loops (`freedoms`). "carried",
+    likewise: the velocities that rates of change over the step count from, in the axes after it.
+    """
+
+    def begun(h: Scalar, q: Any, v: Any, commands: Any) -> dict[str, Any]:
+        wished, stops = _acting(mechanism, bounds, h, q, v, commands)
+        now = starting(wished, stops, curved=_curved(mechanism, bounds))
+        turning = kinematics.turning(mechanism.tree, v)
+        carried = [rate - h * turned for rate, turned in zip(v, turning, strict=True)]
+        if freedoms(mechanism) > mechanism.nv:  # a · v̇ counts from there, without the accelerations of loops at v̇ = 0
+            speeds = joint_motion(mechanism, q, carried)[1][mechanism.nv :]
+            own = joint_accelerations(mechanism, q, v, [0.0] * mechanism.nv)[mechanism.nv :]
+            carried += [speed - h * rate for speed, rate in zip(speeds, own, strict=True)]
+        return {**_written(mechanism, stops, h, now), "carried": _filled(mechanism, carried)}
+
+    return trace(begun, _inputs(mechanism), f"begun_{mechanism.name}")
+
+
+def settled_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
+    """(h, q, v, commands, rates, pieces) → what rates of change (nv) over a step lead to: pieces, efforts, inertias; whether
+    they are others than those that the rates result from; and the work of drives and stops in the step [J].
+    """
+
+    def settled(h: Scalar, q: Any, v: Any, commands: Any, rates: Any, pieces: Any) -> dict[str, Any]:
+        wished, stops = _acting(mechanism, bounds, h, q, v, commands)
+        place, speeds = joint_motion(mechanism, q, v)
+        after = [rate + h * change for rate, change in zip(v, rates, strict=True)]
+        if freedoms(mechanism) > mechanism.nv:
+            turned = [rate + turn for rate, turn in zip(rates, kinematics.turning(mechanism.tree, v), strict=True)]
+            rates = [*rates, *joint_accelerations(mechanism, q, v, turned)[mechanism.nv :]]
+        found = {"rates": rates}
+        if _curved(mechanism, bounds):
+            found["advances"] = advances(stops, place, lambda: _ends(mechanism, bounds, h, q, after), after, rates, h)
+        end = seen(mechanism.driven, wished, stops, h, found, _read(mechanism, stops, pieces))
+        work = h * drive_power(mechanism.driven, wished, speeds, rates, h)
+        for stop, force in zip(stops, end.multipliers, strict=True):
+            k = stop.bound.v
+            work = work + h * force * stop.bound.sign * (speeds[k] + 0.5 * h * rates[k])
+        return {**_written(mechanism, stops, h, end), "unsettled": end.unsettled, "work": work}
+
+    inputs = _inputs(mechanism) | {"rates": mechanism.nv, "pieces": pieces_of(mechanism, bounds)}
+    return trace(settled, inputs, f"settled_{mechanism.name}")
+
+
+def _inputs(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
+    return {"h": (), "q": mechanism.nq, "v": mechanism.nv, "commands": (max(len(mechanism.driven), 1), 3)}
+
+
+def _acting(
+    mechanism: Mechanism, bounds: Sequence[Bound], h: Scalar, q: Any, v: Any, commands: Any
+) -> tuple[list[DriveForce], list[Stop]]:
+    """The efforts of drives without their limits, and the stops, at a state."""
+    asked = [Command(*commands[k]) for k in range(len(mechanism.driven))]
+    place, speeds = joint_motion(mechanism, q, v)
+    return drive_forces(mechanism.driven, place, speeds, asked, (), h), stops_at(mechanism, bounds, place, speeds, h)
+
+
+def _curved(mechanism: Mechanism, bounds: Sequence[Bound]) -> bool:
+    """As of `dynamics.settling.settled`."""
+    return bool(bounds and mechanism.loops)
+
+
+def _ends(mechanism: Mechanism, bounds: Sequence[Bound], h: Scalar, q: Any, after: Sequence[Scalar]) -> list[Scalar]:
+    """The gaps of stops after a step with the velocities `after`, with the loops closed."""
+    end = kinematics.integrate(mechanism.tree, q, [h * rate for rate in after])
+    place, _ = joint_motion(mechanism, call(projection_program(mechanism), end, list(after))["q"], after)
+    return [bound.gap(place) for bound in bounds]
+
+
+def _read(mechanism: Mechanism, stops: Sequence[Stop], pieces: Any) -> Settled:
+    drives, count = len(mechanism.driven), len(stops)
+    efforts, rest = pieces[: 2 * drives], pieces[2 * drives :]
+    forces = [DriveForce(efforts[k], efforts[drives + k]) for k in range(drives)]
+    shifts = list(rest[2 * count + 1 :])
+    return Settled({}, forces, list(rest[:count]), list(rest[count : 2 * count]), 0.0, rest[2 * count], shifts)
+
+
+def _written(mechanism: Mechanism, stops: Sequence[Stop], h: Scalar, now: Settled) -> dict[str, Any]:
+    """Pieces as numbers, and what they push with."""
+    effort: list[Scalar] = [0.0] * freedoms(mechanism)
+    resisting: list[Scalar] = [0.0] * freedoms(mechanism)
+    for push in pushes_of(mechanism.driven, stops, h, now):
+        effort[push.index] = effort[push.index] + push.effort
+        resisting[push.index] = resisting[push.index] + push.resisting
+    drives = [force.effort for force in now.drives] + [force.resisting for force in now.drives]
+    pieces = [*drives, *now.multipliers, *now.holds, now.passes, *now.shifts]
+    return {"pieces": pieces, "effort": _filled(mechanism, effort), "resisting": _filled(mechanism, resisting)}
+
+
+def _filled(mechanism: Mechanism, values: Sequence[Scalar]) -> list[Scalar]:
+    """Values of all degrees of freedom (`freedoms`), those of the tree as in rows of six."""
+    return [*(value for row in in_rows(values[: mechanism.nv]) for value in row), *values[mechanism.nv :]]

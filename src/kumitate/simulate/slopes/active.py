@@ -74,7 +74,7 @@ def active_sets(
 ) -> ActiveSet:
     """The modes in the steps from states (..., nq), (..., nv) with efforts (..., size of u) to `q_after`."""
     lead, h = q.shape[:-1], simulation.step_size
-    compiled = simulation.compiled
+    compiled = simulation.straight
     code, names, found = compiled.code, list[str](), list[tuple[np.ndarray, np.ndarray]]()
     if code.touches or code.bounds:
         flat = [part.reshape(-1, part.shape[-1]) for part in (q, v, u)]

@@ -26,7 +26,6 @@ from ...model.joints import JointKind
 from ...scalar import Program, Scalar, call, equal, inlined_slopes, is_zero, select, trace
 from ...scalar import jacobian as derivatives
 from ...spatial import dot
-from ..stepping.equations import parts_of
 from ..stepping.forcing import Forcing
 from .effort_columns import SparseColumn
 
@@ -50,10 +49,10 @@ class StepBalance(NamedTuple):
 
 def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: Any, u: Any) -> StepBalance:
     """The balance at the velocities `after` the step."""
-    tree, parts = m.base_parameter_tree, parts_of(forcing, u)
+    tree, parts = m.base_parameter_tree, forcing.layout.unpack(u)
     rates = [(b - a) / h for a, b in zip(v, after, strict=True)]
     a = [rate + turn for rate, turn in zip(rates, turning(m.tree, v), strict=True)]
-    wrenches = Wrenches(tree, parts.applied) if parts.applied else None
+    wrenches = Wrenches(tree, parts.wrenches) if parts.wrenches else None
     slopes = rnea_derivatives(tree, q, v, a, gravity=m.gravity, wrenches=wrenches)
     M, by_q, by_v = slopes.by_a, slopes.by_q, slopes.by_v
     for link in tree.links:
@@ -63,7 +62,7 @@ def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: An
             M[i][i] = M[i][i] + (resisting[k] - link.armature[k])
             by_v[i][i] = by_v[i][i] + h * (link.stiffness[k] + curves[k] * a[i])
     efforts: list[SparseColumn] = []
-    for name in parts.applied:
+    for name in parts.wrenches:
         efforts += [{k: x for k, x in enumerate(row) if not is_zero(x)} for row in jacobian(tree, q, tree.places[name])]
     efforts += _add_drives(m, parts.commands, len(forcing.commands), slopes, rates, q, v, h)
     efforts += [{} for _ in range(len(u) - m.nv - len(efforts))]

@@ -164,7 +164,7 @@ def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:
         a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, u, 0.0)
         return {"a": a, "by_x": beside(by_q, by_v).rows, "by_u": by_u.rows}
 
-    return trace(accelerated, {"q": m.nq, "v": m.nv, "u": forcing.size}, f"accelerated_{m.name}")
+    return trace(accelerated, {"q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"accelerated_{m.name}")
 
 
 def _chain_program(n: int, width: int) -> Program:

@@ -39,7 +39,7 @@ class SlopedStep:
                 from Python, with points held on surfaces.
         """
         _check(simulation)
-        self._simulation, self._code = simulation, simulation.compiled.code
+        self._simulation, self._code = simulation, simulation.straight.code
         self.places = _places(simulation.actuation.forcing)
         self._columns = max((place.stop for place in self.places.values()), default=0)
 
@@ -101,7 +101,7 @@ def _places(forcing: Forcing) -> dict[str, slice]:
     sizes = {"tau": forcing.mechanism.nv, **dict.fromkeys(forcing.places, 6), **forcing.drives}
     for name, size in sizes.items():
         found[name], at = slice(at, at + size), at + size
-    return {**found, **forcing.commanded, **{name: forcing.own[name] for name in forcing.inputs}}
+    return {**found, **forcing.layout.group("commands"), **{name: forcing.own[name] for name in forcing.inputs}}
 
 
 def _check(simulation: MechanismSimulation) -> None:
@@ -117,7 +117,7 @@ def _check(simulation: MechanismSimulation) -> None:
                 f"{owner}: the step cannot be differentiated: {line}. Write the function with plain operators and NumPy's "
                 "functions and without memory, or leave it out and give its values as `tau`"
             )
-    if simulation.interaction.steps_itself:
+    if simulation.compiled.refusal:
         raise InputError(
             f"{owner}: steps of a scene of many bodies cannot be differentiated, as the solvers of scenes have no derivatives. "
             "Up to four free bodies are traced, and their steps differentiated, with Simulation(side_by_side=True)"

@@ -61,15 +61,18 @@ class Actuation:
 
     @classmethod
     def of(
-        cls, forcing: Forcing, q: np.ndarray, v: np.ndarray, *, traced: bool = True, sampled: bool = False, stages: bool = False
-    ) -> Actuation:
+        cls, forcing: Forcing, q: np.ndarray, v: np.ndarray, *, traced: bool = True, sampled: bool = False,
+        stages: bool = False, held: bool = False,
+    ) -> Actuation:  # fmt: skip
         """How a forcing is evaluated in a run that starts at (q, v).
 
         Args:
             traced: whether functions may be compiled.
             sampled: whether all functions are called at multiples of a sample time and held in between.
             stages: whether functions that keep state are also called at every stage.
+            held: whether steps have no stages: what cannot be compiled is called once per step.
         """
+        stages = stages and not held
         states = _states_to_try(forcing, q, v)
         verdicts: list[Verdict | None] = []
         how: list[How] = []
@@ -79,6 +82,8 @@ class Actuation:
             verdict = _verdict(source, states, len(names), reads, forcing.plain) if judge else None
             verdicts.append(verdict)
             how.append(How.COMPILED if given else _how(source, verdict, traced=traced, sampled=sampled, stages=stages))
+        if held:
+            how = [How.EACH_STEP if each is How.EACH_STAGE else each for each in how]
         return cls(forcing, tuple(verdicts), tuple(how))
 
     @property
@@ -196,12 +201,12 @@ class Actuation:
                 f"{forcing.mechanism.name}: there is no parameter {next(iter(given))!r}; make the simulation with "
                 f"parameters={sorted(map(str, given))}"
             )
-        forcing.parameters.put(u[:, forcing.row], given)
+        forcing.parameters.put(u[:, forcing.layout.at("parameters")], given)
 
     def parameters(self, u: np.ndarray) -> dict[str, np.ndarray]:
         """The values of parameters in u (..., size), by the names that they were asked for."""
         varied = self.forcing.parameters
-        return {} if varied is None else varied.shown(u[..., self.forcing.row])
+        return {} if varied is None else varied.shown(u[..., self.forcing.layout.at("parameters")])
 
     def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
         owner, known = self.forcing.mechanism.name, self.forcing.inputs
@@ -244,9 +249,9 @@ class Actuation:
                 own = range(len(taken), len(taken) + len(names))
                 compiled = how is How.COMPILED
                 taken += list(forcing.values(k, t, SymbolArray(q), SymbolArray(v), inputs)) if compiled else [u[i] for i in own]
-            return taken + [u[i] for i in range(len(taken), forcing.size)]
+            return taken + [u[i] for i in range(len(taken), forcing.layout.size)]
 
-        return trace(actuation, {"t": (), "q": m.nq, "v": m.nv, "u": forcing.size}, "actuation")
+        return trace(actuation, {"t": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, "actuation")
 
     def _those(self, kinds: set[How]) -> list[int]:
         return [k for k, how in enumerate(self.how) if how in kinds]

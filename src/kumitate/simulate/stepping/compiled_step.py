@@ -4,25 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
-from ...model import Bound
 from ...model.digest import digest
 from ...scalar import Hole, Program, call, maximum, trace
-from ..integrators import Integrator
-from ..interactions import Interaction
 from .actuation import Actuation
+from .advance import Advance
 from .driven import acting_program, driven_dynamics, efforts_program
-from .equations import closing_program, dynamics_program, motion_program, observables_program, projection_program, seen_program
+from .equations import (
+    NO_STEP,
+    closing_program,
+    dynamics_program,
+    motion_program,
+    observables_program,
+    projection_program,
+    seen_program,
+)
 from .jumps import jump_program, kick_program, seen_of_motion
 from .kept import Kept
-from .outputs import Output, Signals, evaluated
-from .stabilisation import Stabilisation
+from .outputs import Signals, evaluated
+from .stepper import CompiledStepper
 from .system import states_of, step_program, with_states
+
+if TYPE_CHECKING:
+    from ..interactions import Interaction, StepDesign
+    from ..results.contact_record import Touched
 
 __all__ = ["CompiledStep", "StepCode", "compiled_step"]
 
@@ -33,20 +43,19 @@ class StepCode:
     Attributes:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
         outputs: the quantities computed at every state that is recorded or looked at.
-        parameters: of the simulation; `row`: where they stand in u.
+        parameters: of the simulation; layout: what stands where in u.
+        interaction: with the surroundings.
         key: everything that the code depends on, as text; None if unknown.
         bounds: the limits at which joints stop.
     """
 
-    def __init__(
-        self, integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-        outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (), key: str | None = None,
-    ):  # fmt: skip
+    def __init__(self, design: StepDesign, interaction: Interaction, key: str | None = None):
         """The code for the sources of efforts of an actuation."""
+        integrator, actuation, stabilisation, outputs, bounds = design
         self.bounds, forcing = bounds, actuation.forcing
         self.mechanism, self.integrator, self.outputs = forcing.mechanism, integrator, outputs
-        self.parameters, self.row, self.left_out = forcing.parameters, forcing.row, forcing.left_out
-        self._forcing, self._interaction, self._stabilisation, self.key = forcing, interaction, stabilisation, key
+        self.parameters, self.layout = forcing.parameters, forcing.layout
+        self._forcing, self.interaction, self._stabilisation, self.key = forcing, interaction, stabilisation, key
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
 
@@ -67,7 +76,7 @@ class StepCode:
     def _settings(self) -> dict[str, Any]:
         return {
             "implicit_damping": self.integrator.implicit_damping, "baumgarte": self._stabilisation.baumgarte,
-            "held": self._interaction.held, "pressing": self._interaction.forces,
+            "held": self.interaction.held, "pressing": self.interaction.forces,
         }  # fmt: skip
 
     @cached_property
@@ -83,7 +92,7 @@ class StepCode:
     @property
     def inputs(self) -> dict[str, slice]:
         """Where each input and command stands in u, and each gain that is a parameter."""
-        return {**self._forcing.own, **self._forcing.commanded}
+        return {**self._forcing.own, **self._forcing.layout.group("commands")}
 
     @property
     def functions(self) -> set[str]:
@@ -93,7 +102,7 @@ class StepCode:
     @property
     def projects(self) -> bool:
         """Whether loops and held points are kept closed by projection."""
-        return self._stabilisation.projects and (self.mechanism.tree.closed or self._interaction.held is not None)
+        return self._stabilisation.projects and (self.mechanism.tree.closed or self.interaction.held is not None)
 
     @property
     def closes(self) -> bool:
@@ -101,13 +110,13 @@ class StepCode:
 
         Held points and impacts have rows of their own, and the error estimates of adaptive steps need closed loops.
         """
-        alone = self._interaction.held is None and not self.touches
+        alone = self.interaction.held is None and not self.touches
         return self.projects and alone and not (self.integrator.adaptive or self._stabilisation.strict)
 
     @property
     def alone(self) -> bool:
         """Whether nothing touches the mechanism and no point of it is held."""
-        return self._interaction.held is None and self._interaction.forces is None and not self.touches
+        return self.interaction.held is None and self.interaction.forces is None and not self.touches
 
     @cached_property
     def closing(self) -> Program:
@@ -115,7 +124,7 @@ class StepCode:
         implicit, driven = self.integrator.implicit_damping, bool(self.mechanism.driven)
         program = closing_program(
             self.mechanism, self._forcing, implicit_damping=implicit, opens=self.integrator.opens,
-            pressing=self._interaction.forces, pushed=driven,
+            pressing=self.interaction.forces, pushed=driven,
         )  # fmt: skip
         return driven_dynamics(program, self._forcing, implicit=implicit) if driven else program
 
@@ -127,7 +136,7 @@ class StepCode:
     @cached_property
     def projection(self) -> Program:
         """(q, v, row of parameters if there are any) → q, v with the loops closed."""
-        return projection_program(self.mechanism, self._interaction.held, self.parameters, self._forcing.fixed)
+        return projection_program(self.mechanism, self.interaction.held, self.parameters, self._forcing.fixed)
 
     @cached_property
     def jumps(self) -> Program | None:
@@ -144,7 +153,7 @@ class StepCode:
     @cached_property
     def impacts(self) -> Program | None:
         """(h, q, v, v_free, and what else it needs) → the velocities after contact by impulses; None without."""
-        return self._interaction.impacts(resisted=self.settles, parted=self.integrator.kicks) if self.touches else None
+        return self.interaction.impacts(resisted=self.settles, parted=self.integrator.kicks) if self.touches else None
 
     @cached_property
     def kicks(self) -> Program | None:
@@ -163,11 +172,11 @@ class StepCode:
         Raises:
             InputError: if the interaction has no derivatives.
         """
-        return self._interaction.slopes(self.impacts)
+        return self.interaction.slopes(self.impacts)
 
     def pushes(self, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         """What pushes at every point of contact, as `Interaction.pushes`."""
-        return self._interaction.pushes(self, h, q, v, u)
+        return self.interaction.pushes(self, h, q, v, u)
 
     @cached_property
     def accelerations(self) -> Program:
@@ -192,16 +201,17 @@ class StepCode:
     @property
     def touches(self) -> bool:
         """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
-        return self._interaction.touches
+        return self.interaction.touches
 
     @cached_property
     def program(self) -> Program:
         """(t, h, q, v, work, u) → q, v, work, error: one step."""
         projection = self.projection if self.projects else None
         closing = self.closing if self.closes else None
+        row = self.layout.at("parameters")
         return step_program(
-            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, self.row,
-            self.bounds, self._forcing, self.kicks,
+            self.mechanism, self.integrator, self.dynamics, projection, self.efforts, self.jumps, closing, row, self.bounds,
+            self._forcing, self.kicks,
         )  # fmt: skip
 
     @cached_property
@@ -230,7 +240,7 @@ class StepCode:
             *states, h, u = rest
             u = with_states(self._forcing, u, [x for part in states for x in part])
             if seen is not None:
-                q, v = call(seen, q, v, *([u[self.row]] if self.parameters else [])).values()
+                q, v = call(seen, q, v, *self.layout.row(u)).values()
             signals = Signals(self, number * h, h, q, v, u)
             own = dict(zip(states_of(self._forcing), map(list, states), strict=True))
             return {"q": list(q), "v": list(v), "work": work, "error": error, **own, **evaluated(self.outputs, signals)}
@@ -239,8 +249,8 @@ class StepCode:
 
     @property
     def _sizes(self) -> dict[str, int | tuple[int, ...]]:
-        m, forcing = self.mechanism, self._forcing
-        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **states_of(forcing), "h": (), "u": forcing.size}
+        m, states = self.mechanism, states_of(self._forcing)
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **states, "h": (), "u": self.layout.size}
 
     # --- their code -----------------------------------------------------------------------------------------------------------
     @cached_property
@@ -315,7 +325,7 @@ class StepCode:
         return tuple(self.projection_kernel(q, v, *own))
 
     def _rows(self, u: np.ndarray) -> list[np.ndarray]:
-        return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.row])]
+        return [] if self.parameters is None else [np.ascontiguousarray(u[..., self.layout.at("parameters")])]
 
     @cached_property
     def _shared(self) -> list[StoredProgram]:
@@ -327,7 +337,7 @@ class StepCode:
         return found_or_traced(None if self.key is None else f"{role} {self.key}", lambda: getattr(self, role))
 
 
-class CompiledStep:
+class CompiledStep(Advance):
     """The code of a step with the functions that are compiled into it.
 
     Attributes:
@@ -338,6 +348,38 @@ class CompiledStep:
     def __init__(self, code: StepCode, efforts: Program | None):
         """The code with the program (t, q, v, u) → u in its slot; None if no function is compiled in."""
         self.code, self._fillings = code, {} if efforts is None else {"efforts": efforts}
+        self.mechanism, self.integrator = code.mechanism, code.integrator
+
+    @property
+    def follows(self) -> bool:
+        return self.code.efforts_follow
+
+    @property
+    def keeps_closed(self) -> bool:
+        return self.code.alone and self.code.projects
+
+    def stepper(self, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> CompiledStepper:
+        return CompiledStepper(self, actuation, step, q, v)
+
+    def rows(self, actuation: Actuation, step: float) -> Recurrence:
+        return self.recurrence
+
+    def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
+        return self.code.observed(q, v, u)
+
+    def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.code.closed(q, v)
+
+    def joint_efforts(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+        return np.asarray(self.code.efforts_kernel(h, q, v, u))
+
+    def accelerations(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+        code = self.code
+        found = code.accelerations_kernel(h, q, v, u) if code.bounds else code.dynamics_kernel(NO_STEP, q, v, u)[0]
+        return np.asarray(found)
+
+    def touched(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+        return self.code.interaction.record(self.code, h, q, v, u)
 
     @cached_property
     def recurrence(self) -> Recurrence:
@@ -364,11 +406,9 @@ class CompiledStep:
 _CODES, _STEPS = Kept[StepCode](64), Kept[CompiledStep](64)
 
 
-def compiled_step(
-    integrator: Integrator, actuation: Actuation, interaction: Interaction, stabilisation: Stabilisation,
-    outputs: tuple[Output, ...] = (), bounds: tuple[Bound, ...] = (),
-) -> CompiledStep:  # fmt: skip
+def compiled_step(design: StepDesign, interaction: Interaction) -> CompiledStep:
     """The step, compiled unless it is still in memory; functions are compiled separately and put into its slot for them."""
+    integrator, actuation, stabilisation, outputs, bounds = design
     forcing, program = actuation.forcing, actuation.program
     sizes = tuple((name, len(values)) for name, values in forcing.inputs.items())
     varied = None if forcing.parameters is None else forcing.parameters.key
@@ -387,6 +427,6 @@ def compiled_step(
     known, content = digest(forcing.mechanism), interaction.content
     text = None if known is None or content is None else repr((known, content, settings))
     key: Hashable = None if interaction.key is None else (forcing.mechanism, interaction.key, settings)
-    code = _CODES.get(key, lambda: StepCode(integrator, actuation, interaction, stabilisation, outputs, bounds, text))
+    code = _CODES.get(key, lambda: StepCode(design, interaction, text))
     functions = None if program is None else str(program)
     return _STEPS.get(None if key is None else (key, functions), lambda: CompiledStep(code, program))

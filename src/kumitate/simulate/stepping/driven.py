@@ -12,7 +12,6 @@ from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import JointPush
 from ...model import Driven, freedoms
 from ...scalar import Hole, Program, Scalar, call, trace
-from .equations import parts_of
 from .forcing import Forcing
 
 __all__ = ["acting_program", "drive_power", "driven_dynamics", "efforts_program", "moved_by"]
@@ -52,7 +51,7 @@ def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Pro
         step: Scalar = h if implicit else 0.0
         moved = moved_by(motion, forcing, h, q, v, u)
         place, speeds = joint_motion(m, q, v)
-        parts = parts_of(forcing, u)
+        parts = forcing.layout.unpack(u)
         wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, step)
 
         def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
@@ -69,7 +68,7 @@ def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Pro
         own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, step)
         return {**found, "power": found["power"] + power, **({"states": own} if own else {})}
 
-    return trace(dynamics, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"driven_{motion.name}")
+    return trace(dynamics, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"driven_{motion.name}")
 
 
 def drive_power(
@@ -96,7 +95,7 @@ def efforts_program(forcing: Forcing, reactions: Program | None) -> Program:
     m = forcing.mechanism
 
     def efforts(h: Any, q: Any, v: Any, u: Any) -> list[Scalar]:
-        parts = parts_of(forcing, u)
+        parts = forcing.layout.unpack(u)
         wished = drive_forces(m.driven, *joint_motion(m, q, v), parts.commands, parts.states, 0.0)
         total = [*(u[k] for k in range(m.nv)), *[0.0] * (freedoms(m) - m.nv)]
         for joint, wish in zip(m.driven, wished, strict=True):
@@ -106,7 +105,7 @@ def efforts_program(forcing: Forcing, reactions: Program | None) -> Program:
                 total[k] = total[k] + effort
         return total
 
-    return trace(efforts, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"efforts_{m.name}")
+    return trace(efforts, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"efforts_{m.name}")
 
 
 def acting_program(functions: Hole, name: str) -> Program:

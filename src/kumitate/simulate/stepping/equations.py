@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,20 +31,21 @@ from ...dynamics import (
 from ...dynamics.wrenches import Applied, LinkForces
 from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
-from ...model import Command, Mechanism, Tree, by_loop, check_resistance, freedoms
+from ...model import Mechanism, Tree, by_loop, check_resistance, freedoms
 from ...model.tree.limbs import with_limbs
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, minimum, select, trace
 from ..parameters import Variation, VariedPlant
 from ..start import default_start
 from .forcing import Forcing
+from .layout import StepInputs
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
     from ...contact.held.motion import HeldDynamics
 
 __all__ = [
-    "NO_STEP", "Parts", "applied_power", "closing_program", "dynamics_program", "motion_program", "observables_program",
-    "parts_of", "projection_program", "row_of", "seen_mechanism", "seen_program", "usual_shares",
+    "NO_STEP", "applied_power", "closing_program", "dynamics_program", "motion_program", "observables_program",
+    "projection_program", "row_of", "seen_mechanism", "seen_program", "usual_shares",
 ]  # fmt: skip
 
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
@@ -204,7 +204,7 @@ def usual_shares(mechanism: Mechanism, fixed: Collection[int] = ()) -> list[floa
 
 
 def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int, ...]]:
-    return {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.size}
+    return {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.layout.size}
 
 
 def _pushed(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
@@ -228,8 +228,8 @@ def _driven(
 ) -> tuple[Tree, Any, Acting, Scalar]:  # fmt: skip
     """The tree with the parameters in u, tau, everything else that acts, and the power of all applied efforts [W]."""
     seen, touching = seen_mechanism(mechanism, forcing, u)
-    tree, parts = seen.base_parameter_tree, parts_of(forcing, u)
-    wrenches: Applied | None = Wrenches(tree, parts.applied) if parts.applied else None
+    tree, parts = seen.base_parameter_tree, forcing.layout.unpack(u)
+    wrenches: Applied | None = Wrenches(tree, parts.wrenches) if parts.wrenches else None
     power = applied_power(seen, q, v, parts)
     if pressing is not None:
         pressed = pressing.at(q, v, touching, parts.overlaps)
@@ -295,43 +295,11 @@ def seen_mechanism(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mech
     """The mechanism with the parameters in u, and what else they change."""
     if forcing.parameters is None:
         return mechanism, None
-    varied = forcing.parameters.at(u[forcing.row])
+    varied = forcing.parameters.at(u[forcing.layout.at("parameters")])
     return varied.mechanism, varied
 
 
-class Parts(NamedTuple):
-    """The parts of the efforts u.
-
-    Attributes:
-        tau: of a controller (nv); `applied`: wrenches by place; `loop_tau`: drives in loop joints by name.
-        motions: position, velocity and acceleration of every joint whose motion is prescribed.
-        commands: of every driven joint; `states`: of the drives that have their own.
-        overlaps: what springs of contact leave out, by point [m]; nothing where no bodies overlap at the start.
-    """
-
-    tau: Any
-    applied: dict[str, list[Scalar]]
-    loop_tau: dict[str, list[Scalar]]
-    motions: list[list[Scalar]]
-    commands: list[Command]
-    states: Any = ()
-    overlaps: Sequence[Scalar] = ()
-
-
-def parts_of(forcing: Forcing, u: Any) -> Parts:
-    """The parts of u."""
-    nv = forcing.mechanism.nv
-    tau, efforts = u[:nv], iter(u[nv : forcing.row.start])  # long chains index tau inside loops of the program
-    applied = {name: list(islice(efforts, 6)) for name in forcing.places}
-    loop_tau = {name: list(islice(efforts, size)) for name, size in forcing.drives.items()}
-    overlaps = list(islice(efforts, len(forcing.overlaps.depths))) if forcing.overlaps else ()
-    motions = [list(islice(efforts, 3)) for _ in forcing.following]
-    rows = [list(islice(efforts, len(forcing.mechanism.driven))) for _ in forcing.commands]
-    commands = [Command(*values) for values in zip(*rows, strict=True)]
-    return Parts(tau, applied, loop_tau, motions, commands, u[forcing.states], overlaps)
-
-
-def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:
+def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: StepInputs) -> Scalar:
     """The power of controllers, joint damping and wrenches [W]; gravity and springs are in the potential energy instead."""
     tree = mechanism.tree
     total: Scalar = 0.0
@@ -344,9 +312,9 @@ def applied_power(mechanism: Mechanism, q: Any, v: Any, parts: Parts) -> Scalar:
         lost_forces = map(add, passive_force(chord, closing.rates), pulls(chord, closing))
         for force, lost, rate in zip(efforts, lost_forces, closing.rates, strict=True):
             total = total + (force - lost) * rate
-    if parts.applied:
+    if parts.wrenches:
         poses, twists = kinematics.link_poses(tree, q), link_twists(tree, q, v)
-        for name, wrench in parts.applied.items():
+        for name, wrench in parts.wrenches.items():
             R = kinematics.place_pose(tree, poses, tree.places[name]).rotation
             twist = kinematics.place_twist(tree, twists, tree.places[name])
             in_world = [*R.rotate(twist.angular), *R.rotate(twist.linear)]

@@ -14,6 +14,7 @@ from ...model import Mechanism, drive_states
 from ..parameters import Variation
 from ..prescribed.motion import FollowingJoint, PrescribedMotion, followers
 from ..prescribed.overlaps import Overlaps
+from .layout import InputLayout
 from .reading import LOOPS, loops_at, read_by
 
 __all__ = ["Controller", "Forcing"]
@@ -24,12 +25,9 @@ Controller = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Forcing:
-    """The efforts u = (tau, wrench, …, loop drive, …, overlap, …, motion, …, command, …, input, …, state of a drive, …, row).
+    """The efforts on a mechanism, and all other inputs of its steps, in one array u whose `layout` says what stands where.
 
-    One after the other in one array: nv + 6·number of places + degrees of freedom of loops in `loop_tau` + number of points of
-    contact, if bodies overlap at the start + 3·number of prescribed motions + 3·number of drives + sizes of inputs, of the
-    drives' own states, and of the row of parameters. Prescribed motions stand there as position, velocity and acceleration. The
-    motion of the mechanism does not depend on the inputs but through functions that read them.
+    The motion of the mechanism does not depend on the inputs but through functions that read them.
 
     Attributes:
         mechanism: the driven mechanism.
@@ -68,32 +66,16 @@ class Forcing:
                     f"{self.mechanism.name}: loop_tau names {name!r}, which is not a loop; known: {', '.join(loops) or 'none'}"
                 )
 
-    @property
-    def size(self) -> int:
-        """The number of components of u."""
-        return self.states.stop + (self.parameters.size if self.parameters else 0)
-
-    @property
-    def _driving(self) -> int:
-        """The number of efforts."""
-        return sum(len(names) for _, names in self.labels)
-
-    @property
-    def row(self) -> slice:
-        """Where the parameters stand in u."""
-        return slice(self.states.stop, self.size)
-
     @cached_property
-    def states(self) -> slice:
-        """Where the own states of drives stand in u: those that have any, one after the other."""
-        begin = self._driving + sum(map(len, self.inputs.values()))
-        return slice(begin, begin + sum(len(drive_states(joint.drive)) for joint in self.mechanism.driven))
-
-    @cached_property
-    def left_out(self) -> slice:
-        """Where the overlaps that springs of contact leave out stand in u."""
-        begin = self.mechanism.nv + 6 * len(self.wrenches) + sum(self.drives.values())
-        return slice(begin, begin + (len(self.overlaps.depths) if self.overlaps else 0))
+    def layout(self) -> InputLayout:
+        """What stands where in u."""
+        m = self.mechanism
+        return InputLayout(
+            m.nv, tuple(self.wrenches), tuple(self.drives.items()), len(self.overlaps.depths) if self.overlaps else 0,
+            len(self.motions), tuple(self.commands), len(m.driven),
+            tuple((name, len(values)) for name, values in self.inputs.items()),
+            sum(len(drive_states(joint.drive)) for joint in m.driven), self.parameters.size if self.parameters else 0,
+        )  # fmt: skip
 
     @property
     def places(self) -> list[str]:
@@ -136,7 +118,7 @@ class Forcing:
         kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
         drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
         wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
-        size = self.left_out.stop - self.left_out.start
+        size = self.layout.points
         overlaps = [("overlaps at the start", [f"point {k}" for k in range(size)])] if size else []
         motions = ((f"the motion of {name!r}", ("position", "velocity", "acceleration")) for name in self.motions)
         driven = tuple(joint.name for joint in self.mechanism.driven)
@@ -164,15 +146,14 @@ class Forcing:
     @cached_property
     def own(self) -> dict[str, slice]:
         """Where each input stands in u, each command that is not a function, and each gain that is a parameter."""
-        found = {name: own for name, own in self.commanded.items() if not callable(self.commands[name])}
-        at = self._driving
-        for name, values in self.inputs.items():
-            found[name], at = slice(at, at + len(values)), at + len(values)
-        at = self.states.stop
-        for name, own in self.parameters.gains.items() if self.parameters else ():
+        commands = self.layout.group("commands")
+        found = {name: place for name, place in commands.items() if not callable(self.commands[name])}
+        found |= self.layout.group("inputs")
+        row = self.layout.at("parameters").start
+        for name, place in self.parameters.gains.items() if self.parameters else ():
             if name in found:
                 raise InputError(f"{self.mechanism.name}: {name!r} is an input and the parameter 'gain:{name}'; keep one")
-            found[name] = slice(at + own.start, at + own.stop)
+            found[name] = slice(row + place.start, row + place.stop)
         return found
 
     @property
@@ -182,27 +163,10 @@ class Forcing:
         return {name: np.asarray(values, dtype=float) for name, values in {**commands, **self.inputs}.items()}
 
     @property
-    def commanded(self) -> dict[str, slice]:
-        """Where each command stands in u."""
-        k = len(self.mechanism.driven)
-        at = self._driving - k * len(self.commands)
-        return {name: slice(at + k * i, at + k * (i + 1)) for i, name in enumerate(self.commands)}
-
-    @property
     def plain(self) -> frozenset[str]:
         """The names of the gains that are one number, not an array."""
         gains = self.parameters.gains if self.parameters else ()
         return frozenset(name for name in gains if not np.ndim(self.parameters.plant.gains[name]))  # type: ignore[union-attr]
-
-    def split(self, u: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        """Views of efforts u (..., size): tau (..., nv), the wrenches (..., 6) by place, and the loops' drives by name."""
-        nv, at = self.mechanism.nv, self.mechanism.nv
-        wrenches, drives = {}, {}
-        for name in self.places:
-            wrenches[name], at = u[..., at : at + 6], at + 6
-        for name, size in self.drives.items():
-            drives[name], at = u[..., at : at + size], at + size
-        return u[..., :nv], wrenches, drives
 
     def __call__(
         self, t: float, q: np.ndarray, v: np.ndarray, *, last: np.ndarray | None = None, only: Iterable[int] | None = None
@@ -224,12 +188,12 @@ class Forcing:
     @property
     def blank(self) -> np.ndarray:
         """u with the inputs' own values, and zeros for the rest."""
-        u = np.zeros(self.size)
+        u = np.zeros(self.layout.size)
         for name, values in self.values_of_inputs.items():
             u[self.own[name]] = values
-        u[self.states] = [value for joint in self.mechanism.driven for value in drive_states(joint.drive).values()]
+        u[self.layout.at("states")] = [value for joint in self.mechanism.driven for value in drive_states(joint.drive).values()]
         if self.parameters:
-            u[self.row] = self.parameters.blank
+            u[self.layout.at("parameters")] = self.parameters.blank
         return u
 
     def values(self, k: int, t: Any, q: np.ndarray, v: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -17,7 +17,7 @@ from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, s
 from ...model import Bound, Tree, freedoms, in_loops
 from ...scalar import Program, Scalar, call, maximum, minimum, select, trace, when
 from .driven import drive_power, moved_by
-from .equations import NO_STEP, applied_power, parts_of, seen_mechanism
+from .equations import NO_STEP, applied_power, seen_mechanism
 from .forcing import Forcing
 
 __all__ = ["jump_program", "kick_program", "seen_of_motion"]
@@ -54,7 +54,7 @@ def jump_program(
 
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
-        turning, parts = kinematics.turning(m.tree, v), parts_of(forcing, u)
+        turning, parts = kinematics.turning(m.tree, v), forcing.layout.unpack(u)
         seen = seen_mechanism(m, forcing, u)[0]
         tree = seen.base_parameter_tree
         more_turning = turned_more(tree, v, h)
@@ -80,7 +80,7 @@ def jump_program(
             v_free = [rate + h * (a - b) + more for rate, a, b, more in rates]
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
             if whole is not None:
-                row = [u[forcing.row]] if forcing.parameters else []
+                row = forcing.layout.row(u)
                 found = call(whole, h, q, v, v_free, *([] if plain else [held_fast(free["resisting"])]), *row)
             if fast:  # what contact adds to the efforts of prescribed motions
                 more = [stiff * (v_free[k] - found["v"][k]) / h for k, stiff in fast.items()]
@@ -93,7 +93,7 @@ def jump_program(
             def ends() -> list[Scalar]:
                 end_q, end_v = kinematics.integrate(m.tree, q, [h * rate for rate in after]), list(after)
                 if projection is not None:
-                    end_q = call(projection, end_q, end_v, *([u[forcing.row]] if forcing.parameters else []))["q"]
+                    end_q = call(projection, end_q, end_v, *forcing.layout.row(u))["q"]
                 end = joint_coordinates(m, end_q)
                 return [stop.bound.gap(end) for stop in stops]
 
@@ -115,7 +115,7 @@ def jump_program(
             "power": sum((effort * mean[k] for effort, k in zip(found.get("efforts", ()), fast, strict=True)), power),
         }
 
-    return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, f"jump_{m.name}")
+    return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"jump_{m.name}")
 
 
 def _along(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
@@ -150,7 +150,7 @@ def kick_program(forcing: Forcing, impacts: Program, *, resisted: bool) -> Progr
         per_time = select(implicit > 0.0, 1.0 / select(implicit > 0.0, implicit, 1.0), 0.0)
         place, speeds = joint_motion(m, q, v)
         rates = joint_accelerations(m, q, v, [(b - a) * per_time for a, b in zip(v, v_free, strict=True)])
-        parts = parts_of(forcing, u)
+        parts = forcing.layout.unpack(u)
         wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, implicit)
         for joint, wish in zip(m.driven, wished, strict=True):
             found[joint.v] = found[joint.v] + limited(joint, wish, rates[joint.v]).resisting
@@ -158,14 +158,14 @@ def kick_program(forcing: Forcing, impacts: Program, *, resisted: bool) -> Progr
 
     def kick(h: Scalar, q: Any, v: Any, v_free: Any, u: Any, implicit: Scalar, closed: Scalar) -> dict[str, Any]:
         more = [resisting(q, v, v_free, u, implicit)] if resisted else []
-        row = [u[forcing.row]] if forcing.parameters else []
+        row = forcing.layout.row(u)
         found = call(impacts, h, q, v, v_free, *more, *row, implicit, closed)
         after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]
         held = (stiff * (after[k] - found["v"][k]) * 0.5 * (v[k] + after[k]) for k, stiff in fast.items())
         return {name: found[name] for name in _NEEDED} | {"v": after, "work": sum(held, found["work"])}
 
     nv = m.nv
-    sizes: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": nv, "v_free": nv, "u": forcing.size}
+    sizes: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": nv, "v_free": nv, "u": forcing.layout.size}
     return trace(kick, {**sizes, "implicit": (), "closed": ()}, f"kick_{m.name}")
 
 
@@ -208,4 +208,4 @@ def seen_of_motion(
         ahead = [bound.gap(place) + h * bound.sign * (speeds[bound.v] + h * rates[bound.v]) for bound in bounds]
         return when(reduce(minimum, ahead) < 0.0, jumped, free[wanted]) if ahead else free[wanted]
 
-    return trace(found, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.size}, name)
+    return trace(found, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, name)

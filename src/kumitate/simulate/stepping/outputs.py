@@ -30,12 +30,14 @@ class Output(NamedTuple):
         key: what says, with the mechanism, which program it is.
         make: gives the program, whose inputs are some of `reading.SIGNALS`, inputs, and outputs before this one.
         shape: that its one output, given flat, is put into.
+        feels: in scenes, the body whose pushes of contact it is a sum over: its program is then that of one push on this body.
     """
 
     name: str
     key: Hashable
     make: Callable[[], Program]
     shape: tuple[int, ...] | None = None
+    feels: str = ""
 
 
 def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
@@ -129,7 +131,7 @@ class Signals:
         self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
         functions = compiled.functions
         self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
-        self._values["parameters"] = u[compiled.row]
+        self._values["parameters"] = u[compiled.layout.at("parameters")]
 
     def __call__(self, name: str) -> Any:
         """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""

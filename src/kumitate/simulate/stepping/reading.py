@@ -33,7 +33,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
-    """Inputs by name, each with the values that it has unless others are given.
+    """StepInputs by name, each with the values that it has unless others are given.
 
     Args:
         inputs: by name the number of components, which are zero then, or their values.

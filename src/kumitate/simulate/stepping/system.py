@@ -15,7 +15,6 @@ from ...model import Bound, Mechanism, in_loops, least_gap
 from ...scalar import Program, Scalar, call, either, select, trace, when
 from ..integrators import Begun, Impact, Integrator, IntegratorState
 from .actuation import Actuation
-from .equations import parts_of
 from .forcing import Forcing
 
 __all__ = ["CalledSystem", "TracedSystem", "states_of", "step_program", "with_states"]
@@ -50,7 +49,7 @@ class _Coordinates(ABC):
         return closed_q, closed_v
 
     @abstractmethod
-    def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sequence[list[Scalar]]:
         """Position, velocity and acceleration that are prescribed at a time."""
 
     def beyond(self, q: Sequence[Scalar]) -> Scalar:
@@ -196,9 +195,9 @@ class TracedSystem(_Coordinates):
         nv, u = self.nv, self._efforts(t, q, v)
         return _kicked(call(self.kicks, h, q, v[:nv], v_free[:nv], u, implicit, closed), v_free[nv:])
 
-    def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sequence[list[Scalar]]:
         assert self._all is not None
-        return parts_of(self._all, self._efforts(t, q, v)).motions
+        return self._all.layout.unpack(self._efforts(t, q, v)).motions
 
     def _efforts(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Any:
         held = with_states(self._all, self.held, v[self.nv :])
@@ -248,7 +247,7 @@ class CalledSystem(_Coordinates):
     @property
     def _row(self) -> list[np.ndarray]:
         forcing = self.actuation.forcing
-        return [self.held[forcing.row]] if forcing.parameters else []
+        return forcing.layout.row(self.held)
 
     def efforts(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """u at a state; functions are not called twice in a row for the same state, as they may count their calls."""
@@ -321,7 +320,7 @@ def step_program(
 
 def states_of(forcing: Forcing | None) -> dict[str, int | tuple[int, ...]]:
     """The size of the drives' own states as the input "states" of programs; nothing where there are none."""
-    size = 0 if forcing is None else forcing.states.stop - forcing.states.start
+    size = 0 if forcing is None else forcing.layout.states
     return {"states": size} if size else {}
 
 
@@ -329,7 +328,7 @@ def with_states(forcing: Forcing | None, u: Any, states: Any) -> Any:
     """The efforts u with these states of drives in their places."""
     if forcing is None or not len(states):
         return u
-    own = forcing.states
+    own = forcing.layout.at("states")
     if isinstance(u, np.ndarray):
         found = u.copy()
         found[own] = states

@@ -6,6 +6,7 @@ import math
 
 from ....dynamics.settling.settled import PASSES
 from ....procedure import Floats, Shaped, apply_at, local, procedure
+from ..driving import drive
 from ..islands import group
 from ..logs import gained_at, log_record, log_robots, log_touches, work_at
 from ..motion import flown, moved, read_state
@@ -36,12 +37,14 @@ def advance_springs(
     while log.marks[0] < records:
         if springs.clock[0] <= 0.0:
             springs.clock[0] = scene.rules.step
+            drive(scene, q, v)
         while springs.clock[0] > 0.0:
             ended = _part(scene, springs, q, v, work, log)
             if ended != DONE:
                 if ended != ROOM:
                     springs.clock[0] = 0.0
                 return ended
+        scene.efforts.number[0] += 1.0
         log.marks[1] += 1
         if log.marks[1] == every:
             log_record(scene, q, v, work, log)

@@ -1,0 +1,159 @@
+"""The contact of a scene along a run, from what its steps have logged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...contact.scenes.arrays import MovingBodies
+from ...contact.scenes.building import moving_bodies
+from ...contact.scenes.scene import SceneLog
+from ...contact.shapes import FAR
+from ...model import Mechanism
+from ..results.contact_record import ContactRecord, Touched, thrown
+from .free_rows import FreeRows
+from .pages import ScenePage
+from .robots import RobotSteps
+
+if TYPE_CHECKING:
+    from .many_bodies import SceneModel
+
+__all__ = ["Logged", "Quantities", "acceleration_of", "record_of"]
+
+
+class Logged(NamedTuple):
+    """What was recorded of some records: the number of the step that each begins with, the log, and of robots the velocities.
+
+    Attributes:
+        reached: of each robot, its velocities after the first step of each record, in the axes before it.
+    """
+
+    begins: np.ndarray
+    log: SceneLog
+    reached: list[np.ndarray]
+
+
+#: Touches are logged with the number of their record; this row moves them on by one record.
+UNIT = np.array([1.0] + [0.0] * 19)
+
+
+def record_of(model: SceneModel, page: ScenePage, logged: Sequence[Logged], h: float, v: np.ndarray) -> Touched:
+    """The record of the steps of length h that begin with the velocities (n, nv), from all that was logged."""
+    rows = len(v)
+    begins = np.concatenate([part.begins for part in logged])
+    first = np.searchsorted(begins, begins[-1] * np.arange(rows) // max(rows - 1, 1))
+    sums = np.maximum.reduceat(np.concatenate([part.log.sums for part in logged]), first)
+    added = np.add.reduceat(np.concatenate([part.log.sums[:, 3:] for part in logged]), first)
+    acceleration = acceleration_of(model, logged, first, h, v)
+    starts = np.cumsum([0, *(len(part.begins) for part in logged)])
+    touches = np.concatenate([part.log.touches + start * UNIT for part, start in zip(logged, starts, strict=False)])
+    row_of = np.full(len(begins), -1)
+    row_of[first] = np.arange(rows)
+    touches[:, 0] = row_of[touches[:, 0].astype(int)]
+    record = _record(model, touches[touches[:, 0] >= 0.0], rows, sums, added)
+    stiffness = np.array([model.contact.where(*pair).stiffness or 0.0 for pair in record.bodies], dtype=float)
+    closes, warned = page.overlap(h, model.names)
+    warned = (*warned, *thrown(model.mechanism, record, stiffness))
+    return Touched(record, acceleration, sums[:, 1], np.where(stiffness > 0.0, np.inf, closes), warned)
+
+
+def acceleration_of(model: SceneModel, logged: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
+    """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""
+    bodies, rows = len(model.mechanism.tree.links), model.rows
+    reached = np.concatenate([part.log.reached for part in logged]).reshape(-1, bodies, 6)[first][:, rows.links]
+    twists, acceleration = v[:, rows.v], np.zeros_like(v)
+    rates = (reached - twists) / h
+    rates[:, :, 3:] += np.cross(twists[:, :, 3:], twists[:, :, :3])
+    acceleration[:, rows.v] = rates
+    for robot in model.robots:
+        after = np.concatenate([part.reached[robot.number] for part in logged])[first]
+        acceleration[:, robot.part.v] = robot.acceleration(h, after, v[:, robot.part.v])
+    return acceleration
+
+
+def _record(model: SceneModel, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:
+    """One point per pair of solids that ever pushed each other, at the center of its normal forces."""
+    at, solids = touches[:, 0].astype(int), touches[:, 1:3].astype(int)
+    pairs, column = np.unique(solids, axis=0, return_inverse=True)
+    column = column.reshape(-1)
+    shape = (rows, len(pairs))
+    load = np.einsum("nk,nk->n", touches[:, 3:6], touches[:, 9:12])
+    total = np.zeros(shape)
+    np.add.at(total, (at, column), load)
+    share = load / np.where(total[at, column] > 0.0, total[at, column], 1.0)
+
+    def mean(columns: slice, weight: np.ndarray) -> np.ndarray:
+        out = np.zeros((*shape, columns.stop - columns.start))
+        np.add.at(out, (at, column), touches[:, columns] * weight[:, None])
+        return out
+
+    normal = mean(slice(9, 12), share)
+    length = np.linalg.norm(normal, axis=2, keepdims=True)
+    gap, friction = np.full(shape, np.inf), np.zeros(shape)
+    np.minimum.at(gap, (at, column), touches[:, 12])
+    np.maximum.at(friction, (at, column), touches[:, 16])
+    return ContactRecord(
+        bodies=tuple((model.names[a], model.names[b]) for a, b in pairs),
+        force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
+        normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
+        velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2],
+        work=added[:, 1], gained=added[:, 0],
+        moment=mean(slice(17, 20), np.ones(len(touches))) if model.contact.turns else None,
+    )  # fmt: skip
+
+
+class Quantities:
+    """(q, v) → kinetic and potential energy (n), center of mass (n, 3), momentum [l; p] (n, 6) of a scene."""
+
+    def __init__(self, mechanism: Mechanism, robots: Sequence[RobotSteps]):
+        self._rows = FreeRows(mechanism)
+        self._bodies = _FreeBodies(
+            moving_bodies(mechanism, [robot.part for robot in robots]), self._rows.links, mechanism.gravity
+        )
+        self._robots = robots
+
+    def __call__(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
+        found = [self._bodies(q[:, self._rows.q], v[:, self._rows.v])]
+        masses = [float(self._bodies.mass.sum())]
+        for robot in self._robots:
+            found.append(robot.observed(q[:, robot.part.q], v[:, robot.part.v]))
+            masses.append(float(robot.part.mechanism.tree.mass))
+        kinetic, potential, centers, momenta = zip(*found, strict=True)
+        center = sum(mass * center for mass, center in zip(masses, centers, strict=True)) / sum(masses)
+        return [np.sum(kinetic, axis=0), np.sum(potential, axis=0), np.asarray(center), np.sum(momenta, axis=0)]
+
+
+class _FreeBodies:
+    """The same of the free bodies alone, from their q (n, bodies, 7) and v (n, bodies, 6)."""
+
+    def __init__(self, every: MovingBodies, free: Sequence[int], gravity: Sequence[float]):
+        self.mass, self._center, self._central = every.mass[free], every.center[free], every.central[free]
+        self._base_turn, self._base_place = every.base_turn[free], every.base_place[free]
+        self._gravity = np.array([float(part) for part in gravity])
+
+    def __call__(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        turn = self._base_turn @ _rotations(q[:, :, :4])
+        place = np.einsum("bij,nbj->nbi", self._base_turn, q[:, :, 4:]) + self._base_place
+        place = place + np.einsum("nbij,bj->nbi", turn, self._center)
+        spin = v[:, :, :3]
+        speed = np.einsum("nbij,nbj->nbi", turn, v[:, :, 3:] + np.cross(spin, self._center))
+        about = np.einsum("bij,nbj->nbi", self._central, spin)
+        kinetic = 0.5 * (np.einsum("nbi,nbi->n", spin, about) + np.einsum("b,nbi,nbi->n", self.mass, speed, speed))
+        linear = self.mass[:, None] * speed
+        angular = np.einsum("nbij,nbj->nbi", turn, about) + np.cross(place, linear)
+        moment = np.einsum("b,nbi->ni", self.mass, place)
+        momentum = np.concatenate([angular.sum(axis=1), linear.sum(axis=1)], axis=1)
+        return kinetic, -moment @ self._gravity, moment / max(float(self.mass.sum()), 1e-300), momentum
+
+
+def _rotations(q: np.ndarray) -> np.ndarray:
+    """R (..., 3, 3) of unit quaternions (..., 4), as `spatial.quaternion_rotation`."""
+    x, y, z, w = np.moveaxis(q, -1, 0)
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
