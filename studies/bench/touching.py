@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kumitate.contact.touching import Points, Solids, points_for, solids_of, touch
+from kumitate.contact.pairs.rows import Points, Solid, Solids, points_for, solids_of, touch
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
 from kumitate.procedure import Floats, Ints, procedure
@@ -48,7 +48,9 @@ def touch_all(
     """Touches pair after pair, with two rows of `poses` each; writes the least gap of each, and gives the number of points."""
     total = 0
     for i in range(len(pairs)):
-        count = touch(solids, pairs[i, 0], poses[2 * i], pairs[i, 1], poses[2 * i + 1], margin, before, out, 0)
+        count = touch(
+            Solid(solids, pairs[i, 0], poses[2 * i]), Solid(solids, pairs[i, 1], poses[2 * i + 1]), margin, before, out, 0
+        )
         gaps[i] = margin
         for k in range(count):
             gaps[i] = min(gaps[i], out.gaps[k])
@@ -105,7 +107,7 @@ def overlapping(solids: Solids, count: int) -> np.ndarray:
         for _ in range(40):
             middle = 0.5 * (low + high)
             Y[9:] = middle * way / np.linalg.norm(way)
-            found = touch(solids, 0, X, 1, Y, 0.0, -1, out, 0)
+            found = touch(Solid(solids, 0, X), Solid(solids, 1, Y), 0.0, -1, out, 0)
             deep = found > 0 and float(out.gaps[:found].min()) < -DEPTH
             low, high = (middle, high) if deep else (low, middle)
         rows += [X, Y]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.contact.shapes import touches
+from kumitate.contact.pairs import touches
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Box, Geometry, Hull, Joint, Mechanism, Mesh, Plane, Polygon
 from kumitate.model.meshes import hull, left_out, load_mesh, touching_hull

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from kumitate.contact.pairs import PAIRS, Routines, Touch
 from kumitate.contact.placement import ground_gap, on_ground
-from kumitate.contact.shapes import PAIRS, Touch
 from kumitate.errors import ModelError
 from kumitate.model import (
     Body,
@@ -146,6 +146,6 @@ def test_a_new_shape_touches_by_one_entry_in_the_table(monkeypatch):
         gap = normal.dot(X_WA.translation - X_WB.translation) - reach
         return [Touch(X_WA.translation - normal * (reach + 0.5 * gap), normal, gap)]
 
-    monkeypatch.setitem(PAIRS, (Egg, Plane), egg_on_plane)
+    monkeypatch.setitem(PAIRS, (Egg, Plane), Routines(egg_on_plane))
     assert ground_gap(egg(), q) == pytest.approx(0.9, abs=1e-15)
     assert on_ground(egg(), q)[6] == pytest.approx(0.1, abs=1e-12)

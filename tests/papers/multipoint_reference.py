@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kumitate.analysis import LoopEquations
+from kumitate.contact.pairs import touches
 from kumitate.contact.scene import Contact, contact_pairs
-from kumitate.contact.shapes import touches
 from kumitate.dynamics.crba import crba
 from kumitate.kinematics import link_poses, link_twists, place_pose, place_twist
 

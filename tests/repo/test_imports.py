@@ -29,7 +29,7 @@ print(sorted(set(sys.modules) - before))
 
 #: What contact of one robot does without: scenes of many bodies, meshes, files of results, points held on surfaces.
 ELSEWHERE = {
-    "kumitate.contact.scenes.step", "kumitate.contact.touching", "kumitate.lagrange", "kumitate.model.meshes",
+    "kumitate.contact.scenes.step", "kumitate.contact.pairs.rows", "kumitate.lagrange", "kumitate.model.meshes",
     "kumitate.procedure", "kumitate.simulate.interactions.scene", "kumitate.simulate.results.archive", "logging", "zipfile",
 }  # fmt: skip
 CONTACT = """

@@ -12,8 +12,8 @@ from ..model import Mechanism, Tree
 from ..scalar import Scalar, minimum, when
 from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, Transform, Vector3
+from .pairs import Touch, touches
 from .scene import Contact, Pair, VariedPairs, contact_pairs
-from .shapes import Touch, touches
 from .surface import Surface, VariedSurface
 
 __all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint", "SpringModel"]

@@ -11,8 +11,8 @@ from ..kinematics import link_poses
 from ..model import Mechanism
 from ..model.values import checked_array, checked_number
 from ..spatial import Vector3
+from .pairs import FAR, touches
 from .scene import Contact, contact_pairs
-from .shapes import FAR, touches
 
 __all__ = ["ground_gap", "lowest_bodies", "on_ground"]
 
@@ -25,7 +25,7 @@ _ALIKE = 0.01
 def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None = None) -> float:
     """The smallest gap [m] between moving bodies and the world, at q (nq); negative where they overlap.
 
-    `contact.shapes.FAR` if nothing is above or near the ground.
+    `contact.pairs.FAR` if nothing is above or near the ground.
 
     Raises:
         InputError: if nothing can touch anything.

@@ -121,7 +121,7 @@ def pairs_traced(pairs: Iterable[Pair]) -> tuple[tuple[PlannedPair, ...], int, f
 
 def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair, ...]:
     """The pairs of a scene."""
-    from .touching.solids import MOST  # with the procedures of scenes
+    from .pairs.rows.solids import MOST  # with the procedures of scenes
 
     tree = mechanism.tree
     found = Touchable.of(mechanism, tree, contact)

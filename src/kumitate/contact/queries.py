@@ -12,8 +12,8 @@ import numpy as np
 from ..errors import InputError
 from ..model import Hull, Mechanism, Shape
 from .mesh_hulls import touchable
-from .touching import pose_row, solids_of
-from .touching.nearest import first_hits, least_gaps
+from .pairs.rows import pose_row, solids_of
+from .pairs.rows.nearest import first_hits, least_gaps
 
 __all__ = ["Hit", "Nearest", "ShapeTable"]
 

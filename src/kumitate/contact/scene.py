@@ -12,8 +12,8 @@ from ..kinematics import place_pose
 from ..model import Geometry, HeightField, Mechanism, PerLink, Place, Plane, Tree
 from ..model.values import checked_whole, shown
 from ..spatial import Transform
-from .shapes import capacity, without_routine
-from .straddling import check_straddling
+from .pairs import capacity, without_routine
+from .pairs.own_points import check_small_boxes
 from .surface import Surface, VariedSurface
 from .touchable import ALL, Touchable, between_bodies
 
@@ -237,7 +237,7 @@ def contact_pairs(mechanism: Mechanism, tree: Tree, contact: Contact) -> list[Pa
     for made in pairs:
         if fault := without_routine(made.geometries[0].shape, made.geometries[1].shape):
             raise ModelError(f"{mechanism.name}: {made.bodies[0]!r} against {made.bodies[1]!r}: {fault}")
-    check_straddling(mechanism.name, pairs)
+    check_small_boxes(mechanism.name, pairs)
     return sorted(pairs, key=lambda pair: pair.links)
 
 

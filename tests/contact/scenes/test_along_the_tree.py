@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.contact.pairs.rows import Solid, points_for, solids_of
+from kumitate.contact.pairs.rows.convex import convex_convex, gap_along
 from kumitate.contact.scene import Contact
 from kumitate.contact.scenes.robots.inverse import respond
 from kumitate.contact.scenes.robots.links import gather, spread, write_jacobian
 from kumitate.contact.scenes.solvers.laws import linearise, relinearise
-from kumitate.contact.touching import points_for, solids_of
-from kumitate.contact.touching.convex import convex_convex, gap_along
 from kumitate.model import Hull
 
 from .places import simulation, upright
@@ -124,13 +124,13 @@ def test_hulls_that_are_far_apart_are_so_along_the_axis_that_is_remembered(seed)
         poses = np.array([[*np.linalg.qr(rng.normal(size=(3, 3)))[0].ravel(), *(2.5 * rng.normal(size=3))] for _ in range(2)])
         for pose in poses:
             pose[:9] *= np.sign(np.linalg.det(pose[:9].reshape(3, 3)))
-        out, margin = points_for(1), 0.1
-        count = convex_convex(solids, 0, poses[0], 1, poses[1], margin, -1, out, 0)
+        out, margin, both = points_for(1), 0.1, [Solid(solids, k, poses[k]) for k in range(2)]
+        count = convex_convex(*both, margin, -1, out, 0)
         axis = rng.normal(size=3)
-        gap = gap_along(solids, 0, poses[0], 1, poses[1], axis / np.linalg.norm(axis))
+        gap = gap_along(*both, axis / np.linalg.norm(axis))
         if count == 0:
             far += 1
-            assert gap_along(solids, 0, poses[0], 1, poses[1], out.normals[0].copy()) > margin, seed
+            assert gap_along(*both, out.normals[0].copy()) > margin, seed
         else:
             assert gap <= out.gaps[:count].min() + 1e-12, seed
     assert 20 < far < 190

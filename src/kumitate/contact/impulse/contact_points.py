@@ -14,8 +14,8 @@ from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, 
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..laws import above, masses, onto_cone, onto_disc, projected, sizes, tangents
+from ..pairs import FAR, Touch, touches
 from ..scene import Pair
-from ..shapes import FAR, Touch, touches
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
 from .compliance import NEVER, Compliance, Softened

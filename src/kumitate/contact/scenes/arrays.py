@@ -209,7 +209,7 @@ class Efforts(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Where the solids of `contact.touching` are, and what they are made of: those of moving bodies first (n).
+    """Where the solids of `contact.pairs.rows` are, and what they are made of: those of moving bodies first (n).
 
     Poses are rows of twelve: a rotation row by row, then a position [m].
 

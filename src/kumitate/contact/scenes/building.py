@@ -11,9 +11,9 @@ import numpy as np
 from ...errors import InputError, ModelError
 from ...model import Geometry, Mechanism, Place, Plane, Shape
 from ...spatial import Transform
+from ..pairs.rows import points_for, solids_of
 from ..scene import Contact, Touchable
 from ..surface import Surface
-from ..touching import points_for, solids_of
 from .arrays import (
     BlockFactors,
     Efforts,

@@ -1,15 +1,15 @@
 """The points at which near solids touch, with the impulses that the same points had in the last step.
 
-Points are the same if their solids and their features are (`contact.touching`). Both lists are sorted by solids, so that one
+Points are the same if their solids and their features are (`contact.pairs.rows`). Both lists are sorted by solids, so that one
 walk along them matches all.
 """
 
 from __future__ import annotations
 
 from ...procedure import Floats, Ints, procedure
-from ..touching.convex import gap_along
-from ..touching.solids import CONVEX, MOST, SPHERE, Points, Solids
-from ..touching.touch import touch
+from ..pairs.rows.convex import gap_along
+from ..pairs.rows.solids import CONVEX, MOST, SPHERE, Points, Solid, Solids
+from ..pairs.rows.touch import touch
 from .arrays import Memory, MovingBodies, Placed, ScenePoints
 
 __all__ = ["find_points", "recall", "remember"]
@@ -40,9 +40,10 @@ def find_points(
         axis = axes[(a * len(placed.body) + b) % len(axes)]
         kind, other = solids.kinds[a], solids.kinds[b]
         hulls = kind >= SPHERE and other >= SPHERE and max(kind, other) == CONVEX
-        if hulls and gap_along(solids, a, placed.pose[a], b, placed.pose[b], axis) > margin:
+        one, two = Solid(solids, a, placed.pose[a]), Solid(solids, b, placed.pose[b])
+        if hulls and gap_along(one, two, axis) > margin:
             continue
-        here = touch(solids, a, placed.pose[a], b, placed.pose[b], margin, before, found, total)
+        here = touch(one, two, margin, before, found, total)
         if hulls:
             for i in range(3):
                 axis[i] = found.normals[total, i] if here == 0 else 0.0

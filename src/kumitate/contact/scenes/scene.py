@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...procedure import Floats, Ints
-from ..touching.solids import Points, Solids
+from ..pairs.rows.solids import Points, Solids
 from .arrays import BlockFactors, Efforts, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
 from .rules import Rules
 

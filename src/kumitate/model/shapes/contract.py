@@ -18,7 +18,7 @@ class Shape(ABC):
     """A solid for drawing and contact. Lengths in metres, centered on its own frame.
 
     A shape is a frozen dataclass of numbers, texts and lists of them, which are its entries in kumitate's JSON. This contract
-    is enough for files, pages and figures; for contact with other shapes, `contact.shapes.PAIRS` needs a routine.
+    is enough for files, pages and figures; for contact with other shapes, `contact.pairs.PAIRS` needs a routine.
 
     Attributes:
         kind: its name in files and messages, and its key in `SHAPES`.

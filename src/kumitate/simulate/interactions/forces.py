@@ -14,10 +14,10 @@ from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
 from ...contact.models.penalty import FALL, THROWN
+from ...contact.pairs.own_points import warn_of_thin_boxes
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact
 from ...contact.settings import as_plain
-from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...model import Mechanism
 from ...model.digest import digest

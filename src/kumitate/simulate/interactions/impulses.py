@@ -14,11 +14,11 @@ from ...compile import Kernel
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ...contact.pairs import touches
+from ...contact.pairs.own_points import warn_of_thin_boxes
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact, Pair, contact_pairs
 from ...contact.settings import as_plain
-from ...contact.shapes import touches
-from ...contact.straddling import warn_of_thin_boxes
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism

@@ -9,7 +9,7 @@ from ....procedure import Floats, Shaped, apply, at, local, over, procedure
 from ...impulse.compliance import COMPLIANT, STORED
 from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY
 from ...impulse.mobility import LEAST, SMALLEST
-from ...touching.solids import Points
+from ...pairs.rows.solids import Points
 from ..arrays import MovingBodies, Placed, ScenePoints
 from ..robots import yielding
 from ..rules import Rules

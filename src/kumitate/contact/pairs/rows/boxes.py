@@ -1,0 +1,254 @@
+"""Box against box: the separating direction, then one face clipped to the other's, or two edges that cross."""
+
+from __future__ import annotations
+
+import math
+
+from ....procedure import Floats, Shaped, local, procedure
+from .convex.clip import cut
+from .frames import put, turned
+from .solids import Points, Solid
+
+__all__ = ["box_box"]
+
+#: A point's number is that of the direction times this, plus that of the point.
+_POINTS = 1024
+#: The feet of two edges count as on them this far beyond their ends, as a part of the edges [1].
+_BEYOND = 1e-9
+#: A corner beyond a face is not over it if it is closer than the points over the face by this [m].
+_CLOSER = 1e-9
+#: A direction is changed, from faces of A to those of B to edges and from one step to the next, only for this much [m].
+_BETTER = 1e-6
+#: That of two edges is taken only if it is better by this [m]: next to a face, its edges would be found one after the other,
+#: one point at a time, as a box rocks on it.
+_EDGES = 2e-5
+#: Edges with a smaller square of the sine between them are parallel, and faces suffice.
+_PARALLEL = 1e-12
+
+
+@procedure
+def _most_separating(
+    C: Shaped[3, 3], t: Shaped[3], half_a: Shaped[8], half_b: Shaped[8], margin: float, before: int
+) -> tuple[int, float]:  # fmt: skip
+    """The direction's number and the separation along it [m]; −1 if the boxes are further apart than the margin.
+
+    The directions are the normals of A's faces (0 to 2), of B's faces (3 to 5) and the common perpendiculars of edge i of A
+    and edge j of B (6 + 3 i + j) (Gottschalk, Lin, Manocha, SIGGRAPH 1996).
+
+    Args:
+        C: R_AB, B's axes in A.
+        t: position of B in A [m].
+        half_a, half_b: half edges [m].
+        before: the direction of the last step, −1 if none.
+    """
+    best = -1
+    most = -math.inf
+    chosen = -math.inf
+    for i in range(3):
+        apart = abs(t[i]) - half_a[i] - (
+            abs(C[i, 0]) * half_b[0] + abs(C[i, 1]) * half_b[1] + abs(C[i, 2]) * half_b[2]
+        )  # fmt: skip
+        if apart > margin:
+            return -1, apart
+        weight = apart + (_BETTER if before == i else 0.0)
+        if weight > most:
+            most = weight
+            chosen = apart
+            best = i
+    for j in range(3):
+        apart = abs(t[0] * C[0, j] + t[1] * C[1, j] + t[2] * C[2, j]) - half_b[j] - (
+            abs(C[0, j]) * half_a[0] + abs(C[1, j]) * half_a[1] + abs(C[2, j]) * half_a[2]
+        )  # fmt: skip
+        if apart > margin:
+            return -1, apart
+        weight = apart - (_BETTER if before != 3 + j else 0.0)
+        if weight > most:
+            most = weight
+            chosen = apart
+            best = 3 + j
+    for i in range(3):
+        i1 = (i + 1) % 3
+        i2 = (i + 2) % 3
+        for j in range(3):
+            j1 = (j + 1) % 3
+            j2 = (j + 2) % 3
+            square = C[i1, j] * C[i1, j] + C[i2, j] * C[i2, j]  # of a_i × b_j
+            reach = half_a[i1] * abs(C[i2, j]) + half_a[i2] * abs(C[i1, j])
+            reach += half_b[j1] * abs(C[i, j2]) + half_b[j2] * abs(C[i, j1])
+            along = abs(t[i2] * C[i1, j] - t[i1] * C[i2, j]) - reach
+            # a sine is at most 1: where the edges overlap more than the best direction, dividing by it changes nothing
+            if square > _PARALLEL and (along >= 0.0 or along > most):
+                apart = along / math.sqrt(square)
+                if apart > margin:
+                    return -1, apart
+                weight = apart - (_EDGES if before != 6 + 3 * i + j else _EDGES - _BETTER)
+                if weight > most:
+                    most = weight
+                    chosen = apart
+                    best = 6 + 3 * i + j
+    return best, chosen
+
+
+@procedure
+def _written(
+    polygon: Floats[4], count: int, pose: Shaped[12], axis: int, up: float, height: float,
+    nx: float, ny: float, nz: float, sign: float, margin: float, face: int, out: Points, k: int,
+) -> int:  # fmt: skip
+    """The corners of the polygon that are within the margin of the face."""
+    point = local(3)
+    found = 0
+    for i in range(count):
+        gap = polygon[i, 2]
+        if gap <= margin and found < 8:
+            point[(axis + 1) % 3] = polygon[i, 0]
+            point[(axis + 2) % 3] = polygon[i, 1]
+            point[axis] = up * (height + 0.5 * gap)
+            x, y, z = turned(pose, point[0], point[1], point[2])
+            side = int(polygon[i, 3])
+            previous = int(polygon[i - 1 if i > 0 else count - 1, 3])
+            feature = (face * 8 + previous) * 8 + side
+            put(
+                out, k + found, x + pose[9], y + pose[10], z + pose[11], sign * nx, sign * ny, sign * nz, gap, feature
+            )  # fmt: skip
+            found += 1
+    return found
+
+
+@procedure
+def _faces(
+    C: Shaped[3, 3], t: Shaped[3], half: Shaped[8], pose: Shaped[12], other: Shaped[8], axis: int, sign: float,
+    margin: float, direction: int, out: Points, k: int,
+) -> int:  # fmt: skip
+    """The other box's face that looks at the face of this one, clipped to it.
+
+    Args:
+        C, t: the other box in the frame of this one.
+        axis: of the normal of the face.
+        sign: 1 if this box is A, −1 if it is B.
+    """
+    up = math.copysign(1.0, t[axis])
+    i1 = (axis + 1) % 3
+    i2 = (axis + 2) % 3
+    inner = 0  # the axis of the other box most along the normal
+    for j in range(1, 3):
+        if abs(C[axis, j]) > abs(C[axis, inner]) + 1e-9:
+            inner = j
+    j1 = (inner + 1) % 3
+    j2 = (inner + 2) % 3
+    facing = -up * math.copysign(1.0, C[axis, inner])
+    polygon = local(12, 4)
+    kept = local(12, 4)
+    for corner in range(4):
+        x = other[j1] if corner == 0 or corner == 3 else -other[j1]
+        y = other[j2] if corner < 2 else -other[j2]
+        z = facing * other[inner]
+        polygon[corner, 0] = t[i1] + C[i1, j1] * x + C[i1, j2] * y + C[i1, inner] * z
+        polygon[corner, 1] = t[i2] + C[i2, j1] * x + C[i2, j2] * y + C[i2, inner] * z
+        polygon[corner, 2] = up * (t[axis] + C[axis, j1] * x + C[axis, j2] * y + C[axis, inner] * z) - half[axis]
+        polygon[corner, 3] = float(corner)
+    count = cut(polygon, 4, kept, 1.0, 0.0, half[i1], 4)
+    count = cut(polygon, count, kept, -1.0, 0.0, half[i1], 5)
+    count = cut(polygon, count, kept, 0.0, 1.0, half[i2], 6)
+    count = cut(polygon, count, kept, 0.0, -1.0, half[i2], 7)
+
+    normal = local(3)
+    normal[axis] = up
+    nx, ny, nz = turned(pose, normal[0], normal[1], normal[2])
+    face = (direction * 2 + (1 if up > 0.0 else 0)) * 8 + inner * 2 + (1 if facing > 0.0 else 0)
+    return _written(polygon, count, pose, axis, up, half[axis], nx, ny, nz, sign, margin, face, out, k)
+
+
+@procedure
+def _edges(
+    C: Shaped[3, 3], t: Shaped[3], size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], direction: int,
+    apart: float, out: Points, k: int,
+) -> int:  # fmt: skip
+    """The closest points of two edges; −1 if these are beyond the edges' ends."""
+    i = (direction - 6) // 3
+    j = (direction - 6) % 3
+    i1 = (i + 1) % 3
+    i2 = (i + 2) % 3
+    n = local(3)
+    scale = 1.0 / math.sqrt(C[i1, j] * C[i1, j] + C[i2, j] * C[i2, j])
+    n[i1] = -C[i2, j] * scale  # a_i × b_j
+    n[i2] = C[i1, j] * scale
+    if n[i1] * t[i1] + n[i2] * t[i2] < 0.0:
+        n[i1] = -n[i1]
+        n[i2] = -n[i2]
+    p = local(3)  # the middle of A's edge, in A
+    q = local(3)  # that of B's edge, in A
+    signs = 0
+    for axis in range(3):
+        q[axis] += t[axis]
+        if axis != i:
+            p[axis] = math.copysign(size_a[axis], n[axis])
+        along = C[0, axis] * n[0] + C[1, axis] * n[1] + C[2, axis] * n[2]
+        if axis != j:
+            reach = -math.copysign(size_b[axis], along)
+            for row in range(3):
+                q[row] += C[row, axis] * reach
+            signs = 2 * signs + (1 if reach > 0.0 else 0)
+    dx, dy, dz = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    cosine = C[i, j]
+    sine2 = 1.0 / (scale * scale)
+    along_u = q[i] - p[i]
+    along_v = dx * C[0, j] + dy * C[1, j] + dz * C[2, j]
+    s = (along_u - cosine * along_v) / sine2
+    r = (cosine * along_u - along_v) / sine2
+    if apart > 0.0 and (abs(s) > size_a[i] * (1.0 + _BEYOND) or abs(r) > size_b[j] * (1.0 + _BEYOND)):
+        return -1
+    p[i] = min(size_a[i], max(-size_a[i], s))
+    x, y, z = turned(pose_a, p[0] + 0.5 * apart * n[0], p[1] + 0.5 * apart * n[1], p[2] + 0.5 * apart * n[2])
+    nx, ny, nz = turned(pose_a, n[0], n[1], n[2])
+    which = signs * 4 + (2 if n[i1] > 0.0 else 0) + (1 if n[i2] > 0.0 else 0)
+    feature = direction * _POINTS + which
+    put(out, k, x + pose_a[9], y + pose_a[10], z + pose_a[11], nx, ny, nz, apart, feature)
+    return 1
+
+
+@procedure
+def _is_closest(apart: float, out: Points, k: int, count: int) -> bool:
+    """Whether boxes that are apart have a point over the face as close as their separation along its normal."""
+    least = math.inf
+    for i in range(k, k + count):
+        least = min(least, out.gaps[i])
+    return apart <= 0.0 or least <= apart + _CLOSER
+
+
+@procedure
+def box_box(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
+    """Up to eight points, those of two faces or that of two edges; −1 if corners are closest, which no direction separates.
+
+    Args:
+        before: the feature of any point of the last step, −1 if there was none: the direction is kept unless another one
+            separates the boxes by 1e-6 m more.
+    """
+    pose_a, pose_b = a.pose, b.pose
+    size_a, size_b = a.solids.sizes[a.row], b.solids.sizes[b.row]
+    C = local(3, 3)
+    t = local(3)
+    for i in range(3):
+        for j in range(3):
+            C[i, j] = pose_a[i] * pose_b[j] + pose_a[3 + i] * pose_b[3 + j] + pose_a[6 + i] * pose_b[6 + j]
+        t[i] = (
+            pose_a[i] * (pose_b[9] - pose_a[9]) + pose_a[3 + i] * (pose_b[10] - pose_a[10])
+            + pose_a[6 + i] * (pose_b[11] - pose_a[11])
+        )  # fmt: skip
+    last = before // _POINTS if before >= 0 else -1
+    direction, apart = _most_separating(C, t, size_a, size_b, margin, last)
+    if direction < 0:
+        return 0
+    if direction >= 6:
+        return _edges(C, t, size_a, pose_a, size_b, direction, apart, out, k)
+    if direction < 3:
+        count = _faces(C, t, size_a, pose_a, size_b, direction, 1.0, margin, direction, out, k)
+        return count if _is_closest(apart, out, k, count) else -1
+    # The face is B's: the same with the names exchanged, and the normal from B to A turned round.
+    back = local(3, 3)
+    s = local(3)
+    for i in range(3):
+        for j in range(3):
+            back[i, j] = C[j, i]
+        s[i] = -(C[0, i] * t[0] + C[1, i] * t[1] + C[2, i] * t[2])
+    count = _faces(back, s, size_b, pose_b, size_a, direction - 3, -1.0, margin, direction, out, k)
+    return count if _is_closest(apart, out, k, count) else -1

@@ -1,0 +1,143 @@
+"""Any convex solid against any other: distance or depth, then the points of the faces that meet."""
+
+from __future__ import annotations
+
+import math
+
+from .....procedure import Floats, Shaped, local, procedure
+from ..frames import inverse_turned, put, turned, world_point
+from ..solids import MOST, Points, Solid, Solids
+from .depth import depth
+from .distance import APART, FAR_APART, INSIDE, distance
+from .faces import clipped, to_frame, write_face
+from .features import facing
+from .lines import write_lines
+from .polish import closest_point, polish
+from .support import extent, outermost, relative
+
+__all__ = ["closest", "convex_convex", "gap_along"]
+
+#: A normal is that of a face if it differs by less than this.
+_SAME = 1e-7
+#: Distances are exact to this part; with round parts they are made exact from near, and if that fails from nearer.
+_EXACT, _NEAR, _ROUND = 1e-13, 1e-6, 1e-10
+#: The closest point is a point of its own where it is deeper than those of the faces by this [m].
+_DEEPER = 1e-7
+#: What a point's number begins with: a face of A, a face of B, two lines, the closest point.
+_BY_A, _BY_B, _LINES, _CLOSEST = 1 << 44, 2 << 44, 3 << 44, 4 << 44
+#: The places of the numbers of the two faces.
+_FACE, _OTHER = 28, 12
+
+
+@procedure
+def _over(
+    face: Floats[4], sides: int, plane: Shaped[4], other: Floats[4], count: int, pose: Shaped[12], sign: float, radius: float,
+    both: float, margin: float, kind: int, out: Points, k: int,
+) -> int:  # fmt: skip
+    """Clips the other polygon to the face, and writes what is left."""
+    kept = local(64, 4)
+    frame = local(12)
+    left = clipped(face, sides, plane[0], plane[1], plane[2], other, count, kept, frame)
+    return write_face(other, left, frame, pose, sign, radius, both, margin, kind, out, k)
+
+
+@procedure
+def _by_faces(
+    solids: Solids, a: int, pose_a: Shaped[12], b: int, B: Shaped[12], margin: float, before: int, found: Shaped[8],
+    out: Points, k: int,
+) -> int:  # fmt: skip
+    """Writes the points of the faces or lines that meet; none where a corner or two edges meet."""
+    nx, ny, nz = found[0], found[1], found[2]
+    radius_a, radius_b = solids.sizes[a, 6], solids.sizes[b, 6]
+    first = local(64, 4)
+    second = local(64, 4)
+    plane_a = local(4)
+    plane_b = local(4)
+    count_a = facing(solids, a, nx, ny, nz, first, plane_a)
+    x, y, z = inverse_turned(B, -nx, -ny, -nz)
+    count_b = facing(solids, b, x, y, z, second, plane_b)
+    to_frame(B, second, count_b, plane_b)
+    flat_a = count_a > 2 and abs(plane_a[0] - nx) + abs(plane_a[1] - ny) + abs(plane_a[2] - nz) < _SAME
+    flat_b = count_b > 2 and abs(plane_b[0] + nx) + abs(plane_b[1] + ny) + abs(plane_b[2] + nz) < _SAME
+    if flat_a and not (flat_b and before >> 44 == 2):
+        kind = _BY_A + (int(plane_a[3]) << _FACE) + (int(plane_b[3]) << _OTHER)
+        return _over(
+            first, count_a, plane_a, second, count_b, pose_a, 1.0, radius_a, radius_a + radius_b, margin, kind, out, k
+        )  # fmt: skip
+    if flat_b:
+        kind = _BY_B + (int(plane_b[3]) << _FACE) + (int(plane_a[3]) << _OTHER)
+        return _over(
+            second, count_b, plane_b, first, count_a, pose_a, -1.0, radius_b, radius_a + radius_b, margin, kind, out, k
+        )  # fmt: skip
+    if count_a == 2 and count_b == 2:
+        return write_lines(first, second, nx, ny, nz, pose_a, radius_a, radius_a + radius_b, margin, _LINES, out, k)
+    return 0
+
+
+@procedure
+def closest(
+    solids: Solids, a: int, b: int, B: Shaped[12], margin: float, found: Shaped[8]
+) -> bool:  # fmt: skip
+    """Whether two solids are at most `margin` apart; then the normal from A to B, the gap and a point of A are written.
+
+    Args:
+        B: pose of solid b in the frame of solid a, in which the results are given.
+        found: normal, gap [m], point on A's surface.
+    """
+    both = solids.sizes[a, 6] + solids.sizes[b, 6]
+    size = extent(solids, a) + extent(solids, b)
+    weights = local(4)
+    W = local(4, 3)
+    P = local(4, 3)
+    round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4] > 0.0
+    exact = _NEAR if round_parts else _EXACT
+    for _ in range(2):
+        status = distance(solids, a, b, B, size, margin + both, exact, W, P, weights, found)
+        if status == FAR_APART:
+            return False
+        if status != APART:
+            depth(solids, a, b, B, size, exact, status == INSIDE, W, P, weights, found)
+        if not round_parts or polish(solids, a, b, B, size, W, P, weights, found):
+            break
+        exact = _ROUND
+    closest_point(solids, a, P, weights, found)
+    found[3] -= both
+    for c in range(3):
+        found[4 + c] += solids.sizes[a, 6] * found[c]
+    return found[3] <= margin
+
+
+@procedure
+def gap_along(one: Solid, other: Solid, axis: Shaped[3]) -> float:
+    """The gap of two convex solids along an axis from one to the other, of unit length or zero: at most their distance [m]."""
+    x, y, z = axis[0], axis[1], axis[2]
+    px, py, pz = outermost(one, x, y, z)
+    qx, qy, qz = outermost(other, -x, -y, -z)
+    gap = -one.solids.sizes[one.row, 6] - other.solids.sizes[other.row, 6]
+    return gap + (qx - px) * x + (qy - py) * y + (qz - pz) * z
+
+
+@procedure
+def convex_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
+    """Up to eight points. Arguments as those of `touch`."""
+    B = local(12)
+    relative(a.pose, b.pose, B)
+    found = local(8)
+    if not closest(a.solids, a.row, b.row, B, margin, found):
+        nx, ny, nz = turned(a.pose, found[0], found[1], found[2])
+        out.normals[k, 0], out.normals[k, 1], out.normals[k, 2] = nx, ny, nz
+        return 0
+    count = _by_faces(a.solids, a.row, a.pose, b.row, B, margin, before, found, out, k)
+    gap = found[3]
+    least = math.inf
+    for i in range(count):
+        least = min(least, out.gaps[k + i])
+    if gap < least - _DEEPER:
+        row = min(count, MOST - 1)
+        nx, ny, nz = found[0], found[1], found[2]
+        half = 0.5 * gap
+        x, y, z = world_point(a.pose, found[4] + half * nx, found[5] + half * ny, found[6] + half * nz)
+        nx, ny, nz = turned(a.pose, nx, ny, nz)
+        put(out, k + row, x, y, z, nx, ny, nz, gap, _CLOSEST)
+        count = row + 1
+    return count

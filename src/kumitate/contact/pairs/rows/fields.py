@@ -1,0 +1,283 @@
+"""A height field against any convex solid: the triangles under it, one by one.
+
+A triangle is solid below: what has sunk into it is pushed out along its normal. Beside an edge a solid has a normal of its own,
+unless the neighbor across that edge is closer to it, so that level ground has no edges. A triangle pushes only what has its
+middle above the triangle's plane, or has sunk below the surface: the other side of a thin ridge does not.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ....procedure import Floats, Ints, Shaped, local, local_ints, procedure
+from .convex.faces import clipped, to_frame
+from .convex.features import facing
+from .convex.pair import closest
+from .convex.support import furthest, relative
+from .frames import inverse_turned, put, turned, world_point
+from .solids import MOST, Points, Solid, Solids
+
+__all__ = ["field_convex"]
+
+#: The most points of which eight are chosen.
+_ROOM = 64
+#: A normal is that of the triangle if it differs by less than this; an edge is where a point is so near to it [m].
+_SAME, _ON_EDGE = 1e-7, 1e-9
+#: The closest point is a point of its own where it is deeper than those of the face by this, and away from others [m].
+_DEEPER, _APART = 1e-7, 1e-7
+#: A point's number is that of the triangle times this, plus its own; this one is that of the closest point.
+_POINTS, _CLOSEST = 8192, 8191
+
+
+@procedure
+def _reach(solids: Solids, b: int, B: Shaped[12], x: float, y: float, z: float) -> float:
+    """How far solid b extends along a unit vector of the field's frame [m]."""
+    u, v, w = inverse_turned(B, x, y, z)
+    px, py, pz = furthest(solids, b, u, v, w)
+    px, py, pz = world_point(B, px, py, pz)
+    return px * x + py * y + pz * z + solids.sizes[b, 6]
+
+
+@procedure
+def _add(
+    rows: Floats[7], features: Ints, count: int, x: float, y: float, z: float, nx: float, ny: float, nz: float, gap: float,
+    feature: int,
+) -> int:  # fmt: skip
+    """Adds a point to those found, or replaces the shallowest where there is no room; the number found."""
+    k = count
+    if count == _ROOM:
+        k = 0
+        for i in range(count):
+            if rows[i, 6] > rows[k, 6]:
+                k = i
+        if rows[k, 6] <= gap:
+            return count
+    rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5], rows[k, 6] = x, y, z, nx, ny, nz, gap
+    features[k] = feature
+    return count + 1 if k == count else count
+
+
+@procedure
+def _is_hidden(solids: Solids, a: int, i: int, j: int, t: int, n: Shaped[8]) -> bool:
+    """Whether a point on an edge of triangle t of the cell (i, j) is closer to the neighbor across that edge.
+
+    Args:
+        n: the normal, the gap, and the point of the triangle.
+    """
+    columns = solids.spans[a, 2]
+    rows = solids.spans[a, 3]
+    first = solids.spans[a, 0]
+    for edge in range(3):
+        # the columns and rows of the edge's ends, and of the third corner of the triangle across it
+        c0, r0, c1, r1, c2, r2 = i, j, i + 1, j + 1, i if t == 0 else i + 1, j + 1 if t == 0 else j
+        if edge == 0 and t == 0:
+            c0, r0, c1, r1, c2, r2 = i, j, i + 1, j, i, j - 1
+        elif edge == 1 and t == 0:
+            c0, r0, c1, r1, c2, r2 = i + 1, j, i + 1, j + 1, i + 2, j + 1
+        elif edge == 0:
+            c0, r0, c1, r1, c2, r2 = i, j, i, j + 1, i - 1, j
+        elif edge == 1:
+            c0, r0, c1, r1, c2, r2 = i, j + 1, i + 1, j + 1, i + 1, j + 2
+        if 0 <= c2 < columns and 0 <= r2 < rows:
+            p = first + r0 * columns + c0
+            q = first + r1 * columns + c1
+            s = first + r2 * columns + c2
+            ex = solids.vertices[q, 0] - solids.vertices[p, 0]
+            ey = solids.vertices[q, 1] - solids.vertices[p, 1]
+            ez = solids.vertices[q, 2] - solids.vertices[p, 2]
+            dx, dy, dz = n[4] - solids.vertices[p, 0], n[5] - solids.vertices[p, 1], n[6] - solids.vertices[p, 2]
+            wx = solids.vertices[s, 0] - solids.vertices[p, 0]
+            wy = solids.vertices[s, 1] - solids.vertices[p, 1]
+            wz = solids.vertices[s, 2] - solids.vertices[p, 2]
+            square = ex * ex + ey * ey + ez * ez
+            along = (dx * ex + dy * ey + dz * ez) / square
+            dx, dy, dz = dx - along * ex, dy - along * ey, dz - along * ez
+            along = (wx * ex + wy * ey + wz * ez) / square
+            wx, wy, wz = wx - along * ex, wy - along * ey, wz - along * ez
+            on_edge = dx * dx + dy * dy + dz * dz < _ON_EDGE * _ON_EDGE
+            if on_edge and n[0] * wx + n[1] * wy + n[2] * wz > _ON_EDGE * math.sqrt(wx * wx + wy * wy + wz * wz):
+                return True
+    return False
+
+
+@procedure
+def _over_triangle(
+    solids: Solids, corners: Floats[4], plane: Shaped[4], b: int, B: Shaped[12], margin: float, feature: int,
+    rows: Floats[7], features: Ints, count: int,
+) -> int:  # fmt: skip
+    """Adds the points of the solid over a triangle, along its normal; the number found."""
+    nx, ny, nz = plane[0], plane[1], plane[2]
+    radius = solids.sizes[b, 6]
+    x, y, z = inverse_turned(B, -nx, -ny, -nz)
+    other = local(64, 4)
+    kept = local(64, 4)
+    side = local(4)
+    frame = local(12)
+    size = facing(solids, b, x, y, z, other, side)
+    to_frame(B, other, size, side)
+    size = clipped(corners, 3, nx, ny, nz, other, size, kept, frame)
+    least = math.inf
+    for k in range(size):
+        gap = other[k, 2] - radius
+        if gap <= margin:
+            least = min(least, gap)
+            px, py, pz = world_point(frame, other[k, 0], other[k, 1], 0.5 * gap)
+            previous = int(other[k - 1 if k > 0 else size - 1, 3])
+            number = feature + 64 * previous + int(other[k, 3])
+            count = _add(rows, features, count, px, py, pz, nx, ny, nz, gap, number)
+    px, py, pz = furthest(solids, b, x, y, z)
+    px, py, pz = world_point(B, px, py, pz)
+    other[0, 0], other[0, 1], other[0, 2], other[0, 3] = px, py, pz, 0.0
+    size = clipped(corners, 3, nx, ny, nz, other, 1, kept, frame)
+    if size == 1:
+        gap = other[0, 2] - radius
+        if gap <= margin and gap < least - _DEEPER:
+            px, py, pz = world_point(frame, other[0, 0], other[0, 1], 0.5 * gap)
+            count = _add(rows, features, count, px, py, pz, nx, ny, nz, gap, feature + _CLOSEST)
+    return count
+
+
+@procedure
+def _is_lowest_over(solids: Solids, corners: Floats[4], plane: Shaped[4], b: int, B: Shaped[12]) -> bool:
+    """Whether the point of the solid that is lowest along a triangle's normal lies over the triangle."""
+    x, y, z = inverse_turned(B, -plane[0], -plane[1], -plane[2])
+    px, py, pz = furthest(solids, b, x, y, z)
+    px, py, pz = world_point(B, px, py, pz)
+    for k in range(3):
+        m = (k + 1) % 3
+        ux, uy, uz = corners[m, 0] - corners[k, 0], corners[m, 1] - corners[k, 1], corners[m, 2] - corners[k, 2]
+        dx, dy, dz = px - corners[k, 0], py - corners[k, 1], pz - corners[k, 2]
+        area = plane[0] * (uy * dz - uz * dy) + plane[1] * (uz * dx - ux * dz) + plane[2] * (ux * dy - uy * dx)
+        if area < -_ON_EDGE * math.sqrt(ux * ux + uy * uy + uz * uz):
+            return False
+    return True
+
+
+@procedure
+def _height(solids: Solids, a: int, x: float, y: float) -> float:
+    """The height of the surface above a point, or above the nearest one of the grid's outer cells."""
+    columns = solids.spans[a, 2]
+    first = solids.spans[a, 0]
+    u = (x - solids.vertices[first, 0]) / solids.sizes[a, 0]
+    v = (y - solids.vertices[first, 1]) / solids.sizes[a, 1]
+    i = min(columns - 2, max(0, math.floor(u)))
+    j = min(solids.spans[a, 3] - 2, max(0, math.floor(v)))
+    u, v = u - i, v - j
+    p = first + j * columns + i
+    here, right = solids.vertices[p, 2], solids.vertices[p + 1, 2]
+    behind, across = solids.vertices[p + columns, 2], solids.vertices[p + columns + 1, 2]
+    return here + u * (right - here) + v * (across - right) if u >= v else here + v * (behind - here) + u * (across - behind)
+
+
+@procedure
+def _triangle(
+    solids: Solids, a: int, i: int, j: int, t: int, b: int, B: Shaped[12], middle: Shaped[4], margin: float, rows: Floats[7],
+    features: Ints, count: int,
+) -> int:  # fmt: skip
+    """Adds the points of one triangle of the cell (i, j); the number found.
+
+    Args:
+        middle: of the solid; and 1 if it is below the surface.
+    """
+    cell = j * (solids.spans[a, 2] - 1) + i
+    row = int(solids.sizes[a, 7]) + 2 * cell + t
+    feature = (2 * cell + t) * _POINTS
+    first = solids.spans[row, 0]
+    corners = local(3, 4)
+    for k in range(3):
+        for c in range(3):
+            corners[k, c] = solids.vertices[first + k, c]
+        corners[k, 3] = float(k)
+    x0, y0, z0 = corners[0, 0], corners[0, 1], corners[0, 2]
+    ux, uy, uz = corners[1, 0] - x0, corners[1, 1] - y0, corners[1, 2] - z0
+    vx, vy, vz = corners[2, 0] - x0, corners[2, 1] - y0, corners[2, 2] - z0
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    scale = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz)
+    nx, ny, nz = nx * scale, ny * scale, nz * scale
+    if -_reach(solids, b, B, -nx, -ny, -nz) - (nx * x0 + ny * y0 + nz * z0) > margin:
+        return count
+    plane = local(4)
+    plane[0], plane[1], plane[2] = nx, ny, nz
+    active = middle[3] > 0.0 or nx * (middle[0] - x0) + ny * (middle[1] - y0) + nz * (middle[2] - z0) > 0.0
+    if active and _is_lowest_over(solids, corners, plane, b, B):
+        return _over_triangle(solids, corners, plane, b, B, margin, feature, rows, features, count)
+    found = local(8)
+    if not closest(solids, row, b, B, margin, found):
+        return count
+    up = found[0] * nx + found[1] * ny + found[2] * nz
+    crossing = found[3] + solids.sizes[b, 6] <= 0.0
+    if crossing or up > 1.0 - _SAME:
+        if not active:
+            return count
+        return _over_triangle(solids, corners, plane, b, B, margin, feature, rows, features, count)
+    if up <= 0.0 or _is_hidden(solids, a, i, j, t, found):
+        return count
+    x, y, z = found[4] + 0.5 * found[3] * found[0], found[5] + 0.5 * found[3] * found[1], found[6] + 0.5 * found[3] * found[2]
+    return _add(rows, features, count, x, y, z, found[0], found[1], found[2], found[3], feature + _CLOSEST)
+
+
+@procedure
+def _choose(rows: Floats[7], count: int, chosen: Ints) -> int:
+    """Chooses at most eight points: the deepest, then those furthest from all chosen; their number."""
+    picked = 0
+    last = -1
+    away = local(_ROOM)
+    for k in range(count):
+        away[k] = math.inf
+        if last < 0 or rows[k, 6] < rows[last, 6] - _DEEPER:
+            last = k
+    while last >= 0 and picked < MOST:
+        chosen[picked] = last
+        picked += 1
+        best = -1
+        for k in range(count):
+            square = 0.0
+            for c in range(3):
+                square += (rows[k, c] - rows[last, c]) * (rows[k, c] - rows[last, c])
+            away[k] = min(away[k], square)
+            if away[k] > _APART * _APART and (best < 0 or away[k] > away[best] * (1.0 + 1e-6)):
+                best = k
+        last = best
+    return picked
+
+
+@procedure
+def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
+    """Up to eight points. Arguments as those of `touch`."""
+    solids = a.solids
+    B = local(12)
+    relative(a.pose, b.pose, B)
+    dx, dy = solids.sizes[a.row, 0], solids.sizes[a.row, 1]
+    columns = solids.spans[a.row, 2]
+    left = solids.vertices[solids.spans[a.row, 0], 0]
+    front = solids.vertices[solids.spans[a.row, 0], 1]
+    x0, x1 = -_reach(solids, b.row, B, -1.0, 0.0, 0.0), _reach(solids, b.row, B, 1.0, 0.0, 0.0)
+    y0, y1 = -_reach(solids, b.row, B, 0.0, -1.0, 0.0), _reach(solids, b.row, B, 0.0, 1.0, 0.0)
+    z0, z1 = -_reach(solids, b.row, B, 0.0, 0.0, -1.0), _reach(solids, b.row, B, 0.0, 0.0, 1.0)
+    middle = local(4)
+    middle[0], middle[1], middle[2] = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+    middle[3] = 1.0 if middle[2] < _height(solids, a.row, middle[0], middle[1]) else 0.0
+    low = z0 - margin
+    i0 = max(0, math.floor((x0 - margin - left) / dx))
+    i1 = min(columns - 2, math.floor((x1 + margin - left) / dx))
+    j0 = max(0, math.floor((y0 - margin - front) / dy))
+    j1 = min(solids.spans[a.row, 3] - 2, math.floor((y1 + margin - front) / dy))
+    rows = local(_ROOM, 7)
+    features = local_ints(_ROOM)
+    chosen = local_ints(MOST)
+    count = 0
+    for j in range(j0, j1 + 1):
+        for i in range(i0, i1 + 1):
+            p = solids.spans[a.row, 0] + j * columns + i
+            top = max(solids.vertices[p, 2], solids.vertices[p + 1, 2])
+            top = max(top, solids.vertices[p + columns, 2], solids.vertices[p + columns + 1, 2])
+            if top >= low:
+                for t in range(2):
+                    count = _triangle(solids, a.row, i, j, t, b.row, B, middle, margin, rows, features, count)
+    found = _choose(rows, count, chosen)
+    for m in range(found):
+        r = chosen[m]
+        x, y, z = world_point(a.pose, rows[r, 0], rows[r, 1], rows[r, 2])
+        nx, ny, nz = turned(a.pose, rows[r, 3], rows[r, 4], rows[r, 5])
+        put(out, k + m, x, y, z, nx, ny, nz, rows[r, 6], features[r])
+    return found

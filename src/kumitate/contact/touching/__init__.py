@@ -1,7 +1,0 @@
-"""Where any two solids touch: procedures over rows of numbers, for scenes of many bodies."""
-
-from .building import points_for, pose_row, solids_of
-from .solids import MOST, Points, Solids
-from .touch import touch
-
-__all__ = ["MOST", "Points", "Solids", "points_for", "pose_row", "solids_of", "touch"]
