@@ -9,7 +9,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.model import Body, Box, Capsule, Cylinder, Geometry, Hull, Joint, Mechanism, Plane, Sphere
+from kumitate.model import Body, Box, Capsule, Cylinder, Geometry, HeightField, Hull, Joint, Mechanism, Plane, Sphere
 from kumitate.spatial import pose
 
 from .distances import signed_distance
@@ -184,3 +184,23 @@ def test_a_ray_that_just_passes(miss):
     assert robot.ray(robot.neutral(), (-2.0, 0.5 + miss, 0.0), (1, 0, 0)) is None
     found = robot.ray(robot.neutral(), (-2.0, 0.5 - miss, 0.0), (1, 0, 0))
     assert found.distance == pytest.approx(2.0 - math.sqrt(0.25 - (0.5 - miss) ** 2), abs=1e-6)
+
+
+# --- height fields ----------------------------------------------------------------------------------------------------------
+VALLEY = Geometry(HeightField([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]], size=(4.0, 2.0)), name="valley")
+
+
+@pytest.mark.parametrize(("x", "height"), [(0.0, 0.0), (1.0, 0.5), (-1.5, 0.75)])
+def test_a_ray_from_above_ends_on_the_ground_of_a_valley(x, height):
+    robot = made(("earth", (VALLEY,)))
+    found = robot.ray(robot.neutral(), (x, 0.1, 3.0), (0, 0, -1))
+    assert (found.body, found.shape) == ("earth", "valley")
+    assert found.distance == pytest.approx(3.0 - height, abs=1e-12)
+
+
+def test_the_distance_of_a_ball_in_a_valley_is_that_of_its_slopes():
+    robot = made(("earth", (VALLEY,)), ("ball", (Geometry(Sphere(0.1)),)))
+    q = robot.neutral()
+    q[11:14] = 0.0, 0.1, 0.8  # over the bottom of two slopes of 1 in 2
+    found = robot.distance(q, "ball", "valley")
+    assert found.distance == pytest.approx(0.8 * 2.0 / math.sqrt(5.0) - 0.1, abs=1e-12)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -12,8 +11,8 @@ import numpy as np
 from ..errors import InputError
 from ..model import Hull, Mechanism, Shape
 from .mesh_hulls import touchable
-from .pairs.rows import pose_row, solids_of
-from .pairs.rows.nearest import first_hits, least_gaps
+from .pairs.rows import pose_row, solids_of, surface_rows
+from .pairs.rows.nearest import OnBody, first_hit, least_gaps
 
 __all__ = ["Hit", "Nearest", "ShapeTable"]
 
@@ -52,8 +51,9 @@ class Hit(NamedTuple):
     normal: np.ndarray
 
 
-@dataclass(frozen=True)
-class _Shape:
+class _Shape(NamedTuple):
+    """A solid on a body; of a height field, one triangle."""
+
     body: str
     name: str
     row: int
@@ -64,8 +64,7 @@ class _Side(NamedTuple):
     """The shapes of one name."""
 
     body: str
-    rows: np.ndarray
-    mounts: np.ndarray
+    solids: OnBody
 
 
 class ShapeTable:
@@ -75,16 +74,17 @@ class ShapeTable:
         self.mechanism = mechanism
         shapes: list[Shape] = []
         names: list[str] = []
-        self.shapes: list[_Shape] = []
+        listed: list[_Shape] = []
         for body in mechanism.bodies:
             owner = f"{mechanism.name}: {body.name!r}"
             for k, item in enumerate(touchable(owner, body.collisions, _VERTICES)):
-                self.shapes.append(_Shape(body.name, item.name, len(shapes), pose_row(item.pose)))
+                listed.append(_Shape(body.name, item.name, len(shapes), pose_row(item.pose)))
                 shapes.append(item.shape)
                 names.append(f"{owner}: {item.name or f'shape {k}'}")
         self.point = len(shapes)
         self._sides: dict[str, _Side] = {}
         self.solids = solids_of([*shapes, Hull(((0.0, 0.0, 0.0),))], names)
+        self.shapes = [shape._replace(row=row) for shape in listed for row in surface_rows(self.solids, shape.row)]
         self.bodies = {body.name: k for k, body in enumerate(mechanism.bodies)}
 
     def named(self, name: str) -> list[_Shape]:
@@ -101,7 +101,7 @@ class ShapeTable:
             return found
         title, known = self.mechanism.name, sorted({shape.body for shape in self.shapes})
         if found:
-            owners = ", ".join(f"{shape.body}/{shape.name}" for shape in found)
+            owners = ", ".join(dict.fromkeys(f"{shape.body}/{shape.name}" for shape in found))
             raise InputError(f"{title}: {name!r} is the name of several shapes; write one of {owners}")
         if name in self.bodies:
             have = f"; bodies with shapes are {', '.join(known)}" if known else ""
@@ -115,8 +115,7 @@ class ShapeTable:
     def _side(self, name: str) -> _Side:
         if name not in self._sides:
             found = self.named(name)
-            rows, mounts = np.array([shape.row for shape in found]), np.array([shape.mount for shape in found])
-            self._sides[name] = _Side(found[0].body, rows, mounts)
+            self._sides[name] = _Side(found[0].body, _on_body(found))
         return self._sides[name]
 
     def distance(self, poses: Mapping[str, np.ndarray], a: str, b: str) -> Nearest:
@@ -126,11 +125,11 @@ class ShapeTable:
             InputError: for unknown names, bodies without shapes, and twice the same.
         """
         one, other = self._side(a), self._side(b)
-        if not set(one.rows.tolist()).isdisjoint(other.rows.tolist()):
+        if not set(one.solids.rows.tolist()).isdisjoint(other.solids.rows.tolist()):
             raise InputError(f"{self.mechanism.name}: the distance from {a!r} to {b!r} is from a shape to itself; name two")
         X, Y = _rows(poses[one.body]), _rows(poses[other.body])
         results = np.zeros((len(X), 10))
-        least_gaps(self.solids, one.rows, one.mounts, X, other.rows, other.mounts, Y, results)
+        least_gaps(self.solids, one.solids, X, other.solids, Y, results)
         axes = np.shape(poses[one.body])[:-2]
         gap, normal, points = results[:, 0], results[:, 1:4], results[:, 4:].reshape(-1, 2, 3)
         return Nearest(gap.reshape(axes)[()], points.reshape(*axes, 2, 3), normal.reshape(*axes, 3))
@@ -157,17 +156,16 @@ class ShapeTable:
             raise InputError(
                 f"{self.mechanism.name}: a ray meets one state, and q has more than one axis. Give one state after another"
             )
-        stacked = np.concatenate([_rows(poses[name]) for name in self.bodies])
-        results = np.zeros((1, 5))
-        first_hits(
-            self.solids, self.point, np.array([s.row for s in self.shapes]),
-            np.array([self.bodies[s.body] for s in self.shapes]), np.array([s.mount for s in self.shapes]),
-            stacked, 1, np.concatenate([start, along / length])[None], results,
-        )  # fmt: skip
-        if results[0, 0] < 0.0:
+        result, stacked = np.zeros(5), np.concatenate([_rows(poses[shape.body]) for shape in self.shapes])
+        first_hit(self.solids, self.point, _on_body(self.shapes), stacked, np.concatenate([start, along / length]), result)
+        if result[0] < 0.0:
             return None
-        shape, t = self.shapes[int(results[0, 0])], float(results[0, 1])
-        return Hit(shape.body, shape.name, t, start + t / length * along, results[0, 2:].copy())
+        shape, t = self.shapes[int(result[0])], float(result[1])
+        return Hit(shape.body, shape.name, t, start + t / length * along, result[2:].copy())
+
+
+def _on_body(shapes: Sequence[_Shape]) -> OnBody:
+    return OnBody(np.array([shape.row for shape in shapes]), np.array([shape.mount for shape in shapes]))
 
 
 def _rows(poses: np.ndarray) -> np.ndarray:

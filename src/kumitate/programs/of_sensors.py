@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..contact.pairs.rays import FAR, MET, met
 from ..errors import InputError
 from ..model import Body, Mechanism, Sensor
 from ..model.sensors import AT_JOINTS
@@ -19,7 +20,6 @@ from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
 from ..spatial import Transform, Vector3
 from .moving_frames import MovingFrame, MovingFrames
 from .of_touch import touch_program
-from .rays import FAR, MET, met
 
 __all__ = ["sensor_program"]
 

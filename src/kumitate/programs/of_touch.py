@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..contact.pairs.rays import FAR, MET, met
 from ..errors import InputError
 from ..kinematics import link_poses, place_pose
 from ..model import Mechanism, Place, Sensor
 from ..scalar import Program, Scalar, maximum, select, trace
 from ..simulate.stepping.reading import PUSH, PUSHES
 from ..spatial import Vector3
-from .rays import FAR, MET, met
 
 __all__ = ["touch_program"]
 

@@ -17,7 +17,7 @@ from ...sizes import check_size
 from .convex.features import LARGEST
 from .solids import BOX, CAPSULE, CONVEX, FIELD, MOST, PLANE, SPHERE, Points, Solids
 
-__all__ = ["KINDS", "points_for", "pose_row", "solids_of"]
+__all__ = ["KINDS", "points_for", "pose_row", "solids_of", "surface_rows"]
 
 
 #: Triangles whose normals differ by less, and whose planes are closer than this part of the size, are one face.
@@ -167,6 +167,12 @@ def _field(shape: HeightField) -> _Row:
     columns, lines = len(shape.heights[0]), len(shape.heights)
     cell = shape.size[0] / (columns - 1), shape.size[1] / (lines - 1), 0.0
     return _Row(box=cell, faces=_Faces(_points(shape.points())), grid=(columns, lines))
+
+
+def surface_rows(solids: Solids, row: int) -> Sequence[int]:
+    """The rows of which a solid's surface consists: of a height field its triangles."""
+    first, (columns, lines) = int(solids.sizes[row, 7]), solids.spans[row, 2:].tolist()
+    return range(first, first + 2 * (columns - 1) * (lines - 1)) if solids.kinds[row] == FIELD else (row,)
 
 
 def _triangles(shape: HeightField) -> list[_Row]:

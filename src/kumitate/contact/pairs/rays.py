@@ -1,4 +1,4 @@
-"""Where rays meet convex shapes, in closed form, for programs of sensors.
+"""Where rays meet convex shapes, in closed form, for programs of sensors; any solid of a row is met by `rows.nearest`.
 
 A line p + t d runs inside of a convex shape from one t to another; between two planes, in a ball or a cylinder each of the two
 has a closed form (A. Glassner, ed., An Introduction to Ray Tracing, 1989, chapter 2). A ray from outside meets the shape where
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..model.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
-from ..scalar import Scalar, absolute, maximum, minimum, select, sqrt
-from ..spatial import Vector3
+from ...model.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from ...scalar import Scalar, absolute, maximum, minimum, select, sqrt
+from ...spatial import Vector3
 
 __all__ = ["FAR", "MET", "met"]
 
