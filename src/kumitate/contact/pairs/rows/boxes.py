@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from ....procedure import Floats, Shaped, local, procedure
-from .convex.clip import cut
-from .frames import put, turned
+from ....procedure import Shaped, local, procedure
+from .convex.faces import cut
+from .frames import put, turned, world_point
 from .solids import Points, Solid
 
 __all__ = ["box_box"]
@@ -26,21 +27,26 @@ _EDGES = 2e-5
 _PARALLEL = 1e-12
 
 
+class _BoxByBox(NamedTuple):
+    """A box with the half edges `half`, and in its frame another one: its axes C, its position t, its half edges."""
+
+    C: Shaped[3, 3]
+    t: Shaped[3]
+    half: Shaped[8]
+    other: Shaped[8]
+
+
 @procedure
-def _most_separating(
-    C: Shaped[3, 3], t: Shaped[3], half_a: Shaped[8], half_b: Shaped[8], margin: float, before: int
-) -> tuple[int, float]:  # fmt: skip
+def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, float]:
     """The direction's number and the separation along it [m]; −1 if the boxes are further apart than the margin.
 
     The directions are the normals of A's faces (0 to 2), of B's faces (3 to 5) and the common perpendiculars of edge i of A
     and edge j of B (6 + 3 i + j) (Gottschalk, Lin, Manocha, SIGGRAPH 1996).
 
     Args:
-        C: R_AB, B's axes in A.
-        t: position of B in A [m].
-        half_a, half_b: half edges [m].
         before: the direction of the last step, −1 if none.
     """
+    C, t, half_a, half_b = pair.C, pair.t, pair.half, pair.other
     best = -1
     most = -math.inf
     chosen = -math.inf
@@ -90,42 +96,15 @@ def _most_separating(
 
 
 @procedure
-def _written(
-    polygon: Floats[4], count: int, pose: Shaped[12], axis: int, up: float, height: float,
-    nx: float, ny: float, nz: float, sign: float, margin: float, face: int, out: Points, k: int,
-) -> int:  # fmt: skip
-    """The corners of the polygon that are within the margin of the face."""
-    point = local(3)
-    found = 0
-    for i in range(count):
-        gap = polygon[i, 2]
-        if gap <= margin and found < 8:
-            point[(axis + 1) % 3] = polygon[i, 0]
-            point[(axis + 2) % 3] = polygon[i, 1]
-            point[axis] = up * (height + 0.5 * gap)
-            x, y, z = turned(pose, point[0], point[1], point[2])
-            side = int(polygon[i, 3])
-            previous = int(polygon[i - 1 if i > 0 else count - 1, 3])
-            feature = (face * 8 + previous) * 8 + side
-            put(
-                out, k + found, x + pose[9], y + pose[10], z + pose[11], sign * nx, sign * ny, sign * nz, gap, feature
-            )  # fmt: skip
-            found += 1
-    return found
-
-
-@procedure
-def _faces(
-    C: Shaped[3, 3], t: Shaped[3], half: Shaped[8], pose: Shaped[12], other: Shaped[8], axis: int, sign: float,
-    margin: float, direction: int, out: Points, k: int,
-) -> int:  # fmt: skip
+def _faces(pair: _BoxByBox, pose: Shaped[12], sign: float, direction: int, margin: float, out: Points, k: int) -> int:
     """The other box's face that looks at the face of this one, clipped to it.
 
     Args:
-        C, t: the other box in the frame of this one.
-        axis: of the normal of the face.
+        direction: of the normal of the face: its axis if this box is A, that and 3 if it is B.
         sign: 1 if this box is A, −1 if it is B.
     """
+    C, t, half, other = pair.C, pair.t, pair.half, pair.other
+    axis = direction % 3
     up = math.copysign(1.0, t[axis])
     i1 = (axis + 1) % 3
     i2 = (axis + 2) % 3
@@ -155,15 +134,24 @@ def _faces(
     normal[axis] = up
     nx, ny, nz = turned(pose, normal[0], normal[1], normal[2])
     face = (direction * 2 + (1 if up > 0.0 else 0)) * 8 + inner * 2 + (1 if facing > 0.0 else 0)
-    return _written(polygon, count, pose, axis, up, half[axis], nx, ny, nz, sign, margin, face, out, k)
+    point = local(3)
+    found = 0
+    for i in range(count):
+        gap = polygon[i, 2]
+        if gap <= margin and found < 8:
+            point[i1], point[i2], point[axis] = polygon[i, 0], polygon[i, 1], up * (half[axis] + 0.5 * gap)
+            previous = int(polygon[i - 1 if i > 0 else count - 1, 3])
+            feature = (face * 8 + previous) * 8 + int(polygon[i, 3])
+            place = world_point(pose, point[0], point[1], point[2])
+            put(out, k + found, place, (sign * nx, sign * ny, sign * nz), gap, feature)
+            found += 1
+    return found
 
 
 @procedure
-def _edges(
-    C: Shaped[3, 3], t: Shaped[3], size_a: Shaped[8], pose_a: Shaped[12], size_b: Shaped[8], direction: int,
-    apart: float, out: Points, k: int,
-) -> int:  # fmt: skip
+def _edges(pair: _BoxByBox, pose: Shaped[12], direction: int, apart: float, out: Points, k: int) -> int:
     """The closest points of two edges; −1 if these are beyond the edges' ends."""
+    C, t, size_a, size_b = pair.C, pair.t, pair.half, pair.other
     i = (direction - 6) // 3
     j = (direction - 6) % 3
     i1 = (i + 1) % 3
@@ -198,11 +186,10 @@ def _edges(
     if apart > 0.0 and (abs(s) > size_a[i] * (1.0 + _BEYOND) or abs(r) > size_b[j] * (1.0 + _BEYOND)):
         return -1
     p[i] = min(size_a[i], max(-size_a[i], s))
-    x, y, z = turned(pose_a, p[0] + 0.5 * apart * n[0], p[1] + 0.5 * apart * n[1], p[2] + 0.5 * apart * n[2])
-    nx, ny, nz = turned(pose_a, n[0], n[1], n[2])
+    place = world_point(pose, p[0] + 0.5 * apart * n[0], p[1] + 0.5 * apart * n[1], p[2] + 0.5 * apart * n[2])
     which = signs * 4 + (2 if n[i1] > 0.0 else 0) + (1 if n[i2] > 0.0 else 0)
     feature = direction * _POINTS + which
-    put(out, k, x + pose_a[9], y + pose_a[10], z + pose_a[11], nx, ny, nz, apart, feature)
+    put(out, k, place, turned(pose, n[0], n[1], n[2]), apart, feature)
     return 1
 
 
@@ -234,14 +221,15 @@ def box_box(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int)
             pose_a[i] * (pose_b[9] - pose_a[9]) + pose_a[3 + i] * (pose_b[10] - pose_a[10])
             + pose_a[6 + i] * (pose_b[11] - pose_a[11])
         )  # fmt: skip
+    pair = _BoxByBox(C, t, size_a, size_b)
     last = before // _POINTS if before >= 0 else -1
-    direction, apart = _most_separating(C, t, size_a, size_b, margin, last)
+    direction, apart = _most_separating(pair, margin, last)
     if direction < 0:
         return 0
     if direction >= 6:
-        return _edges(C, t, size_a, pose_a, size_b, direction, apart, out, k)
+        return _edges(pair, pose_a, direction, apart, out, k)
     if direction < 3:
-        count = _faces(C, t, size_a, pose_a, size_b, direction, 1.0, margin, direction, out, k)
+        count = _faces(pair, pose_a, 1.0, direction, margin, out, k)
         return count if _is_closest(apart, out, k, count) else -1
     # The face is B's: the same with the names exchanged, and the normal from B to A turned round.
     back = local(3, 3)
@@ -250,5 +238,5 @@ def box_box(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int)
         for j in range(3):
             back[i, j] = C[j, i]
         s[i] = -(C[0, i] * t[0] + C[1, i] * t[1] + C[2, i] * t[2])
-    count = _faces(back, s, size_b, pose_b, size_a, direction - 3, -1.0, margin, direction, out, k)
+    count = _faces(_BoxByBox(back, s, size_b, size_a), pose_b, -1.0, direction, margin, out, k)
     return count if _is_closest(apart, out, k, count) else -1

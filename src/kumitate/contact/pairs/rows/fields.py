@@ -8,13 +8,14 @@ middle above the triangle's plane, or has sunk below the surface: the other side
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from ....procedure import Floats, Ints, Shaped, local, local_ints, procedure
 from .convex.faces import clipped, to_frame
 from .convex.features import facing
 from .convex.pair import closest
-from .convex.support import furthest, relative
-from .frames import inverse_turned, put, turned, world_point
+from .convex.support import Couple, outermost, relative
+from .frames import Triple, inverse_turned, put, turned, world_point
 from .solids import MOST, Points, Solid, Solids
 
 __all__ = ["field_convex"]
@@ -29,21 +30,32 @@ _DEEPER, _APART = 1e-7, 1e-7
 _POINTS, _CLOSEST = 8192, 8191
 
 
-@procedure
-def _reach(solids: Solids, b: int, B: Shaped[12], x: float, y: float, z: float) -> float:
-    """How far solid b extends along a unit vector of the field's frame [m]."""
-    u, v, w = inverse_turned(B, x, y, z)
-    px, py, pz = furthest(solids, b, u, v, w)
-    px, py, pz = world_point(B, px, py, pz)
-    return px * x + py * y + pz * z + solids.sizes[b, 6]
+class _Found(NamedTuple):
+    """Points that are found: place, normal and gap of each, and its feature."""
+
+    rows: Floats[7]
+    features: Ints
+
+
+class _Cell(NamedTuple):
+    """Triangle t, 0 or 1, of the cell in column i and row j."""
+
+    i: int
+    j: int
+    t: int
 
 
 @procedure
-def _add(
-    rows: Floats[7], features: Ints, count: int, x: float, y: float, z: float, nx: float, ny: float, nz: float, gap: float,
-    feature: int,
-) -> int:  # fmt: skip
+def _reach(solid: Solid, x: float, y: float, z: float) -> float:
+    """How far a solid extends along a unit vector [m]."""
+    px, py, pz = outermost(solid, x, y, z)
+    return px * x + py * y + pz * z + solid.solids.sizes[solid.row, 6]
+
+
+@procedure
+def _add(points: _Found, count: int, place: Triple, normal: Triple, gap: float, feature: int) -> int:
     """Adds a point to those found, or replaces the shallowest where there is no room; the number found."""
+    rows = points.rows
     k = count
     if count == _ROOM:
         k = 0
@@ -52,18 +64,21 @@ def _add(
                 k = i
         if rows[k, 6] <= gap:
             return count
-    rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5], rows[k, 6] = x, y, z, nx, ny, nz, gap
-    features[k] = feature
+    rows[k, 0], rows[k, 1], rows[k, 2] = place
+    rows[k, 3], rows[k, 4], rows[k, 5] = normal
+    rows[k, 6] = gap
+    points.features[k] = feature
     return count + 1 if k == count else count
 
 
 @procedure
-def _is_hidden(solids: Solids, a: int, i: int, j: int, t: int, n: Shaped[8]) -> bool:
-    """Whether a point on an edge of triangle t of the cell (i, j) is closer to the neighbor across that edge.
+def _is_hidden(solids: Solids, a: int, cell: _Cell, n: Shaped[8]) -> bool:
+    """Whether a point on an edge of a triangle is closer to the neighbor across that edge.
 
     Args:
         n: the normal, the gap, and the point of the triangle.
     """
+    i, j, t = cell.i, cell.j, cell.t
     columns = solids.spans[a, 2]
     rows = solids.spans[a, 3]
     first = solids.spans[a, 0]
@@ -102,11 +117,11 @@ def _is_hidden(solids: Solids, a: int, i: int, j: int, t: int, n: Shaped[8]) -> 
 
 @procedure
 def _over_triangle(
-    solids: Solids, corners: Floats[4], plane: Shaped[4], b: int, B: Shaped[12], margin: float, feature: int,
-    rows: Floats[7], features: Ints, count: int,
-) -> int:  # fmt: skip
+    corners: Floats[4], plane: Shaped[4], solid: Solid, margin: float, feature: int, points: _Found, count: int
+) -> int:
     """Adds the points of the solid over a triangle, along its normal; the number found."""
     nx, ny, nz = plane[0], plane[1], plane[2]
+    solids, b, B = solid.solids, solid.row, solid.pose
     radius = solids.sizes[b, 6]
     x, y, z = inverse_turned(B, -nx, -ny, -nz)
     other = local(64, 4)
@@ -115,34 +130,31 @@ def _over_triangle(
     frame = local(12)
     size = facing(solids, b, x, y, z, other, side)
     to_frame(B, other, size, side)
-    size = clipped(corners, 3, nx, ny, nz, other, size, kept, frame)
+    size = clipped(corners, 3, plane, other, size, kept, frame)
     least = math.inf
     for k in range(size):
         gap = other[k, 2] - radius
         if gap <= margin:
             least = min(least, gap)
-            px, py, pz = world_point(frame, other[k, 0], other[k, 1], 0.5 * gap)
+            place = world_point(frame, other[k, 0], other[k, 1], 0.5 * gap)
             previous = int(other[k - 1 if k > 0 else size - 1, 3])
             number = feature + 64 * previous + int(other[k, 3])
-            count = _add(rows, features, count, px, py, pz, nx, ny, nz, gap, number)
-    px, py, pz = furthest(solids, b, x, y, z)
-    px, py, pz = world_point(B, px, py, pz)
+            count = _add(points, count, place, (nx, ny, nz), gap, number)
+    px, py, pz = outermost(solid, -nx, -ny, -nz)
     other[0, 0], other[0, 1], other[0, 2], other[0, 3] = px, py, pz, 0.0
-    size = clipped(corners, 3, nx, ny, nz, other, 1, kept, frame)
+    size = clipped(corners, 3, plane, other, 1, kept, frame)
     if size == 1:
         gap = other[0, 2] - radius
         if gap <= margin and gap < least - _DEEPER:
-            px, py, pz = world_point(frame, other[0, 0], other[0, 1], 0.5 * gap)
-            count = _add(rows, features, count, px, py, pz, nx, ny, nz, gap, feature + _CLOSEST)
+            place = world_point(frame, other[0, 0], other[0, 1], 0.5 * gap)
+            count = _add(points, count, place, (nx, ny, nz), gap, feature + _CLOSEST)
     return count
 
 
 @procedure
-def _is_lowest_over(solids: Solids, corners: Floats[4], plane: Shaped[4], b: int, B: Shaped[12]) -> bool:
+def _is_lowest_over(corners: Floats[4], plane: Shaped[4], solid: Solid) -> bool:
     """Whether the point of the solid that is lowest along a triangle's normal lies over the triangle."""
-    x, y, z = inverse_turned(B, -plane[0], -plane[1], -plane[2])
-    px, py, pz = furthest(solids, b, x, y, z)
-    px, py, pz = world_point(B, px, py, pz)
+    px, py, pz = outermost(solid, -plane[0], -plane[1], -plane[2])
     for k in range(3):
         m = (k + 1) % 3
         ux, uy, uz = corners[m, 0] - corners[k, 0], corners[m, 1] - corners[k, 1], corners[m, 2] - corners[k, 2]
@@ -170,18 +182,16 @@ def _height(solids: Solids, a: int, x: float, y: float) -> float:
 
 
 @procedure
-def _triangle(
-    solids: Solids, a: int, i: int, j: int, t: int, b: int, B: Shaped[12], middle: Shaped[4], margin: float, rows: Floats[7],
-    features: Ints, count: int,
-) -> int:  # fmt: skip
-    """Adds the points of one triangle of the cell (i, j); the number found.
+def _triangle(field: Solid, cell: _Cell, solid: Solid, middle: Shaped[4], margin: float, points: _Found, count: int) -> int:
+    """Adds the points of one triangle; the number found.
 
     Args:
         middle: of the solid; and 1 if it is below the surface.
     """
-    cell = j * (solids.spans[a, 2] - 1) + i
-    row = int(solids.sizes[a, 7]) + 2 * cell + t
-    feature = (2 * cell + t) * _POINTS
+    solids, a = field.solids, field.row
+    number = 2 * (cell.j * (solids.spans[a, 2] - 1) + cell.i) + cell.t
+    row = int(solids.sizes[a, 7]) + number
+    feature = number * _POINTS
     first = solids.spans[row, 0]
     corners = local(3, 4)
     for k in range(3):
@@ -194,26 +204,27 @@ def _triangle(
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     scale = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz)
     nx, ny, nz = nx * scale, ny * scale, nz * scale
-    if -_reach(solids, b, B, -nx, -ny, -nz) - (nx * x0 + ny * y0 + nz * z0) > margin:
+    if -_reach(solid, -nx, -ny, -nz) - (nx * x0 + ny * y0 + nz * z0) > margin:
         return count
     plane = local(4)
     plane[0], plane[1], plane[2] = nx, ny, nz
     active = middle[3] > 0.0 or nx * (middle[0] - x0) + ny * (middle[1] - y0) + nz * (middle[2] - z0) > 0.0
-    if active and _is_lowest_over(solids, corners, plane, b, B):
-        return _over_triangle(solids, corners, plane, b, B, margin, feature, rows, features, count)
+    if active and _is_lowest_over(corners, plane, solid):
+        return _over_triangle(corners, plane, solid, margin, feature, points, count)
     found = local(8)
-    if not closest(solids, row, b, B, margin, found):
+    if not closest(Couple(solids, row, solid.row, solid.pose), margin, found):
         return count
     up = found[0] * nx + found[1] * ny + found[2] * nz
-    crossing = found[3] + solids.sizes[b, 6] <= 0.0
+    crossing = found[3] + solids.sizes[solid.row, 6] <= 0.0
     if crossing or up > 1.0 - _SAME:
         if not active:
             return count
-        return _over_triangle(solids, corners, plane, b, B, margin, feature, rows, features, count)
-    if up <= 0.0 or _is_hidden(solids, a, i, j, t, found):
+        return _over_triangle(corners, plane, solid, margin, feature, points, count)
+    if up <= 0.0 or _is_hidden(solids, a, cell, found):
         return count
-    x, y, z = found[4] + 0.5 * found[3] * found[0], found[5] + 0.5 * found[3] * found[1], found[6] + 0.5 * found[3] * found[2]
-    return _add(rows, features, count, x, y, z, found[0], found[1], found[2], found[3], feature + _CLOSEST)
+    half = 0.5 * found[3]
+    place = (found[4] + half * found[0], found[5] + half * found[1], found[6] + half * found[2])
+    return _add(points, count, place, (found[0], found[1], found[2]), found[3], feature + _CLOSEST)
 
 
 @procedure
@@ -247,13 +258,14 @@ def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     solids = a.solids
     B = local(12)
     relative(a.pose, b.pose, B)
+    solid = Solid(solids, b.row, B)
     dx, dy = solids.sizes[a.row, 0], solids.sizes[a.row, 1]
     columns = solids.spans[a.row, 2]
     left = solids.vertices[solids.spans[a.row, 0], 0]
     front = solids.vertices[solids.spans[a.row, 0], 1]
-    x0, x1 = -_reach(solids, b.row, B, -1.0, 0.0, 0.0), _reach(solids, b.row, B, 1.0, 0.0, 0.0)
-    y0, y1 = -_reach(solids, b.row, B, 0.0, -1.0, 0.0), _reach(solids, b.row, B, 0.0, 1.0, 0.0)
-    z0, z1 = -_reach(solids, b.row, B, 0.0, 0.0, -1.0), _reach(solids, b.row, B, 0.0, 0.0, 1.0)
+    x0, x1 = -_reach(solid, -1.0, 0.0, 0.0), _reach(solid, 1.0, 0.0, 0.0)
+    y0, y1 = -_reach(solid, 0.0, -1.0, 0.0), _reach(solid, 0.0, 1.0, 0.0)
+    z0, z1 = -_reach(solid, 0.0, 0.0, -1.0), _reach(solid, 0.0, 0.0, 1.0)
     middle = local(4)
     middle[0], middle[1], middle[2] = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
     middle[3] = 1.0 if middle[2] < _height(solids, a.row, middle[0], middle[1]) else 0.0
@@ -265,6 +277,7 @@ def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     rows = local(_ROOM, 7)
     features = local_ints(_ROOM)
     chosen = local_ints(MOST)
+    points = _Found(rows, features)
     count = 0
     for j in range(j0, j1 + 1):
         for i in range(i0, i1 + 1):
@@ -273,11 +286,10 @@ def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
             top = max(top, solids.vertices[p + columns, 2], solids.vertices[p + columns + 1, 2])
             if top >= low:
                 for t in range(2):
-                    count = _triangle(solids, a.row, i, j, t, b.row, B, middle, margin, rows, features, count)
+                    count = _triangle(a, _Cell(i, j, t), solid, middle, margin, points, count)
     found = _choose(rows, count, chosen)
     for m in range(found):
         r = chosen[m]
-        x, y, z = world_point(a.pose, rows[r, 0], rows[r, 1], rows[r, 2])
-        nx, ny, nz = turned(a.pose, rows[r, 3], rows[r, 4], rows[r, 5])
-        put(out, k + m, x, y, z, nx, ny, nz, rows[r, 6], features[r])
+        place = world_point(a.pose, rows[r, 0], rows[r, 1], rows[r, 2])
+        put(out, k + m, place, turned(a.pose, rows[r, 3], rows[r, 4], rows[r, 5]), rows[r, 6], features[r])
     return found

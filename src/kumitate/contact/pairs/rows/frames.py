@@ -7,7 +7,11 @@ import math
 from ....procedure import Shaped, procedure
 from .solids import Points
 
-__all__ = ["across", "inverse_turned", "local_point", "put", "turned", "world_point"]
+__all__ = ["Triple", "across", "inverse_turned", "local_point", "put", "turned", "world_point"]
+
+
+#: A vector or a place.
+Triple = tuple[float, float, float]
 
 
 @procedure
@@ -54,15 +58,9 @@ def across(x: float, y: float, z: float) -> tuple[float, float, float]:
 
 
 @procedure
-def put(
-    out: Points, k: int, x: float, y: float, z: float, nx: float, ny: float, nz: float, gap: float, feature: int
-) -> None:  # fmt: skip
+def put(out: Points, k: int, place: Triple, normal: Triple, gap: float, feature: int) -> None:
     """Writes a point in row k."""
-    out.positions[k, 0] = x
-    out.positions[k, 1] = y
-    out.positions[k, 2] = z
-    out.normals[k, 0] = nx
-    out.normals[k, 1] = ny
-    out.normals[k, 2] = nz
+    out.positions[k, 0], out.positions[k, 1], out.positions[k, 2] = place
+    out.normals[k, 0], out.normals[k, 1], out.normals[k, 2] = normal
     out.gaps[k] = gap
     out.features[k] = feature

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ....procedure import Floats, Ints, Shaped, local, procedure
 from .convex.pair import closest
-from .convex.support import extent, outermost, relative
+from .convex.support import Couple, extent, outermost, relative
 from .frames import inverse_turned, local_point, turned, world_point
 from .solids import PLANE, Solid, Solids
 
@@ -56,7 +56,7 @@ def _gap(a: Solid, b: Solid, found: Shaped[8]) -> None:
     else:
         B = local(12)
         relative(a.pose, b.pose, B)
-        closest(a.solids, a.row, b.row, B, math.inf, found)
+        closest(Couple(a.solids, a.row, b.row, B), math.inf, found)
         nx, ny, nz = turned(a.pose, found[0], found[1], found[2])
         px, py, pz = world_point(a.pose, found[4], found[5], found[6])
         found[0], found[1], found[2] = nx, ny, nz
@@ -114,7 +114,7 @@ def _hit(solid: Solid, point: int, ray: Shaped[6], most: float, found: Shaped[8]
     small = _HIT * (extent(solids, i) + solids.sizes[i, 6])
     for _ in range(_ROUNDS):
         at[9], at[10], at[11] = x + t * u, y + t * v, z + t * w
-        closest(solids, i, point, at, math.inf, found)
+        closest(Couple(solids, i, point, at), math.inf, found)
         closing = -(found[0] * u + found[1] * v + found[2] * w)
         if found[3] <= small:
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import local, procedure
-from .convex.faces import to_frame, write_face
+from .convex.faces import Listing, to_frame, write_face
 from .convex.features import facing
 from .convex.support import outermost
 from .frames import inverse_turned, local_point, put, world_point
@@ -42,13 +42,12 @@ def plane_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     for i in range(count):
         qx, qy, qz = local_point(pose_a, polygon[i, 0], polygon[i, 1], polygon[i, 2])
         polygon[i, 0], polygon[i, 1], polygon[i, 2] = qx, qy, qz
-    found = write_face(polygon, count, same, pose_a, 1.0, 0.0, radius, margin, int(plane[3]) << 12, out, k)
+    found = write_face(polygon, count, same, 1.0, 0.0, int(plane[3]) << 12, Listing(pose_a, radius, margin, out, k))
     least = math.inf
     for i in range(k, k + found):
         least = min(least, out.gaps[i])
     if gap < least - _DEEPER:
         row = min(found, MOST - 1)
-        px, py, pz = world_point(pose_a, px, py, 0.5 * gap)
-        put(out, k + row, px, py, pz, pose_a[2], pose_a[5], pose_a[8], gap, _LOWEST)
+        put(out, k + row, world_point(pose_a, px, py, 0.5 * gap), (pose_a[2], pose_a[5], pose_a[8]), gap, _LOWEST)
         found = row + 1
     return found

@@ -34,9 +34,8 @@ class _Lengths:
 
 
 def _pose(row: Any) -> Transform:
-    return Transform(
-        DenseRotation(Matrix3.of([[row[3 * i + j] for j in range(3)] for i in range(3)])), Vector3(row[9], row[10], row[11])
-    )
+    R = Matrix3.of([[row[3 * i + j] for j in range(3)] for i in range(3)])
+    return Transform(DenseRotation(R), Vector3(row[9], row[10], row[11]))
 
 
 def _program(page: Page, *, swapped: bool) -> Program:
@@ -62,7 +61,7 @@ def _listed(program: Program) -> Routine:
         for slot in range(slots):
             if rows[slot, 6] <= margin:
                 point = rows[slot]
-                put(out, k + found, point[0], point[1], point[2], point[3], point[4], point[5], point[6], slot)
+                put(out, k + found, (point[0], point[1], point[2]), (point[3], point[4], point[5]), point[6], slot)
                 found += 1
         return found
 

@@ -9,11 +9,11 @@ outside needs nothing special.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from .....procedure import Floats, Ints, Shaped, local, local_ints, procedure
 from ..frames import across
-from ..solids import Solids
-from .support import lift
+from .support import Couple, Difference, lift
 
 __all__ = ["depth"]
 
@@ -24,16 +24,33 @@ _FLAT, _THIN = 1e-9, 1e-14
 _THICK = 1e-6
 
 
+class _Polytope(NamedTuple):
+    """The hull of some points of the difference, in rows of which some are free.
+
+    Attributes:
+        corners, planes, beside: of every face, its points, its outward normal and offset, the faces beside its sides.
+        marks: of every face, 1 while it is seen.
+        lists: faces that are seen, new faces, rows that are free (of which row 0 is the number).
+        rim: of every point, the new faces whose sides along the rim begin and end there.
+    """
+
+    corners: Ints[3]
+    planes: Floats[4]
+    beside: Ints[3]
+    marks: Ints
+    lists: Ints[3]
+    rim: Ints[2]
+
+
 @procedure
-def _spread(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, x: float, y: float, z: float, W: Floats[3], P: Floats[3], k: int
-) -> bool:  # fmt: skip
+def _spread(couple: Couple, size: float, x: float, y: float, z: float, points: Difference, k: int) -> bool:
     """Writes point k, furthest from the first one to either side along a unit vector; whether it is away from that."""
+    W = points.W
     here = W[0, 0] * x + W[0, 1] * y + W[0, 2] * z
-    down = here - lift(solids, a, b, B, x, y, z, W, P, k)
+    down = here - lift(couple, x, y, z, points, k)
     if down > _FLAT * size:
         return True
-    up = -lift(solids, a, b, B, -x, -y, -z, W, P, k) - here
+    up = -lift(couple, -x, -y, -z, points, k) - here
     return up > _FLAT * size
 
 
@@ -49,34 +66,33 @@ def _is_thick(W: Floats[3]) -> bool:
 
 
 @procedure
-def _tetrahedron(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], n: Shaped[4]
-) -> bool:  # fmt: skip
+def _tetrahedron(couple: Couple, size: float, points: Difference, n: Shaped[4]) -> bool:
     """Writes four points of the difference that are not in one plane; if there are none, its normal and offset."""
-    lift(solids, a, b, B, 1.0, 0.0, 0.0, W, P, 0)
+    W = points.W
+    lift(couple, 1.0, 0.0, 0.0, points, 0)
     x, y, z = 1.0, 0.0, 0.0
-    away = _spread(solids, a, b, B, size, 1.0, 0.0, 0.0, W, P, 1)
+    away = _spread(couple, size, 1.0, 0.0, 0.0, points, 1)
     if not away:
         x, y, z = 0.0, 1.0, 0.0
-        away = _spread(solids, a, b, B, size, 0.0, 1.0, 0.0, W, P, 1)
+        away = _spread(couple, size, 0.0, 1.0, 0.0, points, 1)
     if not away:
         x, y, z = 0.0, 0.0, 1.0
-        away = _spread(solids, a, b, B, size, 0.0, 0.0, 1.0, W, P, 1)
+        away = _spread(couple, size, 0.0, 0.0, 1.0, points, 1)
     if away:
         x, y, z = W[1, 0] - W[0, 0], W[1, 1] - W[0, 1], W[1, 2] - W[0, 2]
         length = math.sqrt(x * x + y * y + z * z)
         x, y, z = x / length, y / length, z / length
         ux, uy, uz = across(x, y, z)
-        away = _spread(solids, a, b, B, size, ux, uy, uz, W, P, 2)
+        away = _spread(couple, size, ux, uy, uz, points, 2)
         if not away:
             ux, uy, uz = y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
-            away = _spread(solids, a, b, B, size, ux, uy, uz, W, P, 2)
+            away = _spread(couple, size, ux, uy, uz, points, 2)
         if away:
             tx, ty, tz = W[2, 0] - W[0, 0], W[2, 1] - W[0, 1], W[2, 2] - W[0, 2]
             ux, uy, uz = y * tz - z * ty, z * tx - x * tz, x * ty - y * tx
             length = math.sqrt(ux * ux + uy * uy + uz * uz)
             ux, uy, uz = ux / length, uy / length, uz / length
-            away = _spread(solids, a, b, B, size, ux, uy, uz, W, P, 3)
+            away = _spread(couple, size, ux, uy, uz, points, 3)
         x, y, z = ux, uy, uz
     n[0], n[1], n[2] = x, y, z
     n[3] = x * W[0, 0] + y * W[0, 1] + z * W[0, 2]
@@ -119,21 +135,20 @@ def _first_faces(W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints
 
 
 @procedure
-def _find_seen(
-    planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], face: int, x: float, y: float, z: float, size: float
-) -> int:  # fmt: skip
+def _find_seen(hull: _Polytope, face: int, x: float, y: float, z: float, size: float) -> int:
     """Marks the faces that a point outside of `face` sees, and gives their number.
 
     They are found from neighbor to neighbor, so that they have one rim whatever rounding does. Faces that are lines are seen
     from anywhere.
     """
+    planes, marks, lists = hull.planes, hull.marks, hull.lists
     seen = 1
     lists[0, 0] = face
     marks[face] = 1
     k = 0
     while k < seen:
         for e in range(3):
-            g = beside[lists[k, 0], e]
+            g = hull.beside[lists[k, 0], e]
             if marks[g] == 0:
                 above = planes[g, 0] * x + planes[g, 1] * y + planes[g, 2] * z - planes[g, 3]
                 if planes[g, 3] == math.inf or above > 1e-15 * size:
@@ -145,18 +160,14 @@ def _find_seen(
 
 
 @procedure
-def _enlarge(
-    W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints[3], marks: Ints, lists: Ints[3], ends: Ints[2],
-    face: int, new: int, top: int, size: float,
-) -> int:  # fmt: skip
+def _enlarge(hull: _Polytope, W: Floats[3], face: int, new: int, top: int, size: float) -> int:
     """Adds point `new`, which is outside of `face`: the faces that it sees are replaced by one for every side of their rim.
-
-    The columns of `lists`: faces that are seen, new faces, rows that are free (of which row 0 is the number).
 
     Returns:
         The number of face rows in use; −1 if there is no room.
     """
-    seen = _find_seen(planes, beside, marks, lists, face, W[new, 0], W[new, 1], W[new, 2], size)
+    corners, planes, beside, marks, lists = hull.corners, hull.planes, hull.beside, hull.marks, hull.lists
+    seen = _find_seen(hull, face, W[new, 0], W[new, 1], W[new, 2], size)
     made = 0
     for k in range(seen):
         f = lists[k, 0]
@@ -178,12 +189,12 @@ def _enlarge(
                 for c in range(3):
                     if beside[g, c] == f:
                         beside[g, c] = h
-                ends[i, 0], ends[j, 1], lists[made, 1] = h, h, h
+                hull.rim[i, 0], hull.rim[j, 1], lists[made, 1] = h, h, h
                 made += 1
     for k in range(made):
         h = lists[k, 1]
-        beside[h, 1] = ends[corners[h, 1], 0]
-        beside[h, 2] = ends[corners[h, 0], 1]
+        beside[h, 1] = hull.rim[corners[h, 1], 0]
+        beside[h, 2] = hull.rim[corners[h, 0], 1]
     for k in range(seen):
         f = lists[k, 0]
         marks[f] = 0
@@ -212,39 +223,39 @@ def _foot(W: Floats[3], corners: Ints[3], planes: Floats[4], f: int, weights: Sh
 
 @procedure
 def depth(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, exact: float, inside: bool, end_w: Floats[3], end_p: Floats[3],
-    weights: Shaped[4], found: Shaped[8],
-) -> None:  # fmt: skip
+    couple: Couple, size: float, exact: float, inside: bool, ends: Difference, weights: Shaped[4], found: Shaped[8]
+) -> None:
     """Writes the normal from A to B and the gap along it, for the solids without their balls.
 
     Args:
-        B: pose of solid b in the frame of solid a.
         size: of both solids together [m].
         exact: a face that is moved outward by less than this part of the size is one of the difference.
         inside: whether the next are those of a tetrahedron around the origin.
-        end_w, end_p: corners; those of the face closest to the origin are written there.
+        ends: corners; those of the face closest to the origin are written there.
         weights: of the corners of that face in its point closest to the origin.
         found: the normal, the gap, and in [7] the number of corners.
     """
     W = local(_POINTS, 3)
     P = local(_POINTS, 3)
+    points = Difference(W, P)
     n = local(4)
     for i in range(4):
         for c in range(3):
-            W[i, c], P[i, c] = end_w[i, c], end_p[i, c]
-    if not (inside and _is_thick(W)) and not _tetrahedron(solids, a, b, B, size, W, P, n):
+            W[i, c], P[i, c] = ends.W[i, c], ends.P[i, c]
+    if not (inside and _is_thick(W)) and not _tetrahedron(couple, size, points, n):
         sign = 1.0 if n[3] >= 0.0 else -1.0
         found[0], found[1], found[2], found[3] = sign * n[0], sign * n[1], sign * n[2], abs(n[3])
         weights[0], found[7] = 1.0, 1.0
         for c in range(3):
-            end_w[0, c], end_p[0, c] = W[0, c], P[0, c]
+            ends.W[0, c], ends.P[0, c] = W[0, c], P[0, c]
         return
     corners = local_ints(_FACES, 3)
     planes = local(_FACES, 4)
     beside = local_ints(_FACES, 3)
     marks = local_ints(_FACES)
     lists = local_ints(_FACES, 3)
-    ends = local_ints(_POINTS, 2)
+    rim = local_ints(_POINTS, 2)
+    hull = _Polytope(corners, planes, beside, marks, lists, rim)
     _first_faces(W, corners, planes, beside)
     top = 4
     best = 0
@@ -257,17 +268,17 @@ def depth(
         if new == _POINTS:
             break
         x, y, z, offset = planes[best, 0], planes[best, 1], planes[best, 2], planes[best, 3]
-        reach = -lift(solids, a, b, B, -x, -y, -z, W, P, new)
+        reach = -lift(couple, -x, -y, -z, points, new)
         if reach < least:
             least = reach
             found[0], found[1], found[2], found[3] = -x, -y, -z, -reach
         if reach - offset <= exact * size:
             break
-        top = _enlarge(W, corners, planes, beside, marks, lists, ends, best, new, top, size)
+        top = _enlarge(hull, W, best, new, top, size)
         if top < 0:
             break
     _foot(W, corners, planes, best, weights)
     found[7] = 3.0
     for i in range(3):
         for c in range(3):
-            end_w[i, c], end_p[i, c] = W[corners[best, i], c], P[corners[best, i], c]
+            ends.W[i, c], ends.P[i, c] = W[corners[best, i], c], P[corners[best, i], c]

@@ -73,14 +73,13 @@ def _box_face(solids: Solids, i: int, axis: int, up: float, polygon: Floats[4]) 
 
 
 @procedure
-def _side(solids: Solids, i: int, axis: int, x: float, y: float, z: float, polygon: Floats[4], plane: Shaped[4]) -> int:
+def _side(solids: Solids, i: int, axis: int, x: float, y: float, z: float, polygon: Floats[4]) -> int:
     """The line along an axis on the side of a cylinder or a capsule."""
     size = solids.sizes[i]
     px, py, pz = furthest(solids, i, 0.0 if axis == 0 else x, 0.0 if axis == 1 else y, 0.0 if axis == 2 else z)
     for k in range(2):
         polygon[k, 0], polygon[k, 1], polygon[k, 2], polygon[k, 3] = px, py, pz, float(k)
         polygon[k, axis] = size[axis] if k == 0 else -size[axis]
-    plane[3] = 2.0
     return 2
 
 
@@ -125,9 +124,11 @@ def facing(solids: Solids, i: int, x: float, y: float, z: float, polygon: Floats
             plane[thin] = up
             plane[3] = float(1 if up > 0.0 else 0)
             return _round_end(solids, i, thin, up, polygon)
-        return _side(solids, i, thin, x, y, z, polygon, plane)
+        plane[3] = 2.0
+        return _side(solids, i, thin, x, y, z, polygon)
     if round_lengths == 0 and lengths == 1:
-        return _side(solids, i, 0 if size[0] > 0.0 else 1 if size[1] > 0.0 else 2, x, y, z, polygon, plane)
+        plane[3] = 2.0
+        return _side(solids, i, 0 if size[0] > 0.0 else 1 if size[1] > 0.0 else 2, x, y, z, polygon)
     px, py, pz = furthest(solids, i, x, y, z)
     polygon[0, 0], polygon[0, 1], polygon[0, 2], polygon[0, 3] = px, py, pz, 0.0
     return 1

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from .....procedure import Floats, Shaped, local, procedure
 from ..frames import inverse_turned, put, turned, world_point
-from ..solids import MOST, Points, Solid, Solids
+from ..solids import MOST, Points, Solid
 from .depth import depth
 from .distance import APART, FAR_APART, INSIDE, distance
-from .faces import clipped, to_frame, write_face
+from .faces import Listing, clipped, to_frame, write_face, write_lines
 from .features import facing
-from .lines import write_lines
 from .polish import closest_point, polish
-from .support import extent, outermost, relative
+from .support import Couple, Difference, extent, outermost, relative
 
 __all__ = ["closest", "convex_convex", "gap_along"]
 
@@ -29,24 +29,27 @@ _BY_A, _BY_B, _LINES, _CLOSEST = 1 << 44, 2 << 44, 3 << 44, 4 << 44
 _FACE, _OTHER = 28, 12
 
 
+class _Side(NamedTuple):
+    """The face, edge or corner of a solid that looks at the other one: see `facing`."""
+
+    corners: Floats[4]
+    size: int
+    plane: Shaped[4]
+
+
 @procedure
-def _over(
-    face: Floats[4], sides: int, plane: Shaped[4], other: Floats[4], count: int, pose: Shaped[12], sign: float, radius: float,
-    both: float, margin: float, kind: int, out: Points, k: int,
-) -> int:  # fmt: skip
+def _over(face: _Side, other: _Side, sign: float, radius: float, kind: int, listing: Listing) -> int:
     """Clips the other polygon to the face, and writes what is left."""
     kept = local(64, 4)
     frame = local(12)
-    left = clipped(face, sides, plane[0], plane[1], plane[2], other, count, kept, frame)
-    return write_face(other, left, frame, pose, sign, radius, both, margin, kind, out, k)
+    left = clipped(face.corners, face.size, face.plane, other.corners, other.size, kept, frame)
+    return write_face(other.corners, left, frame, sign, radius, kind, listing)
 
 
 @procedure
-def _by_faces(
-    solids: Solids, a: int, pose_a: Shaped[12], b: int, B: Shaped[12], margin: float, before: int, found: Shaped[8],
-    out: Points, k: int,
-) -> int:  # fmt: skip
+def _by_faces(couple: Couple, before: int, found: Shaped[8], listing: Listing) -> int:
     """Writes the points of the faces or lines that meet; none where a corner or two edges meet."""
+    solids, a, b, B = couple.solids, couple.a, couple.b, couple.B
     nx, ny, nz = found[0], found[1], found[2]
     radius_a, radius_b = solids.sizes[a, 6], solids.sizes[b, 6]
     first = local(64, 4)
@@ -57,47 +60,43 @@ def _by_faces(
     x, y, z = inverse_turned(B, -nx, -ny, -nz)
     count_b = facing(solids, b, x, y, z, second, plane_b)
     to_frame(B, second, count_b, plane_b)
+    one, other = _Side(first, count_a, plane_a), _Side(second, count_b, plane_b)
     flat_a = count_a > 2 and abs(plane_a[0] - nx) + abs(plane_a[1] - ny) + abs(plane_a[2] - nz) < _SAME
     flat_b = count_b > 2 and abs(plane_b[0] + nx) + abs(plane_b[1] + ny) + abs(plane_b[2] + nz) < _SAME
     if flat_a and not (flat_b and before >> 44 == 2):
         kind = _BY_A + (int(plane_a[3]) << _FACE) + (int(plane_b[3]) << _OTHER)
-        return _over(
-            first, count_a, plane_a, second, count_b, pose_a, 1.0, radius_a, radius_a + radius_b, margin, kind, out, k
-        )  # fmt: skip
+        return _over(one, other, 1.0, radius_a, kind, listing)
     if flat_b:
         kind = _BY_B + (int(plane_b[3]) << _FACE) + (int(plane_a[3]) << _OTHER)
-        return _over(
-            second, count_b, plane_b, first, count_a, pose_a, -1.0, radius_b, radius_a + radius_b, margin, kind, out, k
-        )  # fmt: skip
+        return _over(other, one, -1.0, radius_b, kind, listing)
     if count_a == 2 and count_b == 2:
-        return write_lines(first, second, nx, ny, nz, pose_a, radius_a, radius_a + radius_b, margin, _LINES, out, k)
+        return write_lines(first, second, found[0:3], radius_a, _LINES, listing)
     return 0
 
 
 @procedure
-def closest(
-    solids: Solids, a: int, b: int, B: Shaped[12], margin: float, found: Shaped[8]
-) -> bool:  # fmt: skip
+def closest(couple: Couple, margin: float, found: Shaped[8]) -> bool:
     """Whether two solids are at most `margin` apart; then the normal from A to B, the gap and a point of A are written.
 
     Args:
-        B: pose of solid b in the frame of solid a, in which the results are given.
-        found: normal, gap [m], point on A's surface.
+        found: normal, gap [m], point on A's surface, in the frame A.
     """
+    solids, a, b = couple.solids, couple.a, couple.b
     both = solids.sizes[a, 6] + solids.sizes[b, 6]
     size = extent(solids, a) + extent(solids, b)
     weights = local(4)
     W = local(4, 3)
     P = local(4, 3)
+    points = Difference(W, P)
     round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4] > 0.0
     exact = _NEAR if round_parts else _EXACT
     for _ in range(2):
-        status = distance(solids, a, b, B, size, margin + both, exact, W, P, weights, found)
+        status = distance(couple, size, margin + both, exact, points, weights, found)
         if status == FAR_APART:
             return False
         if status != APART:
-            depth(solids, a, b, B, size, exact, status == INSIDE, W, P, weights, found)
-        if not round_parts or polish(solids, a, b, B, size, W, P, weights, found):
+            depth(couple, size, exact, status == INSIDE, points, weights, found)
+        if not round_parts or polish(couple, size, points, weights, found):
             break
         exact = _ROUND
     closest_point(solids, a, P, weights, found)
@@ -123,11 +122,13 @@ def convex_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k
     B = local(12)
     relative(a.pose, b.pose, B)
     found = local(8)
-    if not closest(a.solids, a.row, b.row, B, margin, found):
+    couple = Couple(a.solids, a.row, b.row, B)
+    if not closest(couple, margin, found):
         nx, ny, nz = turned(a.pose, found[0], found[1], found[2])
         out.normals[k, 0], out.normals[k, 1], out.normals[k, 2] = nx, ny, nz
         return 0
-    count = _by_faces(a.solids, a.row, a.pose, b.row, B, margin, before, found, out, k)
+    both = a.solids.sizes[a.row, 6] + b.solids.sizes[b.row, 6]
+    count = _by_faces(couple, before, found, Listing(a.pose, both, margin, out, k))
     gap = found[3]
     least = math.inf
     for i in range(count):
@@ -136,8 +137,7 @@ def convex_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k
         row = min(count, MOST - 1)
         nx, ny, nz = found[0], found[1], found[2]
         half = 0.5 * gap
-        x, y, z = world_point(a.pose, found[4] + half * nx, found[5] + half * ny, found[6] + half * nz)
-        nx, ny, nz = turned(a.pose, nx, ny, nz)
-        put(out, k + row, x, y, z, nx, ny, nz, gap, _CLOSEST)
+        place = world_point(a.pose, found[4] + half * nx, found[5] + half * ny, found[6] + half * nz)
+        put(out, k + row, place, turned(a.pose, nx, ny, nz), gap, _CLOSEST)
         count = row + 1
     return count

@@ -7,7 +7,7 @@ import math
 from .....procedure import Floats, Ints, Shaped, local, local_ints, procedure
 from ..frames import across, inverse_turned, local_point, turned
 from ..solids import Solids
-from .support import lift
+from .support import Couple, Difference, lift
 
 __all__ = ["closest_point", "polish"]
 
@@ -34,16 +34,15 @@ def _flat_part(solids: Solids, i: int, point: Shaped[3]) -> None:
 
 
 @procedure
-def _flat_difference(
-    solids: Solids, a: int, b: int, B: Shaped[12], W: Floats[3], P: Floats[3], k: int, flat: Shaped[3]
-) -> None:  # fmt: skip
+def _flat_difference(couple: Couple, points: Difference, k: int, flat: Shaped[3]) -> None:
     """Point k of the difference without round parts, in the frame A."""
     p = local(3)
     q = local(3)
+    W, P, B = points.W, points.P, couple.B
     p[0], p[1], p[2] = P[k, 0], P[k, 1], P[k, 2]
     q[0], q[1], q[2] = local_point(B, W[k, 0] + p[0], W[k, 1] + p[1], W[k, 2] + p[2])
-    _flat_part(solids, a, p)
-    _flat_part(solids, b, q)
+    _flat_part(couple.solids, couple.a, p)
+    _flat_part(couple.solids, couple.b, q)
     x, y, z = turned(B, q[0], q[1], q[2])
     flat[0], flat[1], flat[2] = x + B[9] - p[0], y + B[10] - p[1], z + B[11] - p[2]
 
@@ -79,21 +78,21 @@ def _bend(size: Shaped[8], m: Shaped[3], t: Shaped[3], u: Shaped[3], sums: Shape
 
 @procedure
 def _edges(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], weights: Shaped[4], count: int,
-    flat: Shaped[3], edge: Shaped[3], normal: Shaped[3], which: Ints,
-) -> int:  # fmt: skip
+    couple: Couple, size: float, points: Difference, weights: Shaped[4], count: int, axes: Shaped[3, 3], which: Ints
+) -> int:
     """How many directions the flat parts of the corners that matter have between them: 0, 1 or 2.
 
     Args:
-        flat, edge, normal: where one such part, one such direction, and the unit vector across two of them are written.
+        axes: where one such part, one such direction, and the unit vector across two of them are written.
         which: corners that differ by these directions.
     """
+    flat, edge, normal = axes[0], axes[1], axes[2]
     here = local(3)
     found = 0
     first = True
     for k in range(count):
         if weights[k] > _WEIGHT:
-            _flat_difference(solids, a, b, B, W, P, k, here)
+            _flat_difference(couple, points, k, here)
             if first:
                 flat[0], flat[1], flat[2] = here[0], here[1], here[2]
                 which[0] = k
@@ -132,14 +131,11 @@ def _seen_flat(size: Shaped[8], x: float, y: float, z: float) -> bool:
 
 
 @procedure
-def _weigh(
-    solids: Solids, a: int, b: int, B: Shaped[12], W: Floats[3], P: Floats[3], weights: Shaped[4], found: Shaped[8],
-    edges: int, which: Ints,
-) -> bool:  # fmt: skip
+def _weigh(couple: Couple, points: Difference, weights: Shaped[4], found: Shaped[8], edges: int, which: Ints) -> bool:
     """Chooses the weights of the corners so that their flat parts and the round part at the normal make up the gap.
 
     Args:
-        W, P: in row 3 the point of the difference at the normal.
+        points: in row 3 that at the normal.
 
     Returns:
         Whether there are such weights. If not, other corners are closest.
@@ -149,12 +145,12 @@ def _weigh(
     start = local(3)
     end = local(3)
     e = local(2, 3)
-    _flat_difference(solids, a, b, B, W, P, 3, target)
-    _flat_difference(solids, a, b, B, W, P, which[0], start)
+    _flat_difference(couple, points, 3, target)
+    _flat_difference(couple, points, which[0], start)
     for c in range(3):
-        target[c] += found[3] * found[c] - W[3, c] - start[c]
+        target[c] += found[3] * found[c] - points.W[3, c] - start[c]
     for i in range(edges):
-        _flat_difference(solids, a, b, B, W, P, which[1 + i], end)
+        _flat_difference(couple, points, which[1 + i], end)
         for c in range(3):
             e[i, c] = end[c] - start[c]
     aa, bb, ab, ad, bd = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -183,14 +179,13 @@ def _weigh(
 
 
 @procedure
-def _step(
-    solids: Solids, a: int, b: int, B: Shaped[12], flat: Shaped[3], edge: Shaped[3], edges: int, m: Shaped[3]
-) -> float:  # fmt: skip
+def _step(couple: Couple, flat: Shaped[3], edge: Shaped[3], edges: int, m: Shaped[3]) -> float:
     """One step of Newton's method on the unit sphere, (tᵀHt − mᵀw) s = −tᵀw, m + t s, for all t across m.
 
     Returns:
         Its length; infinite if it cannot be made or is too long.
     """
+    size_a, size_b, B = couple.solids.sizes[couple.a], couple.solids.sizes[couple.b], couple.B
     t = local(3)
     u = local(3)
     in_b = local(3, 3)
@@ -202,12 +197,12 @@ def _step(
     t[0], t[1], t[2] = y * u[2] - z * u[1], z * u[0] - x * u[2], x * u[1] - y * u[0]
     sums[0] = flat[0] * t[0] + flat[1] * t[1] + flat[2] * t[2]
     sums[1] = flat[0] * u[0] + flat[1] * u[1] + flat[2] * u[2]
-    extent_a = _bend(solids.sizes[a], m, t, u, sums)
+    extent_a = _bend(size_a, m, t, u, sums)
     in_b[0, 0], in_b[0, 1], in_b[0, 2] = inverse_turned(B, x, y, z)
     in_b[1, 0], in_b[1, 1], in_b[1, 2] = inverse_turned(B, t[0], t[1], t[2])
     in_b[2, 0], in_b[2, 1], in_b[2, 2] = inverse_turned(B, u[0], u[1], u[2])
-    extent_b = _bend(solids.sizes[b], in_b[0], in_b[1], in_b[2], sums)
-    if _is_flat(solids.sizes[a], extent_a) or _is_flat(solids.sizes[b], extent_b):
+    extent_b = _bend(size_b, in_b[0], in_b[1], in_b[2], sums)
+    if _is_flat(size_a, extent_a) or _is_flat(size_b, extent_b):
         return math.inf
     reach = flat[0] * x + flat[1] * y + flat[2] * z + extent_a + extent_b
     tt, uu, tu = sums[2] - reach, sums[3] - reach, sums[4]
@@ -226,25 +221,22 @@ def _step(
 
 
 @procedure
-def polish(
-    solids: Solids, a: int, b: int, B: Shaped[12], size: float, W: Floats[3], P: Floats[3], weights: Shaped[4], found: Shaped[8]
-) -> bool:  # fmt: skip
+def polish(couple: Couple, size: float, points: Difference, weights: Shaped[4], found: Shaped[8]) -> bool:
     """Makes the normal and the gap in `found` exact, for solids without their balls of which one has a round part.
 
     At the closest or shallowest place the vector w between the two furthest points is along the normal m: tᵀw = 0 for all t
     across m. Where edges meet something round, m is across these; where faces do, m is across two edges.
 
     Args:
-        W, P, weights: the simplex with which the search ended; found[7] is the number of its corners.
+        points, weights: the simplex with which the search ended; found[7] is the number of its corners.
 
     Returns:
         Whether it succeeded: the search has to come close enough first.
     """
-    flat = local(3)
-    edge = local(3)
-    m = local(3)
+    axes = local(3, 3)
+    flat, edge, m = axes[0], axes[1], axes[2]
     which = local_ints(3)
-    edges = _edges(solids, a, b, B, size, W, P, weights, int(found[7]), flat, edge, m, which)
+    edges = _edges(couple, size, points, weights, int(found[7]), axes, which)
     x, y, z = -found[0], -found[1], -found[2]
     step = 0.0
     if edges == 2:
@@ -256,20 +248,20 @@ def polish(
         scale = 1.0 / math.sqrt(x * x + y * y + z * z)
         m[0], m[1], m[2] = x * scale, y * scale, z * scale
         for _ in range(_ROUNDS):
-            step = _step(solids, a, b, B, flat, edge, edges, m)
+            step = _step(couple, flat, edge, edges, m)
             if step < _SHORTEST or step == math.inf:
                 break
     if step >= _SHORTEST:
         return False
-    old = lift(solids, a, b, B, found[0], found[1], found[2], W, P, 3)
-    new = lift(solids, a, b, B, -m[0], -m[1], -m[2], W, P, 3)
+    old = lift(couple, found[0], found[1], found[2], points, 3)
+    new = lift(couple, -m[0], -m[1], -m[2], points, 3)
     if new < old - 1e-15 * size:
         return False
     found[0], found[1], found[2], found[3] = -m[0], -m[1], -m[2], new
-    x, y, z = inverse_turned(B, m[0], m[1], m[2])
-    if _seen_flat(solids.sizes[a], m[0], m[1], m[2]) or _seen_flat(solids.sizes[b], x, y, z):
+    x, y, z = inverse_turned(couple.B, m[0], m[1], m[2])
+    if _seen_flat(couple.solids.sizes[couple.a], m[0], m[1], m[2]) or _seen_flat(couple.solids.sizes[couple.b], x, y, z):
         return True
-    return _weigh(solids, a, b, B, W, P, weights, found, edges, which)
+    return _weigh(couple, points, weights, found, edges, which)
 
 
 @procedure

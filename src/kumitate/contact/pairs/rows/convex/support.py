@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from .....procedure import Floats, Shaped, procedure
 from ..frames import inverse_turned, turned, world_point
 from ..solids import Solid, Solids
 
-__all__ = ["extent", "furthest", "lift", "outermost", "relative"]
+__all__ = ["Couple", "Difference", "extent", "furthest", "lift", "outermost", "relative"]
+
+
+class Couple(NamedTuple):
+    """Two solids, rows a and b, and the pose of B in the frame A."""
+
+    solids: Solids
+    a: int
+    b: int
+    B: Shaped[12]
+
+
+class Difference(NamedTuple):
+    """Some points of {q − p: q of B, p of A}, and their p, in the frame A."""
+
+    W: Floats[3]
+    P: Floats[3]
 
 
 @procedure
@@ -60,13 +77,12 @@ def relative(pose_a: Shaped[12], pose_b: Shaped[12], B: Shaped[12]) -> None:
 
 
 @procedure
-def lift(
-    solids: Solids, a: int, b: int, B: Shaped[12], x: float, y: float, z: float, W: Floats[3], P: Floats[3], k: int
-) -> float:  # fmt: skip
-    """Writes the point of {q − p: q of B, p of A} that is least along a vector, and its p, in the frame A; W[k]·(x, y, z)."""
-    px, py, pz = furthest(solids, a, x, y, z)
+def lift(couple: Couple, x: float, y: float, z: float, points: Difference, k: int) -> float:
+    """Writes the point of the difference that is least along a vector; gives how far along it that is."""
+    W, P, B = points.W, points.P, couple.B
+    px, py, pz = furthest(couple.solids, couple.a, x, y, z)
     bx, by, bz = inverse_turned(B, -x, -y, -z)
-    sx, sy, sz = furthest(solids, b, bx, by, bz)
+    sx, sy, sz = furthest(couple.solids, couple.b, bx, by, bz)
     qx, qy, qz = turned(B, sx, sy, sz)
     P[k, 0], P[k, 1], P[k, 2] = px, py, pz
     wx, wy, wz = qx + B[9] - px, qy + B[10] - py, qz + B[11] - pz
