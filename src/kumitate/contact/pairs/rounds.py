@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...model import Capsule, Cylinder, Sphere
-from ...scalar import Scalar, absolute, both, maximum, minimum, select, sqrt
+from ...scalar import Scalar, absolute, both, maximum, minimum, select, sqrt, when
 from ...spatial import Transform, Vector3
-from .touch import Touch, axes_of, between_balls, outside_corner, signed
+from .touch import FAR, Touch, axes_of, between_balls, outside_corner, signed
 
 __all__ = ["capsule_capsule", "capsules_in_rows", "sphere_capsule", "sphere_cylinder", "sphere_sphere"]
 
@@ -58,10 +60,17 @@ def capsules_in_rows(a: Capsule, X_WA: Transform, b: Capsule, X_WB: Transform) -
     """The same, where points keep their slots while capsules rock: the closest one if it is deeper than the ends; both ends."""
     axes = _Axes(a, X_WA, b, X_WB)
     axes.find_across()
-    along = both(axes.sine2 < _CROSSED, axes.low < axes.high)
-    ends = [axes.at(s, axes.beside(s)).only_if(along) for s in (axes.low, axes.high)]
     closest = axes.at(axes.s, axes.t)
-    return [closest.only_if(closest.gap < minimum(ends[0].gap, ends[1].gap) - _DEEPER), *ends]
+
+    def ends() -> list[list[Scalar]]:
+        return [axes.at(s, axes.beside(s)).numbers for s in (axes.low, axes.high)]
+
+    along = both(axes.sine2 < _CROSSED, axes.low < axes.high)
+    two = when(along, ends, [replace(closest, gap=FAR).numbers] * 2)
+    return [
+        closest.only_if(closest.gap < minimum(two[0][-1], two[1][-1]) - _DEEPER),
+        *(Touch(Vector3.of(row[:3]), Vector3.of(row[3:6]), row[6]) for row in two),
+    ]
 
 
 class _Axes:

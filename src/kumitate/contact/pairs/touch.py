@@ -37,6 +37,11 @@ class Touch:
     gap: Scalar
 
     @property
+    def numbers(self) -> list[Scalar]:
+        """Its point, normal and gap."""
+        return [*self.point, *self.normal, self.gap]
+
+    @property
     def on_b(self) -> Touch:
         """The same with its point on B's surface; the point of a distant slot hardly moves."""
         return replace(self, point=self.point - self.normal * (0.5 * minimum(self.gap, 1.0)))

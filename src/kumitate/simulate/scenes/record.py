@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...contact.pairs import FAR
 from ...contact.scenes.arrays import MovingBodies
 from ...contact.scenes.building import moving_bodies
 from ...contact.scenes.scene import SceneLog
-from ...contact.pairs import FAR
 from ...model import Mechanism
 from ..results.contact_record import ContactRecord, Touched, thrown
 from .free_rows import FreeRows

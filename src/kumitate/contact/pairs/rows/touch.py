@@ -44,7 +44,7 @@ def _program(page: Page, *, swapped: bool) -> Program:
     def slots(size_a: Any, pose_a: Any, size_b: Any, pose_b: Any) -> list[Any]:
         a, b = (_Lengths(size_a), _pose(pose_a)), (_Lengths(size_b), _pose(pose_b))
         found = page(*b, *a) if swapped else [touch.flipped() for touch in page(*a, *b)]
-        return [[*touch.point, *touch.normal, touch.gap] for touch in found]
+        return [touch.numbers for touch in found]
 
     return trace(slots, {"size_a": 8, "pose_a": 12, "size_b": 8, "pose_b": 12}, page.__name__)
 
