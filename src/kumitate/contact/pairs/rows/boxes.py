@@ -211,7 +211,7 @@ def box_box(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int)
             separates the boxes by 1e-6 m more.
     """
     pose_a, pose_b = a.pose, b.pose
-    size_a, size_b = a.solids.sizes[a.row], b.solids.sizes[b.row]
+    size_a, size_b = a.solids.sizes[a.row], a.solids.sizes[b.row]
     C = local(3, 3)
     t = local(3)
     for i in range(3):

@@ -26,9 +26,9 @@ def plane_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     """The half space z ≤ 0 of A against any convex solid: the corners of the face that looks down, and the lowest point."""
     pose_a, pose_b = a.pose, b.pose
     x, y, z = inverse_turned(pose_b, -pose_a[2], -pose_a[5], -pose_a[8])
-    px, py, pz = outermost(b, -pose_a[2], -pose_a[5], -pose_a[8])
+    px, py, pz = outermost(Solid(a.solids, b.row, b.pose), -pose_a[2], -pose_a[5], -pose_a[8])
     px, py, pz = local_point(pose_a, px, py, pz)
-    radius = b.solids.sizes[b.row, 6]
+    radius = a.solids.sizes[b.row, 6]
     gap = pz - radius
     if gap > margin:
         return 0
@@ -37,7 +37,7 @@ def plane_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     same = local(12)
     for c in range(12):
         same[c] = _SAME[c]
-    count = facing(b.solids, b.row, x, y, z, polygon, plane)
+    count = facing(a.solids, b.row, x, y, z, polygon, plane)
     to_frame(pose_b, polygon, count, plane)
     for i in range(count):
         qx, qy, qz = local_point(pose_a, polygon[i, 0], polygon[i, 1], polygon[i, 2])

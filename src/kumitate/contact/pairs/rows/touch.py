@@ -56,7 +56,7 @@ def _listed(program: Program) -> Routine:
     @procedure
     def page(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
         rows = local(slots, 7)
-        apply(program, a.solids.sizes[a.row], a.pose, b.solids.sizes[b.row], b.pose, rows)
+        apply(program, a.solids.sizes[a.row], a.pose, a.solids.sizes[b.row], b.pose, rows)
         found = 0
         for slot in range(slots):
             if rows[slot, 6] <= margin:
@@ -73,7 +73,7 @@ def _of_kinds(first: int, second: int, routine: Routine, otherwise: Routine) -> 
 
     @procedure
     def chosen(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
-        if a.solids.kinds[a.row] == first and b.solids.kinds[b.row] == second:
+        if a.solids.kinds[a.row] == first and a.solids.kinds[b.row] == second:
             return routine(a, b, margin, before, out, k)
         return otherwise(a, b, margin, before, out, k)
 
@@ -105,6 +105,7 @@ def touch(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -
     """Writes the points at which solid a touches solid b, and gives their number, at most eight.
 
     Args:
+        a, b: of the same `Solids`; those of a are read, so that calls hand them over once.
         margin: the largest gap of a point that is written [m]; at least 0.
         before: the feature of any point of this pair in the last step, −1 if there was none; what touches is changed only
             where this is better by 1e-6 m, so that lists of points do not flicker.
@@ -112,7 +113,7 @@ def touch(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -
             from A to B along which they are further apart than the margin is the normal of row k.
     """
     # Pairs are named in the order of the kinds, so that there is one call of each routine, which can be inlined.
-    swapped = a.solids.kinds[a.row] > b.solids.kinds[b.row]
+    swapped = a.solids.kinds[a.row] > a.solids.kinds[b.row]
     first = Solid(a.solids, b.row if swapped else a.row, b.pose if swapped else a.pose)
     second = Solid(a.solids, a.row if swapped else b.row, a.pose if swapped else b.pose)
     found = _BY_TABLE(first, second, margin, before, out, k)

@@ -111,8 +111,8 @@ def gap_along(one: Solid, other: Solid, axis: Shaped[3]) -> float:
     """The gap of two convex solids along an axis from one to the other, of unit length or zero: at most their distance [m]."""
     x, y, z = axis[0], axis[1], axis[2]
     px, py, pz = outermost(one, x, y, z)
-    qx, qy, qz = outermost(other, -x, -y, -z)
-    gap = -one.solids.sizes[one.row, 6] - other.solids.sizes[other.row, 6]
+    qx, qy, qz = outermost(Solid(one.solids, other.row, other.pose), -x, -y, -z)
+    gap = -one.solids.sizes[one.row, 6] - one.solids.sizes[other.row, 6]
     return gap + (qx - px) * x + (qy - py) * y + (qz - pz) * z
 
 
@@ -127,7 +127,7 @@ def convex_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k
         nx, ny, nz = turned(a.pose, found[0], found[1], found[2])
         out.normals[k, 0], out.normals[k, 1], out.normals[k, 2] = nx, ny, nz
         return 0
-    both = a.solids.sizes[a.row, 6] + b.solids.sizes[b.row, 6]
+    both = a.solids.sizes[a.row, 6] + a.solids.sizes[b.row, 6]
     count = _by_faces(couple, before, found, Listing(a.pose, both, margin, out, k))
     gap = found[3]
     least = math.inf
