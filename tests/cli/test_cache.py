@@ -6,7 +6,7 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import run
-from kumitate.compile.disk.tidy import KINDS
+from kumitate.compile.disk import KINDS
 
 
 @pytest.fixture

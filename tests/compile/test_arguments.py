@@ -3,7 +3,7 @@
 import numpy as np
 
 from kumitate.compile import Kernel
-from kumitate.compile.llvm.arguments import inputs_read
+from kumitate.compile.llvm.plan import inputs_read
 from kumitate.scalar import Hole, call, loop, sin, trace
 
 

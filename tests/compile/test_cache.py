@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
 import stat
 import subprocess
@@ -14,10 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kumitate.compile import Kernel, StoredProgram, cache_folder
-from kumitate.compile.disk import cache, trust
+from kumitate.compile import Kernel, StoredProgram, cache_folder, disk
 from kumitate.errors import InputError, KumitateWarning
-from kumitate.scalar import sin, trace
+from kumitate.scalar import sin, tanh, trace
 
 
 def make(factor: float = 1.5) -> Kernel:
@@ -33,8 +34,8 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 def fresh_process(monkeypatch) -> None:
     """As if nothing had been warned of or written yet."""
-    monkeypatch.setattr(cache._State, "warned", False)
-    monkeypatch.setattr(cache._State, "written", float("inf"))
+    monkeypatch.setattr(disk._State, "warned", False)
+    monkeypatch.setattr(disk._State, "written", float("inf"))
 
 
 def check(kernel: Kernel) -> None:
@@ -126,7 +127,7 @@ def works_without_the_cache(words: str) -> None:
 )
 def test_who_may_own_and_write(owner, mode, fault):
     uid = {"me": os.geteuid(), "root": 0, "other": 54321}[owner]
-    said = trust.owner_fault(os.stat_result((mode, 0, 0, 1, uid, 0, 0, 0, 0, 0)))
+    said = disk.owner_fault(os.stat_result((mode, 0, 0, 1, uid, 0, 0, 0, 0, 0)))
     assert said is None if fault is None else fault in said
 
 
@@ -154,7 +155,7 @@ def test_a_folder_of_another_user_is_not_used(folder, monkeypatch):
     check(make())
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)  # now all that was written is somebody else's
-    monkeypatch.setattr(trust, "_ROOT", me + 2)
+    monkeypatch.setattr(disk, "_ROOT", me + 2)
     works_without_the_cache(f"belongs to user {me}, not to user {me + 1}")
 
 
@@ -179,9 +180,9 @@ def test_a_link_leads_to_the_folder(folder, tmp_path, monkeypatch):
 def test_a_link_of_another_user_is_not_followed(tmp_path, monkeypatch):
     (tmp_path / "cache").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "cache")
-    monkeypatch.setattr(trust, "owner_fault", lambda status: "belongs to user 54321" if stat.S_ISLNK(status.st_mode) else None)
-    assert trust.folder_fault(tmp_path / "cache") is None
-    assert trust.folder_fault(tmp_path / "link") == f"{tmp_path / 'link'} belongs to user 54321"
+    monkeypatch.setattr(disk, "owner_fault", lambda status: "belongs to user 54321" if stat.S_ISLNK(status.st_mode) else None)
+    assert disk.folder_fault(tmp_path / "cache") is None
+    assert disk.folder_fault(tmp_path / "link") == f"{tmp_path / 'link'} belongs to user 54321"
 
 
 def test_an_entry_that_others_can_write_to_is_made_again(folder):
@@ -253,7 +254,7 @@ def test_it_is_not_tidied_at_every_write(folder, monkeypatch):
     old = [entry(folder, letter, 400_000, 3e6) for letter in "abc"]
     make(2.5)([0.3])
     assert all(path.exists() for path in old)
-    monkeypatch.setattr(cache._State, "written", 1e6 / 16)
+    monkeypatch.setattr(disk._State, "written", 1e6 / 16)
     make(3.5)([0.3])
     assert not all(path.exists() for path in old)
 
@@ -290,7 +291,7 @@ def test_processes_at_once_do_not_disturb_each_other(folder):
         """
         import numpy as np
         from kumitate.compile import Kernel
-        from kumitate.scalar import sin, trace
+        from kumitate.scalar import sin, tanh, trace
         for k in range(8):
             kernel = Kernel(trace(lambda x: [(k + 1.5) * sin(x[0])], {"x": 1}, "cached"))
             assert abs(kernel([0.3])[0] - (k + 1.5) * np.sin(0.3)) < 1e-14
@@ -303,3 +304,33 @@ def test_processes_at_once_do_not_disturb_each_other(folder):
     assert len(list(folder.iterdir())) == 8
     assert {file.suffix for file in folder.iterdir()} == {".o"}
     assert make().code(1).from_cache
+
+
+@pytest.mark.parametrize("damage", ["cut", "rubbish", "name", "section"])
+def test_a_damaged_entry_with_the_checksum_of_its_content_is_compiled_again(tmp_path, monkeypatch, damage):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
+
+    def kernel():
+        return Kernel(trace(lambda x: [1.5 * tanh(x[0])], {"x": 1}, "damaged"))
+
+    kernel()([0.3])
+    (entry,) = tmp_path.iterdir()
+    whole = entry.read_bytes()[:-32]
+    wrong = {
+        "cut": whole[: len(whole) // 2],
+        "rubbish": bytes(500),
+        "name": whole.replace(b"tanh\0", b"tanx\0"),
+        "section": whole[:40] + b"\xff" * 8 + whole[48:],
+    }[damage]
+    entry.write_bytes(wrong + hashlib.sha256(wrong).digest())
+    np.testing.assert_allclose(kernel()([0.3]), [1.5 * math.tanh(0.3)], rtol=1e-15)
+    assert entry.read_bytes()[:-32] == whole  # and kept
+
+
+def test_the_content_of_another_entry_is_not_taken(folder):
+    make().code(1)
+    (first,) = folder.iterdir()
+    make(1.25).code(1)
+    (second,) = set(folder.iterdir()) - {first}
+    second.write_bytes(first.read_bytes())
+    np.testing.assert_allclose(make(1.25)([0.3]), [1.25 * math.sin(0.3)], rtol=1e-15)

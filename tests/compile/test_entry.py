@@ -10,10 +10,9 @@ import pytest
 import kumitate as km
 from kumitate.compile import host
 from kumitate.compile.engine import load
-from kumitate.compile.llvm import write_module
+from kumitate.compile.llvm import Module, write_module
 from kumitate.compile.llvm.body import ProgramBody
-from kumitate.compile.llvm.module import Module
-from kumitate.compile.llvm.scratch import scratch_size
+from kumitate.compile.llvm.plan import scratch_size
 from kumitate.compile.llvm.writer import Writer
 from kumitate.programs import make_program
 from kumitate.scalar import Program

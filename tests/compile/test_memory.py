@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.compile.llvm.partition import LONGEST_LINE, line_partition
+from kumitate.compile.llvm.plan import LONGEST_LINE, line_partition
 from kumitate.scalar import loop, sin, trace
 
 

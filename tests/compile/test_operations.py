@@ -9,7 +9,7 @@ import pytest
 
 from kumitate import scalar as s
 from kumitate.compile import Kernel
-from kumitate.scalar.rules import FLOAT
+from kumitate.scalar.operations import FLOAT
 
 from .lanes import LANES, run_with_lanes
 

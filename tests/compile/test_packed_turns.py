@@ -7,8 +7,8 @@ import pytest
 
 from kumitate import scalar as s
 from kumitate.compile import Kernel
-from kumitate.compile.llvm import partition
-from kumitate.compile.llvm.sincos import packed_angles
+from kumitate.compile.llvm import plan as partition
+from kumitate.compile.llvm.straight_line import packed_angles
 
 from .lanes import LANES, run_with_lanes
 

@@ -7,7 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate.compile import Kernel
-from kumitate.compile.llvm import partition
+from kumitate.compile.llvm import plan as partition
 from kumitate.programs import make_program
 from kumitate.scalar import Program, call, loop, select, table, trace
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from kumitate.compile import engine, host, pipeline
-from kumitate.compile.llvm import HostBatch, partition
+from kumitate.compile.llvm import HostBatch
+from kumitate.compile.llvm import plan as partition
 from kumitate.compile.pipeline import CODE_PASSES, PASSES, Compilation, machine_code, pass_table
 from kumitate.errors import ProgramError
 from kumitate.scalar import call, loop, trace

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import kumitate as km
-from kumitate.compile.disk import sources
-from kumitate.compile.disk.sources import Sources
+from kumitate.compile import stored
+from kumitate.compile.stored import Sources
 
 DATE = 1.6e9
 
@@ -52,7 +52,7 @@ def digest(folder: Path) -> bytes:
 )
 def test_another_content_is_seen_whatever_the_times_say(folder, monkeypatch, kept, path, text, date):
     if kept:  # as if the files had been lying there for long
-        monkeypatch.setattr(sources, "_TICK", 0)
+        monkeypatch.setattr(stored, "_TICK", 0)
     before = digest(folder)
     time.sleep(0.02)  # longer than the system's clock of changes takes to go on
     write(folder / path, text, date)
@@ -75,7 +75,7 @@ def test_what_makes_no_programs_is_left_out(folder):
 
 
 def test_files_are_read_once_where_the_system_keeps_their_times(folder, monkeypatch):
-    monkeypatch.setattr(sources, "_TICK", 0)
+    monkeypatch.setattr(stored, "_TICK", 0)
     before = digest(folder)
     with monkeypatch.context() as patch:
         patch.setattr(Sources, "_read", None)
@@ -85,7 +85,7 @@ def test_files_are_read_once_where_the_system_keeps_their_times(folder, monkeypa
         ("_keeps_times", lambda folder: False),
     ):  # changed just now; an image for reading only
         with monkeypatch.context() as patch:
-            patch.setattr(sources, name, other)
+            patch.setattr(stored, name, other)
             patch.setattr(Sources, "_read", lambda self: b"read")
             assert digest(folder) == b"read"
 

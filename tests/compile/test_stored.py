@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.compile import Kernel, Recurrence, StoredProgram, found_or_traced
-from kumitate.compile.disk import sources
+from kumitate.compile import Kernel, Recurrence, StoredProgram, found_or_traced, stored
 from kumitate.model.digest import digest
 from kumitate.scalar import call, loop, sin, trace
 
@@ -213,7 +212,7 @@ def test_a_shared_program_is_compiled_once_for_all_that_call_it(lanes):
 
 
 def test_what_makes_stored_programs_imports_no_room_that_their_stamp_leaves_out():
-    left_out = sources._WITHOUT_PROGRAMS - {"__pycache__"}
+    left_out = stored._WITHOUT_PROGRAMS - {"__pycache__"}
     assert left_out < set(ROOMS)
     known = {dotted(path): path for path in modules()}
     waiting = [name for name, path in known.items() if "found_or_traced(" in path.read_text(encoding="utf-8")]

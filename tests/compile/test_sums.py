@@ -10,7 +10,7 @@ import pytest
 import kumitate as km
 from kumitate import scalar as s
 from kumitate.compile import Kernel
-from kumitate.compile.llvm import sums
+from kumitate.compile.llvm import straight_line as sums
 from kumitate.programs import make_program
 
 from .lanes import LANES, run_with_lanes

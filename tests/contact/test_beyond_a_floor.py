@@ -10,7 +10,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Sphere
-from kumitate.procedure import images, machine
+from kumitate.procedure import machine
 from kumitate.simulate.run import simulate
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
@@ -88,5 +88,5 @@ def test_more_bodies_compile_nothing_more(monkeypatch):
         raise AssertionError("more bodies were compiled")
 
     monkeypatch.setattr(machine, "Machine", refused)
-    monkeypatch.setattr(images, "optimized_object", refused)
+    monkeypatch.setattr(machine, "optimized_object", refused)
     thrown(40)

@@ -15,7 +15,7 @@ from kumitate.dynamics.derivatives import aba_derivatives, rnea_derivatives
 from kumitate.dynamics.derivatives.factors import inverse_factors
 from kumitate.kinematics import integrate, rate
 from kumitate.scalar import directional, evaluate, trace
-from kumitate.scalar.rules import FLOAT
+from kumitate.scalar.operations import FLOAT
 
 from ..mechanisms import Case, every_kind, random_case, seeds
 

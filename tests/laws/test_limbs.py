@@ -11,7 +11,7 @@ import pytest
 import kumitate as km
 from kumitate import dynamics
 from kumitate.compile import Kernel
-from kumitate.compile.llvm.any_order import independent_loops
+from kumitate.compile.llvm.plan import independent_loops
 from kumitate.dynamics import Acting
 from kumitate.dynamics.wrenches import LinkForces
 from kumitate.model import Mechanism

@@ -9,9 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kumitate import scalar
-from kumitate.procedure import Floats, Ints, Shaped, ShapedInts, apply, apply_at, at, local, local_ints, over, procedure
+from kumitate.procedure import (
+    Floats,
+    Ints,
+    LocatedProgram,
+    Shaped,
+    ShapedInts,
+    apply,
+    apply_at,
+    at,
+    local,
+    local_ints,
+    over,
+    procedure,
+)
 from kumitate.procedure.called import Procedure
-from kumitate.procedure.located import LocatedProgram
 
 GOLDEN = 0.6180339887498949
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))

@@ -8,7 +8,7 @@ import pytest
 
 from kumitate.errors import ProcedureError
 from kumitate.procedure import procedure
-from kumitate.procedure.images import written
+from kumitate.procedure.machine import written
 
 
 @procedure

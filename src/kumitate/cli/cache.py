@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..compile import cache_folder
-from ..compile.disk.tidy import entries, size_limit
-from ..compile.disk.trust import folder_fault
+from ..compile.disk import entries, folder_fault, size_limit
 from .options import AsJson
 from .report import print_facts, print_json
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..compile import cache_folder
-from ..compile.disk.tidy import entries, size_limit
-from ..compile.disk.trust import folder_fault
+from ..compile.disk import entries, folder_fault, size_limit
 from ..compile.threads import thread_count
 from ..errors import InputError, KumitateError
 from ..measure.machine import machine, version_of

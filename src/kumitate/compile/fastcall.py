@@ -16,7 +16,7 @@ import numpy as np
 
 from ..scalar import Program
 from .engine import Code
-from .precision import Precision
+from .llvm.writer import Precision
 from .stored import StoredProgram
 from .threads import states_for_one_thread
 

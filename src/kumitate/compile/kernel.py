@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..scalar import Array, Program, active_scope, call, under_way
 from ..scalar.arrays import SymbolArray, is_masked, is_traced
-from .precision import precision_of
+from .llvm.writer import precision_of
 from .stored import StoredProgram
 from .target import Target, host
 from .threads import run_states, states_for_one_thread

@@ -14,16 +14,15 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from ..scalar import Program, trace
 from ..scalar.passes import PROGRAM_PASSES, Pass
 from ..scalar.verify import verifying
-from .disk import source_stamp
 from .engine import Code, ObjectFile, kept_image
 from .engine import generate as generate_image
 from .engine import link as link_image
 from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
 from .llvm import Entry, LazyEntry, write_module
-from .llvm.filling import Filling, SharedProgram
-from .llvm.partition import check_partition, line_partition
-from .precision import DOUBLE, Precision
-from .stored import StoredProgram
+from .llvm.entries import Filling, SharedProgram
+from .llvm.plan import check_partition, line_partition
+from .llvm.writer import DOUBLE, Precision
+from .stored import StoredProgram, source_stamp
 from .target import Target, host
 
 __all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "object_file", "pass_table"]

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program, under_way
+from .llvm.writer import DOUBLE
 from .pool import can_pool, run_blocks
-from .precision import DOUBLE
 from .stored import StoredProgram, joint_key, traced
 from .target import host
 from .threads import thread_count

@@ -2,20 +2,33 @@
 
 A `StoredProgram` stands for a program that has not been traced. Its name, its arrays and its number of operations are kept on
 disk with its machine code, both under a key that says what it is made of; the program itself is traced when something asks for
-more than that.
+more than that. A part of every key are the sources of kumitate by their content: other sources, other code. Times alone say
+nothing of content: copies, archives and images of containers set them as they like.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 
 from ..scalar import Array, Program
 from ..scalar.verify import verifying
-from .disk import cached, source_stamp
+from .disk import cached
 
-__all__ = ["StoredProgram", "found_or_traced", "joint_key", "traced"]
+__all__ = ["Sources", "StoredProgram", "found_or_traced", "joint_key", "source_stamp", "traced"]
+
+#: Folders that no source of a stored program is in: rooms that what makes such programs never imports (tests/repo), and
+#: what Python keeps.
+_WITHOUT_PROGRAMS = {
+    "__pycache__", "cli", "diagnose", "examples", "gym", "identification", "live", "measure", "scenario", "share", "sweeps",
+    "view",
+}  # fmt: skip
+#: Two changes of a file so close together may show the same time [ns].
+_TICK = 2_000_000_000
 
 
 class StoredProgram:
@@ -66,3 +79,75 @@ def joint_key(programs: Sequence[Program | StoredProgram]) -> str:
     """The key of what is made of several programs; empty unless all have one."""
     keys = [program.key if isinstance(program, StoredProgram) else "" for program in programs]
     return "+".join(keys) if all(keys) else ""
+
+
+# --- the sources of kumitate ----------------------------------------------------------------------------------------------
+class Sources:
+    """The Python files of a folder, as they are when this is made.
+
+    Reading them takes 20 ms, a look at their times 3 ms. Their digest is therefore kept on disk under their paths, sizes, times
+    and inodes, wherever the system itself keeps the time of the last change.
+    """
+
+    def __init__(self, folder: str):
+        self._folder = folder
+        self._files = _files(folder)
+
+    def digest(self) -> bytes:
+        """The digest of paths and contents; of files that have changed since, one that no other files have."""
+        newest = max((changed for *_, changed in self._files.values()), default=0)
+        if not _keeps_times(self._folder) or newest > time.time_ns() - _TICK:
+            return self._read()
+        return cached(f"sources\0{sorted(self._files.items())}", self._read, suffix=".digest").content
+
+    def _read(self) -> bytes:
+        import hashlib
+
+        found = hashlib.sha256()
+        try:
+            for path in sorted(self._files):
+                content = Path(path).read_bytes()
+                found.update(f"{os.path.relpath(path, self._folder)}\0{len(content)}\0".encode() + content)
+            unchanged = _files(self._folder) == self._files
+        except OSError:
+            unchanged = False
+        return found.digest() if unchanged else hashlib.sha256(f"changed\0{sorted(self._files.items())}".encode()).digest()
+
+
+def _files(folder: str) -> dict[str, tuple[int, int, int, int]]:
+    """The paths of Python files with their inodes, sizes, and the times of modification and of the last change (ctime).
+
+    A program may set the time of modification. The system sets that of the last change.
+    """
+    files, folders = {}, [folder]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(".py"):
+                    status = entry.stat()
+                    files[entry.path] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                elif name not in _WITHOUT_PROGRAMS and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return files
+
+
+def _keeps_times(folder: str) -> bool:
+    """Whether the system sets the time of a file's last change: not in images for reading only, and not on Windows."""
+    return hasattr(os, "statvfs") and not os.statvfs(folder).f_flag & os.ST_RDONLY
+
+
+@cache
+def source_stamp() -> str:
+    """An identifier of what programs are made by: the sources, with their version among them, NumPy, and LLVM's binding.
+
+    The sources are those at the time at which this was imported: what is kept was made by the sources that run, though files
+    may have changed since.
+    """
+    import llvmlite
+    import numpy as np
+
+    return f"{_IMPORTED.digest().hex()} NumPy {np.__version__} llvmlite {llvmlite.__version__}"
+
+
+_IMPORTED = Sources(str(Path(__file__).parents[1]))

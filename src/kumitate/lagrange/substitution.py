@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..compile.exports.unrolled import run_unrolled
 from ..scalar import Program, Scalar
-from ..scalar.rules import FLOAT, apply
+from ..scalar.evaluate import run_unrolled
+from ..scalar.operations import FLOAT
+from ..scalar.rules import apply
 
 __all__ = ["at"]
 

@@ -49,9 +49,8 @@ of 6 x 6 numbers with rows of 8 (`Shaped[6, 8]`) are a little faster than those 
 from __future__ import annotations
 
 from .called import procedure
-from .forms import Floats, Ints, Shaped, ShapedInts, local, local_ints
-from .located import LocatedProgram, apply_at
-from .programs import apply, at, over
+from .kinds import Floats, Ints, Shaped, ShapedInts, local, local_ints
+from .programs import LocatedProgram, apply, apply_at, at, over
 
 __all__ = [
     "Floats", "Ints", "LocatedProgram", "Shaped", "ShapedInts", "apply", "apply_at", "at", "local", "local_ints",

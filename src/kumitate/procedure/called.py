@@ -61,7 +61,7 @@ class Procedure(Generic[Given, Result]):
         """
         with _lock:
             if self._typed is None:
-                from .reading import read_procedure
+                from .statements import read_procedure
 
                 if self._reading:
                     raise ProcedureError(f"{self._function.__qualname__} calls itself; write a loop with a stack in an array")
@@ -112,7 +112,8 @@ class Procedure(Generic[Given, Result]):
         Args:
             form: "llvm" or "c".
         """
-        from .writing import CText, LlvmText
+        from .c_form import CText
+        from .llvm_form import LlvmText
 
         forms = {"llvm": LlvmText, "c": CText}
         if form not in forms:

@@ -1,4 +1,4 @@
-"""The kinds of values in procedures: numbers, arrays, and records of both."""
+"""The kinds of values in procedures: numbers, arrays, and records of both; and how pages write those of arrays."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import prod
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["BOOL", "FLOAT", "INT", "NOTHING", "ArrayKind", "Kind", "NumberKind", "RecordKind"]
+import numpy as np
+
+__all__ = [
+    "BOOL", "FLOAT", "INT", "LETTERS", "NOTHING", "ArrayKind", "Floats", "Ints", "Kind", "NumberKind", "RecordKind", "Shaped",
+    "ShapedInts", "local", "local_ints",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class NumberKind:
 
 
 FLOAT, INT, BOOL = NumberKind("float"), NumberKind("int"), NumberKind("bool")
+#: By their letters in the table of operations.
+LETTERS: dict[str, NumberKind] = {"f": FLOAT, "i": INT, "b": BOOL}
 
 
 @dataclass(frozen=True)
@@ -96,3 +104,47 @@ class RecordKind:
 
 Kind = NumberKind | ArrayKind | RecordKind
 NOTHING = RecordKind(())
+
+
+# --- what pages write -----------------------------------------------------------------------------------------------------
+class _Form:
+    """An annotation: alone an array of numbers, with sizes an array of rows, or of that shape if `fixed`."""
+
+    def __init__(self, name: str, element: NumberKind, *, fixed: bool):
+        self.name, self.element, self.fixed = name, element, fixed
+
+    def __getitem__(self, sizes: int | tuple[int, ...]) -> ArrayKind:
+        shape = sizes if isinstance(sizes, tuple) else (sizes,)
+        if not shape or not all(isinstance(size, int) and size > 0 for size in shape):
+            raise TypeError(f"{self.name}{list(shape)}: sizes are whole numbers above 0, as in {self.name}[6]")
+        return ArrayKind(self.element, shape if self.fixed else (None, *shape))
+
+    def __call__(self, *arguments: object) -> Any:
+        raise TypeError(f"{self.name} is an annotation; make arrays with NumPy, or with local() inside a procedure")
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+if TYPE_CHECKING:  # type checkers take them for anything: the procedure's own check knows the shapes
+    #: An array of floats of any length; `Floats[6]` has rows of six.
+    Floats: Any
+    #: The same of integers.
+    Ints: Any
+    #: `Shaped[6, 6]` is an array of floats of that shape.
+    Shaped: Any
+    #: The same of integers.
+    ShapedInts: Any
+else:
+    Floats, Ints = _Form("Floats", FLOAT, fixed=False), _Form("Ints", INT, fixed=False)
+    Shaped, ShapedInts = _Form("Shaped", FLOAT, fixed=True), _Form("ShapedInts", INT, fixed=True)
+
+
+def local(*shape: int) -> np.ndarray:
+    """A new array of zeros."""
+    return np.zeros(shape)
+
+
+def local_ints(*shape: int) -> np.ndarray:
+    """A new array of zeros of integers."""
+    return np.zeros(shape, dtype=np.int64)

@@ -1,27 +1,40 @@
-"""Machine code of procedures: LLVM's own passes on their text, kept on disk; and how arguments are laid out for it."""
+"""Machine code of procedures: LLVM's own passes on their text, kept on disk; and how arguments are laid out for it.
+
+There are several object files: that of a procedure's own text, and one for each traced program that it calls. Those of
+kumitate's own procedures are kept on disk together under a stamp of its sources, so that the next process neither reads them
+nor writes their text again.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import gc
 import struct
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from ..compile.engine import link
+from ..compile.engine import ObjectFile, kept_image, link, optimized_object
+from ..compile.llvm.entries import Gathered
+from ..compile.pipeline import Compilation, object_file
+from ..compile.stored import source_stamp
+from ..compile.target import host
 from ..errors import InputError
-from ..scalar import under_way
-from .images import kept_images, made_images, written
+from ..scalar import Program, under_way
+from ..scalar.verify import verifying
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .reading.source import Source
+from .llvm_form import ENTRY, FAULT_WORDS, LlvmText
+from .source import Source
 from .tree import Site, TypedProcedure
-from .writing.llvm_form import ENTRY, FAULT_WORDS
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "kept_images", "made_images", "written"]
 
 Packer = Callable[[list[int], Any], None]
+_PACKAGE = __name__.split(".", maxsplit=1)[0]
 
 
 class Machine:
@@ -163,3 +176,69 @@ def _made(kind: Kind, words: list[int]) -> Any:
     if kind == FLOAT:
         return struct.unpack("<d", struct.pack("<q", words[0]))[0]
     return bool(words[0]) if kind == BOOL else words[0]
+
+
+# --- object files ---------------------------------------------------------------------------------------------------------
+def written(typed: Callable[[], TypedProcedure], *, checked: bool = False) -> LlvmText:
+    """The text of a procedure that is read first, and of all that it calls.
+
+    Reading makes many objects that live on, and hardly any that refer to each other in a circle: without Python's search for
+    such circles it takes three quarters of the time.
+    """
+    with _collector_off():
+        return LlvmText(typed(), checked=checked)
+
+
+@contextlib.contextmanager
+def _collector_off() -> Iterator[None]:
+    """Keeps Python's garbage collector off in this context, unless it is off already."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def made_images(text: LlvmText, *, portable: bool = False) -> list[ObjectFile]:
+    """The object files of a text, found on disk by what it says; `portable`: programs give the same bits on every processor."""
+    images = [optimized_object(text.text, host())]
+    for (program, listed, several), name in text.programs.items():
+        images.append(_program_object(name, program, listed, host().lanes if several else 1, portable=portable))
+    return images
+
+
+def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure]) -> list[ObjectFile] | None:
+    """Those of a procedure of kumitate, found on disk by its name; None for all others, and where programs are checked.
+
+    typed: reads the procedure.
+    """
+    if function.__module__.split(".")[0] != _PACKAGE or function.__closure__ or verifying():
+        return None
+
+    def make() -> ObjectFile:
+        images = made_images(written(typed))
+        return ObjectFile(_joined([image.content for image in images]), False, False, sum(image.seconds for image in images))
+
+    key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}"
+    found = kept_image(key, host(), make)
+    return [found._replace(content=part) for part in _parts(found.content)]
+
+
+def _joined(contents: list[bytes]) -> bytes:
+    """Their number and lengths, then all of them."""
+    return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
+
+
+def _parts(joined: bytes) -> list[bytes]:
+    """Those that were joined."""
+    (count,) = struct.unpack_from("<q", joined)
+    begins = accumulate(struct.unpack_from(f"<{count}q", joined, 8), initial=8 * (1 + count))
+    return [joined[begin:end] for begin, end in pairwise(begins)]
+
+
+def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes: int, *, portable: bool) -> ObjectFile:
+    """The object file of the function that evaluates a traced program over lists, which does not depend on the procedure."""
+    return object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable))

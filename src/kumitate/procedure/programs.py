@@ -2,19 +2,30 @@
 
 A page names a program that is a value of its module or of the function around it. As written, the program's reference runs on
 floats; as machine code, the program is compiled as everywhere, by itself, and linked to the procedure.
+
+A program can also be called by its address, so that one procedure's code serves all that are chosen at run time: a list of
+robots has programs of its own for each; their addresses stand in an array of integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from operator import lt
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..scalar import Program, evaluate
+from ..compile.stored import StoredProgram, traced
+from ..errors import InputError
+from ..scalar import Program, evaluate, under_way
 
-__all__ = ["Listed", "apply", "at", "evaluate_rows", "over", "program_of"]
+__all__ = ["Listed", "LocatedProgram", "apply", "apply_at", "at", "by_name", "evaluate_rows", "over", "program_of"]
+
+Part = TypeVar("Part")
+_LOCATED: WeakValueDictionary[int, LocatedProgram] = WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -44,7 +55,7 @@ def apply(program: Program, *arrays: Any) -> None:
             `at(record, k)` with row k of each.
     """
     program = program_of(program)
-    rows = [_one(array) for array in by_name(program, arrays)]
+    rows = [_one(array) for array in _arrays(program, arrays)]
     evaluate_rows(program, rows[: len(program.inputs)], rows[len(program.inputs) :])
 
 
@@ -60,35 +71,53 @@ def over(program: Program, count: int, *arrays: Any) -> None:
             after.
     """
     program = program_of(program)
-    arrays = tuple(by_name(program, arrays))
+    arrays = tuple(_arrays(program, arrays))
     for k in range(count):
         rows = [_row(array, k) for array in arrays]
         evaluate_rows(program, rows[: len(program.inputs)], rows[len(program.inputs) :])
 
 
-def by_name(program: Program, arguments: Sequence[Any]) -> list[Any]:
-    """The arrays of a call in the order of the program's: fields of records by their names, the others in their order.
+def by_name(
+    program: Program,
+    parts: Sequence[tuple[Part, Sequence[str]]],
+    field: Callable[[Part, str], Part],
+    refusal: Callable[[Part | None, str], Exception],
+) -> list[Part]:
+    """What a call hands to each array of a program: fields of records by their names, the others in their order.
 
-    Raises:
-        TypeError: if two records have a field of a name, or the others are too many or too few.
+    Args:
+        program: that is called.
+        parts: what the call is given, with the names of the fields, if it is a record.
+        field: gives the field of a record.
+        refusal: the error if a record has a field that another one has, or if the others are too many or too few.
     """
     names = [array.name for array in (*program.inputs, *program.outputs)]
-    fields: dict[str, Any] = {}
-    others = []
-    for argument in arguments:
-        rows = argument.rows if isinstance(argument, Listed) else argument
-        if not hasattr(rows, "_fields"):
-            others.append(argument)
-            continue
-        for name in (name for name in names if name in rows._fields):
+    fields: dict[str, Part] = {}
+    for part, own in parts:
+        for name in (name for name in names if name in own):
             if name in fields:
-                raise TypeError(f"{program.name}: two records have a field {name}; hand over the arrays of one of them instead")
-            field = getattr(rows, name)
-            fields[name] = Listed(field, argument.index) if isinstance(argument, Listed) else field
-    missing = [name for name in names if name not in fields]
+                rule = f"{program.name}: two records have a field {name}; hand over the arrays of one of them instead"
+                raise refusal(part, rule)
+            fields[name] = field(part, name)
+    missing, others = [name for name in names if name not in fields], [part for part, own in parts if not own]
     if len(missing) != len(others):
-        raise TypeError(f"{program.name} has {len(missing)} inputs and outputs ({', '.join(missing)}), got {len(others)}")
+        listed = ", ".join(missing)
+        raise refusal(None, f"{program.name} has {len(missing)} inputs and outputs ({listed}), got {len(others)}")
     return list(map((fields | dict(zip(missing, others, strict=True))).__getitem__, names))
+
+
+def _arrays(program: Program, arguments: Sequence[Any]) -> list[Any]:
+    """The arrays of a call in the order of the program's."""
+
+    def rows(argument: Any) -> Any:
+        return argument.rows if isinstance(argument, Listed) else argument
+
+    def field(argument: Any, name: str) -> Any:
+        found = getattr(rows(argument), name)
+        return Listed(found, argument.index) if isinstance(argument, Listed) else found
+
+    parts = [(argument, getattr(rows(argument), "_fields", ())) for argument in arguments]
+    return by_name(program, parts, field, lambda _, rule: TypeError(rule))
 
 
 def _one(array: Any) -> Any:
@@ -125,3 +154,59 @@ def _split(program: Program, values: list[float]) -> Iterator[list[float]]:
     for array in program.outputs:
         yield values[start : start + array.size]
         start += array.size
+
+
+# --- by address -----------------------------------------------------------------------------------------------------------
+class LocatedProgram:
+    """A program with its machine code for one state, which stays in memory as long as this object.
+
+    Attributes:
+        program: it, or what stands for it while its code is on the disk.
+    """
+
+    def __init__(self, program: Program | StoredProgram):
+        self.program = program
+
+    @cached_property
+    def address(self) -> int:
+        """The number by which `apply_at` calls it; compiled on first use."""
+        from ..compile.engine import link
+        from ..compile.llvm import LazyEntry
+        from ..compile.llvm.entries import Gathered
+        from ..compile.pipeline import Compilation, object_file
+
+        given, name = self.program, "located_program"
+        arrays = (*given.inputs, *given.outputs)
+        with under_way(lambda: f"compiling {given.name}") as work:
+            entry = LazyEntry(name, lambda: Gathered(name, traced(given), (False,) * len(arrays)))
+            key = given.key if isinstance(given, StoredProgram) else ""
+            self._code = link([object_file(Compilation(entry, 1, key=key))], [name])
+            work.note = "; the next time it is read from disk" if self._code.on_disk else ""
+        found = self._code.addresses[name]
+        _LOCATED[found] = self
+        return found
+
+
+def apply_at(address: int, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Evaluates the program at an address once.
+
+    Args:
+        address: of a `LocatedProgram` that still exists.
+        inputs: arrays of floats that begin with the numbers of the program's inputs, in their order; numbers for those without
+            axes.
+        outputs: arrays of as many numbers, which are written to. Only the function as written checks the sizes.
+
+    Raises:
+        InputError: as written, if there is no such program, or the arrays do not have its sizes.
+    """
+    located = _LOCATED.get(address)
+    if located is None:
+        raise InputError(f"there is no program at the address {address}; `LocatedProgram(program).address` gives one")
+    program = traced(located.program)
+    sizes = [[int(np.size(array)) for array in arrays] for arrays in (inputs, outputs)]
+    wanted = [[array.size for array in arrays] for arrays in (program.inputs, program.outputs)]
+    if len(inputs) != len(wanted[0]) or any(map(lt, sizes[0], wanted[0])) or sizes[1] != wanted[1]:
+        raise InputError(
+            f"{program.name} takes arrays of {wanted[0]} numbers and gives {wanted[1]}, got {sizes[0]} and {sizes[1]}"
+        )
+    evaluate_rows(program, [np.ravel(array)[:size] for array, size in zip(inputs, wanted[0], strict=True)], outputs)

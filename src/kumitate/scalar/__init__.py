@@ -22,7 +22,7 @@ from .functions import (
     tanh,
 )  # fmt: skip
 from .graph import Graph, Scalar, Symbol, TraceError
-from .liveness import live, origin
+from .passes import live, origin
 from .structure import flatten
 from .tracing import active_scope, call, loop, table, trace, when
 from .under_way import under_way

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from .blocks import Array, Hole, Index, LoopBlock, Program, Stack
 from .graph import Scalar, Symbol, TraceError
-from .liveness import live
+from .operations import CONDITIONS, TRACED
+from .passes import live
 from .rules import apply
 from .tracing import call, loop, trace
 
 __all__ = ["directional", "gradient", "hessian", "inlined", "inlined_slopes", "jacobian"]
 
-# ∂op/∂argument for each argument, from the arguments and the operation's own value
-_PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
-    "neg": lambda y, a: (-1.0,),
-    "add": lambda y, a, b: (1.0, 1.0),
-    "sub": lambda y, a, b: (1.0, -1.0),
-    "mul": lambda y, a, b: (b, a),
-    "div": lambda y, a, b: (1.0 / b, -(y / b)),
-    "sqrt": lambda y, a: (0.5 / y,),
-    "sin": lambda y, a: (apply("cos", a),),
-    "cos": lambda y, a: (-apply("sin", a),),
-    "exp": lambda y, a: (y,),
-    "log": lambda y, a: (1.0 / a,),
-    "tanh": lambda y, a: (1.0 - y * y,),
-    "atan2": lambda y, a, b: (b / (a * a + b * b), -(a / (a * a + b * b))),
-    "abs": lambda y, a: (apply("select", apply("lt", a, 0.0), -1.0, 1.0),),
-    "min": lambda y, a, b: _chosen(apply("le", a, b)),
-    "max": lambda y, a, b: _chosen(apply("le", b, a)),
-    "select": lambda y, c, a, b: (0.0, *_chosen(c)),
-}
-
-
-def _chosen(first: Scalar) -> tuple[Scalar, Scalar]:
-    return apply("select", first, 1.0, 0.0), apply("select", first, 0.0, 1.0)
+# ∂op/∂argument for each argument, from the operation's own value and the arguments
+_PARTIALS = {name: partial(row.partials, apply) for name, row in TRACED.items() if row.partials is not None}
 
 
 def _scaled(partial: Scalar, value: Scalar) -> Scalar:
@@ -153,7 +134,7 @@ class _Forward:
                     partials = _PARTIALS[node.op](value, *(x for x, _ in pairs))
                     rate = sum((_scaled(p, dx) for p, (_, dx) in zip(partials, pairs, strict=True)), 0.0)
                 self.values[node] = (value, rate)
-            elif node.op in ("lt", "le", "eq", "and", "or", "not"):
+            elif node.op in CONDITIONS:
                 self.values[node] = (apply(node.op, *(self.values[a][0] for a in node.args)), 0.0)
             elif node.op not in ("carried", "counter"):  # these are set by their loop
                 self.values[node] = getattr(self, f"_{node.op}")(node)
@@ -264,9 +245,7 @@ class _Inlined:
     """The values of a straight line's nodes, and its partial derivatives, each made once for all directions."""
 
     def __init__(self, program: Program, inputs: Sequence[Sequence[Scalar]]):
-        others = (
-            {node.op for node in program.line} - _PARTIALS.keys() - {"const", "input", "lt", "le", "eq", "and", "or", "not"}
-        )
+        others = {node.op for node in program.line} - TRACED.keys() - {"const", "input"}
         if others:
             raise TraceError(f"{program.name} contains {', '.join(sorted(others))}: only straight lines are inlined")
         named = {array.name: values for array, values in zip(program.inputs, inputs, strict=True)}
@@ -329,7 +308,7 @@ def gradient(program: Program, wrt: str) -> Program:
         found: list[Scalar] = [0.0] * size
         for node in reversed(program.line):
             adjoint = adjoints.get(node)
-            if adjoint is None or node.op in ("const", "lt", "le", "eq", "and", "or", "not"):
+            if adjoint is None or node.op == "const" or node.op in CONDITIONS:
                 continue
             if node.op == "input":
                 if node.payload[0] == wrt:
@@ -340,8 +319,8 @@ def gradient(program: Program, wrt: str) -> Program:
                     f"{program.name} contains a {node.op}: reverse derivatives need straight-line code; use `directional`"
                 )
             partials = _PARTIALS[node.op](values[node], *(values[a] for a in node.args))
-            for argument, partial in zip(node.args, partials, strict=True):
-                share = partial * adjoint
+            for argument, slope in zip(node.args, partials, strict=True):
+                share = slope * adjoint
                 adjoints[argument] = adjoints[argument] + share if argument in adjoints else share
         return found
 

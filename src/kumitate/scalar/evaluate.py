@@ -1,15 +1,16 @@
-"""A reference interpreter: runs a program on floats, node by node; every faster form is tested against it."""
+"""Runs a program node by node on scalars of any sort: on floats, the reference that every faster form is tested against."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .blocks import LoopBlock, Program
 from .graph import Symbol, TraceError
-from .rules import FLOAT
+from .operations import FLOAT
+from .passes import origin
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "run_unrolled"]
 
 
 def evaluate(program: Program, scalars: Sequence[float]) -> list[float]:
@@ -19,58 +20,100 @@ def evaluate(program: Program, scalars: Sequence[float]) -> list[float]:
     for array in program.inputs:
         inputs[array.name] = scalars[start : start + array.size]
         start += array.size
-    values: dict[Symbol, Any] = {}
-    _run(program.line, values, inputs)
-    return [values[node] for node in program.results]
+    return _Run(inputs, FLOAT, lambda number: number, evaluate, stops=True).results(program)
 
 
-def _run(line: Sequence[Symbol], values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> None:
-    for node in line:
-        operation = FLOAT.get(node.op)
-        if operation is not None:
-            values[node] = operation(*(values[a] for a in node.args))
-        elif node.op in _BLOCKS:
-            values[node] = _BLOCKS[node.op](node, values, inputs)
-        # carried values and counters are set by the loop they belong to
+def run_unrolled(
+    program: Program,
+    inputs: Mapping[str, Sequence[Any]],
+    operations: Mapping[str, Callable[..., Any]],
+    constant: Callable[[float], Any],
+    call: Callable[[Program, list[Any]], Sequence[Any]],
+) -> list[Any]:
+    """The results of `program` on scalars of another library, with all passes of its loops.
+
+    Args:
+        program: to run.
+        inputs: the scalars of each input, in row-major order.
+        operations: what each operation does.
+        constant: makes a number of the other library.
+        call: gives the results of a called program for its arguments.
+    """
+    return _Run(inputs, operations, constant, call, stops=False).results(program)
 
 
-def _position(node: Symbol, values: dict[Symbol, Any]) -> int:
-    """The index that a node reads at: stride·counter + offset."""
-    _, stride, offset = node.payload
-    return stride * values[node.args[-1]] + offset if stride else offset
+class _Run:
+    """A program under way. `stops`: whether a condition is known when it is computed, so that loops may end by it."""
 
+    def __init__(self, inputs: Any, operations: Any, constant: Any, call: Any, *, stops: bool):
+        self.inputs, self.operations, self.constant, self.call, self.stops = inputs, operations, constant, call, stops
+        self.values: dict[Symbol, Any] = {}
 
-def _loop(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> tuple[dict[int, Any], list[Any]]:
-    block: LoopBlock = node.payload
-    carries, keeps = block.carries, block.keeps
-    carried = {k: values[a] for k, a in zip(carries, node.args[: len(carries)], strict=True)}
-    stack: list[dict[int, Any]] = []
-    for i in range(block.count):
-        inner = dict(values)
-        inner.update({carries[k][0]: value for k, value in carried.items()})
-        inner.update({part: i for part in block.line if part.op == "counter"})
-        _run(block.line, inner, inputs)
-        if block.condition is not None and not inner[block.condition]:
-            break
-        carried = {k: inner[then] for k, (_, then) in carries.items()}
-        stack.append({k: inner[symbol] for k, symbol in keeps.items()})
-    return carried, stack
+    def results(self, program: Program) -> list[Any]:
+        self.line(program.line)
+        return [self.values[node] for node in program.results]
 
+    def line(self, nodes: Sequence[Symbol]) -> None:
+        values, operations = self.values, self.operations
+        for node in nodes:
+            operation = operations.get(node.op)
+            if operation is not None:
+                values[node] = operation(*[values[a] for a in node.args])
+            elif node.op not in ("carried", "counter"):  # these are set by their loop
+                values[node] = getattr(self, f"_{node.op}")(node)
 
-def _hole(node: Symbol, values: dict[Symbol, Any], inputs: dict[str, Sequence[float]]) -> float:
-    raise TraceError(f"the program calls the hole {node.payload[0]!r}, which only machine code can fill")
+    def position(self, node: Symbol) -> int:
+        """The index that a node reads at: stride·counter + offset."""
+        _, stride, offset = node.payload
+        return stride * self.values[node.args[-1]] + offset if stride else offset
 
+    def _const(self, node: Symbol) -> Any:
+        return self.constant(node.payload)
 
-_BLOCKS: dict[str, Any] = {
-    "const": lambda node, values, inputs: node.payload,
-    "input": lambda node, values, inputs: inputs[node.payload[0]][node.payload[1]],
-    "load": lambda node, values, inputs: inputs[node.payload[0]][_position(node, values)],
-    "lookup": lambda node, values, inputs: node.payload[0].values[_position(node, values)],
-    "ordinal": lambda node, values, inputs: float(_position(node, values)),
-    "capture": lambda node, values, inputs: values[node.payload],
-    "element": lambda node, values, inputs: values[node.args[0]][1][_position(node, values)][node.payload[0]],
-    "result": lambda node, values, inputs: values[node.args[0]][0][node.payload],
-    "loop": _loop,
-    "call": lambda node, values, inputs: (evaluate(node.payload, [values[a] for a in node.args]), []),
-    "hole": _hole,
-}
+    def _capture(self, node: Symbol) -> Any:
+        return self.values[node.payload]
+
+    def _input(self, node: Symbol) -> Any:
+        return self.inputs[node.payload[0]][node.payload[1]]
+
+    def _load(self, node: Symbol) -> Any:
+        return self.inputs[node.payload[0]][self.position(node)]
+
+    def _lookup(self, node: Symbol) -> Any:
+        return self.constant(node.payload[0].values[self.position(node)])
+
+    def _ordinal(self, node: Symbol) -> Any:
+        return self.constant(float(self.position(node)))
+
+    def _hole(self, node: Symbol) -> Any:
+        raise TraceError(f"the program calls the hole {node.payload[0]!r}, which only machine code can fill")
+
+    def _call(self, node: Symbol) -> Any:
+        return dict(enumerate(self.call(node.payload, [self.values[a] for a in node.args]))), []
+
+    def _result(self, node: Symbol) -> Any:
+        return self.values[origin(node.args[0])][0][node.payload]
+
+    def _element(self, node: Symbol) -> Any:
+        return self.values[origin(node.args[0])][1][self.position(node)][node.payload[0]]
+
+    def _loop(self, node: Symbol) -> tuple[dict[int, Any], list[dict[int, Any]]]:
+        block: LoopBlock = node.payload
+        carries, counters = block.carries, [part for part in block.line if part.op == "counter"]
+        carried = dict(zip(carries, (self.values[a] for a in node.args[: len(carries)]), strict=True))
+        stack: list[dict[int, Any]] = []
+        going = None
+        for i in range(block.count):
+            self.values.update({carries[k][0]: value for k, value in carried.items()})
+            self.values.update(dict.fromkeys(counters, i))
+            self.line(block.line)
+            holds = True if block.condition is None else self.values[block.condition]
+            if self.stops and not holds:
+                break
+            following = {k: self.values[then] for k, (_, then) in carries.items()}
+            stack.append({k: self.values[symbol] for k, symbol in block.keeps.items()})
+            if not self.stops and block.condition is not None:  # once it fails, it stays false
+                going = holds if going is None else self.operations["and"](going, holds)
+                following = {k: self.operations["select"](going, value, carried[k]) for k, value in following.items()}
+            carried = following
+        return carried, stack

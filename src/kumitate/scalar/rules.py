@@ -8,13 +8,13 @@ constant is multiplying by its reciprocal. Sums are not reordered.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from .graph import Graph, Scalar, Symbol, TraceError, scope_of
+from .operations import FLOAT, TRACED
 
-__all__ = ["FLOAT", "apply"]
+__all__ = ["apply"]
 
 
 def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
@@ -205,57 +205,21 @@ def _extreme(op: str) -> Callable[[Scalar, Scalar], Scalar]:
     return rule
 
 
-# Operations on plain numbers: the semantics that compiled code must reproduce.
-FLOAT: dict[str, Callable[..., Any]] = {
-    "neg": lambda a: -a,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "exp": math.exp,
-    "log": math.log,
-    "tanh": math.tanh,
-    "atan2": math.atan2,
-    "abs": abs,
-    # NaN of either operand is kept: an error must not vanish from a residual or an estimate
-    "min": lambda a, b: b if b < a or b != b else a,
-    "max": lambda a, b: b if b > a or b != b else a,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "eq": lambda a, b: a == b,
-    "and": lambda a, b: bool(a) and bool(b),
-    "or": lambda a, b: bool(a) or bool(b),
-    "not": lambda a: not a,
-    "select": lambda c, a, b: a if c else b,
-}
-
-_SYMBOLIC: dict[str, Callable[..., Any]] = {
+#: The rules of the operations that have some; the others are nodes of what they are given.
+_RULES: dict[str, Callable[..., Any]] = {
     "neg": negate,
     "add": add,
     "sub": subtract,
     "mul": multiply,
     "div": divide,
-    "sqrt": _plain("sqrt"),
-    "sin": _odd("sin"),
-    "cos": _even("cos"),
-    "exp": _plain("exp"),
-    "log": _plain("log"),
-    "tanh": _odd("tanh"),
-    "atan2": _plain("atan2"),
-    "abs": _even("abs"),
-    "min": _extreme("min"),
-    "max": _extreme("max"),
-    "lt": _plain("lt"),
-    "le": _plain("le"),
-    "eq": _plain("eq"),
+    **{name: _odd(name) for name in ("sin", "tanh")},
+    **{name: _even(name) for name in ("cos", "abs")},
+    **{name: _extreme(name) for name in ("min", "max")},
     "and": _junction("and", absorbing=False),
     "or": _junction("or", absorbing=True),
-    "not": _plain("not"),
     "select": _select,
 }
+_SYMBOLIC = {name: _RULES.get(name) or _plain(name) for name in TRACED}
 
 
 def apply(op: str, *args: Scalar) -> Scalar:

@@ -14,8 +14,7 @@ from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector
 from .evaluate import evaluate
 from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
-from .liveness import live
-from .passes import run_program_passes
+from .passes import live, run_program_passes
 from .structure import flatten
 from .under_way import under_way
 

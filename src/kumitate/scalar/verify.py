@@ -12,22 +12,13 @@ from typing import NamedTuple, NoReturn
 from ..errors import ProgramError
 from .blocks import Array, LoopBlock, Program
 from .graph import Symbol
+from .operations import TRACED
 
 __all__ = ["verify", "verifying"]
 
 NUMBER, CONDITION, COUNTER, LOOP, CALL = "number", "condition", "counter", "loop", "call"
-_NNN = ((NUMBER, NUMBER), NUMBER)
-_COMPARED = ((NUMBER, NUMBER), CONDITION)
-_JOINED = ((CONDITION, CONDITION), CONDITION)
 #: The kinds of the operands of every operation, and of its result.
-_OPERATIONS: dict[str, tuple[tuple[str, ...], str]] = {
-    **dict.fromkeys(("add", "sub", "mul", "div", "atan2", "min", "max"), _NNN),
-    **dict.fromkeys(("neg", "sqrt", "sin", "cos", "exp", "log", "tanh", "abs"), ((NUMBER,), NUMBER)),
-    **dict.fromkeys(("lt", "le", "eq"), _COMPARED),
-    **dict.fromkeys(("and", "or"), _JOINED),
-    "not": ((CONDITION,), CONDITION),
-    "select": ((CONDITION, NUMBER, NUMBER), NUMBER),
-}
+_OPERATIONS = {name: tuple({"f": NUMBER, "b": CONDITION}[letter] for letter in row.kinds) for name, row in TRACED.items()}
 
 
 def verifying() -> bool:
@@ -101,7 +92,7 @@ class _Check:
             if signature is None:
                 made[node] = self.block_node(node, made, block)
                 continue
-            kinds, made[node] = signature
+            *kinds, made[node] = signature
             if len(node.args) != len(kinds):
                 self.refuse(node, f"has {len(node.args)} operands", f"{node.op} takes {len(kinds)}")
             for argument, kind in zip(node.args, kinds, strict=True):
@@ -122,7 +113,7 @@ class _Check:
         """The kind of a node that reads, repeats or calls."""
         handler = getattr(self, f"_{node.op}", None)
         if handler is None:
-            self.refuse(node, "is not an operation", "the operations are those of `scalar.rules`, and the blocks")
+            self.refuse(node, "is not an operation", "the operations are those of `scalar.operations`, and the blocks")
         kind: str = handler(node, made, block)
         return kind
 

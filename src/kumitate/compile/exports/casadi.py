@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InputError
 from ...scalar import Program
-from .unrolled import ARITHMETIC, run_unrolled
+from ...scalar.evaluate import run_unrolled
+from ...scalar.operations import FLOAT
 
 __all__ = ["to_casadi"]
 
@@ -34,20 +34,11 @@ def to_casadi(program: Program) -> Any:
     def is_nan(x: Any) -> Any:
         return casadi.logic_not(x <= math.inf)  # CasADi takes x = x for true
 
-    operations = ARITHMETIC | {
-        "sqrt": casadi.sqrt,
-        "sin": casadi.sin,
-        "cos": casadi.cos,
-        "exp": casadi.exp,
-        "log": casadi.log,
-        "tanh": casadi.tanh,
-        "atan2": casadi.atan2,
+    operations = FLOAT | {
+        **{name: getattr(casadi, name) for name in ("sqrt", "sin", "cos", "exp", "log", "tanh", "atan2")},
         "abs": casadi.fabs,
         "min": lambda a, b: casadi.if_else(casadi.logic_or(b < a, is_nan(b)), b, a),
         "max": lambda a, b: casadi.if_else(casadi.logic_or(b > a, is_nan(b)), b, a),
-        "lt": operator.lt,
-        "le": operator.le,
-        "eq": operator.eq,
         "and": casadi.logic_and,
         "or": casadi.logic_or,
         "not": casadi.logic_not,

@@ -8,7 +8,8 @@ from typing import Any
 
 from ...errors import InputError
 from ...scalar import Array, Program, Symbol
-from .unrolled import ARITHMETIC, run_unrolled
+from ...scalar.evaluate import run_unrolled
+from ...scalar.operations import FLOAT
 
 __all__ = ["MOST_OPERATIONS", "to_sympy"]
 
@@ -66,23 +67,9 @@ def _stops_early(line: Sequence[Symbol]) -> bool:
 
 
 def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> list[Any]:
-    operations = ARITHMETIC | {
-        "sqrt": sympy.sqrt,
-        "sin": sympy.sin,
-        "cos": sympy.cos,
-        "exp": sympy.exp,
-        "log": sympy.log,
-        "tanh": sympy.tanh,
-        "atan2": sympy.atan2,
-        "abs": sympy.Abs,
-        "min": sympy.Min,
-        "max": sympy.Max,
-        "lt": sympy.Lt,
-        "le": sympy.Le,
-        "eq": sympy.Eq,
-        "and": sympy.And,
-        "or": sympy.Or,
-        "not": sympy.Not,
+    operations = FLOAT | {
+        **{name: getattr(sympy, name) for name in ("sqrt", "sin", "cos", "exp", "log", "tanh", "atan2")},
+        **{name: getattr(sympy, name.capitalize()) for name in ("abs", "min", "max", "lt", "le", "eq", "and", "or", "not")},
         "select": lambda c, a, b: sympy.Piecewise((a, c), (b, True)),
     }
 

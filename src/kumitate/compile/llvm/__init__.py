@@ -1,7 +1,6 @@
 """Programs as LLVM text, for one state or for several lanes at once: bodies of programs inside entries, which are called."""
 
-from .entry import Entry, LazyEntry, write_module
-from .host_batch import ENTRY, HostBatch
-from .module import Module
+from .entries import ENTRY, Entry, HostBatch, LazyEntry, write_module
+from .writer import Module
 
 __all__ = ["ENTRY", "Entry", "HostBatch", "LazyEntry", "Module", "write_module"]

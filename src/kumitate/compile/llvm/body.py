@@ -8,41 +8,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Protocol
 
 from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
-from .any_order import in_blocks, independent_loops, read_inside, write_blocks, write_passes
-from .arguments import inputs_read
-from .module import Module
-from .partition import PART, line_partition
-from .scratch import left_in_memory, scratch_of_blocks, scratch_of_loops, scratch_size
-from .stacks import KeptInMemory, loop_stack, stacks_in_results
-from .straight_line import CONDITIONS
-from .sums import uses, uses_of_pass
-from .writer import Writer
+from ...scalar.operations import CONDITIONS
+from .lanes import write_blocks, write_passes
+from .plan import (
+    PART,
+    in_blocks,
+    independent_loops,
+    inputs_read,
+    left_in_memory,
+    line_partition,
+    read_inside,
+    scratch_of_blocks,
+    scratch_of_loops,
+    scratch_size,
+)
+from .stacks import KeptInMemory, ProgramInputs, loop_stack, stacks_in_results
+from .straight_line import uses, uses_of_pass
+from .writer import Module, Writer
 
-__all__ = ["BlockInputs", "ProgramBody", "ProgramInputs", "blocks_function", "called_function", "hole_name"]
-
-
-class ProgramInputs(Protocol):
-    """The inputs of a program as seen by its body."""
-
-    @property
-    def pointers(self) -> Sequence[str]:
-        """The addresses that a function needs to read them."""
-
-    def handed(self) -> ProgramInputs:
-        """The same inputs inside a function that receives these addresses."""
-
-    def read(self, to: Writer, name: str, element: int | str) -> str:
-        """The value of an element of an input, which is a number or the name of an index."""
-
-    def address(self, to: Writer, name: str, element: int | str) -> str:
-        """Where an element of an input is, of one state."""
+__all__ = ["BlockInputs", "ProgramBody", "blocks_function", "called_function", "hole_name"]
 
 
 class BlockInputs:
-    """ProgramInputs stored as blocks of lanes, one array after the other, from `%in` on."""
+    """Inputs stored as blocks of lanes, one array after the other, from `%in` on."""
 
     pointers = ("%in",)
 
@@ -76,13 +66,11 @@ def hole_name(hole: str) -> str:
 def called_function(module: Module, program: Program) -> str:
     """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet.
 
-    That of a hole, or of a shared program, is declared, and written by an entry of `filling` into another module.
+    That of a hole, or of a shared program, is written by an entry of its own into another module.
     """
     if isinstance(program, Hole):
-        module.declare("void", hole_name(program.name), ["ptr", "ptr", "ptr"])
         return f"@{hole_name(program.name)}"
     if program in module.shared:
-        module.declare("void", module.shared[program], ["ptr", "ptr", "ptr"])
         return f"@{module.shared[program]}"
     return module.callee(program, lambda program, name: blocks_function(module, program, f"internal void {name}"))
 
@@ -103,22 +91,16 @@ class ProgramBody(KeptInMemory):
         results: the names of the results of the loops and calls so far, by number.
         argument_size, result_size, turn_size: blocks of lanes in the buffers `%arguments`, `%returned` and `%turns`.
         crossing: values that other parts of a long line leave in memory, by slot.
-        side_by_side, one_by_one: what loops without a loop keep: vectors over the passes by number, or for each pass.
-        passes: the counters of such loops, while a pass is written.
         noted: called with every node of the program's line when its value is known.
         handed_over: what the buffer `%arguments` holds, by place, and the block of instructions in which it was stored.
             Programs do not write to their arguments, so that the same ones need not be stored for the next call.
     """
 
     def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
-        super().__init__(module, program)
-        self.program, self.inputs = program, inputs
+        super().__init__(module, program, inputs)
         self.results: dict[Symbol, dict[int, str]] = {}
         self.scratch_used = self.argument_size = self.result_size = 0
         self.crossing: dict[Symbol, int] = {}
-        self.side_by_side: dict[Symbol, dict[int, str]] = {}
-        self.one_by_one: dict[Symbol, list[dict[int, str]]] = {}
-        self.passes: dict[Symbol, int] = {}
         self.noted: Callable[[Symbol], None] | None = None
         self.handed_over: tuple[str, dict[int, Symbol]] = ("", {})
 
@@ -151,7 +133,8 @@ class ProgramBody(KeptInMemory):
         """
         buffers = (("arguments", self.argument_size), ("returned", self.result_size), ("turns", self.turn_size))
         made = [f"  %{name} = alloca [{size} x {self.module.real}], align 64" for name, size in buffers if size]
-        return "\n".join([f"{head} {{", "entry:", *made, *begin, *self.lines, *end, "  ret void", "}"])
+        self.lines += [*end, "  ret void"]
+        return self.framed(head, [*made, *begin])
 
     # --- the line, whole or in parts ----------------------------------------------------------------------------------
     def run_program(self) -> None:
@@ -238,27 +221,20 @@ class ProgramBody(KeptInMemory):
         scaled = self.line(f"mul i64 {self.values[node.args[-1]]}, {stride}")
         return self.line(f"add i64 {scaled}, {offset}")
 
-    def spread(self, single: str) -> str:
-        """One number on all lanes."""
-        if self.module.lanes == 1:
-            return single
-        real = self.module.real
-        first = self.line(f"insertelement {real} poison, {self.module.element} {single}, i32 0")
-        return self.line(f"shufflevector {real} {first}, {real} poison, <{self.module.lanes} x i32> zeroinitializer")
-
     def compute_lookup(self, node: Symbol) -> str:
         position = self.position(node)
         if isinstance(position, int):
             return self.module.constant(node.payload[0].values[position])
         table = self.module.table(node.payload[0])
         pointer = self.line(f"getelementptr {self.module.element}, ptr {table}, i64 {position}")
-        return self.spread(self.line(f"load {self.module.element}, ptr {pointer}, align {self.module.precision.bytes}"))
+        single = self.line(f"load {self.module.element}, ptr {pointer}, {self.module.apart}")
+        return self.spread(single, self.module.element, self.module.lanes)
 
     def compute_ordinal(self, node: Symbol) -> str:
         position = self.position(node)
         if isinstance(position, int):
             return self.module.constant(float(position))
-        return self.spread(self.line(f"sitofp i64 {position} to {self.module.element}"))
+        return self.spread(self.line(f"sitofp i64 {position} to {self.module.element}"), self.module.element, self.module.lanes)
 
     def compute_capture(self, node: Symbol) -> str:
         return self.value(node.payload)
@@ -383,6 +359,4 @@ class ProgramBody(KeptInMemory):
         """Whether a condition holds on some lane."""
         if self.module.lanes == 1:
             return condition
-        name = f"llvm.vector.reduce.or.v{self.module.lanes}i1"
-        self.module.declare("i1", name, [self.module.condition])
-        return self.line(f"call i1 @{name}({self.module.condition} {condition})")
+        return self.line(f"call i1 @llvm.vector.reduce.or.v{self.module.lanes}i1({self.module.condition} {condition})")

@@ -7,16 +7,14 @@ single step, a rollout, and any interval of recording.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...scalar import Array, Program
-from .batch_io import transposed
 from .body import called_function
-from .module import Module
-from .scratch import scratch_size
-from .writer import Writer
+from .plan import scratch_size
+from .rows import Row, RowInputs, scatter_buffer
+from .writer import Module, Writer
 
 __all__ = ["HEAD", "ROLLOUT", "RolloutEntry"]
 
@@ -78,8 +76,6 @@ class _Driver(Writer):
         scratch = max(map(scratch_size, (step, look)))
         self.allocate({"here": width, "there": width, "seen": len(look.results), "scratch": scratch})
         # without records, the steps are made all the same
-        self.module.declare("i64", "llvm.umax.i64", ["i64", "i64"])
-        self.module.declare("i64", "llvm.umin.i64", ["i64", "i64"])
         stretches = self.line(f"call i64 @llvm.umax.i64(i64 {records}, i64 1)")
         looks = self.line(f"call i64 @llvm.umin.i64(i64 {records}, i64 1)")
         with self.repeated("block", "%first", "%last") as block:
@@ -93,12 +89,12 @@ class _Driver(Writer):
                 with self.repeated("look", "0", looks):
                     self.effect(f"call void {self.look_name}(ptr %here, ptr %seen, ptr %scratch)")
                     for place in seen:
-                        self.store(place, "%seen", lanes, record)
+                        scatter_buffer(self, "%seen", place.slot, place.array.size, self.row(place, lanes, record))
             for place in carried:
-                self.store(place, "%here", lanes, "0")
+                scatter_buffer(self, "%here", place.slot, place.array.size, self.row(place, lanes, "0"))
         self.effect("call void @free(ptr %heap)")
-        body = "\n".join(["entry:", *self.lines, "  ret void", "}"])
-        return f"define void @{ROLLOUT}(ptr %arguments, i64 %first, i64 %last) #0 {{\n{body}"
+        self.effect("ret void")
+        return self.framed(f"define void @{ROLLOUT}(ptr %arguments, i64 %first, i64 %last) #0")
 
     # --- arguments and memory -------------------------------------------------------------------------------------------------
     def argument(self, kind: str = "i64") -> str:
@@ -123,32 +119,12 @@ class _Driver(Writer):
 
     def allocate(self, blocks: dict[str, int]) -> None:
         """Memory for blocks of lanes by name, at whole lines of the cache."""
-        self.module.declare("ptr", "malloc", ["i64"])
-        self.module.declare("void", "free", ["ptr"])
         self.effect(f"%heap = call ptr @malloc(i64 {sum(blocks.values()) * self.module.align + 64})")
         bits = self.line("ptrtoint ptr %heap to i64")
         begin = self.line(f"and i64 {self.line(f'add i64 {bits}, 63')}, -64")
         for name, count in blocks.items():
             self.effect(f"%{name} = inttoptr i64 {begin} to ptr")
             begin = self.line(f"add i64 {begin}, {count * self.module.align}")
-
-    # --- loops ----------------------------------------------------------------------------------------------------------------
-    @contextlib.contextmanager
-    def repeated(self, name: str, first: str, last: str) -> Iterator[str]:
-        """Repeats what is written inside, with the name of the counter; no pass is made if `last` is not above `first`."""
-        before = self.block
-        self.effect(f"br label %{name}")
-        self.start(name)
-        self.effect(f"%{name}.k = phi i64 [ {first}, %{before} ], [ %{name}.next, %{name}.latch ]")
-        more = self.line(f"icmp slt i64 %{name}.k, {last}")
-        self.effect(f"br i1 {more}, label %{name}.pass, label %{name}.end")
-        self.start(f"{name}.pass")
-        yield f"%{name}.k"
-        self.effect(f"br label %{name}.latch")
-        self.start(f"{name}.latch")
-        self.effect(f"%{name}.next = add i64 %{name}.k, 1")
-        self.effect(f"br label %{name}")
-        self.start(f"{name}.end")
 
     def step_again(self, every: str, carried: int) -> None:
         """Steps as often as `every` says, from one buffer to the other and back; the state ends in the first."""
@@ -158,69 +134,23 @@ class _Driver(Writer):
             self.effect(f"call void {self.step_name}(ptr %there, ptr %here, ptr %scratch)")
         with self.repeated("odd", "0", self.line(f"and i64 {every}, 1")):
             self.effect(f"call void {self.step_name}(ptr %here, ptr %there, ptr %scratch)")
-            self.copy("%there", "%here", carried)
-
-    def copy(self, source: str, target: str, blocks: int) -> None:
-        real, align = self.module.real, self.module.align
-        with self.counted(blocks) as k:
-            value = self.line(f"load {real}, ptr {self.slot(source, k)}, align {align}")
-            self.effect(f"store {real} {value}, ptr {self.slot(target, k)}, align {align}")
+            with self.counted(carried) as k:
+                self.store_block(self.load_block("%there", k), "%here", k)
 
     # --- rows and blocks ------------------------------------------------------------------------------------------------------
     def load(self, place: _Place, buffers: Sequence[str], lanes: Sequence[str], record: str) -> None:
         """The rows of all lanes into buffers."""
-        real, align = self.module.real, self.module.align
-        for start, width in self.stretches(place.array.size):
-            rows = self.row_pointers(place, lanes, record, start)
-            if width == 1:
-                values = [self.gathered_one(rows)]
-            else:
-                values = transposed(self, [self.line(f"load {real}, ptr {pointer}, {self.module.apart}") for pointer in rows])
-            for k, value in enumerate(values):
-                for buffer in buffers:
-                    self.effect(f"store {real} {value}, ptr {self.slot(buffer, place.slot + start + k)}, align {align}")
+        inputs = RowInputs({"": place.array.size}, {"": self.row(place, lanes, record)})
+        for k in range(place.array.size):
+            value = inputs.read(self, "", k)
+            for buffer in buffers:
+                self.store_block(value, buffer, place.slot + k)
 
-    def store(self, place: _Place, buffer: str, lanes: Sequence[str], record: str) -> None:
-        """The rows of all lanes from a buffer."""
-        real, align = self.module.real, self.module.align
-        for start, width in self.stretches(place.array.size):
-            slots = [self.slot(buffer, place.slot + start + k) for k in range(width)]
-            values = [self.line(f"load {real}, ptr {slot}, align {align}") for slot in slots]
-            rows = self.row_pointers(place, lanes, record, start)
-            if width == 1:
-                self.scatter_one(values[0], rows)
-                continue
-            for value, pointer in zip(transposed(self, values), rows, strict=True):
-                self.effect(f"store {real} {value}, ptr {pointer}, {self.module.apart}")
-
-    def stretches(self, size: int) -> list[tuple[int, int]]:
-        """The starts and widths that cover a row: as wide as there are lanes, the last one sliding back; else one by one."""
-        lanes = self.module.lanes
-        if lanes == 1 or size < lanes:
-            return [(k, 1) for k in range(size)]
-        return [(min(start, size - lanes), lanes) for start in range(0, size, lanes)]
-
-    def row_pointers(self, place: _Place, lanes: Sequence[str], record: str, element: int) -> list[str]:
-        """The address of an element in the row of every lane."""
-        at = self.line(f"add i64 {self.line(f'mul i64 {record}, {place.by_record}')}, {element}")
-        found = []
+    def row(self, place: _Place, lanes: Sequence[str], record: str) -> Row:
+        """The rows of all lanes."""
+        at = self.line(f"mul i64 {record}, {place.by_record}")
+        rows = []
         for row in lanes:
             offset = self.line(f"add i64 {self.line(f'mul i64 {row}, {place.by_row}')}, {at}")
-            found.append(self.line(f"getelementptr {self.module.element}, ptr {place.base}, i64 {offset}"))
-        return found
-
-    def gathered_one(self, rows: Sequence[str]) -> str:
-        loaded = [self.line(f"load {self.module.element}, ptr {pointer}, {self.module.apart}") for pointer in rows]
-        if self.module.lanes == 1:
-            return loaded[0]
-        value = "poison"
-        for lane, one in enumerate(loaded):
-            value = self.line(f"insertelement {self.module.real} {value}, {self.module.element} {one}, i32 {lane}")
-        return value
-
-    def scatter_one(self, value: str, rows: Sequence[str]) -> None:
-        for lane, pointer in enumerate(rows):
-            single = value
-            if self.module.lanes > 1:
-                single = self.line(f"extractelement {self.module.real} {value}, i32 {lane}")
-            self.effect(f"store {self.module.element} {single}, ptr {pointer}, {self.module.apart}")
+            rows.append(self.line(f"getelementptr {self.module.element}, ptr {place.base}, i64 {offset}"))
+        return tuple(rows)

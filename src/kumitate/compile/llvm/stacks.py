@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ...scalar import Program, Symbol, origin
-from .any_order import in_blocks, without_order
-from .module import Module
-from .scratch import left_in_memory, stack_runs
+from .plan import in_blocks, left_in_memory, stack_runs, without_order
 from .straight_line import StraightLine
+from .writer import Module, Writer
 
-__all__ = ["KeptInMemory", "LoopStack", "loop_stack", "stacks_in_results"]
+__all__ = ["KeptInMemory", "LoopStack", "ProgramInputs", "loop_stack", "stacks_in_results"]
+
+
+class ProgramInputs(Protocol):
+    """The inputs of a program as seen by its body."""
+
+    @property
+    def pointers(self) -> Sequence[str]:
+        """The addresses that a function needs to read them."""
+
+    def handed(self) -> ProgramInputs:
+        """The same inputs inside a function that receives these addresses."""
+
+    def read(self, to: Writer, name: str, element: int | str) -> str:
+        """The value of an element of an input, which is a number or the name of an index."""
+
+    def address(self, to: Writer, name: str, element: int | str) -> str:
+        """Where an element of an input is, of one state."""
 
 
 class LoopStack(NamedTuple):
@@ -52,13 +68,20 @@ class KeptInMemory(StraightLine):
     """Writes a line of which some values stand in memory.
 
     Attributes:
+        inputs: of the program.
+        side_by_side, one_by_one: what loops without a loop keep: vectors over the passes by number, or for each pass.
+        passes: the counters of such loops, while a pass is written.
         stacks, left: where loops keep their values, and where in the scratch memory calls leave many results.
         in_results: the stacks of loops that keep their values among the results of the program, by loop.
         deferred: what is read from there where it is used.
     """
 
-    def __init__(self, module: Module, program: Program):
+    def __init__(self, module: Module, program: Program, inputs: ProgramInputs):
         super().__init__(module)
+        self.program, self.inputs = program, inputs
+        self.side_by_side: dict[Symbol, dict[int, str]] = {}
+        self.one_by_one: dict[Symbol, list[dict[int, str]]] = {}
+        self.passes: dict[Symbol, int] = {}
         self.stacks: dict[Symbol, LoopStack] = {}
         self.left: dict[Symbol, int] = {}
         self.in_results: dict[Symbol, LoopStack] = {}

@@ -1,39 +1,48 @@
-"""Straight-line code: one instruction per node; inputs are loaded where they are first used."""
+"""Straight-line code: one instruction per node; inputs are loaded where they are first used.
+
+**Sums** have the form that the machine computes fastest: a·b + c in one instruction, for as many products as there are. A
+trace adds two terms at a time: x + (a·b + c·d) is a product, a fused product, and a sum. Flattened, it is two fused products.
+The order of the terms is decided here, alike for every number of lanes, so that a state has the same bits alone and in a
+batch.
+
+**Sine and cosine** are written out: both at once, branch-free, for any number of lanes, within 2 ulp up to |x| = 10⁵.
+Cody-Waite reduction by three parts of π/2 with fused products, so that little is lost near multiples of π/2; then the
+polynomials of Sun's fdlibm (k_sin.c, k_cos.c: minimax on [−π/4, π/4]; the coefficients are theirs), chosen and signed by the
+quadrant, which is read off the low bits of a sum with 1.5·2⁵². For one state, those of several joints are computed at once,
+four in a vector, before anything else, and go through memory, where the scalar code that follows reads them. Vectors of eight
+would be slower: processors that have them run at half their width meanwhile.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from ...scalar import Symbol
-from .module import Module
-from .sincos import PACKED, emit_sincos, packed_angles
-from .sums import Term, fused_sums
-from .writer import Writer
+from ...scalar import LoopBlock, Symbol
+from ...scalar.operations import LIBRARY, TRACED
+from .writer import Module, Writer, exact
 
-__all__ = ["CONDITIONS", "StraightLine"]
+__all__ = ["PACKED", "WINDOW", "StraightLine", "Term", "emit_sincos", "fused_sums", "packed_angles", "uses", "uses_of_pass"]
 
-#: Operations whose values are true or false.
-CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
+#: A sum takes in what stands at most so many nodes before its use: until then its terms live, and registers are few.
+WINDOW = 40
+#: How many are computed at once, in 256 bits.
+PACKED = 4
+#: An angle: the node, the input that it is read from, and the number that is added to that.
+Angle = tuple[Symbol, Symbol, float]
 
-#: The instruction of an operation: types in braces, one %s per operand. Operations of one instruction are rows here.
-_PATTERNS = {
-    "add": "fadd {real} %s, %s",
-    "sub": "fsub {real} %s, %s",
-    "mul": "fmul {real} %s, %s",
-    "div": "fdiv {real} %s, %s",
-    "neg": "fneg {real} %s",
-    "lt": "fcmp olt {real} %s, %s",
-    "le": "fcmp ole {real} %s, %s",
-    "eq": "fcmp oeq {real} %s, %s",
-    "and": "and {condition} %s, %s",
-    "or": "or {condition} %s, %s",
-    "not": "xor {condition} %s, {true}",
-    "select": "select {condition} %s, {real} %s, {real} %s",
-}
-#: Operations that are intrinsic functions of LLVM.
-_INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "min": "minimum", "max": "maximum"}
-#: Functions of the C library, and how many arguments they take.
-_LIBRARY = {"exp": 1, "log": 1, "tanh": 1, "atan2": 2, "sin": 1, "cos": 1}
+_TWO_OVER_PI = 0.6366197723675814
+_ROUND = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to an integer and leaves that integer in the low bits
+_HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+_SIN = (
+    1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04,
+    8.33333333332248946124e-03, -1.66666666666666324348e-01,
+)  # fmt: skip
+_COS = (
+    -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05,
+    -1.38888888888741095749e-03, 4.16666666666666019037e-02,
+)  # fmt: skip
 
 
 class StraightLine(Writer):
@@ -47,7 +56,7 @@ class StraightLine(Writer):
         self.packed: dict[Symbol, int] = {}  # where the sines of angles are in memory; the cosines stand behind
         self.turn_size = 0
         self.sums: dict[Symbol, list[Term]] = {}
-        self.patterns = {op: module.typed(pattern) for op, pattern in _PATTERNS.items()}
+        self.patterns = module.patterns
 
     def run_line(
         self, line: Sequence[Symbol], used: Mapping[Symbol, int], noted: Callable[[Symbol], None] | None = None
@@ -94,12 +103,10 @@ class StraightLine(Writer):
             return self.sum(self.sums[node])
         pattern = self.patterns.get(op)
         if pattern is not None:
-            return self.line(pattern % tuple([self.value(x) for x in node.args]))
-        if op in _INTRINSIC:
-            return self.intrinsic(node)
+            return self.line(pattern.format(*[self.value(x) for x in node.args]))
         if op in ("sin", "cos") and not self.module.portable:
             return self.turn(node)
-        if op in _LIBRARY:
+        if op in LIBRARY:
             return self.foreign(node)
         name: str = getattr(self, f"compute_{op}")(node)
         return name
@@ -127,7 +134,6 @@ class StraightLine(Writer):
         """±a·b ± total, rounded once where the processor can, at every number of lanes."""
         module = self.module
         real, name = module.real, f"llvm.fmuladd.{module.suffix}"
-        module.declare(real, name, [real] * 3)
         first, second = (self.value(factor) for factor in factors)
         if minus_product:  # a constant is the first factor: turned round, it would be stored a second time
             second = self.line(f"fneg {real} {second}")
@@ -138,16 +144,6 @@ class StraightLine(Writer):
     def listed(self, nodes: Sequence[Symbol]) -> str:
         """Values as the operands of an instruction."""
         return ", ".join([self.value(node) for node in nodes])
-
-    def intrinsic(self, node: Symbol) -> str:
-        """A function that LLVM knows."""
-        module = self.module
-        name = f"llvm.{_INTRINSIC[node.op]}.{module.suffix}"
-        # which of two zeros is the smaller one costs two instructions more on x86
-        flags = " nsz" if node.op in ("min", "max") and not module.portable else ""
-        module.declare(module.real, name, [module.real] * len(node.args))
-        arguments = ", ".join(f"{module.real} {self.value(x)}" for x in node.args)
-        return self.line(f"call{flags} {module.real} @{name}({arguments})")
 
     def turn(self, node: Symbol) -> str:
         """Sine or cosine: both are computed at once."""
@@ -164,9 +160,7 @@ class StraightLine(Writer):
         vector = module.vector(module.element, PACKED)
         for group in packed_angles(line):
             filled = [*group, *[group[0]] * (PACKED - len(group))]
-            x = "poison"
-            for k, (_, read, _) in enumerate(filled):
-                x = self.line(f"insertelement {vector} {x}, {module.real} {self.value(read)}, i32 {k}")
+            x = self.gathered([self.value(read) for _, read, _ in filled], vector)
             offsets = ", ".join(f"{module.element} {module.number(offset)}" for _, _, offset in filled)
             x = self.line(f"fadd {vector} {x}, <{offsets}>")
             for k, found in enumerate(self.sincos(x, PACKED)):
@@ -181,7 +175,6 @@ class StraightLine(Writer):
         real, wide = module.vector(module.element, lanes), module.vector("double", lanes)
         if real != wide:
             x = self.line(f"fpext {real} {x} to {wide}")
-        module.declare(wide, f"llvm.fma.{'' if lanes == 1 else f'v{lanes}'}f64", [wide] * 3)
         sine, cosine = emit_sincos(x, lanes, self.line)
         if real != wide:
             sine, cosine = (self.line(f"fptrunc {wide} {y} to {real}") for y in (sine, cosine))
@@ -190,7 +183,6 @@ class StraightLine(Writer):
     def foreign(self, node: Symbol) -> str:
         """A function of the C library, lane by lane, in double precision."""
         module = self.module
-        module.declare("double", node.op, ["double"] * _LIBRARY[node.op])
         arguments = [self.value(x) for x in node.args]
         if module.lanes == 1:
             return self.called(node.op, arguments)
@@ -205,5 +197,144 @@ class StraightLine(Writer):
         element = self.module.element
         if element != "double":
             arguments = [self.line(f"fpext {element} {a} to double") for a in arguments]
-        result = self.line(f"call double @{name}({', '.join(f'double {a}' for a in arguments)})")
+        result = self.line(TRACED[name].llvm.format(*arguments))
         return result if element == "double" else self.line(f"fptrunc double {result} to {element}")
+
+
+# --- sums -----------------------------------------------------------------------------------------------------------------
+class Term(NamedTuple):
+    """One term of a sum: a value or the product of two, and whether it is subtracted."""
+
+    negative: bool
+    factors: tuple[Symbol, ...]
+
+
+def uses(line: Sequence[Symbol], further: Iterable[Symbol]) -> Counter[Symbol]:
+    """How often each node of a line is used: in the line, and by what is listed as `further`."""
+    found = Counter(further)
+    for node in line:
+        found.update(node.args)
+    return found
+
+
+def uses_of_pass(block: LoopBlock) -> Counter[Symbol]:
+    """How often each node of a loop's line is used in a pass."""
+    return uses(block.line, [s for s in (*block.following, *block.stacked, block.condition) if s is not None])
+
+
+def fused_sums(line: Sequence[Symbol], used: Mapping[Symbol, int]) -> tuple[dict[Symbol, list[Term]], set[Symbol]]:
+    """The sums of a line by the node that each ends in, and the nodes that are computed in no other way than within them.
+
+    Terms come in the order in which they are known, behind one that is not a product, if there is one.
+    """
+    place = {node: k for k, node in enumerate(line)}
+    taken: set[Symbol] = set()
+    sums: dict[Symbol, list[Term]] = {}
+    for node in reversed(line):  # a sum before those that it may take in
+        if node.op in ("add", "sub") and node not in taken:
+            terms = _terms(node, place, used, taken)
+            terms.sort(key=lambda term: max(place.get(factor, -1) for factor in term.factors))
+            first = next((k for k, term in enumerate(terms) if len(term.factors) == 1), 0)
+            sums[node] = [terms[first], *terms[:first], *terms[first + 1 :]]
+    return sums, taken
+
+
+def _terms(root: Symbol, place: Mapping[Symbol, int], used: Mapping[Symbol, int], taken: set[Symbol]) -> list[Term]:
+    """The terms of a sum; what it takes in is added to `taken`."""
+    terms: list[Term] = []
+    waiting = [(root, False, root)]
+    while waiting:
+        node, negative, user = waiting.pop()
+        if node is not root:
+            alone = used[node] == 1 and node in place and place[user] - place[node] <= WINDOW
+            if not alone or node.op not in ("add", "sub", "mul"):
+                terms.append(Term(negative, (node,)))
+                continue
+            taken.add(node)
+            if node.op == "mul":
+                terms.append(Term(negative, node.args))
+                continue
+        first, second = node.args
+        waiting += [(second, negative != (node.op == "sub"), node), (first, negative, node)]
+    return terms
+
+
+# --- sine and cosine ------------------------------------------------------------------------------------------------------
+def emit_sincos(x: str, lanes: int, line: Callable[[str], str]) -> tuple[str, str]:
+    """Writes the code for sin and cos of the value `x` (a double on each of `lanes` lanes); returns the names of the two.
+
+    `line` writes one instruction and returns the name of its value.
+    """
+    real, integer, condition = (kind if lanes == 1 else f"<{lanes} x {kind}>" for kind in ("double", "i64", "i1"))
+    suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+
+    def constant(value: float) -> str:
+        return exact(value) if lanes == 1 else f"splat (double {exact(value)})"
+
+    def whole(value: int) -> str:
+        return str(value) if lanes == 1 else f"splat (i64 {value})"
+
+    def fma(a: str, b: str, c: str) -> str:
+        return line(f"call {real} @llvm.fma.{suffix}({real} {a}, {real} {b}, {real} {c})")
+
+    def binary(op: str, a: str, b: str) -> str:
+        return line(f"{op} {real} {a}, {b}")
+
+    def bits(op: str, a: str, b: str) -> str:
+        return line(f"{op} {integer} {a}, {b}")
+
+    shifted = fma(x, constant(_TWO_OVER_PI), constant(_ROUND))
+    turns = binary("fsub", shifted, constant(_ROUND))
+    back = line(f"fneg {real} {turns}")
+    r = x
+    for part in _HALF_PI:
+        r = fma(back, constant(part), r)
+    z = binary("fmul", r, r)
+
+    s = constant(_SIN[0])
+    for coefficient in _SIN[1:]:
+        s = fma(s, z, constant(coefficient))
+    s = fma(binary("fmul", s, z), r, r)
+
+    c = constant(_COS[0])
+    for coefficient in _COS[1:]:
+        c = fma(c, z, constant(coefficient))
+    half = binary("fmul", z, constant(0.5))
+    w = binary("fsub", constant(1.0), half)
+    lost = binary("fsub", binary("fsub", constant(1.0), w), half)  # what rounding 1 − z/2 dropped
+    c = binary("fadd", w, fma(binary("fmul", z, z), c, lost))
+
+    quadrant = line(f"bitcast {real} {shifted} to {integer}")
+    odd = line(f"icmp ne {integer} {bits('and', quadrant, whole(1))}, {whole(0)}")
+
+    def signed(swapped: str, straight: str, sign_bits: str) -> str:
+        chosen = line(f"select {condition} {odd}, {real} {swapped}, {real} {straight}")
+        sign = bits("shl", bits("and", sign_bits, whole(2)), whole(62))
+        return line(f"bitcast {integer} {bits('xor', line(f'bitcast {real} {chosen} to {integer}'), sign)} to {real}")
+
+    return signed(c, s, quadrant), signed(s, c, bits("add", quadrant, whole(1)))
+
+
+def packed_angles(line: Sequence[Symbol]) -> list[list[Angle]]:
+    """The arguments of sines and cosines that are known before the line runs, in groups of two to `PACKED`."""
+    found: dict[Symbol, Angle] = {}
+    for node in line:
+        if node.op in ("sin", "cos") and node.args[0] not in found:
+            angle = _read(node.args[0])
+            if angle is not None:
+                found[angle[0]] = angle
+    angles = list(found.values())
+    groups = [angles[k : k + PACKED] for k in range(0, len(angles), PACKED)]
+    return [group for group in groups if len(group) > 1]
+
+
+def _read(node: Symbol) -> Angle | None:
+    """An input, or an input and a number."""
+    if node.op == "input":
+        return node, node, -0.0  # which changes no number, zeros included
+    if node.op not in ("add", "sub"):
+        return None
+    first, second = node.args
+    if first.op == "input" and second.op == "const":
+        return node, first, second.payload if node.op == "add" else -second.payload
+    return (node, second, first.payload) if node.op == "add" and first.op == "const" and second.op == "input" else None

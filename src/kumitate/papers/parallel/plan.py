@@ -18,7 +18,7 @@ from ...dynamics.assembly.central_tree import prepared
 from ...dynamics.assembly.connection import heavy_freedoms
 from ...dynamics.assembly.connectivity import WORLD
 from ...model import Mechanism
-from ...scalar.family import Family, structure_of
+from ...scalar.structure import Family, structure_of
 from .batches import GatheredRows, KernelBatch, Round
 from .programs import BODY, TURN, PairForm, PairNumbers, PairPrograms, SinglePrograms, join_turns, rotate, single_of
 from .rounds import Cluster, Merge, rounds

@@ -14,7 +14,7 @@ from ...dynamics.assembly.joint_connection import JointConnection
 from ...dynamics.motion import falling
 from ...model import Link
 from ...scalar import Program, Scalar, flatten, trace
-from ...scalar.family import Family
+from ...scalar.structure import Family
 from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Vector3
 from .ada_levels import Single, Turn, closed_pair, opened_pair
 from .rounds import Merge

@@ -25,7 +25,7 @@ from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
 from ...dynamics.settling.stops import Stop, stops_at
 from ...model import Bound, Command, Mechanism, PerLink, Tree, bounds_of, freedoms
 from ...model.digest import digest
-from ...procedure.located import LocatedProgram
+from ...procedure import LocatedProgram
 from ...scalar import Program, Scalar, call, is_zero, trace
 from ...spatial import Transform
 from ..integrators import RK4

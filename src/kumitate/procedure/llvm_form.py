@@ -1,24 +1,27 @@
-"""One procedure as a function of LLVM text."""
+"""Procedures as LLVM text: a function each, and the entry that is called from outside.
+
+The entry takes one block of 64-bit words: three for the message of a check that failed, then the results, then the arguments.
+"""
 
 from __future__ import annotations
 
-import struct
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ...scalar import Program
-from ..kinds import FLOAT, INT, ArrayKind, NumberKind
-from ..operations import OPERATIONS
-from ..tree import ArrayElement, Constant, Counting, Expression, Old, Operation, Set, SetElement, Site, TypedProcedure
+from ..compile.llvm.entries import inlined
+from ..compile.llvm.writer import Module, Writer, exact
+from ..scalar import Program
+from ..scalar.operations import OPERATIONS
+from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
+from .tree import ArrayElement, Constant, Counting, Expression, Old, Operation, Set, SetElement, Site, TypedProcedure
 from .vectors import depends, loops_side_by_side
-from .walk import ProcedureWriter
+from .walk import ProcedureWriter, procedure_family
 
-if TYPE_CHECKING:
-    from .llvm_form import LlvmText
+__all__ = ["ENTRY", "FAULT_WORDS", "LlvmText"]
 
-__all__ = ["LLVM_TYPES", "LlvmFunction"]
-
+#: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
+ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: Loops of at most so many passes are written out, if all passes together have at most so many lines.
 _UNROLLED, _WRITTEN_OUT = 16, 10000
 #: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
@@ -26,6 +29,88 @@ _UNROLLED, _WRITTEN_OUT = 16, 10000
 _INLINED = 60
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
+
+
+class LlvmText:
+    """The module of a procedure and of all that it calls.
+
+    Attributes:
+        text: the module.
+        sites: of the checks, by number, with what they say.
+        programs: the names of the functions of traced programs that are compiled alone, by what lists choose, and whether there
+            is a list at all.
+        inlined: the names of those that are written here, or None for programs that are too long for it.
+    """
+
+    def __init__(self, typed: TypedProcedure, *, checked: bool = False):
+        self.checked = checked
+        self.sites: list[tuple[Site, str]] = []
+        self.module = Module(1)
+        self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
+        self.inlined: dict[Program, str | None] = {}
+        self.loops = 0
+        family = procedure_family(typed)
+        self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
+        self.needs: dict[TypedProcedure, list[int]] = {}
+        self.module.functions += [LlvmFunction(one, self).text() for one in family]
+        self.module.functions.append(self._entry(typed))
+        self.module.further = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
+        self.module.further += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
+        self.text = self.module.text()
+
+    def result_type(self, kind: Kind) -> str:
+        """What a function returns: nothing, a number, or several."""
+        types = [LLVM_TYPES[leaf] for leaf in kind.leaves]
+        return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
+
+    def _entry(self, typed: TypedProcedure) -> str:
+        """The function that takes a block of words."""
+        lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
+        results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
+        for k in self.needs[typed]:
+            leaf = given[k]
+            lines.append(f"  %at{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
+            if leaf == "bool":
+                lines += [f"  %w{k} = load i64, ptr %at{k}", f"  %a{k} = icmp ne i64 %w{k}, 0"]
+            else:
+                lines.append(f"  %a{k} = load {LLVM_TYPES[leaf]}, ptr %at{k}")
+        arguments = [f"{LLVM_TYPES[given[k]]} %a{k}" for k in self.needs[typed]]
+        call = f"call {self.result_type(typed.result)} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
+        lines.append(f"  %r = {call}" if results else f"  {call}")
+        for k, leaf in enumerate(results):
+            value = "%r"
+            if len(results) > 1:
+                lines.append(f"  %r{k} = extractvalue {self.result_type(typed.result)} %r, {k}")
+                value = f"%r{k}"
+            if leaf == "bool":
+                lines.append(f"  %z{k} = zext i1 {value} to i64")
+                value, leaf = f"%z{k}", "int"
+            lines += [f"  %out{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}"]
+            lines += [f"  store {LLVM_TYPES[leaf]} {value}, ptr %out{k}"]
+        return "\n".join([*lines, "  ret void", "}"])
+
+    def program(self, program: Program, listed: tuple[bool, ...], *, several: bool) -> str:
+        """The name of the function that evaluates a program, once or over a list."""
+        key = program, listed, several
+        if key not in self.programs:
+            clean = re.sub("[^A-Za-z0-9_]", "_", program.name)
+            name = f"{'over' if several else 'once'}_{clean}_{''.join('01'[one] for one in listed)}"
+            same = sum(1 for one in self.programs.values() if one.split(".")[0] == name)
+            self.programs[key] = f"{name}.{same}" if same else name
+        return self.programs[key]
+
+    def short(self, program: Program) -> str | None:
+        """The name of the function of a short program, which is written into this module and inlined; None for a long one."""
+        if program not in self.inlined:
+            name = f"short_{re.sub('[^A-Za-z0-9_]', '_', program.name)}.{len(self.inlined)}"
+            text = inlined(name, program, portable=self.checked)
+            self.inlined[program] = None if text is None else name
+            self.module.functions += [] if text is None else [text]
+        return self.inlined[program]
+
+    def fault(self) -> list[str]:
+        """The first argument of all functions, if they are checked: where they say what failed."""
+        return ["ptr %words"] if self.checked else []
 
 
 @dataclass
@@ -41,18 +126,16 @@ class _Count:
     more: int = 0
 
 
-class LlvmFunction(ProcedureWriter):
+class LlvmFunction(ProcedureWriter, Writer):
     """Writes one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
 
-    def __init__(self, typed: TypedProcedure, module: LlvmText):
-        super().__init__(typed, module.names, module.needs, checked=module.checked)
-        self.module = module
+    def __init__(self, typed: TypedProcedure, whole: LlvmText):
+        ProcedureWriter.__init__(self, typed, whole.names, whole.needs, checked=whole.checked)
+        Writer.__init__(self, whole.module)
+        self.whole = whole
         self.long = False  # whether it has a loop of unknown length
-        self.side_by_side = {} if module.checked else loops_side_by_side(typed)
+        self.side_by_side = {} if whole.checked else loops_side_by_side(typed)
         self.head: list[str] = []
-        self.lines: list[str] = []
-        self.count = 0
-        self.label = "entry"
         self.labels: list[tuple[str, str]] = []
         self.whens: list[list[str]] = []
         self.counts: list[_Count] = []
@@ -64,55 +147,28 @@ class LlvmFunction(ProcedureWriter):
         self.write_body([f"%a{k}" for k in range(len(leaves))])
         needs = self.needs[self.typed]
         parameters = [f"{LLVM_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
-        result = self.module.result_type(self.typed.result)
+        result = self.whole.result_type(self.typed.result)
         self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
-        head = f"define internal {result} @{self.functions[self.typed]}({', '.join([*self.module.fault(), *parameters])}) #0 {{"
+        head = f"define internal {result} @{self.functions[self.typed]}({', '.join([*self.whole.fault(), *parameters])}) #0"
         if len(self.lines) > _INLINED and (self.typed.calls or self.long):
-            head = head.replace("#0 {", "noinline #0 {")
-        return "\n".join([head, "entry:", *self.head, *self.lines, "}"])
+            head = head.replace("#0", "noinline #0")
+        return self.framed(head, self.head)
 
     @staticmethod
     def nothing(result: str) -> str:
         """A result that nobody reads."""
         return "zeroinitializer" if result.startswith("{") else {"double": "0.0", "i64": "0", "i1": "false"}[result]
 
-    # --- instructions -------------------------------------------------------------------------------------------------
-    def line(self, text: str) -> str:
-        """An instruction with a result; the name of that."""
-        self.count += 1
-        self.lines.append(f"  %v{self.count} = {text}")
-        return f"%v{self.count}"
-
-    def effect(self, text: str) -> None:
-        """An instruction without a result."""
-        self.lines.append(f"  {text}")
-
-    def fresh_label(self) -> str:
-        """A label that is not in use."""
-        self.count += 1
-        return f"b{self.count}"
-
-    def start(self, label: str) -> None:
-        """Begins a basic block."""
-        self.lines.append(f"{label}:")
-        self.label = label
-
-    def jump(self, label: str) -> None:
-        """Ends the block here; what follows is not reached from here."""
-        self.effect(f"br label %{label}")
-        self.start(self.fresh_label())
-
     # --- values -------------------------------------------------------------------------------------------------------
     def number(self, value: float, kind: NumberKind) -> str:
         if kind == FLOAT:
-            return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+            return exact(value)
         return str(int(value)) if kind == INT else str(bool(value)).lower()
 
     def table(self, constant: Constant) -> str:
         kind = constant.kind
         assert isinstance(kind, ArrayKind)
-        text = self._nested(constant.value, kind.shape, kind.element)
-        return self.module.tables.setdefault(text, f"@table{len(self.module.tables)}")
+        return self.module.array(self._nested(constant.value, kind.shape, kind.element))
 
     def _nested(self, value: object, shape: Sequence[int | None], element: NumberKind) -> str:
         if not shape:
@@ -121,8 +177,7 @@ class LlvmFunction(ProcedureWriter):
         return f"{_rows(shape, element)} [{parts}]"
 
     def operation(self, name: str, operands: Sequence[str]) -> str:
-        contract = "" if self.checked else " contract"
-        return self.line(OPERATIONS[name].llvm.format(*operands, contract=contract))
+        return self.compute(self.module.typed(OPERATIONS[name], "" if self.checked else " contract"), operands)
 
     def variable(self, leaf: str, name: str) -> str:
         self.count += 1
@@ -168,9 +223,9 @@ class LlvmFunction(ProcedureWriter):
         leaves = [leaf for _, kind in called.parameters for leaf in kind.leaves]
         types = [LLVM_TYPES[leaves[k]] for k in self.needs[called]]
         given = [f"{kind} {argument}" for kind, argument in zip(types, arguments, strict=True)]
-        result = self.module.result_type(called.result)
+        result = self.whole.result_type(called.result)
         self.calls += 1
-        call = f"call {result} @{self.functions[called]}({', '.join([*self.module.fault(), *given])})"
+        call = f"call {result} @{self.functions[called]}({', '.join([*self.whole.fault(), *given])})"
         found: list[str] = []
         if result == "void":
             self.effect(call)
@@ -214,25 +269,22 @@ class LlvmFunction(ProcedureWriter):
         if isinstance(node, Old):
             return self.old
         if not depends(node, name) and not (isinstance(node, Operation) and any(isinstance(a, Old) for a in node.arguments)):
-            lane = self.line(f"insertelement <{count} x double> poison, double {self.value(node)[0]}, i32 0")
-            zeros = f"<{count} x i32> zeroinitializer"
-            return self.line(f"shufflevector <{count} x double> {lane}, <{count} x double> poison, {zeros}")
+            return self.spread(self.value(node)[0], "double", count)
         if isinstance(node, ArrayElement):
             return self.line(f"load <{count} x double>, ptr {self.first_of(node, start)}, align 8")
         assert isinstance(node, Operation)
         operands = [self.several(argument, name, start, count) for argument in node.arguments]
-        pattern = OPERATIONS[node.name].llvm.replace("double", f"<{count} x double>")
-        return self.line(pattern.format(*operands, contract=" contract"))
+        return self.compute(self.module.wide(count).typed(OPERATIONS[node.name], " contract"), operands)
 
     # --- traced programs ----------------------------------------------------------------------------------------------
     def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
-        short = self.module.short(program) if count is None else None
+        short = self.whole.short(program) if count is None else None
         if short is not None:
             self.effect(f"call void @{short}({', '.join(f'ptr {rows}' for rows, _ in arrays)})")
             return
         self.calls += 1
         listed = tuple(index is not None for _, index in arrays)
-        name = self.module.program(program, listed, several=count is not None)
+        name = self.whole.program(program, listed, several=count is not None)
         given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
         self.effect(f"call void @{name}({', '.join(given)})")
 
@@ -242,8 +294,13 @@ class LlvmFunction(ProcedureWriter):
         self.effect(f"call void {function}({', '.join(['i64 1', *(f'ptr {part}' for part in arrays)])})")
 
     # --- paths --------------------------------------------------------------------------------------------------------
+    def jump(self, label: str) -> None:
+        """Ends the block here; what follows is not reached from here."""
+        self.effect(f"br label %{label}")
+        self.start(self.label())
+
     def when(self, condition: str) -> None:
-        then, other, end = self.fresh_label(), self.fresh_label(), self.fresh_label()
+        then, other, end = self.label(), self.label(), self.label()
         self.effect(f"br i1 {condition}, label %{then}, label %{other}")
         self.whens.append([other, end])
         self.start(then)
@@ -265,13 +322,13 @@ class LlvmFunction(ProcedureWriter):
     def begin_loop(self) -> None:
         self.long = True
         self.calls += 1
-        again, end = self.fresh_label(), self.fresh_label()
+        again, end = self.label(), self.label()
         self.effect(f"br label %{again}")
         self.start(again)
         self.labels.append((again, end))
 
     def leave_unless(self, condition: str) -> None:
-        going = self.fresh_label()
+        going = self.label()
         self.effect(f"br i1 {condition}, label %{going}, label %{self.labels[-1][1]}")
         self.start(going)
 
@@ -281,8 +338,8 @@ class LlvmFunction(ProcedureWriter):
         self.start(end)
 
     def begin_count(self, start: str, stop: str, step: int) -> str:
-        again, following, end, body = (self.fresh_label() for _ in range(4))
-        before = self.label
+        again, following, end, body = (self.label() for _ in range(4))
+        before = self.block
         self.effect(f"br label %{again}")
         self.start(again)
         counter = f"%k{again}"
@@ -305,8 +362,8 @@ class LlvmFunction(ProcedureWriter):
         if passes is None or passes > _UNROLLED or passes * lines > _WRITTEN_OUT or self.calls > loop.calls:
             self.calls += 1
         else:
-            mark = f", !llvm.loop !{self.module.loops}"
-            self.module.loops += 1
+            mark = f", !llvm.loop !{self.whole.loops}"
+            self.whole.loops += 1
             lines *= passes
         if self.counts:
             self.counts[-1].more += lines - (len(self.lines) - loop.begin)
@@ -320,35 +377,35 @@ class LlvmFunction(ProcedureWriter):
         self.jump(self.labels[-1][0])
 
     def give(self, values: Sequence[str]) -> None:
-        result = self.module.result_type(self.typed.result)
+        result = self.whole.result_type(self.typed.result)
         types = [LLVM_TYPES[leaf] for leaf in self.typed.result.leaves]
         value = values[0] if len(values) == 1 else "undef"
         if len(values) > 1:
             for k, (kind, one) in enumerate(zip(types, values, strict=True)):
                 value = self.line(f"insertvalue {result} {value}, {kind} {one}, {k}")
         self.effect(f"ret {result} {value}" if values else "ret void")
-        self.start(self.fresh_label())
+        self.start(self.label())
 
     def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
-        self.module.sites.append((site, what))
-        failed, going = self.fresh_label(), self.fresh_label()
+        self.whole.sites.append((site, what))
+        failed, going = self.label(), self.label()
         self.effect(f"br i1 {condition}, label %{going}, label %{failed}")
         self.start(failed)
-        for k, word in enumerate((str(len(self.module.sites)), *values)):
+        for k, word in enumerate((str(len(self.whole.sites)), *values)):
             place = self.line(f"getelementptr i64, ptr %words, i64 {k}")
             self.effect(f"store i64 {word}, ptr {place}")
         self._return()
         self.start(going)
 
     def _return_if(self, condition: str) -> None:
-        leaving, going = self.fresh_label(), self.fresh_label()
+        leaving, going = self.label(), self.label()
         self.effect(f"br i1 {condition}, label %{leaving}, label %{going}")
         self.start(leaving)
         self._return()
         self.start(going)
 
     def _return(self) -> None:
-        result = self.module.result_type(self.typed.result)
+        result = self.whole.result_type(self.typed.result)
         self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
 
 

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from ..operations import LETTERS, OPERATIONS
-from ..tree import ArraySlice, Chosen, Constant, Expression, Local, Made, Member, Operation, TypedProcedure
+from ..scalar.operations import OPERATIONS
+from .kinds import BOOL, FLOAT, INT, LETTERS, ArrayKind, Kind, NumberKind, RecordKind
 from .source import UNKNOWN, Source
+from .tree import (
+    ArrayElement,
+    ArrayRow,
+    ArraySlice,
+    Chosen,
+    Constant,
+    Expression,
+    Length,
+    Local,
+    Made,
+    Member,
+    Operation,
+    TypedProcedure,
+)
 
 __all__ = ["Expressions", "whole"]
 
@@ -21,10 +35,8 @@ _WHOLE = {
     ast.RShift: "shr",
 }  # fmt: skip
 _COMPARED = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
-_FOLDED: dict[str, Callable[..., Any]] = {
-    "add.i": int.__add__, "sub.i": int.__sub__, "mul.i": int.__mul__, "neg.i": int.__neg__, "neg.f": float.__neg__,
-    "shl.i": int.__lshift__, "floordiv.i": int.__floordiv__,
-}  # fmt: skip
+#: Operations that are computed here where their operands are constants.
+_FOLDED = {"add.i", "sub.i", "mul.i", "neg.i", "neg", "shl.i", "floordiv.i"}
 _LARGEST_POWER = 4
 _TRUE, _FALSE = Constant(True, BOOL), Constant(False, BOOL)
 
@@ -110,8 +122,9 @@ class Expressions:
         """A row of the table; of constants, its value."""
         if name in _FOLDED and all(isinstance(a, Constant) for a in arguments):
             values = [a.value for a in arguments if isinstance(a, Constant)]
-            if not (name == "floordiv.i" and values[1] == 0) and not (name == "shl.i" and not 0 <= values[1] < 64):
-                return self.constant(node, _FOLDED[name](*values))
+            meaning = OPERATIONS[name].meaning
+            if meaning and not (name == "floordiv.i" and values[1] == 0) and not (name == "shl.i" and not 0 <= values[1] < 64):
+                return self.constant(node, meaning(*values))
         kind = LETTERS[OPERATIONS[name].kinds[-1]]
         return Operation(name, tuple(arguments), kind, self.source.site(node))
 
@@ -153,9 +166,9 @@ class Expressions:
         return found
 
     def joined(self, a: Expression, b: Expression, node: ast.AST) -> tuple[Expression, Expression, str]:
-        """Two numbers as floats or, if both are integers, as integers; and the letter of that kind."""
+        """Two numbers as floats or, if both are integers, as integers; and how names of operations on them end."""
         kind = FLOAT if FLOAT in (a.kind, b.kind) else INT
-        return self.as_kind(a, kind, node), self.as_kind(b, kind, node), "f" if kind == FLOAT else "i"
+        return self.as_kind(a, kind, node), self.as_kind(b, kind, node), "" if kind == FLOAT else ".i"
 
     def binary(self, op: ast.operator, a: Expression, b: Expression, node: ast.AST) -> Expression:
         """The value of `a op b`."""
@@ -166,15 +179,15 @@ class Expressions:
                 )
         symbol = type(op)
         if symbol in _ARITHMETIC:
-            a, b, letter = self.joined(a, b, node)
-            return self.operation(f"{_ARITHMETIC[symbol]}.{letter}", [a, b], node)
+            a, b, ending = self.joined(a, b, node)
+            return self.operation(f"{_ARITHMETIC[symbol]}{ending}", [a, b], node)
         if symbol is ast.Div:
-            return self.operation("div.f", [self.as_kind(a, FLOAT, node), self.as_kind(b, FLOAT, node)], node)
+            return self.operation("div", [self.as_kind(a, FLOAT, node), self.as_kind(b, FLOAT, node)], node)
         if symbol is ast.Pow:
             return self.power(a, b, node)
         if symbol in _WHOLE:
             if (a.kind, b.kind) == (BOOL, BOOL) and symbol in (ast.BitAnd, ast.BitOr, ast.BitXor):
-                return self.operation(f"{_WHOLE[symbol]}.b", [a, b], node)
+                return self.operation(_WHOLE[symbol], [a, b], node)
             if FLOAT in (a.kind, b.kind):
                 raise self.source.fault(node, "is of integers only; for floats, write math.floor(a / b)")
             return self.operation(f"{_WHOLE[symbol]}.i", [self.as_kind(a, INT, node), self.as_kind(b, INT, node)], node)
@@ -195,7 +208,7 @@ class Expressions:
 
     def read_UnaryOp(self, node: ast.UnaryOp) -> Expression:
         if isinstance(node.op, ast.Not):
-            return self.operation("not.b", [self.condition(node.operand)], node)
+            return self.operation("not", [self.condition(node.operand)], node)
         found = self.number(node.operand)
         if found.kind == BOOL:
             found = self.as_kind(found, INT, node)
@@ -203,7 +216,7 @@ class Expressions:
             return found
         if isinstance(node.op, ast.Invert):
             return self.operation("invert.i", [self.as_kind(found, INT, node)], node)
-        return self.operation("neg.f" if found.kind == FLOAT else "neg.i", [found], node)
+        return self.operation("neg" if found.kind == FLOAT else "neg.i", [found], node)
 
     def read_Compare(self, node: ast.Compare) -> Expression:
         sides = [self.number(side) for side in (node.left, *node.comparators)]
@@ -214,8 +227,8 @@ class Expressions:
         for k, op in enumerate(node.ops):
             if type(op) not in _COMPARED:
                 raise self.source.fault(node, "is not a comparison of procedures; they have < <= > >= == !=")
-            a, b, letter = self.joined(sides[k], sides[k + 1], node)
-            one = self.operation(f"{_COMPARED[type(op)]}.{letter}", [a, b], node)
+            a, b, ending = self.joined(sides[k], sides[k + 1], node)
+            one = self.operation(f"{_COMPARED[type(op)]}{ending}", [a, b], node)
             found = one if found is None else Chosen(found, one, _FALSE, BOOL)
         assert found is not None
         return found
@@ -233,3 +246,70 @@ class Expressions:
         if isinstance(then.kind, NumberKind) and isinstance(other.kind, NumberKind) and then.kind != other.kind:
             then, other, _ = self.joined(then, other, node)
         return Chosen(condition, then, self.as_kind(other, then.kind, node.orelse), then.kind)
+
+    # --- elements, rows and slices of arrays ---------------------------------------------------------------------------
+    def read_Subscript(self, node: ast.Subscript) -> Expression:
+        base = self.read(node.value)
+        written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if isinstance(base.kind, RecordKind):
+            chosen = self.read(written[0])
+            if len(written) == 1 and isinstance(chosen, Constant) and 0 <= chosen.value < len(base.kind.parts):
+                return Member(base, chosen.value, base.kind.parts[chosen.value])
+            raise self.source.fault(node, f"an index of a tuple is a number from 0 to {len(base.kind.parts) - 1}")
+        if not isinstance(base.kind, ArrayKind):
+            raise self.source.fault(node, f"{base.kind} has no elements")
+        last = written[-1]
+        if isinstance(last, ast.Slice):
+            if len(written) > 1:
+                base = self.place(base, written[:-1], node)
+            return self.part(base, last, node)
+        return self.place(base, written, node)
+
+    def place(self, base: Expression, written: Sequence[ast.expr], node: ast.AST) -> Expression:
+        """What indices choose: an element, or a row."""
+        assert isinstance(base.kind, ArrayKind)
+        if len(written) > len(base.kind.shape):
+            raise self.source.fault(node, f"{base.kind} has {len(base.kind.shape)} axes, and there are {len(written)} indices")
+        indices = tuple(self.index(base, axis, part) for axis, part in enumerate(written))
+        kind = base.kind.after(len(indices))
+        made = ArrayRow if isinstance(kind, ArrayKind) else ArrayElement
+        return made(base, indices, kind, self.source.site(node))
+
+    def index(self, base: Expression, axis: int, node: ast.expr) -> Expression:
+        """One index; a constant one is checked, and counted from the end if it is negative."""
+        if isinstance(node, ast.Slice):
+            raise self.source.fault(node.lower or node.upper or ast.Constant(None, lineno=1), "a slice is the last index only")
+        found = self.number(node)
+        if found.kind == FLOAT:
+            raise self.source.fault(node, "is a float; indices are integers: write int(...)")
+        found = self.as_kind(found, INT, node)
+        assert isinstance(base.kind, ArrayKind)
+        size = base.kind.shape[axis]
+        if isinstance(found, Constant):
+            if size is None:
+                return found if found.value >= 0 else self.operation("add.i", [Length(base, INT), found], node)
+            if not -size <= found.value < size:
+                raise self.source.fault(node, f"index {found.value} of an axis of {size} elements")
+            return whole(found.value % size)
+        return found
+
+    def part(self, base: Expression, cut: ast.Slice, node: ast.AST) -> Expression:
+        """`x[a:b]`: of fixed shape if both are constants."""
+        assert isinstance(base.kind, ArrayKind)
+        if cut.step is not None:
+            raise self.source.fault(node, "slices have no step; write a loop")
+        start = whole(0) if cut.lower is None else self.as_kind(self.number(cut.lower), INT, node)
+        stop = None if cut.upper is None else self.as_kind(self.number(cut.upper), INT, node)
+        size = base.kind.shape[0]
+        if stop is None and size is not None:
+            stop = whole(size)
+        length = None
+        if isinstance(start, Constant) and isinstance(stop, Constant):
+            length = stop.value - start.value
+        for end in (start, stop):
+            if isinstance(end, Constant) and (end.value < 0 or (size is not None and end.value > size)):
+                raise self.source.fault(node, f"{end.value} is not an end of an array of {size or 'any number of'} rows")
+        if length is not None and length < 0:
+            raise self.source.fault(node, "the slice ends before it begins")
+        kind = replace(base.kind, shape=(length, *base.kind.shape[1:]))
+        return ArraySlice(base, start, stop, kind, self.source.site(node))

@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from ...scalar import Array, Program
-from ..forms import local, local_ints
-from ..kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from ..located import apply_at
-from ..operations import OPERATIONS, FunctionRow, function_table
-from ..programs import apply, at, over, program_of
-from ..tree import (
-    ArrayElement,
-    ArraySlice,
-    Constant,
-    Expression,
-    Fresh,
-    Invoke,
-    Length,
-    Made,
-    RunAt,
-    RunProgram,
-    TypedProcedure,
-)
-from .expressions import whole
-from .indexing import Indexing
+from ..scalar import Array, Program, maximum, minimum
+from ..scalar.operations import LIBRARY, OPERATIONS
+from .expressions import Expressions, whole
+from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind, local, local_ints
+from .programs import apply, apply_at, at, by_name, over, program_of
 from .source import UNKNOWN, Source, kind_of
+from .tree import ArrayElement, ArraySlice, Constant, Expression, Fresh, Invoke, Length, Made, RunAt, RunProgram, TypedProcedure
 
 __all__ = ["Calling"]
 
 _METHODS = ("bit_count", "bit_length")
 
 
-class Calling(Indexing):
+class FunctionRow(NamedTuple):
+    """A function that pages call: its operation for floats, that for integers, and whether it takes two or more arguments."""
+
+    real: str
+    whole: str | None = None
+    folded: bool = False
+
+
+def function_table() -> dict[Callable[..., Any], FunctionRow]:
+    """The functions of Python, of `math` and of `scalar` that are one operation."""
+    names = [*LIBRARY, "sqrt", "floor", "ceil", "copysign", "isnan", "isfinite"]
+    found: dict[Callable[..., Any], FunctionRow] = {getattr(math, name): FunctionRow(name) for name in names}
+    return found | {
+        abs: FunctionRow("abs", "abs.i"),
+        math.fabs: FunctionRow("abs"),
+        min: FunctionRow("least", "min.i", folded=True),
+        max: FunctionRow("greatest", "max.i", folded=True),
+        minimum: FunctionRow("min"),
+        maximum: FunctionRow("max"),
+    }
+
+
+class Calling(Expressions):
     """Reads calls. `handed` are those of procedures, with where they stand; `written` arrays likewise."""
 
     def __init__(self, source: Source, typed: TypedProcedure):
@@ -141,31 +149,26 @@ class Calling(Indexing):
         return RunProgram(program, count, tuple(found), self.source.site(node))
 
     def by_name(self, program: Program, nodes: Sequence[ast.expr], node: ast.Call) -> list[ast.expr]:
-        """What is handed to each array of a program: fields of records by their names, the others in their order."""
-        names = [array.name for array in (*program.inputs, *program.outputs)]
-        fields: dict[str, ast.expr] = {}
-        others = []
-        for argument in nodes:
-            chosen = isinstance(argument, ast.Call) and len(argument.args) == 2 and self.source.static(argument.func) is at
-            record = argument.args[0] if isinstance(argument, ast.Call) and chosen else argument
+        """What is handed to each array of a program."""
+
+        def is_chosen(argument: ast.expr) -> bool:
+            return isinstance(argument, ast.Call) and len(argument.args) == 2 and self.source.static(argument.func) is at
+
+        def names(argument: ast.expr) -> Sequence[str]:
+            record = argument.args[0] if isinstance(argument, ast.Call) and is_chosen(argument) else argument
             kind = self.read(record).kind if isinstance(record, ast.Name | ast.Attribute) else None
-            if not isinstance(kind, RecordKind):
-                others.append(argument)
-                continue
-            for name in (name for name in names if name in kind.names):
-                if name in fields:
-                    raise self.source.fault(
-                        argument, f"two records have a field {name}; hand over the arrays of one of them instead"
-                    )
-                field: ast.expr = ast.Attribute(record, name, ast.Load())
-                if isinstance(argument, ast.Call) and chosen:
-                    field = ast.Call(argument.func, [field, argument.args[1]], [])
-                fields[name] = ast.fix_missing_locations(ast.copy_location(field, argument))
-        missing = [name for name in names if name not in fields]
-        if len(missing) != len(others):
-            listed = ", ".join(missing)
-            raise self.source.fault(node, f"{program.name} has {len(missing)} inputs and outputs ({listed}), got {len(others)}")
-        return list(map((fields | dict(zip(missing, others, strict=True))).__getitem__, names))
+            return kind.names if isinstance(kind, RecordKind) else ()
+
+        def field(argument: ast.expr, name: str) -> ast.expr:
+            found: ast.expr
+            if isinstance(argument, ast.Call) and is_chosen(argument):
+                found = ast.Call(argument.func, [ast.Attribute(argument.args[0], name, ast.Load()), argument.args[1]], [])
+            else:
+                found = ast.Attribute(argument, name, ast.Load())
+            return ast.fix_missing_locations(ast.copy_location(found, argument))
+
+        parts = [(argument, names(argument)) for argument in nodes]
+        return by_name(program, parts, field, lambda part, rule: self.source.fault(part or node, rule))
 
     def located(self, node: ast.Call) -> Expression:
         """A call of a program by its address: `apply_at(address, (inputs…), (outputs…))`."""

@@ -12,7 +12,6 @@ from .writer import Writer
 
 __all__ = ["Row", "RowInputs", "scatter", "scatter_buffer", "scatter_stretch", "transposed"]
 
-
 #: The address of the first lane's row, which the others follow; or those of all lanes' rows.
 Row = str | tuple[str, ...]
 
@@ -51,14 +50,8 @@ class RowInputs:
                 rows = [to.line(f"load {module.real}, ptr {p}, {module.apart}") for p in _addresses(to, row, size, start)]
                 self.gathered.update({(row, start + k): value for k, value in enumerate(transposed(to, rows))})
             return self.gathered[row, element]
-        if lanes == 1:
-            (pointer,) = _addresses(to, row, size, element)
-            return to.line(f"load {module.element}, ptr {pointer}, {module.apart}")
-        value = "poison"
-        for lane, pointer in enumerate(_addresses(to, row, size, element)):
-            loaded = to.line(f"load {module.element}, ptr {pointer}, {module.apart}")
-            value = to.line(f"insertelement {module.real} {value}, {module.element} {loaded}, i32 {lane}")
-        return value
+        pointers = _addresses(to, row, size, element)
+        return to.gathered([to.line(f"load {module.element}, ptr {pointer}, {module.apart}") for pointer in pointers])
 
     def address(self, to: Writer, name: str, element: int | str) -> str:
         """Where an element is, of one state."""

@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kinds import INT, NOTHING, RecordKind
-from ..origins import CONSTANT, roots
-from ..tree import (
+from .calling import Calling
+from .expressions import whole
+from .kinds import INT, NOTHING, RecordKind
+from .source import Source
+from .tree import (
+    CONSTANT,
     Again,
     ArrayElement,
     Constant,
@@ -27,10 +30,8 @@ from ..tree import (
     Statement,
     TypedProcedure,
     When,
+    roots,
 )
-from .calling import Calling
-from .expressions import whole
-from .source import Source
 
 __all__ = ["read_procedure"]
 

@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 
-from ...compile.exports import to_c
-from ...scalar import Program
-from ..kinds import FLOAT, INT, ArrayKind, NumberKind
-from ..operations import C_LIBRARY, OPERATIONS
-from ..tree import Constant, Site, TypedProcedure
+from ..compile.exports import to_c
+from ..scalar import Program
+from ..scalar.operations import C_LIBRARY, OPERATIONS
+from .kinds import FLOAT, INT, LETTERS, ArrayKind, NumberKind
+from .tree import Constant, TypedProcedure
 from .walk import ProcedureWriter, procedure_family
 
 __all__ = ["CText"]
@@ -117,8 +117,7 @@ class _CWriter(ProcedureWriter):
 
     def operation(self, name: str, operands: Sequence[str]) -> str:
         row = OPERATIONS[name]
-        leaf = {"f": "float", "i": "int", "b": "bool"}[row.kinds[-1]]
-        return self.line(leaf, row.c.format(*operands))
+        return self.line(LETTERS[row.kinds[-1]].name, row.c.format(*operands))
 
     def variable(self, leaf: str, name: str) -> str:
         return self.fresh_name(leaf, " = 0")
@@ -135,10 +134,6 @@ class _CWriter(ProcedureWriter):
             place = f"({place})*{size} + {index}"
         rest = math.prod(kind.row[len(indices) - 1 :])
         return self.line("pointer", f"({_TYPES[kind.element.name]} *){pointer} + ({place})*{rest}")
-
-    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
-        """C text has no checks."""
-        return "1"
 
     def load(self, pointer: str, kind: NumberKind) -> str:
         return self.line(kind.name, f"*({_TYPES[kind.name]} *){pointer}")
@@ -216,9 +211,6 @@ class _CWriter(ProcedureWriter):
         for k, value in enumerate(values):
             self.write(f"*r{k} = {value};")
         self.write("return;")
-
-    def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
-        """C text has no checks."""
 
 
 def _flat(value: object) -> list[float]:

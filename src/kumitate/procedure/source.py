@@ -12,10 +12,9 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from ...errors import ProcedureError
-from ..forms import Floats, Ints, Shaped, ShapedInts
-from ..kinds import BOOL, FLOAT, INT, NOTHING, ArrayKind, Kind, RecordKind
-from ..tree import Site
+from ..errors import ProcedureError
+from .kinds import BOOL, FLOAT, INT, NOTHING, ArrayKind, Floats, Ints, Kind, RecordKind, Shaped, ShapedInts
+from .tree import Site
 
 __all__ = ["UNKNOWN", "Source", "kind_of"]
 

@@ -1,71 +1,30 @@
-"""Short loops whose passes do not depend on each other, such as those over a robot's limbs, are written without a loop.
+"""Loops whose passes may be computed in any order: passes become lanes where there is one state.
 
-For one state the passes are computed side by side, each in a lane of vectors: numbers that differ from pass to pass are vectors
-of constants, and what the loop takes from outside is spread over the lanes. For a batch, whose lanes are states, the passes are
-written one after the other. What a loop keeps stays in registers: it is read by the same pass of other such loops, or
-pass by pass by the line around them.
+Short loops, such as those over a robot's limbs, are written without a loop: side by side, each pass in a lane of vectors.
+Numbers that differ from pass to pass are vectors of constants, and what the loop takes from outside is spread over the lanes.
+What such a loop keeps stays in registers: it is read by the same pass of other such loops, or pass by pass by the line around
+them. For a batch, whose lanes are states, the passes are written one after the other.
+
+Loops of many passes, such as those over the columns of a matrix, go from block to block of eight passes; the last block
+slides back over passes that are done already. What such a loop keeps stands value by value in memory, one pass behind the
+other. For a batch these loops stay as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ....scalar import LoopBlock, Program, Symbol, origin
-from ...remembered import Remembered
-from ..sincos import PACKED
-from ..straight_line import CONDITIONS, StraightLine
-from ..sums import uses_of_pass
+from ...scalar import LoopBlock, Symbol, origin
+from ...scalar.operations import CONDITIONS
+from .plan import BLOCK, WIDEST
+from .stacks import KeptInMemory
+from .straight_line import PACKED, StraightLine, uses_of_pass
 
-if TYPE_CHECKING:
-    from ..body import ProgramBody
-
-__all__ = ["MOST", "PassLanes", "independent_loops", "without_order", "write_passes"]
-
-#: Loops of more passes stay loops, and those of more than `WIDEST` passes are never computed in lanes: 256 bits.
-MOST, WIDEST = 8, 4
-_OTHER_BLOCKS = frozenset({"loop", "call", "result", "hole"})
+__all__ = ["PassBlock", "PassLanes", "write_blocks", "write_passes"]
 
 
-@Remembered
-def independent_loops(program: Program) -> frozenset[int]:
-    """The loops that are written without a loop, by their places in the program's line."""
-    loops = {node: k for k, node in enumerate(program.line) if node.op == "loop" and _independent(node)}
-    while True:
-        refused = {source for node in program.line for source in _misread(node, loops) if source in loops}
-        if not refused:
-            return frozenset(loops.values())
-        loops = {node: k for node, k in loops.items() if node not in refused}
-
-
-def _independent(node: Symbol) -> bool:
-    """Whether a loop is short, and its passes have no order."""
-    return node.payload.count <= MOST and without_order(node)
-
-
-def without_order(node: Symbol) -> bool:
-    """Whether the passes of a loop may be computed in any order: it carries nothing, runs them all, and has no blocks in it."""
-    block = node.payload
-    if block.carries or block.condition is not None:
-        return False
-    return not any(part.op in _OTHER_BLOCKS for part in block.line)
-
-
-def _misread(node: Symbol, loops: dict[Symbol, int]) -> set[Symbol]:
-    """The loops that a node of the program's line reads otherwise than the same pass of another such loop does."""
-    found: set[Symbol] = set()
-    for part in node.payload.line if node.op == "loop" else ():
-        if part.op == "loop":
-            found |= _misread(part, {})
-        elif part.op == "element":
-            source, same = origin(part.args[0]), part.payload[1:] == (1, 0)
-            if not (same and node in loops and source in loops and node.payload.count == source.payload.count):
-                found.add(source)
-    return found
-
-
-def write_passes(around: ProgramBody, node: Symbol) -> None:
+def write_passes(around: KeptInMemory, node: Symbol) -> None:
     """Writes a loop without a loop into the function of `around`: side by side for one state, else one after the other."""
     block: LoopBlock = node.payload
     for outer in node.args:
@@ -99,7 +58,7 @@ def _order(indices: Sequence[int]) -> str:
 class PassLanes(StraightLine):
     """Writes so many passes of a loop side by side into the function of `around`."""
 
-    def __init__(self, around: ProgramBody, node: Symbol, passes: int):
+    def __init__(self, around: KeptInMemory, node: Symbol, passes: int):
         super().__init__(around.module.wide(passes))
         self.around, self.block_node = around, node
 
@@ -148,29 +107,19 @@ class PassLanes(StraightLine):
 
     def compute_capture(self, node: Symbol) -> str:
         kind = "i1" if node.payload.op in CONDITIONS else self.module.element
-        return self.spread(self.outside(node.payload), kind)
-
-    def spread(self, single: str, kind: str) -> str:
-        """One value on all lanes."""
-        module = self.module
-        vector = module.vector(kind)
-        first = self.line(f"insertelement {vector} poison, {kind} {single}, i32 0")
-        return self.line(f"shufflevector {vector} {first}, {vector} poison, <{module.lanes} x i32> zeroinitializer")
+        return self.spread(self.outside(node.payload), kind, self.module.lanes)
 
     def compute_load(self, node: Symbol) -> str:
-        return self.gathered(
+        return self.read_around(
             [partial(self.around.inputs.read, self.around, node.payload[0], position) for position in self.positions(node)]
         )
 
-    def gathered(self, reads: Sequence[Callable[[], str]]) -> str:
+    def read_around(self, reads: Sequence[Callable[[], str]]) -> str:
         """Numbers, one for each pass, that the line around reads."""
-        module, value = self.module, "poison"
         self.around.count = self.count
         loaded = [read() for read in reads]
         self.count = self.around.count
-        for k, single in enumerate(loaded):
-            value = self.line(f"insertelement {module.real} {value}, {module.element} {single}, i32 {k}")
-        return value
+        return self.gathered(loaded)
 
     def compute_lookup(self, node: Symbol) -> str:
         return self.vector([node.payload[0].values[position] for position in self.positions(node)])
@@ -184,4 +133,67 @@ class PassLanes(StraightLine):
             return self.around.side_by_side[source][node.payload[0]]
         stack = self.around.stacks[source]  # of a loop of more passes, in memory
         places = [position * stack.apart + stack.columns[node.payload[0]] for position in self.positions(node)]
-        return self.gathered([partial(self.around.load_block, stack.base, place) for place in places])
+        return self.read_around([partial(self.around.load_block, stack.base, place) for place in places])
+
+
+def write_blocks(around: KeptInMemory, node: Symbol) -> None:
+    """Writes the loop over the blocks into the function of `around`, where what it keeps has its place."""
+    block: LoopBlock = node.payload
+    stack, last = around.stacks[node], block.count - BLOCK
+    with around.counted(-(-block.count // BLOCK)) as counter:
+        begun = around.line(f"mul i64 {counter}, {BLOCK}")
+        past = around.line(f"icmp ugt i64 {begun}, {last}")
+        passes = PassBlock(around, node, around.line(f"select i1 {past}, i64 {last}, i64 {begun}"))
+        kept = passes.run()
+        for k, value in kept.items():
+            place = around.line(f"add i64 {passes.first}, {stack.columns[k]}")
+            around.effect(f"store {passes.module.real} {value}, ptr {around.slot(stack.base, place)}, {around.module.apart}")
+
+
+class PassBlock(PassLanes):
+    """Writes eight passes, from `first` on, side by side."""
+
+    def __init__(self, around: KeptInMemory, node: Symbol, first: str):
+        super().__init__(around, node, BLOCK)
+        self.first = first
+
+    def position(self, node: Symbol) -> int | str:
+        """Where the first of the passes reads by index."""
+        _, stride, offset = node.payload
+        if not stride:
+            return int(offset)
+        return self.line(f"add i64 {self.line(f'mul i64 {self.first}, {stride}')}, {offset}")
+
+    def neighbours(self, node: Symbol, address: Callable[[int | str], str], apart: int = 1) -> str:
+        """What the passes read by index, of numbers in memory that are so many places apart."""
+        module, stride = self.module, node.payload[1] * apart
+        start = self.position(node)
+        if stride == 1:
+            return self.line(f"load {module.real}, ptr {address(start)}, {module.apart}")
+        if stride == 0:
+            single = self.line(f"load {module.element}, ptr {address(start)}, {module.apart}")
+            return self.spread(single, module.element, module.lanes)
+        places = [self.line(f"add i64 {start}, {k * node.payload[1]}") for k in range(module.lanes)]
+        return self.gathered([self.line(f"load {module.element}, ptr {address(place)}, {module.apart}") for place in places])
+
+    def compute_load(self, node: Symbol) -> str:
+        return self.neighbours(node, lambda place: self.around.inputs.address(self, node.payload[0], place))
+
+    def compute_lookup(self, node: Symbol) -> str:
+        name = self.module.table(node.payload[0])
+        return self.neighbours(node, lambda place: self.line(f"getelementptr {self.module.element}, ptr {name}, i64 {place}"))
+
+    def compute_ordinal(self, node: Symbol) -> str:
+        element = self.module.element
+        start = self.spread(self.line(f"sitofp i64 {self.position(node)} to {element}"), element, self.module.lanes)
+        steps = self.vector([float(node.payload[1] * k) for k in range(self.module.lanes)])
+        return self.line(f"fadd {self.module.real} {start}, {steps}")
+
+    def compute_element(self, node: Symbol) -> str:
+        stack = self.around.stacks[origin(node.args[0])]
+
+        def address(place: int | str) -> str:
+            at = self.line(f"add i64 {self.line(f'mul i64 {place}, {stack.apart}')}, {stack.columns[node.payload[0]]}")
+            return self.line(f"getelementptr {self.module.element}, ptr {stack.base}, i64 {at}")
+
+        return self.neighbours(node, address, stack.apart)

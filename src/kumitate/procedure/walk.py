@@ -8,10 +8,12 @@ records only the leaves that are read are written, and only those that a procedu
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ..kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from ..tree import (
+from ..scalar import Program
+from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .tree import (
     Again,
     ArrayElement,
     ArrayRow,
@@ -40,9 +42,11 @@ from ..tree import (
     TypedProcedure,
     When,
 )
-from .language import Language, Value
 
-__all__ = ["ProcedureWriter", "procedure_family"]
+__all__ = ["ProcedureWriter", "Value", "procedure_family"]
+
+#: The names of the leaves of a value.
+Value = list[str]
 
 
 def procedure_family(typed: TypedProcedure) -> list[TypedProcedure]:
@@ -53,8 +57,10 @@ def procedure_family(typed: TypedProcedure) -> list[TypedProcedure]:
     return [*found, typed]
 
 
-class ProcedureWriter(Language):
+class ProcedureWriter(ABC):
     """Writes the function of one procedure.
+
+    A language says how numbers, memory, loops and calls are written; operands are names or constants.
 
     Attributes:
         typed: the procedure.
@@ -91,10 +97,10 @@ class ProcedureWriter(Language):
                 self.set_name(name, kind, value)
                 self.read.update(range(at, at + len(value)))
             at += len(value)
-        self.block(self.typed.body)
+        self.statements(self.typed.body)
         self.needs[self.typed] = sorted(self.read)
 
-    def block(self, body: Sequence[Statement]) -> None:
+    def statements(self, body: Sequence[Statement]) -> None:
         """Statements in order."""
         for statement in body:
             getattr(self, f"write_{type(statement).__name__}")(statement)
@@ -150,17 +156,17 @@ class ProcedureWriter(Language):
 
     def write_When(self, node: When) -> None:
         self.when(self.value(node.condition)[0])
-        self.block(node.then)
+        self.statements(node.then)
         if node.other:
             self.otherwise()
-            self.block(node.other)
+            self.statements(node.other)
         self.end_when()
 
     def write_Repeat(self, node: Repeat) -> None:
         self.begin_loop()
         if not (isinstance(node.condition, Constant) and node.condition.value):
             self.leave_unless(self.value(node.condition)[0])
-        self.block(node.body)
+        self.statements(node.body)
         self.end_loop()
 
     def write_Counting(self, node: Counting) -> None:
@@ -170,7 +176,7 @@ class ProcedureWriter(Language):
             self.put(variable, "int", counter)
         if self.typed.assignments[node.name] == 1:
             self.values[node.name] = [counter]
-        self.block(node.body)
+        self.statements(node.body)
         self.values.pop(node.name, None)  # after the loop it has its last value, which the counter has left behind
         known = isinstance(node.start, Constant) and isinstance(node.stop, Constant)
         self.end_count(len(range(node.start.value, node.stop.value, node.step)) if known else None)  # type: ignore[union-attr]
@@ -366,6 +372,111 @@ class ProcedureWriter(Language):
         elif node.name in ("shl.i", "shr.i"):
             for a, b in ((zero, operands[1]), (operands[1], most)):
                 self.check(self.operation("le.i", [a, b]), node.site, "shifts {0} by {1}; shifts are from 0 to 63", operands)
+
+    # --- what a language gives ----------------------------------------------------------------------------------------------
+    @abstractmethod
+    def number(self, value: float, kind: NumberKind) -> str:
+        """A constant as an operand."""
+
+    @abstractmethod
+    def table(self, constant: Constant) -> str:
+        """The address of an array of constants."""
+
+    @abstractmethod
+    def operation(self, name: str, operands: Sequence[str]) -> str:
+        """A row of the table of operations."""
+
+    @abstractmethod
+    def variable(self, leaf: str, name: str) -> str:
+        """A new variable of the function, which is 0 until it is given a value."""
+
+    @abstractmethod
+    def get(self, variable: str, leaf: str) -> str:
+        """Its value now."""
+
+    @abstractmethod
+    def put(self, variable: str, leaf: str, value: str) -> None:
+        """Gives it a value."""
+
+    @abstractmethod
+    def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
+        """The address of an element or a row."""
+
+    @abstractmethod
+    def load(self, pointer: str, kind: NumberKind) -> str:
+        """The number at an address."""
+
+    @abstractmethod
+    def store(self, pointer: str, kind: NumberKind, value: str) -> None:
+        """Puts a number at an address."""
+
+    @abstractmethod
+    def fresh(self, kind: ArrayKind) -> str:
+        """The address of a local array, filled with zeros."""
+
+    @abstractmethod
+    def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> Value:
+        """A call of another procedure with the leaves that it needs."""
+
+    @abstractmethod
+    def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        """Evaluations of a traced program: one, or as many as `count`; the addresses of its arrays, and of lists of rows."""
+
+    @abstractmethod
+    def run_at(self, address: str, arrays: Sequence[str]) -> None:
+        """One evaluation of the program at an address; the addresses of its arrays."""
+
+    @abstractmethod
+    def when(self, condition: str) -> None:
+        """Begins what is run if a condition holds."""
+
+    @abstractmethod
+    def otherwise(self) -> None:
+        """Begins what is run if it does not."""
+
+    @abstractmethod
+    def end_when(self) -> None:
+        """Ends both."""
+
+    @abstractmethod
+    def begin_loop(self) -> None:
+        """Begins a loop without end."""
+
+    @abstractmethod
+    def leave_unless(self, condition: str) -> None:
+        """Leaves the loop."""
+
+    @abstractmethod
+    def end_loop(self) -> None:
+        """Ends the loop."""
+
+    @abstractmethod
+    def begin_count(self, start: str, stop: str, step: int) -> str:
+        """Begins a loop that counts; the name of its counter."""
+
+    @abstractmethod
+    def end_count(self, passes: int | None) -> None:
+        """Ends it; `passes` says how many there are if that is known."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Leaves the loop."""
+
+    @abstractmethod
+    def again(self) -> None:
+        """Begins the next pass of the loop."""
+
+    @abstractmethod
+    def give(self, values: Sequence[str]) -> None:
+        """Returns from the function."""
+
+    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
+        """Whether two arrays of so many elements do not overlap; in checked code only."""
+        return ""
+
+    def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
+        """Ends checked code with a message if a condition does not hold; `what` has places for two integers."""
+        del condition, site, what, values  # C text has no checks
 
 
 def _number(kind: Kind) -> NumberKind:

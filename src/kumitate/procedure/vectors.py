@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..kinds import FLOAT
-from ..origins import roots
-from ..tree import (
+from .kinds import FLOAT
+from .tree import (
     ArrayElement,
     ArrayRow,
     ArraySlice,
@@ -31,12 +30,13 @@ from ..tree import (
     Statement,
     TypedProcedure,
     When,
+    roots,
 )
 
 __all__ = ["SIDE_BY_SIDE", "depends", "loops_side_by_side", "statements_in"]
 
 #: Operations of several numbers at a time.
-SIDE_BY_SIDE = frozenset({"add.f", "sub.f", "mul.f", "div.f", "neg.f"})
+SIDE_BY_SIDE = frozenset({"add", "sub", "mul", "div", "neg"})
 _FEWEST, _MOST = 4, 16
 
 

@@ -1,0 +1,368 @@
+"""How compiled code is called: the contract of the function that a module shows to the outside, and those that there are.
+
+The body of a program (`body`) does not know who calls it. An entry writes the function around it: what its arguments are,
+where the inputs are read and the results written, which memory there is for what the body keeps, and what is repeated.
+Another way of calling, or another machine, is another entry.
+
+* `HostBatch`, `void kernel(i64 n, ptr in…, ptr out…)`: n states, one contiguous row per state. Lanes are gathered from and
+  scattered to the user's rows; what a program calls works on blocks of lanes throughout. The last block of a batch slides
+  back over states that are done already, so that no tail needs code of its own: n must be at least the number of lanes.
+* `Gathered`, `void NAME(i64 n, ptr array, ptr list, …)`: n evaluations, each with its own rows of the arrays. Every array,
+  inputs first, has a pointer and, where a list chooses its rows, one to the numbers of the rows. Lanes beyond the end of the
+  list repeat its last evaluation, and write the same results once more.
+* `Filling` and `SharedProgram`, `void NAME(ptr in, ptr out, ptr scratch)`: programs on blocks of lanes, called by other
+  modules.
+* `inlined`, `void NAME(ptr array, …)`: a short program that is evaluated once is a function of the caller's own module, which
+  LLVM inlines: a call would store the inputs and reload all that the caller keeps in registers, which costs more than such a
+  program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+from ...scalar import Program, Symbol
+from .body import ProgramBody, blocks_function, called_function, hole_name
+from .plan import scratch_size
+from .rows import Row, RowInputs, scatter, scatter_buffer, scatter_stretch
+from .writer import DOUBLE, Module, Precision
+
+__all__ = ["ENTRY", "Entry", "Filling", "Gathered", "HostBatch", "LazyEntry", "SharedProgram", "inlined", "write_module"]
+
+#: The name of the function of a `HostBatch`.
+ENTRY = "kernel"
+_SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop, if there are several lanes
+_STACK_BYTES = 1 << 17  # more scratch memory than this comes from the heap
+#: The longest program, in nodes, that is inlined where it is called.
+_SHORT = 400
+
+
+class Entry(Protocol):
+    """The function of a module that is called from outside."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def programs(self) -> Sequence[Program]:
+        """The programs that it runs."""
+
+    def function(self, module: Module) -> str:
+        """Its text, written once for a module; what it calls is added to the module."""
+
+
+class LazyEntry:
+    """An entry that is made when it is written: for code that may be on disk already, so that nothing need be traced."""
+
+    def __init__(self, name: str, make: Callable[[], Entry]):
+        self.name, self._make = name, make
+
+    @cached_property
+    def _entry(self) -> Entry:
+        return self._make()
+
+    @property
+    def programs(self) -> Sequence[Program]:
+        """Those of the entry."""
+        return self._entry.programs
+
+    def function(self, module: Module) -> str:
+        """That of the entry."""
+        return self._entry.function(module)
+
+
+def write_module(
+    entry: Entry,
+    lanes: int,
+    precision: Precision = DOUBLE,
+    *,
+    portable: bool = False,
+    shared: Mapping[Program, str] | None = None,
+) -> str:
+    """The LLVM module of an entry for `lanes` states at a time.
+
+    `portable` code fuses no products with sums and takes sine and cosine from the C library: every processor with that library
+    gives the same bits. An arm then takes 1.5 times as long for one state, and 6 times in a batch (the library works lane by
+    lane). `shared`: as of `Module`.
+    """
+    module = Module(lanes, precision, portable=portable, shared=shared)
+    module.functions.append(entry.function(module))
+    return module.text()
+
+
+# --- functions over rows --------------------------------------------------------------------------------------------------
+class _OverRows:
+    """The writer of a function over rows: its loop over blocks of lanes, and the program's body in it."""
+
+    def __init__(self, module: Module, program: Program):
+        self.program = program
+        self.inputs = RowInputs({array.name: array.size for array in program.inputs}, {})
+        self.body = ProgramBody(module, program, self.inputs)
+        self.body.start("states")
+        self.last = self.body.line(f"sub i64 %n, {module.lanes}")
+
+    @contextlib.contextmanager
+    def blocks(self) -> Iterator[str]:
+        """Repeats what is written inside for every block of lanes; the number of its first state."""
+        body = self.body
+        body.effect("br label %next")
+        body.start("next")
+        body.effect("%first = phi i64 [ 0, %states ], [ %following, %done ]")
+        yield "%first"
+        body.effect("br label %done")
+        body.start("done")
+        body.effect(f"%following = add i64 %first, {body.module.lanes}")
+        more = body.line("icmp slt i64 %following, %n")
+        body.effect(f"br i1 {more}, label %next, label %end")
+        body.start("end")
+
+    def at_most(self, place: str, last: str) -> str:
+        """A place, or the last one if it is beyond that."""
+        past = self.body.line(f"icmp sgt i64 {place}, {last}")
+        return self.body.line(f"select i1 {past}, i64 {last}, i64 {place}")
+
+    def row(self, pointer: str, state: str, size: int) -> str:
+        """The address of a state's row in an array."""
+        offset = self.body.line(f"mul i64 {state}, {size}")
+        return self.body.line(f"getelementptr {self.body.module.element}, ptr {pointer}, i64 {offset}")
+
+    def run(self, rows: Sequence[Row]) -> None:
+        """Computes the program from rows of its inputs into those of its outputs, which follow them."""
+        count = len(self.program.inputs)
+        self.inputs.rows.update(zip((array.name for array in self.program.inputs), rows[:count], strict=True))
+        _run_into_rows(self.body, rows[count:])
+
+    def function(self, name: str, parameters: Sequence[str]) -> str:
+        """The text of the whole function."""
+        taken, given_back = scratch_memory(self.body.module, scratch_size(self.program))
+        begin = [*taken, "  %some = icmp sgt i64 %n, 0", "  br i1 %some, label %states, label %end"]
+        return self.body.function(f"define void @{name}({', '.join(['i64 %n', *parameters])}) #0", begin=begin, end=given_back)
+
+
+class HostBatch:
+    """A program over rows of arrays, block of lanes after block of lanes."""
+
+    name = ENTRY
+
+    def __init__(self, program: Program):
+        self.program, self.programs = program, (program,)
+
+    def function(self, module: Module) -> str:
+        """The loop over blocks around the program's body."""
+        over, program = _OverRows(module, self.program), self.program
+        pointers = [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))]
+        with over.blocks() as first:
+            state = over.at_most(first, over.last)
+            arrays = (*program.inputs, *program.outputs)
+            over.run([over.row(pointer, state, array.size) for pointer, array in zip(pointers, arrays, strict=True)])
+        return over.function(ENTRY, [f"ptr {pointer}" for pointer in pointers])
+
+
+class Gathered:
+    """A program over lists of rows.
+
+    Attributes:
+        name: of the function.
+        program: what is evaluated.
+        listed: for each of its arrays, inputs first, whether a list chooses its rows.
+    """
+
+    def __init__(self, name: str, program: Program, listed: Sequence[bool]):
+        self.name, self.program, self.programs, self.listed = name, program, (program,), tuple(listed)
+
+    def function(self, module: Module) -> str:
+        """The loop over blocks of lanes around the program's body."""
+        over = _OverRows(module, self.program)
+        last = over.body.line("sub i64 %n, 1")
+        with over.blocks() as first:
+            lanes = [over.body.line(f"add i64 {first}, {lane}") for lane in range(1, module.lanes)]
+            places = [first, *(over.at_most(place, last) for place in lanes)]
+            arrays = (*self.program.inputs, *self.program.outputs)
+            over.run([self._rows(over, k, array.size, places) for k, array in enumerate(arrays)])
+        parameters = [f"ptr %array{k}{f', ptr %list{k}' if listed else ''}" for k, listed in enumerate(self.listed)]
+        return over.function(self.name, parameters)
+
+    def _rows(self, over: _OverRows, k: int, size: int, places: Sequence[str]) -> Row:
+        """The rows of all lanes of array k."""
+        if self.listed[k]:
+            at = [over.body.line(f"getelementptr i64, ptr %list{k}, i64 {place}") for place in places]
+            places = [over.body.line(f"load i64, ptr {address}") for address in at]
+        rows = tuple(over.row(f"%array{k}", place, size) for place in places)
+        return rows if len(rows) > 1 else rows[0]
+
+
+def inlined(name: str, program: Program, *, portable: bool) -> str | None:
+    """The text of a short program as a function to inline; None for one that needs memory or tables."""
+    if len(program.line) > _SHORT or program.callees or scratch_size(program):
+        return None
+    module = Module(1, DOUBLE, portable=portable)
+    arrays = (*program.inputs, *program.outputs)
+    rows: list[Row] = [f"%array{k}" for k in range(len(arrays))]
+    inputs = RowInputs(
+        {array.name: array.size for array in program.inputs},
+        dict(zip((array.name for array in program.inputs), rows, strict=False)),
+    )
+    body = ProgramBody(module, program, inputs)
+    _run_into_rows(body, rows[len(program.inputs) :])
+    parameters = ", ".join(f"ptr {row}" for row in rows)
+    text = body.function(f"define internal void @{name}({parameters}) alwaysinline #0")
+    return None if module.functions or module.tables else text
+
+
+# --- functions on blocks of lanes -----------------------------------------------------------------------------------------
+class Filling:
+    """A program in the place of a hole.
+
+    Attributes:
+        name: of the function.
+        program: that fills the hole.
+    """
+
+    def __init__(self, hole: str, program: Program):
+        self.name, self.program, self.programs = hole_name(hole), program, (program,)
+
+    def function(self, module: Module) -> str:
+        """The function around the program's, with scratch memory of its own; that of the program itself if it needs none."""
+        if not scratch_size(self.program):
+            return blocks_function(module, self.program, f"void @{self.name}")
+        called = called_function(module, self.program)
+        taken, given_back = scratch_memory(module, scratch_size(self.program))
+        scratch = "%scratch" if taken else "null"
+        call = f"  call void {called}(ptr %in, ptr %out, ptr {scratch})"
+        head = f"define void @{self.name}(ptr %in, ptr %out, ptr %unused) noinline #0"
+        return "\n".join([f"{head} {{", "entry:", *taken, call, *given_back, "  ret void", "}"])
+
+
+class SharedProgram:
+    """A program that several modules call, in a module of its own; with the caller's scratch memory.
+
+    Attributes:
+        name: of the function.
+        program: that it runs.
+    """
+
+    def __init__(self, name: str, program: Program):
+        self.name, self.program, self.programs = name, program, (program,)
+
+    def function(self, module: Module) -> str:
+        """The function of the program."""
+        return blocks_function(module, self.program, f"void @{self.name}")
+
+
+def scratch_memory(module: Module, slots: int) -> tuple[list[str], list[str]]:
+    """Instructions that take memory for so many blocks of lanes, at whole lines of the cache, and that give it back."""
+    size = module.align * slots
+    if not slots:
+        return [], []
+    if size <= _STACK_BYTES:
+        return [f"  %scratch = alloca [{slots} x {module.real}], align 64"], []
+    taken = [
+        f"  %heap = call ptr @malloc(i64 {size + 64})",
+        "  %heapbits = ptrtoint ptr %heap to i64",
+        "  %heapup = add i64 %heapbits, 63",
+        "  %heapaligned = and i64 %heapup, -64",
+        "  %scratch = inttoptr i64 %heapaligned to ptr",
+    ]
+    return taken, ["  call void @free(ptr %heap)"]
+
+
+# --- results --------------------------------------------------------------------------------------------------------------
+def _run_into_rows(body: ProgramBody, rows: Sequence[Row]) -> None:
+    """Computes a program, its results going to the rows of its outputs, which may be rows of its inputs."""
+    outputs = _Outputs(body, rows)
+    body.noted = None if body.in_parts else outputs.computed
+    body.run_program()
+    outputs.finish()
+
+
+class _Stretch(NamedTuple):
+    """Neighbouring elements of an output that are stored together: its row, its size, the first of them, and their values."""
+
+    row: Row
+    size: int
+    start: int
+    nodes: Sequence[Symbol]
+
+
+class _Outputs:
+    """Results on their way to rows: stored where they are computed, as soon as no input is read any more.
+
+    A result that waits for the end of the program takes a register, or is spilled. But outputs may be inputs, so that nothing
+    is stored while an input is still to be read. Several lanes are stored as stretches, transposed.
+    """
+
+    def __init__(self, body: ProgramBody, rows: Sequence[Row]):
+        self.body, self.rows = body, rows
+        self.stretches: list[_Stretch] = []
+        self.whole: list[tuple[Row, Sequence[Symbol]]] = []  # outputs that are stored at the end, by a loop
+        position = 0
+        for row, array in zip(rows, body.program.outputs, strict=True):
+            self._divide(row, body.program.results[position : position + array.size])
+            position += array.size
+        self.waiting: dict[Symbol, set[int]] = {}  # the stretches that a value not known yet belongs to
+        for k, stretch in enumerate(self.stretches):
+            for node in stretch.nodes:
+                self.waiting.setdefault(node, set()).add(k)
+        self.missing = {k: len(set(stretch.nodes)) for k, stretch in enumerate(self.stretches)}
+        self.unread = [node for node in body.program.line if node.op in ("input", "loop")]
+        self.ready: list[int] = []
+
+    def _divide(self, row: Row, nodes: Sequence[Symbol]) -> None:
+        lanes, size = self.body.module.lanes, len(nodes)
+        if (size > _SCATTER_ONE_BY_ONE and lanes > 1) or any(node in self.body.deferred for node in nodes):
+            self.whole.append((row, nodes))
+            return
+        even = size // lanes * lanes
+        self.stretches += [_Stretch(row, size, k, nodes[k : k + lanes]) for k in range(0, even, lanes)]
+        self.stretches += [_Stretch(row, size, k, nodes[k : k + 1]) for k in range(even, size)]
+
+    def computed(self, node: Symbol) -> None:
+        """Takes note of a value that is known now, and stores what may be stored."""
+        for k in self.waiting.pop(node, ()):
+            self.missing[k] -= 1
+            if not self.missing[k]:
+                self.ready.append(k)
+        if self.ready:
+            self.unread = [source for source in self.unread if source not in self.body.values]
+            if not self.unread:
+                self._store(self.ready)
+                self.ready = []
+
+    def _store(self, which: Sequence[int]) -> None:
+        body = self.body
+        for k in which:
+            row, size, start, nodes = self.stretches[k]
+            values = [body.value(node) for node in nodes]
+            if len(values) > 1:
+                scatter_stretch(body, values, row, size, start)
+            else:
+                scatter(body, values[0], row, size, start)
+            del self.missing[k]
+
+    def finish(self) -> None:
+        """Stores what is left. All of it is read before anything is written."""
+        body, program = self.body, self.body.program
+        if body.in_parts:
+            body.result_size = max(body.result_size, len(program.results))
+            body.store_results("%returned")
+            position = 0
+            for row, array in zip(self.rows, program.outputs, strict=True):
+                scatter_buffer(body, "%returned", position, array.size, row)
+                position += array.size
+            return
+        for node in program.results:
+            if node not in body.deferred:
+                body.value(node)
+        self._store(list(self.missing))
+        for row, nodes in self.whole:
+            stand_at = body.stand_at(nodes)
+            if stand_at is not None:
+                scatter_buffer(body, *stand_at, len(nodes), row)
+                continue
+            body.result_size = max(body.result_size, len(nodes))
+            body.store_all(nodes, "%returned")
+            scatter_buffer(body, "%returned", 0, len(nodes), row)
