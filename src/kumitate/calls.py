@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .compile import Kernel
-from .compile.predicate import predicate
+from .compile.kernel import predicate
 from .errors import InputError
 from .model import Line, Mechanism
 from .scalar import absolute, active_scope, both, select, trace

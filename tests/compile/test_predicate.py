@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kumitate.compile.predicate import predicate
+from kumitate.compile.kernel import predicate
 from kumitate.scalar import both, select, trace
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.compile.pool import can_pool
 from kumitate.compile.recurrence import Recurrence
+from kumitate.compile.threads import can_pool
 from kumitate.errors import InputError
 from kumitate.scalar import loop, sin, trace
 

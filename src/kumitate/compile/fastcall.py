@@ -8,16 +8,18 @@ uses the documented C API alone; where that cannot be linked (another interprete
 from __future__ import annotations
 
 import ctypes
+import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..scalar import Program
 from .engine import Code
-from .llvm.writer import Precision
+from .llvm.writer import Module, Writer, declarations
 from .stored import StoredProgram
+from .target import Precision
 from .threads import states_for_one_thread
 
 __all__ = ["FAST_ENTRY", "can_wrap", "fast_function", "fast_wrapper"]
@@ -30,21 +32,6 @@ _VIEW_BYTES, _OBJ, _NDIM, _FORMAT, _SHAPE = 80, 8, 36, 40, 48
 _TYPE = 8  # struct PyObject (object.h): offset of the type
 _WRITABLE, _FORMAT_FLAG, _CONTIGUOUS = 0x1, 0x4, 0x8
 _METH_FASTCALL = 0x80
-_DECLARATIONS = (
-    "declare i32 @PyObject_GetBuffer(ptr, ptr, i32)",
-    "declare void @PyBuffer_Release(ptr)",
-    "declare double @PyFloat_AsDouble(ptr)",
-    "declare ptr @PyErr_Occurred()",
-    "declare void @PyErr_Clear()",
-    "declare void @Py_IncRef(ptr)",
-    "declare ptr @PyEval_SaveThread()",
-    "declare void @PyEval_RestoreThread(ptr)",
-    "declare ptr @PyTuple_GetItem(ptr, i64)",
-    "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
-    "@_Py_NoneStruct = external global i8",
-)
-#: Returns None.
-_NOTHING = ("  call void @Py_IncRef(ptr @_Py_NoneStruct)", "  ret ptr @_Py_NoneStruct")
 
 
 class _MethodDef(ctypes.Structure):
@@ -59,163 +46,129 @@ def fast_wrapper(program: Program | StoredProgram, entry: str, lanes: int, preci
     With one lane it takes one state. With several it takes arrays with one leading axis, of at least that many states and at
     most as many as one thread should do, that do not overlap; it runs them with the interpreter's lock released.
     """
-    wrapper = _Wrapper(program, lanes, precision, truth=truth)
-    return wrapper.text(entry)
+    return _Wrapper(program, lanes, precision, truth=truth).text(entry)
 
 
-class _Wrapper:
+class _Wrapper(Writer):
     """The writer of one wrapper."""
 
     def __init__(self, program: Program | StoredProgram, lanes: int, precision: Precision, *, truth: bool = False):
+        super().__init__(Module(1, precision))
         given = [] if truth else program.outputs
         self.arrays = [*given, *program.inputs]
-        self.outputs, self.truth = len(given), truth
-        self.batch = lanes > 1
-        self.lanes, self.precision = lanes, precision
+        self.outputs, self.truth, self.batch, self.lanes = len(given), truth, lanes > 1, lanes
         self.most = states_for_one_thread(program.operations.total())
+        self.states = ""  # how many a batch has
 
     def is_number(self, k: int) -> bool:
         """Inputs without axes are given as Python numbers, if it is for one state."""
         return not self.batch and k >= self.outputs and self.arrays[k].shape == ()
 
+    def member(self, kind: str, place: str, offset: int, unit: str = "i8") -> str:
+        """A member of a struct."""
+        return self.line(f"load {kind}, ptr {self.line(f'getelementptr {unit}, ptr {place}, i64 {offset}')}")
+
+    def require(self, condition: str, otherwise: str = "refuse") -> None:
+        """Goes on where a condition holds."""
+        going = self.label()
+        self.effect(f"br i1 {self.line(condition)}, label %{going}, label %{otherwise}")
+        self.start(going)
+
     def text(self, entry: str) -> str:
-        last = len(self.arrays)
-        lines = [*_DECLARATIONS, f"define ptr @{FAST_ENTRY}(ptr %self, ptr %args, i64 %given) nounwind {{", "entry:"]
-        if self.truth:
-            lines = ["declare ptr @PyBool_FromLong(i64)", *lines, f"  %truth = alloca {self.precision.name}"]
+        """The declarations, and the function."""
+        real, last = self.module.real, len(self.arrays)
+        numbers = [k for k in range(last) if self.is_number(k)]
+        places = {k: self.line(f"alloca {real}") for k in numbers}
+        views = {k: self.line(f"alloca [{_VIEW_BYTES} x i8], align 8") for k in range(last) if k not in places}
+        for view in views.values():  # releasing a view that was never filled does nothing
+            self.effect(f"store ptr null, ptr {self.line(f'getelementptr i8, ptr {view}, i64 {_OBJ}')}")
+        truth = [self.line(f"alloca {real}")] if self.truth else []
+        array = self.line("call ptr @PyTuple_GetItem(ptr %self, i64 3)")
+        self.require(f"icmp eq i64 %given, {last}")
         for k in range(last):
-            lines.append(f"  %view{k} = alloca [{_VIEW_BYTES} x i8], align 8")
-            lines.append(f"  %obj{k} = getelementptr i8, ptr %view{k}, i64 {_OBJ}")
-            lines.append(f"  store ptr null, ptr %obj{k}")  # releasing a view that was never filled does nothing
+            item = self.member("ptr", "%args", k, "ptr")
             if self.is_number(k):
-                lines.append(f"  %number{k} = alloca {self.precision.name}")
-        lines.append("  %array = call ptr @PyTuple_GetItem(ptr %self, i64 3)")
-        lines += [f"  %enough = icmp eq i64 %given, {last}", "  br i1 %enough, label %argument0, label %refuse"]
-        for k in range(last):
-            lines += [
-                f"argument{k}:",
-                f"  %slot{k} = getelementptr ptr, ptr %args, i64 {k}",
-                f"  %item{k} = load ptr, ptr %slot{k}",
-            ]
-            lines += self.number(k) if self.is_number(k) else self.buffer(k)
-        lines.append(f"argument{last}:")
-        lines += self.separate() if self.batch else []
-        order = (*range(self.outputs, last), *range(self.outputs))
-        data = [f"%{'number' if self.is_number(k) else 'data'}{k}" for k in order]
-        pointers = ", ".join(f"ptr {pointer}" for pointer in (*data, *(["%truth"] if self.truth else [])))
+                self.number(item, places[k])
+            else:
+                places[k] = self.buffer(k, item, views[k], array)
         if self.batch:
-            lines += [
-                "  %thread = call ptr @PyEval_SaveThread()",
-                f"  call void @{entry}(i64 %size0_0, {pointers})",
-                "  call void @PyEval_RestoreThread(ptr %thread)",
-            ]
+            self.separate(places)
+        pointers = [places[k] for k in (*range(self.outputs, last), *range(self.outputs))] + truth
+        thread = self.line("call ptr @PyEval_SaveThread()") if self.batch else ""
+        arguments = ", ".join(f"ptr {pointer}" for pointer in pointers)
+        self.effect(f"call void @{entry}(i64 {self.states if self.batch else 1}, {arguments})")
+        if self.batch:
+            self.effect(f"call void @PyEval_RestoreThread(ptr {thread})")
+        self.release(views.values())
+        if self.truth:
+            holds = self.line(f"fcmp une {real} {self.line(f'load {real}, ptr {truth[0]}')}, 0.0")
+            long = self.line(f"zext i1 {holds} to i64")
+            self.effect(f"ret ptr {self.line(f'call ptr @PyBool_FromLong(i64 {long})')}")
         else:
-            lines.append(f"  call void @{entry}(i64 1, {pointers})")
-        release = [f"  call void @PyBuffer_Release(ptr %view{k})" for k in range(last) if not self.is_number(k)]
-        lines += [*release, *(self.answer() if self.truth else _NOTHING)]
-        lines += ["failed:", "  call void @PyErr_Clear()", "  br label %refuse", "refuse:"]
-        lines += [
-            *release,
-            "  %fallback = call ptr @PyTuple_GetItem(ptr %self, i64 0)",
-            "  %other = call ptr @PyObject_Vectorcall(ptr %fallback, ptr %args, i64 %given, ptr null)",
-            "  ret ptr %other",
-            "}",
-        ]
-        return "\n".join(lines)
+            self.effect("call void @Py_IncRef(ptr @_Py_NoneStruct)")
+            self.effect("ret ptr @_Py_NoneStruct")
+        self.start("failed")
+        self.effect("call void @PyErr_Clear()")
+        self.effect("br label %refuse")
+        self.start("refuse")
+        self.release(views.values())
+        fallback = self.line("call ptr @PyTuple_GetItem(ptr %self, i64 0)")
+        other = self.line(f"call ptr @PyObject_Vectorcall(ptr {fallback}, ptr %args, i64 %given, ptr null)")
+        self.effect(f"ret ptr {other}")
+        text = self.framed(f"define ptr @{FAST_ENTRY}(ptr %self, ptr %args, i64 %given) nounwind")
+        declared = [line for line in declarations(text) if f"@{entry}(" not in line]
+        return "\n".join([*declared, "@_Py_NoneStruct = external global i8", text])
 
-    def answer(self) -> list[str]:
-        """Returns whether the result is not zero."""
-        return [
-            f"  %result = load {self.precision.name}, ptr %truth",
-            f"  %holds = fcmp une {self.precision.name} %result, 0.0",
-            "  %long = zext i1 %holds to i64",
-            "  %bool = call ptr @PyBool_FromLong(i64 %long)",
-            "  ret ptr %bool",
-        ]
+    def release(self, views: Iterable[str]) -> None:
+        """Gives the buffers back."""
+        for view in views:
+            self.effect(f"call void @PyBuffer_Release(ptr {view})")
 
-    def number(self, k: int) -> list[str]:
+    def number(self, item: str, place: str) -> None:
         """A Python number to a number in memory."""
-        lines = [f"  %value{k} = call double @PyFloat_AsDouble(ptr %item{k})"]
-        value = f"%value{k}"
-        if self.precision.name != "double":
-            lines.append(f"  %short{k} = fptrunc double {value} to {self.precision.name}")
-            value = f"%short{k}"
-        return [
-            *lines,
-            f"  store {self.precision.name} {value}, ptr %number{k}",
-            f"  %error{k} = call ptr @PyErr_Occurred()",
-            f"  %fine{k} = icmp eq ptr %error{k}, null",
-            f"  br i1 %fine{k}, label %argument{k + 1}, label %failed",
-        ]
+        value, real = self.line(f"call double @PyFloat_AsDouble(ptr {item})"), self.module.real
+        if real != "double":
+            value = self.line(f"fptrunc double {value} to {real}")
+        self.effect(f"store {real} {value}, ptr {place}")
+        self.require(f"icmp eq ptr {self.line('call ptr @PyErr_Occurred()')}, null", "failed")
 
-    def buffer(self, k: int) -> list[str]:
-        """The buffer of an array, not of a subclass that may mean more; its format, and its shape."""
+    def buffer(self, k: int, item: str, view: str, array: str) -> str:
+        """The address in the buffer of an array, not of a subclass that may mean more, if format and shape are right."""
         flags = _FORMAT_FLAG | _CONTIGUOUS | (_WRITABLE if k < self.outputs else 0)
+        self.require(f"icmp eq ptr {self.member('ptr', item, _TYPE)}, {array}")
+        status = self.line(f"call i32 @PyObject_GetBuffer(ptr {item}, ptr {view}, i32 {flags})")
+        self.require(f"icmp eq i32 {status}, 0", "failed")
+        letters = self.line(f"load i16, ptr {self.member('ptr', view, _FORMAT)}, align 1")  # one, and the end of the text
+        real = self.line(f"icmp eq i16 {letters}, {ord(self.module.precision.letter)}")
         shape = self.arrays[k].shape
-        expected: list[str] = [*(["%size0_0"] if self.batch else []), *(str(size) for size in shape)]
-        lines = [
-            f"  %typeat{k} = getelementptr i8, ptr %item{k}, i64 {_TYPE}",
-            f"  %type{k} = load ptr, ptr %typeat{k}",
-            f"  %plain{k} = icmp eq ptr %type{k}, %array",
-            f"  br i1 %plain{k}, label %buffer{k}, label %refuse",
-            f"buffer{k}:",
-            f"  %status{k} = call i32 @PyObject_GetBuffer(ptr %item{k}, ptr %view{k}, i32 {flags})",
-            f"  %got{k} = icmp eq i32 %status{k}, 0",
-            f"  br i1 %got{k}, label %check{k}, label %failed",
-            f"check{k}:",
-            f"  %formatat{k} = getelementptr i8, ptr %view{k}, i64 {_FORMAT}",
-            f"  %format{k} = load ptr, ptr %formatat{k}",
-            f"  %letters{k} = load i16, ptr %format{k}, align 1",
-            f"  %real{k} = icmp eq i16 %letters{k}, {ord(self.precision.letter)}",  # the letter and the end of the text
-            f"  %ndimat{k} = getelementptr i8, ptr %view{k}, i64 {_NDIM}",
-            f"  %ndim{k} = load i32, ptr %ndimat{k}",
-            f"  %axes{k} = icmp eq i32 %ndim{k}, {len(expected)}",
-            f"  %like{k} = and i1 %real{k}, %axes{k}",
-            f"  br i1 %like{k}, label %shape{k}, label %refuse",
-            f"shape{k}:",
-            f"  %data{k} = load ptr, ptr %view{k}",
-            f"  %shapeat{k} = getelementptr i8, ptr %view{k}, i64 {_SHAPE}",
-            f"  %sizes{k} = load ptr, ptr %shapeat{k}",
-        ]
+        axes = self.line(f"icmp eq i32 {self.member('i32', view, _NDIM)}, {len(shape) + self.batch}")
+        self.require(f"and i1 {real}, {axes}")
+        sizes = self.member("ptr", view, _SHAPE)
+        found = [self.member("i64", sizes, axis, "i64") for axis in range(len(shape) + self.batch)]
         same = "true"
-        for axis, size in enumerate(expected):
-            lines += [
-                f"  %sizeat{k}_{axis} = getelementptr i64, ptr %sizes{k}, i64 {axis}",
-                f"  %size{k}_{axis} = load i64, ptr %sizeat{k}_{axis}",
-                f"  %equal{k}_{axis} = icmp eq i64 %size{k}_{axis}, {size}",
-                f"  %same{k}_{axis} = and i1 {same}, %equal{k}_{axis}",
-            ]
-            same = f"%same{k}_{axis}"
-        if self.batch and k == 0:
-            lines += [
-                f"  %enoughstates = icmp uge i64 %size0_0, {self.lanes}",
-                f"  %fewstates = icmp ule i64 %size0_0, {self.most}",
-                "  %somestates = and i1 %enoughstates, %fewstates",
-                f"  %first = and i1 {same}, %somestates",
-            ]
-            same = "%first"
-        return [*lines, f"  br i1 {same}, label %argument{k + 1}, label %refuse"]
+        if self.batch and not k:
+            self.states = found[0]
+            enough = self.line(f"icmp uge i64 {self.states}, {self.lanes}")
+            few = self.line(f"icmp ule i64 {self.states}, {self.most}")
+            same = self.line(f"and i1 {enough}, {few}")
+        for size, wanted in zip(found, [*([self.states] if self.batch else []), *shape], strict=True):
+            equal = self.line(f"icmp eq i64 {size}, {wanted}")
+            same = self.line(f"and i1 {same}, {equal}")
+        self.require(f"and i1 {same}, true")
+        return self.line(f"load ptr, ptr {view}")
 
-    def separate(self) -> list[str]:
+    def separate(self, places: Mapping[int, str]) -> None:
         """Refuses outputs that overlap inputs: the last block of a batch reads states that were already written."""
-        lines = []
+        spans = []
         for k, array in enumerate(self.arrays):
-            lines += [
-                f"  %begin{k} = ptrtoint ptr %data{k} to i64",
-                f"  %bytes{k} = mul i64 %size0_0, {array.size * self.precision.bytes}",
-                f"  %end{k} = add i64 %begin{k}, %bytes{k}",
-            ]
+            begin = self.line(f"ptrtoint ptr {places[k]} to i64")
+            size = self.line(f"mul i64 {self.states}, {array.size * self.module.precision.bytes}")
+            spans.append((begin, self.line(f"add i64 {begin}, {size}")))
         apart = "true"
-        for o in range(self.outputs):
-            for i in range(self.outputs, len(self.arrays)):
-                lines += [
-                    f"  %after{o}_{i} = icmp uge i64 %begin{o}, %end{i}",
-                    f"  %before{o}_{i} = icmp uge i64 %begin{i}, %end{o}",
-                    f"  %clear{o}_{i} = or i1 %after{o}_{i}, %before{o}_{i}",
-                    f"  %apart{o}_{i} = and i1 {apart}, %clear{o}_{i}",
-                ]
-                apart = f"%apart{o}_{i}"
-        return [*lines, f"  br i1 {apart}, label %run, label %refuse", "run:"]
+        for (begin, end), (first, last) in itertools.product(spans[: self.outputs], spans[self.outputs :]):
+            after, before = self.line(f"icmp uge i64 {begin}, {last}"), self.line(f"icmp uge i64 {first}, {end}")
+            apart = self.line(f"and i1 {apart}, {self.line(f'or i1 {after}, {before}')}")
+        self.require(f"and i1 {apart}, true")
 
 
 def fast_function(code: Code, name: str, fallback: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,9 +21,8 @@ from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
 from .llvm import Entry, LazyEntry, write_module
 from .llvm.entries import Filling, SharedProgram
 from .llvm.plan import check_partition, line_partition
-from .llvm.writer import DOUBLE, Precision
 from .stored import StoredProgram, source_stamp
-from .target import Target, host
+from .target import DOUBLE, Precision, Target, host
 
 __all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "object_file", "pass_table"]
 
@@ -189,7 +188,7 @@ def pass_table() -> str:
 
 
 def _place(step: Pass) -> str:
-    """Where a pass is: "scalar.liveness.trim"."""
+    """Where a pass is: "scalar.passes.trim"."""
     return f"{step.run.__module__.removeprefix('kumitate.')}.{step.run.__qualname__}"
 
 

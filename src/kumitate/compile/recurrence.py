@@ -12,11 +12,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..scalar import Array, Program, under_way
-from .llvm.writer import DOUBLE
-from .pool import can_pool, run_blocks
 from .stored import StoredProgram, joint_key, traced
-from .target import host
-from .threads import thread_count
+from .target import DOUBLE, host
+from .threads import can_pool, run_blocks, thread_count
 
 if TYPE_CHECKING:
     from .engine import Code

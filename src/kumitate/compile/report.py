@@ -7,16 +7,13 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .engine import assembly
 from .llvm import ENTRY
 from .target import host
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["KernelReport", "Width", "report"]
 
@@ -79,13 +76,13 @@ def _cells(width: Width) -> tuple[str, ...]:
     return (*map(str, counts), origin, *times)
 
 
-def report(kernel: Kernel, *arrays: Any) -> KernelReport:
+def report(kernel: Any, *arrays: Any) -> KernelReport:
     """The report on a kernel at the widths compiled so far; if none, at one state and at the processor's width.
 
     LLVM writes its assembly text, which takes as long as compiling does.
 
     Args:
-        kernel: to look at.
+        kernel: the `Kernel` to look at.
         arrays: inputs as for a call, one state or a batch. With them, each width is timed for a tenth of a second, on as many
             copies of the states as make a run that a clock can see.
     """
@@ -116,7 +113,7 @@ def _counted(assembly_text: str) -> tuple[int, int, int]:
     return instructions, stores, loads
 
 
-def _times(kernel: Kernel, lanes: int, arrays: tuple[Any, ...]) -> tuple[float, float]:
+def _times(kernel: Any, lanes: int, arrays: tuple[Any, ...]) -> tuple[float, float]:
     """The fastest and the median time per state [s]."""
     rows, lead = kernel._checked(arrays)
     given = int(np.prod(lead))

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from ..scalar import Array, Program, maximum, minimum
 from ..scalar.operations import LIBRARY, OPERATIONS
+from . import tree
 from .expressions import Expressions, whole
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind, local, local_ints
 from .programs import apply, apply_at, at, by_name, over, program_of
 from .source import UNKNOWN, Source, kind_of
-from .tree import ArrayElement, ArraySlice, Constant, Expression, Fresh, Invoke, Length, Made, RunAt, RunProgram, TypedProcedure
 
 __all__ = ["Calling"]
 
@@ -45,23 +45,23 @@ def function_table() -> dict[Callable[..., Any], FunctionRow]:
 class Calling(Expressions):
     """Reads calls. `handed` are those of procedures, with where they stand; `written` arrays likewise."""
 
-    def __init__(self, source: Source, typed: TypedProcedure):
+    def __init__(self, source: Source, typed: tree.TypedProcedure):
         super().__init__(source, typed)
         self.functions = function_table()
-        self.handed: list[tuple[Invoke, ast.AST]] = []
-        self.written: list[tuple[Expression, ast.AST]] = []
+        self.handed: list[tuple[tree.Invoke, ast.AST]] = []
+        self.written: list[tuple[tree.Expression, ast.AST]] = []
 
-    def read_Call(self, node: ast.Call) -> Expression:
+    def read_Call(self, node: ast.Call) -> tree.Expression:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
             number = self.as_kind(self.number(node.func.value), INT, node)
             return self.operation(f"{node.func.attr}.i", [number], node)
         called = self.source.static(node.func)
         typed = getattr(called, "typed", None)
-        if isinstance(typed, TypedProcedure):
+        if isinstance(typed, tree.TypedProcedure):
             return self.invoke(typed, node)
         if isinstance(called, type) and isinstance(kind := kind_of(called), RecordKind):
             parts = self.arguments(node, list(zip(kind.names, kind.parts, strict=True)))
-            return Made(parts, kind)
+            return tree.Made(parts, kind)
         if called in (apply, over):
             return self.program(node, several=called is over)
         if called is apply_at:
@@ -79,7 +79,7 @@ class Calling(Expressions):
             "and functions of your own need @procedure"
         )  # fmt: skip
 
-    def function(self, row: FunctionRow, node: ast.Call) -> Expression:
+    def function(self, row: FunctionRow, node: ast.Call) -> tree.Expression:
         """A function that is an operation."""
         arguments = [self.number(argument) for argument in node.args]
         wanted = len(OPERATIONS[row.real].kinds) - 1
@@ -95,7 +95,7 @@ class Calling(Expressions):
             found = self.operation(name, [found, argument], node)
         return found
 
-    def conversion(self, called: Any, node: ast.Call) -> Expression:
+    def conversion(self, called: Any, node: ast.Call) -> tree.Expression:
         """`len`, `int`, `float`, `bool` of one argument."""
         if len(node.args) != 1 or node.keywords:
             raise self.source.fault(node, "takes one argument")
@@ -103,7 +103,7 @@ class Calling(Expressions):
             array = self.read(node.args[0])
             if not isinstance(array.kind, ArrayKind):
                 raise self.source.fault(node, f"{array.kind} has no length; arrays have one")
-            return whole(array.kind.shape[0]) if array.kind.shape[0] is not None else Length(array, INT)
+            return whole(array.kind.shape[0]) if array.kind.shape[0] is not None else tree.Length(array, INT)
         if called is bool:
             return self.condition(node.args[0])
         found = self.number(node.args[0])
@@ -111,14 +111,14 @@ class Calling(Expressions):
             return self.as_kind(found, FLOAT, node)
         return self.operation("int.f", [found], node) if found.kind == FLOAT else self.as_kind(found, INT, node)
 
-    def fresh(self, node: ast.Call, element: NumberKind) -> Expression:
+    def fresh(self, node: ast.Call, element: NumberKind) -> tree.Expression:
         """`local(6, 6)`: its sizes are constants."""
         sizes = [self.read(argument) for argument in node.args]
-        if not sizes or node.keywords or not all(isinstance(s, Constant) and s.kind == INT and s.value > 0 for s in sizes):
+        if not sizes or node.keywords or not all(isinstance(s, tree.Constant) and s.kind == INT and s.value > 0 for s in sizes):
             raise self.source.fault(node, "sizes of local arrays are constants above 0; larger arrays are arguments")
-        return Fresh(ArrayKind(element, tuple(size.value for size in sizes if isinstance(size, Constant))))
+        return tree.Fresh(ArrayKind(element, tuple(size.value for size in sizes if isinstance(size, tree.Constant))))
 
-    def arguments(self, node: ast.Call, parameters: Sequence[tuple[str, Kind]]) -> tuple[Expression, ...]:
+    def arguments(self, node: ast.Call, parameters: Sequence[tuple[str, Kind]]) -> tuple[tree.Expression, ...]:
         """The arguments of a call in the order of the parameters."""
         given = dict(zip((name for name, _ in parameters), node.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
@@ -127,7 +127,7 @@ class Calling(Expressions):
             raise self.source.fault(node, f"takes {len(parameters)} arguments ({names})")
         return tuple(self.as_kind(self.read(given[name]), kind, given[name]) for name, kind in parameters)
 
-    def program(self, node: ast.Call, *, several: bool) -> Expression:
+    def program(self, node: ast.Call, *, several: bool) -> tree.Expression:
         """A call of a traced program: `apply(program, …)`, or `over(program, count, …)`."""
         usage = "over(program, count, arrays…)" if several else "apply(program, rows…)"
         if node.keywords or len(node.args) < 1 + several:
@@ -146,7 +146,7 @@ class Calling(Expressions):
             found.append((rows, index))
             if k >= len(program.inputs):
                 self.written.append((rows, part))
-        return RunProgram(program, count, tuple(found), self.source.site(node))
+        return tree.RunProgram(program, count, tuple(found), self.source.site(node))
 
     def by_name(self, program: Program, nodes: Sequence[ast.expr], node: ast.Call) -> list[ast.expr]:
         """What is handed to each array of a program."""
@@ -170,12 +170,12 @@ class Calling(Expressions):
         parts = [(argument, names(argument)) for argument in nodes]
         return by_name(program, parts, field, lambda part, rule: self.source.fault(part or node, rule))
 
-    def located(self, node: ast.Call) -> Expression:
+    def located(self, node: ast.Call) -> tree.Expression:
         """A call of a program by its address: `apply_at(address, (inputs…), (outputs…))`."""
         parts = node.args[1:]
         if node.keywords or len(node.args) != 3 or not all(isinstance(part, ast.Tuple) for part in parts):
             raise self.source.fault(node, "is called as apply_at(address, (inputs…), (outputs…))")
-        found: list[Expression] = []
+        found: list[tree.Expression] = []
         inputs, outputs = (part.elts for part in parts if isinstance(part, ast.Tuple))
         for part in (*inputs, *outputs):
             value = self.read(part)
@@ -185,9 +185,11 @@ class Calling(Expressions):
                 raise self.source.fault(part, f"is {value.kind}; programs read and write arrays of floats")
             found.append(value)
         self.written += [(found[len(inputs) + k], part) for k, part in enumerate(outputs)]
-        return RunAt(self.as_kind(self.number(node.args[0]), INT, node), tuple(found), self.source.site(node))
+        return tree.RunAt(self.as_kind(self.number(node.args[0]), INT, node), tuple(found), self.source.site(node))
 
-    def rows(self, array: Array, node: ast.expr, *, several: bool, is_input: bool) -> tuple[Expression, Expression | None]:
+    def rows(
+        self, array: Array, node: ast.expr, *, several: bool, is_input: bool
+    ) -> tuple[tree.Expression, tree.Expression | None]:
         """What a program reads or writes, and the list that chooses its rows."""
         index = None
         if isinstance(node, ast.Call) and self.source.static(node.func) is at:
@@ -208,22 +210,22 @@ class Calling(Expressions):
             raise self.source.fault(node, f"is {kind}; {array.name} of the program needs {wanted}")
         return found, index
 
-    def one_row(self, array: Array, node: ast.Call, *, is_input: bool) -> Expression:
+    def one_row(self, array: Array, node: ast.Call, *, is_input: bool) -> tree.Expression:
         """`at(rows, k)` of one evaluation: row k, a number for an input without axes."""
         row = self.place(self.read(node.args[0]), [node.args[1]], node)
-        if isinstance(row, ArrayElement) and row.kind == FLOAT and not array.shape:
+        if isinstance(row, tree.ArrayElement) and row.kind == FLOAT and not array.shape:
             if is_input:
                 return row
             after = self.operation("add.i", [row.indices[0], whole(1)], node)
-            return ArraySlice(row.array, row.indices[0], after, ArrayKind(FLOAT, (1,)), row.site)
+            return tree.ArraySlice(row.array, row.indices[0], after, ArrayKind(FLOAT, (1,)), row.site)
         if not isinstance(row.kind, ArrayKind) or row.kind.element != FLOAT or row.kind.shape != array.shape:
             wanted = ArrayKind(FLOAT, (None, *array.shape))
             raise self.source.fault(node, f"has rows of {row.kind}; {array.name} of the program needs those of {wanted}")
         return row
 
-    def invoke(self, typed: TypedProcedure, node: ast.Call) -> Expression:
+    def invoke(self, typed: tree.TypedProcedure, node: ast.Call) -> tree.Expression:
         """A call of another procedure."""
-        made = Invoke(typed, self.arguments(node, typed.parameters), typed.result, self.source.site(node))
+        made = tree.Invoke(typed, self.arguments(node, typed.parameters), typed.result, self.source.site(node))
         if typed not in self.typed.calls:
             self.typed.calls.append(typed)
         self.handed.append((made, node))

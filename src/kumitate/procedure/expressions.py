@@ -10,22 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..scalar.operations import OPERATIONS
+from . import tree
 from .kinds import BOOL, FLOAT, INT, LETTERS, ArrayKind, Kind, NumberKind, RecordKind
 from .source import UNKNOWN, Source
-from .tree import (
-    ArrayElement,
-    ArrayRow,
-    ArraySlice,
-    Chosen,
-    Constant,
-    Expression,
-    Length,
-    Local,
-    Made,
-    Member,
-    Operation,
-    TypedProcedure,
-)
 
 __all__ = ["Expressions", "whole"]
 
@@ -38,12 +25,12 @@ _COMPARED = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "
 #: Operations that are computed here where their operands are constants.
 _FOLDED = {"add.i", "sub.i", "mul.i", "neg.i", "neg", "shl.i", "floordiv.i"}
 _LARGEST_POWER = 4
-_TRUE, _FALSE = Constant(True, BOOL), Constant(False, BOOL)
+_TRUE, _FALSE = tree.Constant(True, BOOL), tree.Constant(False, BOOL)
 
 
-def whole(value: int) -> Constant:
+def whole(value: int) -> tree.Constant:
     """An integer."""
-    return Constant(value, INT)
+    return tree.Constant(value, INT)
 
 
 class Expressions:
@@ -55,12 +42,12 @@ class Expressions:
         assigned: the names that have a value here on every path; None where no path leads.
     """
 
-    def __init__(self, source: Source, typed: TypedProcedure):
+    def __init__(self, source: Source, typed: tree.TypedProcedure):
         self.source, self.typed = source, typed
         self.assigned: set[str] | None = set()
 
     # --- one expression -----------------------------------------------------------------------------------------------
-    def read(self, node: ast.expr) -> Expression:
+    def read(self, node: ast.expr) -> tree.Expression:
         """The typed form of an expression."""
         value = self.source.static(node)
         if value is not UNKNOWN:
@@ -68,24 +55,24 @@ class Expressions:
         method = getattr(self, f"read_{type(node).__name__}", None)
         if method is None:
             raise self.source.fault(node, f"{type(node).__name__} is not an expression of procedures; see kumitate.procedure")
-        found: Expression = method(node)
+        found: tree.Expression = method(node)
         return found
 
-    def constant(self, node: ast.AST, value: Any) -> Constant:
+    def constant(self, node: ast.AST, value: Any) -> tree.Constant:
         """A value from outside of the function."""
         if isinstance(value, bool | np.bool_):
-            return Constant(bool(value), BOOL)
+            return tree.Constant(bool(value), BOOL)
         if isinstance(value, int | np.integer):
             if not -(2**63) <= value < 2**63:
                 raise self.source.fault(node, f"{value} has more than 64 bits; integers are from -2**63 to 2**63 - 1")
             return whole(int(value))
         if isinstance(value, float | np.floating):
-            return Constant(float(value), FLOAT)
+            return tree.Constant(float(value), FLOAT)
         if isinstance(value, tuple | np.ndarray) and not hasattr(value, "_fields"):
             array = np.array(value)
             if array.size and array.dtype.kind in "fi":
                 element = FLOAT if array.dtype.kind == "f" else INT
-                return Constant(
+                return tree.Constant(
                     array.astype(float if element == FLOAT else np.int64).tolist(), ArrayKind(element, array.shape, True)
                 )
         raise self.source.fault(
@@ -93,20 +80,20 @@ class Expressions:
             "numbers, and tuples or arrays of numbers"
         )  # fmt: skip
 
-    def read_Constant(self, node: ast.Constant) -> Expression:
+    def read_Constant(self, node: ast.Constant) -> tree.Expression:
         return self.constant(node, node.value)
 
-    def read_Name(self, node: ast.Name) -> Expression:
+    def read_Name(self, node: ast.Name) -> tree.Expression:
         kind = self.typed.names.get(node.id)
         if kind is None or (self.assigned is not None and node.id not in self.assigned):
             raise self.source.fault(node, f"{node.id} may have no value here; give it one before, on every path")
-        return Local(node.id, kind)
+        return tree.Local(node.id, kind)
 
-    def read_Tuple(self, node: ast.Tuple) -> Expression:
+    def read_Tuple(self, node: ast.Tuple) -> tree.Expression:
         parts = tuple(self.read(part) for part in node.elts)
-        return Made(parts, RecordKind(tuple(part.kind for part in parts)))
+        return tree.Made(parts, RecordKind(tuple(part.kind for part in parts)))
 
-    def read_Attribute(self, node: ast.Attribute) -> Expression:
+    def read_Attribute(self, node: ast.Attribute) -> tree.Expression:
         record = self.read(node.value)
         if not isinstance(record.kind, RecordKind) or node.attr not in record.kind.names:
             fields = record.kind.names if isinstance(record.kind, RecordKind) else ()
@@ -115,27 +102,27 @@ class Expressions:
             )
             raise self.source.fault(node, f"{record.kind} has no {node.attr}; {known}")
         position = record.kind.names.index(node.attr)
-        return Member(record, position, record.kind.parts[position])
+        return tree.Member(record, position, record.kind.parts[position])
 
     # --- arithmetic ---------------------------------------------------------------------------------------------------
-    def operation(self, name: str, arguments: Sequence[Expression], node: ast.AST) -> Expression:
+    def operation(self, name: str, arguments: Sequence[tree.Expression], node: ast.AST) -> tree.Expression:
         """A row of the table; of constants, its value."""
-        if name in _FOLDED and all(isinstance(a, Constant) for a in arguments):
-            values = [a.value for a in arguments if isinstance(a, Constant)]
+        if name in _FOLDED and all(isinstance(a, tree.Constant) for a in arguments):
+            values = [a.value for a in arguments if isinstance(a, tree.Constant)]
             meaning = OPERATIONS[name].meaning
             if meaning and not (name == "floordiv.i" and values[1] == 0) and not (name == "shl.i" and not 0 <= values[1] < 64):
                 return self.constant(node, meaning(*values))
         kind = LETTERS[OPERATIONS[name].kinds[-1]]
-        return Operation(name, tuple(arguments), kind, self.source.site(node))
+        return tree.Operation(name, tuple(arguments), kind, self.source.site(node))
 
-    def number(self, node: ast.expr) -> Expression:
+    def number(self, node: ast.expr) -> tree.Expression:
         """An expression that is a number."""
         found = self.read(node)
         if not isinstance(found.kind, NumberKind):
             raise self.source.fault(node, f"is {found.kind}, not a number; name an element, as in x[i]")
         return found
 
-    def as_kind(self, found: Expression, kind: Kind, node: ast.AST) -> Expression:
+    def as_kind(self, found: tree.Expression, kind: Kind, node: ast.AST) -> tree.Expression:
         """The same value as another kind: an int as a float, a bool as an int, an array of fixed shape as one of any length."""
         given = found.kind
         if given == kind:
@@ -143,20 +130,25 @@ class Expressions:
         if (given, kind) == (BOOL, INT):
             return self.operation("int.b", [found], node)
         if kind == FLOAT and given in (INT, BOOL):
-            if isinstance(found, Constant):
-                return Constant(float(found.value), FLOAT)
+            if isinstance(found, tree.Constant):
+                return tree.Constant(float(found.value), FLOAT)
             return self.operation("float.i", [self.as_kind(found, INT, node)], node)
         if isinstance(given, ArrayKind) and isinstance(kind, ArrayKind) and given.element == kind.element:
             if given.shape == kind.shape:
                 return found
             if given.row == kind.row and not kind.is_fixed:
-                return ArraySlice(found, whole(0), None, kind, self.source.site(node))
-        if isinstance(found, Made) and isinstance(kind, RecordKind) and len(found.parts) == len(kind.parts) and not kind.names:
-            return Made(tuple(self.as_kind(a, b, node) for a, b in zip(found.parts, kind.parts, strict=True)), kind)
+                return tree.ArraySlice(found, whole(0), None, kind, self.source.site(node))
+        if (
+            isinstance(found, tree.Made)
+            and isinstance(kind, RecordKind)
+            and len(found.parts) == len(kind.parts)
+            and not kind.names
+        ):
+            return tree.Made(tuple(self.as_kind(a, b, node) for a, b in zip(found.parts, kind.parts, strict=True)), kind)
         hint = "; write int(...) to drop the fraction" if (given, kind) == (FLOAT, INT) else ""
         raise self.source.fault(node, f"is {given}, where {kind} is needed{hint}")
 
-    def condition(self, node: ast.expr) -> Expression:
+    def condition(self, node: ast.expr) -> tree.Expression:
         """An expression that is true or false; an int is true if it is not 0."""
         found = self.number(node)
         if found.kind == INT:
@@ -165,12 +157,12 @@ class Expressions:
             raise self.source.fault(node, "is a float, where true or false is needed; compare it, as in x != 0.0")
         return found
 
-    def joined(self, a: Expression, b: Expression, node: ast.AST) -> tuple[Expression, Expression, str]:
+    def joined(self, a: tree.Expression, b: tree.Expression, node: ast.AST) -> tuple[tree.Expression, tree.Expression, str]:
         """Two numbers as floats or, if both are integers, as integers; and how names of operations on them end."""
         kind = FLOAT if FLOAT in (a.kind, b.kind) else INT
         return self.as_kind(a, kind, node), self.as_kind(b, kind, node), "" if kind == FLOAT else ".i"
 
-    def binary(self, op: ast.operator, a: Expression, b: Expression, node: ast.AST) -> Expression:
+    def binary(self, op: ast.operator, a: tree.Expression, b: tree.Expression, node: ast.AST) -> tree.Expression:
         """The value of `a op b`."""
         for side in (a, b):
             if not isinstance(side.kind, NumberKind):
@@ -193,20 +185,20 @@ class Expressions:
             return self.operation(f"{_WHOLE[symbol]}.i", [self.as_kind(a, INT, node), self.as_kind(b, INT, node)], node)
         raise self.source.fault(node, "is not an operation of procedures; write loops over elements")
 
-    def power(self, a: Expression, b: Expression, node: ast.AST) -> Expression:
+    def power(self, a: tree.Expression, b: tree.Expression, node: ast.AST) -> tree.Expression:
         """A small constant power, by products; of floats only the square, as a library's cube rounds once instead of twice."""
         most = 2 if a.kind == FLOAT else _LARGEST_POWER
-        if not isinstance(b, Constant) or b.kind != INT or not 1 <= b.value <= most:
+        if not isinstance(b, tree.Constant) or b.kind != INT or not 1 <= b.value <= most:
             raise self.source.fault(node, f"powers of {a.kind} are constants from 1 to {most}; write products, or math.exp")
         found = a
         for _ in range(b.value - 1):
             found = self.binary(ast.Mult(), found, a, node)
         return found
 
-    def read_BinOp(self, node: ast.BinOp) -> Expression:
+    def read_BinOp(self, node: ast.BinOp) -> tree.Expression:
         return self.binary(node.op, self.read(node.left), self.read(node.right), node)
 
-    def read_UnaryOp(self, node: ast.UnaryOp) -> Expression:
+    def read_UnaryOp(self, node: ast.UnaryOp) -> tree.Expression:
         if isinstance(node.op, ast.Not):
             return self.operation("not", [self.condition(node.operand)], node)
         found = self.number(node.operand)
@@ -218,43 +210,43 @@ class Expressions:
             return self.operation("invert.i", [self.as_kind(found, INT, node)], node)
         return self.operation("neg" if found.kind == FLOAT else "neg.i", [found], node)
 
-    def read_Compare(self, node: ast.Compare) -> Expression:
+    def read_Compare(self, node: ast.Compare) -> tree.Expression:
         sides = [self.number(side) for side in (node.left, *node.comparators)]
         for side, between in zip(sides[1:-1], node.comparators[:-1], strict=True):
             if any(isinstance(part, ast.Call) for part in ast.walk(between)):
                 raise self.source.fault(between, f"is {side.kind} between two comparisons and is computed once; name it before")
-        found: Expression | None = None
+        found: tree.Expression | None = None
         for k, op in enumerate(node.ops):
             if type(op) not in _COMPARED:
                 raise self.source.fault(node, "is not a comparison of procedures; they have < <= > >= == !=")
             a, b, ending = self.joined(sides[k], sides[k + 1], node)
             one = self.operation(f"{_COMPARED[type(op)]}{ending}", [a, b], node)
-            found = one if found is None else Chosen(found, one, _FALSE, BOOL)
+            found = one if found is None else tree.Chosen(found, one, _FALSE, BOOL)
         assert found is not None
         return found
 
-    def read_BoolOp(self, node: ast.BoolOp) -> Expression:
+    def read_BoolOp(self, node: ast.BoolOp) -> tree.Expression:
         found = self.condition(node.values[-1])
         for value in reversed(node.values[:-1]):
             first = self.condition(value)
             both = isinstance(node.op, ast.And)
-            found = Chosen(first, found, _FALSE, BOOL) if both else Chosen(first, _TRUE, found, BOOL)
+            found = tree.Chosen(first, found, _FALSE, BOOL) if both else tree.Chosen(first, _TRUE, found, BOOL)
         return found
 
-    def read_IfExp(self, node: ast.IfExp) -> Expression:
+    def read_IfExp(self, node: ast.IfExp) -> tree.Expression:
         condition, then, other = self.condition(node.test), self.read(node.body), self.read(node.orelse)
         if isinstance(then.kind, NumberKind) and isinstance(other.kind, NumberKind) and then.kind != other.kind:
             then, other, _ = self.joined(then, other, node)
-        return Chosen(condition, then, self.as_kind(other, then.kind, node.orelse), then.kind)
+        return tree.Chosen(condition, then, self.as_kind(other, then.kind, node.orelse), then.kind)
 
     # --- elements, rows and slices of arrays ---------------------------------------------------------------------------
-    def read_Subscript(self, node: ast.Subscript) -> Expression:
+    def read_Subscript(self, node: ast.Subscript) -> tree.Expression:
         base = self.read(node.value)
         written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if isinstance(base.kind, RecordKind):
             chosen = self.read(written[0])
-            if len(written) == 1 and isinstance(chosen, Constant) and 0 <= chosen.value < len(base.kind.parts):
-                return Member(base, chosen.value, base.kind.parts[chosen.value])
+            if len(written) == 1 and isinstance(chosen, tree.Constant) and 0 <= chosen.value < len(base.kind.parts):
+                return tree.Member(base, chosen.value, base.kind.parts[chosen.value])
             raise self.source.fault(node, f"an index of a tuple is a number from 0 to {len(base.kind.parts) - 1}")
         if not isinstance(base.kind, ArrayKind):
             raise self.source.fault(node, f"{base.kind} has no elements")
@@ -265,17 +257,17 @@ class Expressions:
             return self.part(base, last, node)
         return self.place(base, written, node)
 
-    def place(self, base: Expression, written: Sequence[ast.expr], node: ast.AST) -> Expression:
+    def place(self, base: tree.Expression, written: Sequence[ast.expr], node: ast.AST) -> tree.Expression:
         """What indices choose: an element, or a row."""
         assert isinstance(base.kind, ArrayKind)
         if len(written) > len(base.kind.shape):
             raise self.source.fault(node, f"{base.kind} has {len(base.kind.shape)} axes, and there are {len(written)} indices")
         indices = tuple(self.index(base, axis, part) for axis, part in enumerate(written))
         kind = base.kind.after(len(indices))
-        made = ArrayRow if isinstance(kind, ArrayKind) else ArrayElement
+        made = tree.ArrayRow if isinstance(kind, ArrayKind) else tree.ArrayElement
         return made(base, indices, kind, self.source.site(node))
 
-    def index(self, base: Expression, axis: int, node: ast.expr) -> Expression:
+    def index(self, base: tree.Expression, axis: int, node: ast.expr) -> tree.Expression:
         """One index; a constant one is checked, and counted from the end if it is negative."""
         if isinstance(node, ast.Slice):
             raise self.source.fault(node.lower or node.upper or ast.Constant(None, lineno=1), "a slice is the last index only")
@@ -285,15 +277,15 @@ class Expressions:
         found = self.as_kind(found, INT, node)
         assert isinstance(base.kind, ArrayKind)
         size = base.kind.shape[axis]
-        if isinstance(found, Constant):
+        if isinstance(found, tree.Constant):
             if size is None:
-                return found if found.value >= 0 else self.operation("add.i", [Length(base, INT), found], node)
+                return found if found.value >= 0 else self.operation("add.i", [tree.Length(base, INT), found], node)
             if not -size <= found.value < size:
                 raise self.source.fault(node, f"index {found.value} of an axis of {size} elements")
             return whole(found.value % size)
         return found
 
-    def part(self, base: Expression, cut: ast.Slice, node: ast.AST) -> Expression:
+    def part(self, base: tree.Expression, cut: ast.Slice, node: ast.AST) -> tree.Expression:
         """`x[a:b]`: of fixed shape if both are constants."""
         assert isinstance(base.kind, ArrayKind)
         if cut.step is not None:
@@ -304,12 +296,12 @@ class Expressions:
         if stop is None and size is not None:
             stop = whole(size)
         length = None
-        if isinstance(start, Constant) and isinstance(stop, Constant):
+        if isinstance(start, tree.Constant) and isinstance(stop, tree.Constant):
             length = stop.value - start.value
         for end in (start, stop):
-            if isinstance(end, Constant) and (end.value < 0 or (size is not None and end.value > size)):
+            if isinstance(end, tree.Constant) and (end.value < 0 or (size is not None and end.value > size)):
                 raise self.source.fault(node, f"{end.value} is not an end of an array of {size or 'any number of'} rows")
         if length is not None and length < 0:
             raise self.source.fault(node, "the slice ends before it begins")
         kind = replace(base.kind, shape=(length, *base.kind.shape[1:]))
-        return ArraySlice(base, start, stop, kind, self.source.site(node))
+        return tree.ArraySlice(base, start, stop, kind, self.source.site(node))

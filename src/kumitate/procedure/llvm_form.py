@@ -13,8 +13,8 @@ from ..compile.llvm.entries import inlined
 from ..compile.llvm.writer import Module, Writer, exact
 from ..scalar import Program
 from ..scalar.operations import OPERATIONS
+from . import tree
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
-from .tree import ArrayElement, Constant, Counting, Expression, Old, Operation, Set, SetElement, Site, TypedProcedure
 from .vectors import depends, loops_side_by_side
 from .walk import ProcedureWriter, procedure_family
 
@@ -42,16 +42,16 @@ class LlvmText:
         inlined: the names of those that are written here, or None for programs that are too long for it.
     """
 
-    def __init__(self, typed: TypedProcedure, *, checked: bool = False):
+    def __init__(self, typed: tree.TypedProcedure, *, checked: bool = False):
         self.checked = checked
-        self.sites: list[tuple[Site, str]] = []
+        self.sites: list[tuple[tree.Site, str]] = []
         self.module = Module(1)
         self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
         self.inlined: dict[Program, str | None] = {}
         self.loops = 0
         family = procedure_family(typed)
         self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
-        self.needs: dict[TypedProcedure, list[int]] = {}
+        self.needs: dict[tree.TypedProcedure, list[int]] = {}
         self.module.functions += [LlvmFunction(one, self).text() for one in family]
         self.module.functions.append(self._entry(typed))
         self.module.further = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
@@ -63,7 +63,7 @@ class LlvmText:
         types = [LLVM_TYPES[leaf] for leaf in kind.leaves]
         return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
 
-    def _entry(self, typed: TypedProcedure) -> str:
+    def _entry(self, typed: tree.TypedProcedure) -> str:
         """The function that takes a block of words."""
         lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
         results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
@@ -129,7 +129,7 @@ class _Count:
 class LlvmFunction(ProcedureWriter, Writer):
     """Writes one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
 
-    def __init__(self, typed: TypedProcedure, whole: LlvmText):
+    def __init__(self, typed: tree.TypedProcedure, whole: LlvmText):
         ProcedureWriter.__init__(self, typed, whole.names, whole.needs, checked=whole.checked)
         Writer.__init__(self, whole.module)
         self.whole = whole
@@ -165,7 +165,7 @@ class LlvmFunction(ProcedureWriter, Writer):
             return exact(value)
         return str(int(value)) if kind == INT else str(bool(value)).lower()
 
-    def table(self, constant: Constant) -> str:
+    def table(self, constant: tree.Constant) -> str:
         kind = constant.kind
         assert isinstance(kind, ArrayKind)
         return self.module.array(self._nested(constant.value, kind.shape, kind.element))
@@ -177,7 +177,7 @@ class LlvmFunction(ProcedureWriter, Writer):
         return f"{_rows(shape, element)} [{parts}]"
 
     def operation(self, name: str, operands: Sequence[str]) -> str:
-        return self.compute(self.module.typed(OPERATIONS[name], "" if self.checked else " contract"), operands)
+        return self.operate(self.module.typed(OPERATIONS[name], "" if self.checked else " contract"), operands)
 
     def variable(self, leaf: str, name: str) -> str:
         self.count += 1
@@ -219,7 +219,7 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.effect(f"call void @llvm.memset.p0.i64(ptr align 64 {made}, i8 0, i64 {size}, i1 false)")
         return made
 
-    def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> list[str]:
+    def invoke(self, called: tree.TypedProcedure, arguments: Sequence[str]) -> list[str]:
         leaves = [leaf for _, kind in called.parameters for leaf in kind.leaves]
         types = [LLVM_TYPES[leaves[k]] for k in self.needs[called]]
         given = [f"{kind} {argument}" for kind, argument in zip(types, arguments, strict=True)]
@@ -239,16 +239,16 @@ class LlvmFunction(ProcedureWriter, Writer):
         return found
 
     # --- several passes of a loop at once -----------------------------------------------------------------------------
-    def write_Counting(self, node: Counting) -> None:
+    def write_Counting(self, node: tree.Counting) -> None:
         count = self.side_by_side.get(id(node))
         if count is None:
             super().write_Counting(node)
             return
         start = self.value(node.start)[0]
         for statement in node.body:
-            assert isinstance(statement, Set)
+            assert isinstance(statement, tree.Set)
             (place,) = statement.targets
-            assert isinstance(place, SetElement)
+            assert isinstance(place, tree.SetElement)
             pointer = self.first_of(place, start)
             if place.updated:
                 self.old = self.line(f"load <{count} x double>, ptr {pointer}, align 8")
@@ -257,24 +257,26 @@ class LlvmFunction(ProcedureWriter, Writer):
         for variable in self.kept(node.name, INT):
             self.put(variable, "int", str(int(start) + count - 1))
 
-    def first_of(self, place: ArrayElement | SetElement, start: str) -> str:
+    def first_of(self, place: tree.ArrayElement | tree.SetElement, start: str) -> str:
         """The address of the element of the first pass."""
         kind = place.array.kind
         assert isinstance(kind, ArrayKind)
         indices = [self.value(index)[0] for index in place.indices[:-1]]
         return self.address(self.address_of(place.array), kind, [*indices, start])
 
-    def several(self, node: Expression, name: str, start: str, count: int) -> str:
+    def several(self, node: tree.Expression, name: str, start: str, count: int) -> str:
         """The values of an expression in all passes."""
-        if isinstance(node, Old):
+        if isinstance(node, tree.Old):
             return self.old
-        if not depends(node, name) and not (isinstance(node, Operation) and any(isinstance(a, Old) for a in node.arguments)):
+        if not depends(node, name) and not (
+            isinstance(node, tree.Operation) and any(isinstance(a, tree.Old) for a in node.arguments)
+        ):
             return self.spread(self.value(node)[0], "double", count)
-        if isinstance(node, ArrayElement):
+        if isinstance(node, tree.ArrayElement):
             return self.line(f"load <{count} x double>, ptr {self.first_of(node, start)}, align 8")
-        assert isinstance(node, Operation)
+        assert isinstance(node, tree.Operation)
         operands = [self.several(argument, name, start, count) for argument in node.arguments]
-        return self.compute(self.module.wide(count).typed(OPERATIONS[node.name], " contract"), operands)
+        return self.operate(self.module.wide(count).typed(OPERATIONS[node.name], " contract"), operands)
 
     # --- traced programs ----------------------------------------------------------------------------------------------
     def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
@@ -386,7 +388,7 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.effect(f"ret {result} {value}" if values else "ret void")
         self.start(self.label())
 
-    def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
+    def check(self, condition: str, site: tree.Site, what: str, values: Sequence[str]) -> None:
         self.whole.sites.append((site, what))
         failed, going = self.label(), self.label()
         self.effect(f"br i1 {condition}, label %{going}, label %{failed}")

@@ -7,36 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from . import tree
 from .calling import Calling
 from .expressions import whole
 from .kinds import INT, NOTHING, RecordKind
 from .source import Source
-from .tree import (
-    CONSTANT,
-    Again,
-    ArrayElement,
-    Constant,
-    Counting,
-    Expression,
-    Leave,
-    Local,
-    Made,
-    Member,
-    Old,
-    Repeat,
-    Return,
-    Set,
-    SetElement,
-    Statement,
-    TypedProcedure,
-    When,
-    roots,
-)
 
 __all__ = ["read_procedure"]
 
 
-def read_procedure(function: Callable[..., Any]) -> TypedProcedure:
+def read_procedure(function: Callable[..., Any]) -> tree.TypedProcedure:
     """The typed tree of a function.
 
     Raises:
@@ -44,7 +24,7 @@ def read_procedure(function: Callable[..., Any]) -> TypedProcedure:
     """
     source = Source(function)
     parameters, result = source.signature()
-    typed = TypedProcedure(function.__name__, parameters, result)
+    typed = tree.TypedProcedure(function.__name__, parameters, result)
     reader = _Statements(source, typed)
     typed.names.update(parameters)
     typed.assignments.update(list(typed.names))
@@ -59,14 +39,14 @@ def read_procedure(function: Callable[..., Any]) -> TypedProcedure:
 class _Statements(Calling):
     """Reads the statements of one procedure."""
 
-    def __init__(self, source: Source, typed: TypedProcedure):
+    def __init__(self, source: Source, typed: tree.TypedProcedure):
         super().__init__(source, typed)
         self.leaving: list[list[set[str] | None]] = []  # of each loop around: what has a value where it is left
         self.again: list[list[set[str] | None]] = []  # likewise where its next pass begins
 
-    def block(self, body: Sequence[ast.stmt]) -> tuple[Statement, ...]:
+    def block(self, body: Sequence[ast.stmt]) -> tuple[tree.Statement, ...]:
         """The statements of a block."""
-        found: list[Statement] = []
+        found: list[tree.Statement] = []
         for node in body:
             method = getattr(self, f"read_{type(node).__name__}", None)
             if method is None:
@@ -79,12 +59,12 @@ class _Statements(Calling):
     def read_Pass(self, node: ast.Pass) -> None:
         return None
 
-    def read_Expr(self, node: ast.Expr) -> Statement | None:
+    def read_Expr(self, node: ast.Expr) -> tree.Statement | None:
         if isinstance(node.value, ast.Constant):  # a docstring
             return None
-        return Set((), self.read(node.value))
+        return tree.Set((), self.read(node.value))
 
-    def read_Assign(self, node: ast.Assign) -> Statement:
+    def read_Assign(self, node: ast.Assign) -> tree.Statement:
         if len(node.targets) != 1:
             raise self.source.fault(node, "gives a value to several names; write one assignment each")
         value = self.read(node.value)
@@ -93,22 +73,22 @@ class _Statements(Calling):
         targets = node.targets[0].elts
         if not isinstance(value.kind, RecordKind) or len(value.kind.parts) != len(targets):
             raise self.source.fault(node, f"gives {value.kind} to {len(targets)} targets")
-        if isinstance(value, Made):
+        if isinstance(value, tree.Made):
             return self.assign(targets, value.parts, node)
-        made = self.assign(targets, [Member(value, k, part) for k, part in enumerate(value.kind.parts)], node)
+        made = self.assign(targets, [tree.Member(value, k, part) for k, part in enumerate(value.kind.parts)], node)
         if value.kind.parts != tuple(target.kind for target in made.targets):
             raise self.source.fault(node, f"gives {value.kind} to names of other kinds; use other names")
-        return Set(made.targets, value)
+        return tree.Set(made.targets, value)
 
-    def assign(self, targets: Sequence[ast.expr], values: Sequence[Expression], node: ast.stmt) -> Set:
+    def assign(self, targets: Sequence[ast.expr], values: Sequence[tree.Expression], node: ast.stmt) -> tree.Set:
         """Values for targets; each is turned into its target's kind."""
         places = tuple(self.target(target, value) for target, value in zip(targets, values, strict=True))
         turned = tuple(self.as_kind(value, place.kind, node) for value, place in zip(values, places, strict=True))
         if len(turned) == 1:
-            return Set(places, turned[0])
-        return Set(places, Made(turned, RecordKind(tuple(value.kind for value in turned))))
+            return tree.Set(places, turned[0])
+        return tree.Set(places, tree.Made(turned, RecordKind(tuple(value.kind for value in turned))))
 
-    def target(self, node: ast.expr, value: Expression) -> Local | SetElement:
+    def target(self, node: ast.expr, value: tree.Expression) -> tree.Local | tree.SetElement:
         """A name, or an element of an array."""
         if isinstance(node, ast.Name):
             if value.kind == NOTHING:
@@ -118,32 +98,32 @@ class _Statements(Calling):
             if self.assigned is not None:
                 self.assigned.add(node.id)
             self.typed.origins.setdefault(node.id, []).append(value)
-            return Local(node.id, kind)
+            return tree.Local(node.id, kind)
         if isinstance(node, ast.Subscript):
             found = self.read(node)
-            if isinstance(found, ArrayElement):
+            if isinstance(found, tree.ArrayElement):
                 self.written.append((found.array, node))
-                return SetElement(found.array, found.indices, found.kind, found.site)
+                return tree.SetElement(found.array, found.indices, found.kind, found.site)
             raise self.source.fault(node, f"is {found.kind}; elements are written one by one: write a loop")
         raise self.source.fault(node, "cannot be given a value; write to a name, or to an element of an array")
 
-    def read_AnnAssign(self, node: ast.AnnAssign) -> Statement:
+    def read_AnnAssign(self, node: ast.AnnAssign) -> tree.Statement:
         if node.value is None:
             raise self.source.fault(node, "has no value; write one")
         return self.assign([node.target], [self.read(node.value)], node)
 
-    def read_AugAssign(self, node: ast.AugAssign) -> Statement:
+    def read_AugAssign(self, node: ast.AugAssign) -> tree.Statement:
         value = self.read(node.value)
         if isinstance(node.target, ast.Name):
             old = self.read(ast.Name(node.target.id, ast.Load(), lineno=node.lineno))
             return self.assign([node.target], [self.binary(node.op, old, value, node)], node)
         place = self.target(node.target, value)
-        assert isinstance(place, SetElement)
-        combined = self.as_kind(self.binary(node.op, Old(place.kind), value, node), place.kind, node)
-        return Set((replace(place, updated=True),), combined)
+        assert isinstance(place, tree.SetElement)
+        combined = self.as_kind(self.binary(node.op, tree.Old(place.kind), value, node), place.kind, node)
+        return tree.Set((replace(place, updated=True),), combined)
 
     # --- paths --------------------------------------------------------------------------------------------------------
-    def read_If(self, node: ast.If) -> Statement:
+    def read_If(self, node: ast.If) -> tree.Statement:
         condition = self.condition(node.test)
         before = self.assigned
         self.assigned = _copy(before)
@@ -151,16 +131,16 @@ class _Statements(Calling):
         after, self.assigned = self.assigned, _copy(before)
         other = self.block(node.orelse)
         self.assigned = _joined([after, self.assigned])
-        return When(condition, then, other)
+        return tree.When(condition, then, other)
 
-    def read_While(self, node: ast.While) -> Statement:
+    def read_While(self, node: ast.While) -> tree.Statement:
         condition = self.condition(node.test)
         body, left, _ = self.loop(node)
-        forever = isinstance(condition, Constant) and condition.value
+        forever = isinstance(condition, tree.Constant) and condition.value
         self.assigned = _joined(left) if forever else self.assigned
-        return Repeat(condition, body)
+        return tree.Repeat(condition, body)
 
-    def read_For(self, node: ast.For) -> Statement:
+    def read_For(self, node: ast.For) -> tree.Statement:
         called = node.iter
         is_range = isinstance(called, ast.Call) and self.source.static(called.func) is range
         if not is_range or not isinstance(called, ast.Call) or not isinstance(node.target, ast.Name):
@@ -170,17 +150,17 @@ class _Statements(Calling):
         ends = [self.as_kind(self.number(argument), INT, argument) for argument in called.args]
         start, stop = (whole(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
         step = ends[2] if len(ends) == 3 else whole(1)
-        if not isinstance(step, Constant) or step.value == 0:
+        if not isinstance(step, tree.Constant) or step.value == 0:
             raise self.source.fault(called, "the step of a range is a constant that is not 0")
         before = _copy(self.assigned)
         self.target(node.target, start)
         body, left, ended = self.loop(node)
-        known = isinstance(start, Constant) and isinstance(stop, Constant)
+        known = isinstance(start, tree.Constant) and isinstance(stop, tree.Constant)
         runs = known and len(range(start.value, stop.value, step.value)) > 0  # type: ignore[union-attr]
         self.assigned = _joined([*left, ended]) if runs else before
-        return Counting(node.target.id, start, stop, step.value, body)
+        return tree.Counting(node.target.id, start, stop, step.value, body)
 
-    def loop(self, node: ast.While | ast.For) -> tuple[tuple[Statement, ...], list[set[str] | None], set[str] | None]:
+    def loop(self, node: ast.While | ast.For) -> tuple[tuple[tree.Statement, ...], list[set[str] | None], set[str] | None]:
         """The body of a loop; what has a value where it breaks, and at its end. What has one before is put back."""
         if node.orelse:
             raise self.source.fault(node, "loops have no else; set a flag before break")
@@ -192,17 +172,17 @@ class _Statements(Calling):
         self.assigned = before
         return body, self.leaving.pop(), ended
 
-    def read_Break(self, node: ast.Break) -> Statement:
+    def read_Break(self, node: ast.Break) -> tree.Statement:
         self.leaving[-1].append(self.assigned)
         self.assigned = None
-        return Leave()
+        return tree.Leave()
 
-    def read_Continue(self, node: ast.Continue) -> Statement:
+    def read_Continue(self, node: ast.Continue) -> tree.Statement:
         self.again[-1].append(self.assigned)
         self.assigned = None
-        return Again()
+        return tree.Again()
 
-    def read_Return(self, node: ast.Return) -> Statement:
+    def read_Return(self, node: ast.Return) -> tree.Statement:
         value = None if node.value is None else self.read(node.value)
         if (value is None) != (self.typed.result == NOTHING):
             raise self.source.fault(
@@ -211,7 +191,7 @@ class _Statements(Calling):
         if value is not None:
             value = self.as_kind(value, self.typed.result, node)
         self.assigned = None
-        return Return(value)
+        return tree.Return(value)
 
     # --- what is written to -------------------------------------------------------------------------------------------
     def find_writes(self) -> None:
@@ -224,10 +204,10 @@ class _Statements(Calling):
                 name, *fields = path.split(".")
                 self.write(made.arguments[names.index(name)], tuple(fields), node)
 
-    def write(self, array: Expression, path: tuple[str, ...], node: ast.AST) -> None:
+    def write(self, array: tree.Expression, path: tuple[str, ...], node: ast.AST) -> None:
         """Notes that this array, or a field of this record, is written to."""
-        found = roots(self.typed, array, path)
-        if CONSTANT in found:
+        found = tree.roots(self.typed, array, path)
+        if tree.CONSTANT in found:
             raise self.source.fault(node, "writes to a constant of the module; make it an argument")
         names = {name for name, _ in self.typed.parameters}
         self.typed.writes |= {root for root in found if root.split(".")[0] in names}

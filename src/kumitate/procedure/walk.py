@@ -12,36 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from ..scalar import Program
+from . import tree
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .tree import (
-    Again,
-    ArrayElement,
-    ArrayRow,
-    ArraySlice,
-    Chosen,
-    Constant,
-    Counting,
-    Expression,
-    Fresh,
-    Invoke,
-    Leave,
-    Length,
-    Local,
-    Made,
-    Member,
-    Old,
-    Operation,
-    Repeat,
-    Return,
-    RunAt,
-    RunProgram,
-    Set,
-    SetElement,
-    Site,
-    Statement,
-    TypedProcedure,
-    When,
-)
 
 __all__ = ["ProcedureWriter", "Value", "procedure_family"]
 
@@ -49,9 +21,9 @@ __all__ = ["ProcedureWriter", "Value", "procedure_family"]
 Value = list[str]
 
 
-def procedure_family(typed: TypedProcedure) -> list[TypedProcedure]:
+def procedure_family(typed: tree.TypedProcedure) -> list[tree.TypedProcedure]:
     """The procedures that a procedure calls, directly or indirectly, each once and before its callers; itself last."""
-    found: dict[TypedProcedure, None] = {}
+    found: dict[tree.TypedProcedure, None] = {}
     for called in typed.calls:
         found.update(dict.fromkeys(procedure_family(called)))
     return [*found, typed]
@@ -71,16 +43,16 @@ class ProcedureWriter(ABC):
 
     def __init__(
         self,
-        typed: TypedProcedure,
-        functions: dict[TypedProcedure, str],
-        needs: dict[TypedProcedure, list[int]],
+        typed: tree.TypedProcedure,
+        functions: dict[tree.TypedProcedure, str],
+        needs: dict[tree.TypedProcedure, list[int]],
         *,
         checked: bool,
     ):
         self.typed, self.functions, self.needs, self.checked = typed, functions, needs, checked
         self.variables: dict[str, list[str]] = {}
         self.values: dict[str, Value] = {}  # of names that have one value
-        self.paths: dict[str, Expression] = {}  # of names that are another name, or a field of one
+        self.paths: dict[str, tree.Expression] = {}  # of names that are another name, or a field of one
         self.first: dict[str, int] = {}  # the first leaf of every parameter that keeps its value
         self.read: set[int] = set()
         self.old = ""
@@ -100,7 +72,7 @@ class ProcedureWriter(ABC):
         self.statements(self.typed.body)
         self.needs[self.typed] = sorted(self.read)
 
-    def statements(self, body: Sequence[Statement]) -> None:
+    def statements(self, body: Sequence[tree.Statement]) -> None:
         """Statements in order."""
         for statement in body:
             getattr(self, f"write_{type(statement).__name__}")(statement)
@@ -119,13 +91,13 @@ class ProcedureWriter(ABC):
             self.variables[name] = [self.variable(leaf, name) for leaf in kind.leaves]
         return self.variables[name]
 
-    def write_Set(self, node: Set) -> None:
+    def write_Set(self, node: tree.Set) -> None:
         if len(node.targets) == 1:
             (target,) = node.targets
-            if isinstance(target, SetElement) and target.updated:
+            if isinstance(target, tree.SetElement) and target.updated:
                 self.update(target, node.value)
                 return
-            if isinstance(target, Local) and self.typed.assignments[target.name] == 1 and self.is_path(node.value):
+            if isinstance(target, tree.Local) and self.typed.assignments[target.name] == 1 and self.is_path(node.value):
                 self.paths[target.name] = node.value
                 return
         values = self.value(node.value)
@@ -134,27 +106,27 @@ class ProcedureWriter(ABC):
             self.set_target(target, values[:count])
             values = values[count:]
 
-    def update(self, place: SetElement, value: Expression) -> None:
+    def update(self, place: tree.SetElement, value: tree.Expression) -> None:
         """Combines an element with a value."""
         pointer, kind = self.element_address(place), _number(place.kind)
         self.old = self.load(pointer, kind)
         self.store(pointer, kind, self.value(value)[0])
 
-    def is_path(self, node: Expression) -> bool:
+    def is_path(self, node: tree.Expression) -> bool:
         """Whether an expression is a name that keeps its value, or a field of such a one."""
-        if isinstance(node, Member):
+        if isinstance(node, tree.Member):
             return self.is_path(node.record)
-        return isinstance(node, Local) and self.typed.assignments[node.name] == 1
+        return isinstance(node, tree.Local) and self.typed.assignments[node.name] == 1
 
-    def set_target(self, target: Local | SetElement, value: Value) -> None:
+    def set_target(self, target: tree.Local | tree.SetElement, value: Value) -> None:
         """Gives a name or an element its value."""
-        if isinstance(target, Local):
+        if isinstance(target, tree.Local):
             self.set_name(target.name, target.kind, value)
         else:
             assert isinstance(target.kind, NumberKind)
             self.store(self.element_address(target), target.kind, value[0])
 
-    def write_When(self, node: When) -> None:
+    def write_When(self, node: tree.When) -> None:
         self.when(self.value(node.condition)[0])
         self.statements(node.then)
         if node.other:
@@ -162,14 +134,14 @@ class ProcedureWriter(ABC):
             self.statements(node.other)
         self.end_when()
 
-    def write_Repeat(self, node: Repeat) -> None:
+    def write_Repeat(self, node: tree.Repeat) -> None:
         self.begin_loop()
-        if not (isinstance(node.condition, Constant) and node.condition.value):
+        if not (isinstance(node.condition, tree.Constant) and node.condition.value):
             self.leave_unless(self.value(node.condition)[0])
         self.statements(node.body)
         self.end_loop()
 
-    def write_Counting(self, node: Counting) -> None:
+    def write_Counting(self, node: tree.Counting) -> None:
         start, stop = self.value(node.start)[0], self.value(node.stop)[0]
         counter = self.begin_count(start, stop, node.step)
         for variable in self.kept(node.name, INT):
@@ -178,32 +150,32 @@ class ProcedureWriter(ABC):
             self.values[node.name] = [counter]
         self.statements(node.body)
         self.values.pop(node.name, None)  # after the loop it has its last value, which the counter has left behind
-        known = isinstance(node.start, Constant) and isinstance(node.stop, Constant)
+        known = isinstance(node.start, tree.Constant) and isinstance(node.stop, tree.Constant)
         self.end_count(len(range(node.start.value, node.stop.value, node.step)) if known else None)  # type: ignore[union-attr]
 
-    def write_Leave(self, node: Leave) -> None:
+    def write_Leave(self, node: tree.Leave) -> None:
         self.leave()
 
-    def write_Again(self, node: Again) -> None:
+    def write_Again(self, node: tree.Again) -> None:
         self.again()
 
-    def write_Return(self, node: Return) -> None:
+    def write_Return(self, node: tree.Return) -> None:
         self.give([] if node.value is None else self.value(node.value))
 
     # --- expressions --------------------------------------------------------------------------------------------------
-    def value(self, node: Expression) -> Value:
+    def value(self, node: tree.Expression) -> Value:
         """The names of the leaves of an expression's value."""
         return self.leaves(node, range(len(node.kind.leaves)))
 
-    def leaves(self, node: Expression, wanted: Sequence[int]) -> Value:
+    def leaves(self, node: tree.Expression, wanted: Sequence[int]) -> Value:
         """The names of some leaves of an expression's value; what is not wanted of names and fields is not written."""
-        if isinstance(node, Local):
+        if isinstance(node, tree.Local):
             return self.leaves_of_name(node, wanted)
-        if isinstance(node, Member):
+        if isinstance(node, tree.Member):
             assert isinstance(node.record.kind, RecordKind)
             start = node.record.kind.span(node.position).start
             return self.leaves(node.record, [start + k for k in wanted])
-        if isinstance(node, Made):
+        if isinstance(node, tree.Made):
             assert isinstance(node.kind, RecordKind)
             spans = [node.kind.span(k) for k in range(len(node.parts))]
             parts = [[k - span.start for k in wanted if span.start <= k < span.stop] for span in spans]
@@ -211,7 +183,7 @@ class ProcedureWriter(ABC):
         found: Value = getattr(self, f"value_{type(node).__name__}")(node)
         return [found[k] for k in wanted]
 
-    def leaves_of_name(self, node: Local, wanted: Sequence[int]) -> Value:
+    def leaves_of_name(self, node: tree.Local, wanted: Sequence[int]) -> Value:
         """Some leaves of the value of a name."""
         if node.name in self.paths:
             return self.leaves(self.paths[node.name], wanted)
@@ -222,19 +194,19 @@ class ProcedureWriter(ABC):
         variables = self.kept(node.name, node.kind)  # if it has none yet, nothing leads here
         return [self.get(variables[k], node.kind.leaves[k]) for k in wanted]
 
-    def value_Constant(self, node: Constant) -> Value:
+    def value_Constant(self, node: tree.Constant) -> Value:
         return [self.table(node) if isinstance(node.kind, ArrayKind) else self.number(node.value, _number(node.kind))]
 
-    def value_Old(self, node: Old) -> Value:
+    def value_Old(self, node: tree.Old) -> Value:
         return [self.old]
 
-    def value_Operation(self, node: Operation) -> Value:
+    def value_Operation(self, node: tree.Operation) -> Value:
         operands = [self.value(argument)[0] for argument in node.arguments]
         if self.checked:
             self.check_operation(node, operands)
         return [self.operation(node.name, operands)]
 
-    def value_Chosen(self, node: Chosen) -> Value:
+    def value_Chosen(self, node: tree.Chosen) -> Value:
         variables = [self.variable(leaf, "chosen") for leaf in node.kind.leaves]
         self.when(self.value(node.condition)[0])
         for part, begin in ((node.then, None), (node.other, self.otherwise)):
@@ -245,30 +217,30 @@ class ProcedureWriter(ABC):
         self.end_when()
         return [self.get(variable, leaf) for variable, leaf in zip(variables, node.kind.leaves, strict=True)]
 
-    def value_ArrayElement(self, node: ArrayElement) -> Value:
+    def value_ArrayElement(self, node: tree.ArrayElement) -> Value:
         return [self.load(self.element_address(node), _number(node.kind))]
 
-    def value_ArrayRow(self, node: ArrayRow) -> Value:
+    def value_ArrayRow(self, node: tree.ArrayRow) -> Value:
         return [self.element_address(node)]
 
-    def value_ArraySlice(self, node: ArraySlice) -> Value:
+    def value_ArraySlice(self, node: tree.ArraySlice) -> Value:
         pointer = self.address_of(node.array)
         start = self.value(node.start)[0]
         stop = self.rows_of(node.array) if node.stop is None else self.value(node.stop)[0]
         if self.checked:
             self.check_slice(node, start, stop, self.rows_of(node.array))
-        if isinstance(node.start, Constant) and node.start.value == 0:
+        if isinstance(node.start, tree.Constant) and node.start.value == 0:
             return [pointer] if node.kind.is_fixed else [pointer, stop]
         pointer = self.address(pointer, _array(node.array.kind), [start])
         return [pointer] if node.kind.is_fixed else [pointer, self.operation("sub.i", [stop, start])]
 
-    def value_Length(self, node: Length) -> Value:
+    def value_Length(self, node: tree.Length) -> Value:
         return self.leaves(node.array, [1])
 
-    def value_Fresh(self, node: Fresh) -> Value:
+    def value_Fresh(self, node: tree.Fresh) -> Value:
         return [self.fresh(node.kind)]
 
-    def value_Invoke(self, node: Invoke) -> Value:
+    def value_Invoke(self, node: tree.Invoke) -> Value:
         given, at = [], 0
         needed = self.needs[node.procedure]
         for argument in node.arguments:
@@ -279,7 +251,7 @@ class ProcedureWriter(ABC):
             self.check_apart(node, dict(zip(needed, given, strict=True)))
         return self.invoke(node.procedure, given)
 
-    def value_RunProgram(self, node: RunProgram) -> Value:
+    def value_RunProgram(self, node: tree.RunProgram) -> Value:
         count = None if node.count is None else self.value(node.count)[0]
         arrays: list[tuple[str, str | None]] = []
         for rows, index in node.arrays:
@@ -289,11 +261,11 @@ class ProcedureWriter(ABC):
         self.run_program(node.program, count, arrays)
         return []
 
-    def value_RunAt(self, node: RunAt) -> Value:
+    def value_RunAt(self, node: tree.RunAt) -> Value:
         self.run_at(self.value(node.address)[0], [self.boxed(array) for array in node.arrays])
         return []
 
-    def boxed(self, node: Expression) -> str:
+    def boxed(self, node: tree.Expression) -> str:
         """The address of an array, or of a number."""
         if isinstance(node.kind, ArrayKind):
             return self.address_of(node)
@@ -302,16 +274,16 @@ class ProcedureWriter(ABC):
         return box
 
     # --- arrays -------------------------------------------------------------------------------------------------------
-    def address_of(self, node: Expression) -> str:
+    def address_of(self, node: tree.Expression) -> str:
         """The address of an array."""
         return self.leaves(node, [0])[0]
 
-    def rows_of(self, node: Expression) -> str:
+    def rows_of(self, node: tree.Expression) -> str:
         """The number of rows of an array."""
         rows = _array(node.kind).shape[0]
         return self.leaves(node, [1])[0] if rows is None else self.number(rows, INT)
 
-    def element_address(self, node: ArrayElement | ArrayRow | SetElement) -> str:
+    def element_address(self, node: tree.ArrayElement | tree.ArrayRow | tree.SetElement) -> str:
         """The address of an element or a row."""
         kind = _array(node.array.kind)
         pointer = self.address_of(node.array)
@@ -319,12 +291,12 @@ class ProcedureWriter(ABC):
         if self.checked:
             sizes = [self.rows_of(node.array), *(self.number(size, INT) for size in kind.row)]
             for k, (written, index, size) in enumerate(zip(node.indices, indices, sizes, strict=False)):
-                if not isinstance(written, Constant) or kind.shape[k] is None:  # constant ones were checked while reading
+                if not isinstance(written, tree.Constant) or kind.shape[k] is None:  # constant ones were checked while reading
                     self.check_between(index, size, node.site)
         return self.address(pointer, kind, indices)
 
     # --- checks -------------------------------------------------------------------------------------------------------
-    def check_between(self, index: str, size: str, site: Site) -> None:
+    def check_between(self, index: str, size: str, site: tree.Site) -> None:
         """An index is from 0 to the size, which it does not reach."""
         zero = self.number(0, INT)
         for holds in (self.operation("ge.i", [index, zero]), self.operation("lt.i", [index, size])):
@@ -332,13 +304,13 @@ class ProcedureWriter(ABC):
                 holds, site, "index {0} of an axis of {1} elements; indices are from 0 on, and below that", [index, size]
             )
 
-    def check_slice(self, node: ArraySlice, start: str, stop: str, length: str) -> None:
+    def check_slice(self, node: tree.ArraySlice, start: str, stop: str, length: str) -> None:
         """A slice lies in the array."""
         message = "from {0} to {1}, where the array ends or before; slices begin at 0 or later, and end after that"
         for a, b in ((self.number(0, INT), start), (start, stop), (stop, length)):
             self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
 
-    def check_apart(self, node: Invoke, given: dict[int, str]) -> None:
+    def check_apart(self, node: tree.Invoke, given: dict[int, str]) -> None:
         """No array that is written to overlaps another argument; fields of records are too many to compare at every call."""
         arrays: list[tuple[str, str, str]] = []  # the name, the address, the number of elements
         at = 0
@@ -353,7 +325,7 @@ class ProcedureWriter(ABC):
                 what = f"{node.procedure.name} writes to {a if a in node.procedure.writes else b}, and {a} and {b} overlap"
                 self.check(holds, node.site, what, [size, other])
 
-    def check_list(self, node: RunProgram, count: str, rows: Expression, index: Expression | None) -> None:
+    def check_list(self, node: tree.RunProgram, count: str, rows: tree.Expression, index: tree.Expression | None) -> None:
         """A program's list is as long as its count, and names rows that there are."""
         length = self.rows_of(rows if index is None else index)
         holds = self.operation("le.i", [count, length])
@@ -364,7 +336,7 @@ class ProcedureWriter(ABC):
             self.check_between(place, self.rows_of(rows), node.site)
             self.end_count(None)
 
-    def check_operation(self, node: Operation, operands: Sequence[str]) -> None:
+    def check_operation(self, node: tree.Operation, operands: Sequence[str]) -> None:
         """Divisors of integers are not 0, and shifts are from 0 to 63."""
         zero, most = self.number(0, INT), self.number(63, INT)
         if node.name in ("floordiv.i", "mod.i"):
@@ -379,7 +351,7 @@ class ProcedureWriter(ABC):
         """A constant as an operand."""
 
     @abstractmethod
-    def table(self, constant: Constant) -> str:
+    def table(self, constant: tree.Constant) -> str:
         """The address of an array of constants."""
 
     @abstractmethod
@@ -415,7 +387,7 @@ class ProcedureWriter(ABC):
         """The address of a local array, filled with zeros."""
 
     @abstractmethod
-    def invoke(self, called: TypedProcedure, arguments: Sequence[str]) -> Value:
+    def invoke(self, called: tree.TypedProcedure, arguments: Sequence[str]) -> Value:
         """A call of another procedure with the leaves that it needs."""
 
     @abstractmethod
@@ -474,7 +446,7 @@ class ProcedureWriter(ABC):
         """Whether two arrays of so many elements do not overlap; in checked code only."""
         return ""
 
-    def check(self, condition: str, site: Site, what: str, values: Sequence[str]) -> None:
+    def check(self, condition: str, site: tree.Site, what: str, values: Sequence[str]) -> None:
         """Ends checked code with a message if a condition does not hold; `what` has places for two integers."""
         del condition, site, what, values  # C text has no checks
 

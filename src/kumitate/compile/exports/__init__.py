@@ -1,8 +1,6 @@
-"""Programs exported to other languages and tools: one file per form, which walks the program. Independent of physics."""
+"""Programs exported to other languages and tools, which walk the program. Independent of physics."""
 
-from .c import to_c
-from .casadi import to_casadi
-from .python import to_python
-from .sympy import to_sympy
+from .symbolic import to_casadi, to_sympy
+from .text import to_c, to_python
 
 __all__ = ["to_c", "to_casadi", "to_python", "to_sympy"]

@@ -1,4 +1,4 @@
-"""The common part of the textual forms: a walk over a program that writes one statement per node in a language.
+"""Programs as C and as Python: a walk over a program that writes one statement per node in a language.
 
 A language says how an operation, a declaration, a loop, a call reads. Operands are always names, numbers or subscripts, so that
 no form has to think of precedence.
@@ -6,31 +6,33 @@ no form has to think of precedence.
 
 from __future__ import annotations
 
+import keyword
+import math
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from ...scalar import Array, LoopBlock, Program, Symbol, origin
+from ...scalar.operations import CONDITIONS, TRACED
 
-__all__ = ["EXPRESSIONS", "TextWriter", "described", "family", "named"]
+__all__ = ["to_c", "to_python"]
 
-#: Operations written the same in all languages, with operands {0}, {1}.
-EXPRESSIONS = {
-    "neg": "-{0}",
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0}*{1}",
-    "div": "{0}/{1}",
-    "lt": "{0} < {1}",
-    "le": "{0} <= {1}",
-    "eq": "{0} == {1}",
-    **{name: f"{name}({{0}})" for name in ("sqrt", "sin", "cos", "exp", "log", "tanh")},
-    "atan2": "atan2({0}, {1})",
-}
+_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long main register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm bool true false
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin
+    fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal ldexp lgamma llrint llround log log10 log1p log2 logb lrint
+    lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signbit signgam significand
+    drem sin sinh sqrt tan tanh tgamma trunc abort abs calloc exit free jn malloc memcpy memset printf yn INFINITY NAN
+"""
+_C_RESERVED = frozenset(_WORDS.split())
+_LINE = 120
+_MATH = ("atan2", "cos", "exp", "inf", "log", "nan", "sin", "sqrt", "tanh")
+_PYTHON_RESERVED = frozenset({*keyword.kwlist, *_MATH, "abs", "float", "range"})
+_ARRAY = "[x for row in {0} for x in row]"
 _TEMPORARY = re.compile(r"[a-z]\d+")
-_CONDITIONS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
 def family(program: Program) -> list[Program]:
@@ -72,7 +74,7 @@ def described(program: Program) -> list[str]:
     return [*lines, "", "Quantities of mechanisms are in SI units and radians, angular parts first, matrices row by row."]
 
 
-class TextWriter(ABC):
+class _TextWriter(ABC):
     """Writes the body of one program's function.
 
     Attributes:
@@ -158,7 +160,7 @@ class TextWriter(ABC):
 
     def _name(self, node: Symbol, expression: str) -> None:
         name = self.names[node] = self.fresh("t")
-        self.declare(name, expression, condition=node.op in _CONDITIONS)
+        self.declare(name, expression, condition=node.op in CONDITIONS)
 
     def _const(self, node: Symbol) -> None:
         self.names[node] = self.number(node.payload)
@@ -227,3 +229,233 @@ class TextWriter(ABC):
         following = [self.names[then] for _, then in block.carries.values()]
         kept = [self.names[symbol] for symbol in block.keeps.values()]
         return following, kept, None if block.condition is None else self.names[block.condition]
+
+
+# --- C99: one function that needs only <math.h>; constants are written exactly, without rounding --------------------------
+def to_c(program: Program) -> str:
+    """The program as a C99 translation unit that defines one function.
+
+    `void NAME(const double *q, ..., double *result)` takes one pointer an array, inputs first, in row-major order; an input of
+    the shape () is given by value. NAME is the program's, with underscores for what C does not allow. The function may be
+    called from several threads, and outputs may lie on inputs. With `-ffp-contract=off` it rounds as the reference does,
+    operation by operation. It is straight-line code: gcc -O2 takes some seconds for 10 000 operations.
+    """
+    tables: dict[tuple[float, ...], str] = {}
+    programs = family(program)
+    names = named(programs, _C_RESERVED)
+    functions, stacked = [], 0
+    for one in programs:
+        writer = _CWriter(one, names, _C_RESERVED, tables)
+        functions += [*writer.function(static=one is not program), ""]
+        stacked += writer.stacked
+    constants = [
+        line
+        for values, name in tables.items()
+        for line in (*_wrapped(f"static const double {name}[{len(values)}] = {{", [_exact(x) for x in values], "};"), "")
+    ]
+    comment = described(program)
+    if stacked:
+        comment.append(f"Local arrays take {8 * stacked} bytes of the stack.")
+    head = ["/*", *(f" * {line}".rstrip().replace("*/", "* /") for line in comment), " */", "#include <math.h>", ""]
+    return "\n".join([*head, *constants, *functions])
+
+
+class _CWriter(_TextWriter):
+    expressions: ClassVar = {name: row.c for name, row in TRACED.items()}
+
+    def function(self, *, static: bool) -> list[str]:
+        """The lines of the whole function."""
+        program = self.program
+        outputs = self.parameters[len(program.inputs) :]
+        self.line(program.line)
+        results = iter([self.settled(node) for node in program.results])
+        for array, output in zip(program.outputs, outputs, strict=True):
+            for k in range(array.size):
+                self.write(f"{output}[{k}] = {next(results)};")
+        unused = [name for key, name in self.inputs.items() if key not in self.used]
+        unused += [output for array, output in zip(program.outputs, outputs, strict=True) if not array.size]
+        typed = [f"{'double ' if a.shape == () else 'const double *'}{self.inputs[a.name]}" for a in program.inputs]
+        typed += [f"double *{output}" for output in outputs]
+        head = f"{'static ' if static else ''}void {self.functions[program]}({', '.join(typed) or 'void'})"
+        return [head, "{", *(f"    (void){name};" for name in unused), *self.lines, "}"]
+
+    def number(self, value: float) -> str:
+        text = _exact(value)
+        return f"({text})" if text.startswith("-") else text
+
+    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
+        self.write(f"const {'int' if condition else 'double'} {name} = {expression};")
+
+    def subscript(self, array: Array, position: str) -> str:
+        name = self.inputs[array.name]
+        return name if array.shape == () else f"{name}[{position}]"
+
+    def settled(self, node: Symbol) -> str:
+        """The name of a result; all inputs are read before results are written, as they may share memory."""
+        if node.op == "input" and "[" in self.names[node]:
+            name = self.fresh("t")
+            self.declare(name, self.names[node])
+            self.names[node] = name
+        return self.names[node]
+
+    def real(self, position: str) -> str:
+        return f"(double)({position})"
+
+    def kept(self, stack: str, position: str, column: int, width: int) -> str:
+        return f"{stack}[{width}*({position}) + {column}]"
+
+    def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
+        given: list[str] = []
+        start = 0
+        for array in program.inputs:
+            part = arguments[start : start + array.size]
+            start += array.size
+            if array.shape == ():
+                given.append(part[0])
+            else:
+                given.append(self.fresh("a"))
+                head = f"const double {given[-1]}[{max(array.size, 1)}] = {{"
+                for line in _wrapped(head, part or ["0.0"], "};"):
+                    self.write(line)
+                self.stacked += array.size
+        names: list[str] = []
+        for array in program.outputs:
+            given.append(self.fresh("r"))
+            self.write(f"double {given[-1]}[{max(array.size, 1)}];")
+            names += [f"{given[-1]}[{k}]" for k in range(array.size)]
+            self.stacked += array.size
+        self.write(f"{self.functions[program]}({', '.join(given)});")
+        return dict(enumerate(names))
+
+    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
+        for name, start in zip(carried, first, strict=True):
+            self.write(f"double {name} = {start};")
+        width = len(block.keeps)
+        if width:  # the values of passes after an early stop are defined too
+            self.write(f"double {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
+        self.write(f"for (int {counter} = 0; {counter} < {block.count}; {counter}++) {{")
+        self.depth += 1
+        following, kept, going = self.passes(block)
+        if going is not None:
+            self.write(f"if (!{going}) break;")
+        for column, value in enumerate(kept):
+            self.write(f"{stack}[{width}*{counter} + {column}] = {value};")
+        changed = set(carried)
+        for k, value in enumerate(following):  # all are read before any is written
+            if value in changed:
+                following[k] = self.fresh("n")
+                self.declare(following[k], value)
+        for name, value in zip(carried, following, strict=True):
+            self.write(f"{name} = {value};")
+        self.depth -= 1
+        self.write("}")
+
+
+def _exact(value: float) -> str:
+    """A float64 that C reads back exactly: decimal if that is short and exact, else hexadecimal."""
+    if not math.isfinite(value):
+        return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+    return repr(value) if (1024.0 * value).is_integer() and abs(value) < 1e6 else value.hex()
+
+
+def _wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
+    """`head item, item, ... tail`, over as many lines as needed."""
+    lines, line = [], head
+    for k, item in enumerate(items):
+        text = item if k == len(items) - 1 else f"{item}, "
+        if len(line) + len(text) > _LINE:
+            lines.append(line.rstrip())
+            line = "    "
+        line += text
+    return [*lines, line + tail]
+
+
+# --- Python: a module to read, to run anywhere, and to step through, that needs only `math` -------------------------------
+def to_python(program: Program) -> str:
+    """The program as a Python module that defines one function of the program's name.
+
+    It takes one sequence an input, nested as the input's shape says (a number for the shape ()), and returns nested lists
+    likewise: one output alone, several as a tuple. It does the same operations in the same order as the reference.
+    """
+    programs = family(program)
+    names, tables = named(programs, _PYTHON_RESERVED), dict[tuple[float, ...], str]()
+    body = "\n\n\n".join("\n".join(_PythonWriter(one, names, _PYTHON_RESERVED, tables).function()) for one in programs)
+    constants = "".join(f"{name} = {values!r}\n" for values, name in tables.items())
+    used = [name for name in _MATH if re.search(rf"\b{name}\b", constants + body)]
+    comment = [part for line in described(program) for part in line.splitlines() or [""]]
+    head = "\n".join(f"# {line}".rstrip() for line in comment)
+    imports = f"from math import {', '.join(used)}\n" if used else ""
+    return "\n\n".join([head, *(part for part in (imports.rstrip(), constants.rstrip()) if part), f"\n{body}\n"])
+
+
+class _PythonWriter(_TextWriter):
+    expressions: ClassVar = {name: row.python or row.c for name, row in TRACED.items()}
+
+    def function(self) -> list[str]:
+        """The lines of the whole function."""
+        inputs = self.program.inputs
+        for array in inputs:
+            for _ in array.shape[1:]:
+                self.write(f"{self.inputs[array.name]} = {_ARRAY.format(self.inputs[array.name])}")
+        self.line(self.program.line)
+        results = iter([self.names[node] for node in self.program.results])
+        outputs = [_nested(array.shape, results) for array in self.program.outputs]
+        self.write(f"return {', '.join(outputs) or '()'}")
+        return [f"def {self.functions[self.program]}({', '.join(self.inputs.values())}):", *self.lines]
+
+    def number(self, value: float) -> str:
+        text = repr(value)
+        return f"({text})" if text.startswith("-") else text
+
+    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
+        self.write(f"{name} = {expression}")
+
+    def subscript(self, array: Array, position: str) -> str:
+        name = self.inputs[array.name]
+        return name if array.shape == () else f"{name}[{position}]"
+
+    def real(self, position: str) -> str:
+        return f"float({position})"
+
+    def kept(self, stack: str, position: str, column: int, width: int) -> str:
+        return f"{stack}[{position}][{column}]"
+
+    def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
+        given = iter(arguments)
+        values = ", ".join(_nested(array.shape, given) for array in program.inputs)
+        name = self.fresh("r")
+        self.write(f"{name} = {self.functions[program]}({values})")
+        names: list[str] = []
+        for k, array in enumerate(program.outputs):
+            names += _subscripts(array.shape, name if len(program.outputs) == 1 else f"{name}[{k}]")
+        return dict(enumerate(names))
+
+    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
+        if carried:
+            self.write(f"{', '.join(carried)} = {', '.join(first)}")
+        if block.keeps:
+            self.write(f"{stack} = []")
+        self.write(f"for {counter} in range({block.count}):")
+        self.depth += 1
+        following, kept, going = self.passes(block)
+        if going is not None:
+            self.write(f"if not {going}:")
+            self.write("    break")
+        if kept:
+            self.write(f"{stack}.append(({', '.join(kept)},))")
+        if carried:
+            self.write(f"{', '.join(carried)} = {', '.join(following)}")
+        self.depth -= 1
+
+
+def _nested(shape: Sequence[int], scalars: Iterator[str]) -> str:
+    """The source text of nested lists."""
+    return next(scalars) if not shape else f"[{', '.join([_nested(shape[1:], scalars) for _ in range(shape[0])])}]"
+
+
+def _subscripts(shape: Sequence[int], name: str) -> list[str]:
+    """The subscripts of all scalars of nested lists, in order."""
+    names = [name]
+    for size in shape:
+        names = [f"{one}[{k}]" for one in names for k in range(size)]
+    return names

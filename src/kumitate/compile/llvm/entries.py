@@ -25,10 +25,11 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from ...scalar import Program, Symbol
+from ..target import DOUBLE, Precision
 from .body import ProgramBody, blocks_function, called_function, hole_name
 from .plan import scratch_size
 from .rows import Row, RowInputs, scatter, scatter_buffer, scatter_stretch
-from .writer import DOUBLE, Module, Precision
+from .writer import Module
 
 __all__ = ["ENTRY", "Entry", "Filling", "Gathered", "HostBatch", "LazyEntry", "SharedProgram", "inlined", "write_module"]
 

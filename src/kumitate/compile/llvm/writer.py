@@ -7,45 +7,13 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from ...errors import InputError
 from ...scalar import Program, Table
 from ...scalar.operations import LIBRARY, TRACED, OperationRow
+from ..target import DOUBLE, Precision
 
-__all__ = ["DOUBLE", "SINGLE", "Module", "Precision", "Writer", "declarations", "exact", "precision_of"]
-
-
-# --- floating-point formats -----------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Precision:
-    """A format: LLVM's name for it, the suffix of its intrinsics, its size, the letter of its buffers, NumPy's dtype."""
-
-    name: str
-    suffix: str
-    bytes: int
-    letter: str
-    dtype: np.dtype
-
-
-DOUBLE = Precision("double", "f64", 8, "d", np.dtype(np.float64))
-SINGLE = Precision("float", "f32", 4, "f", np.dtype(np.float32))
-
-
-def precision_of(dtype: Any) -> Precision:
-    """The format of a NumPy dtype.
-
-    Raises:
-        InputError: for other dtypes than float64 and float32.
-    """
-    for precision in (DOUBLE, SINGLE):
-        if np.dtype(dtype) == precision.dtype:
-            return precision
-    raise InputError(f"kernels compute in float64 or float32, not in {np.dtype(dtype)}")
+__all__ = ["Module", "Writer", "declarations", "exact"]
 
 
 def exact(value: float) -> str:
@@ -194,7 +162,7 @@ class Writer:
         self.lines.append(f"  {name} = {text}")
         return name
 
-    def compute(self, pattern: str, operands: Sequence[str]) -> str:
+    def operate(self, pattern: str, operands: Sequence[str]) -> str:
         """The instructions of an operation; the name of its value."""
         *steps, last = pattern.split("; ")
         named: dict[str, str] = {}

@@ -6,19 +6,20 @@ Nothing is run. Mutable values are written into a journal; values that cannot be
 from __future__ import annotations
 
 import dataclasses
+import dis
 import functools
 import mmap
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property, partial
+from pathlib import Path
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from .code import names_of, where
-from .journal import JournalEntry, cached_names, entry_of, entry_of_attributes, entry_of_items, entry_of_names
 from .known import CONSTANTS, foreign_base, impure_call, is_builtin_call, is_library, is_self_contained, is_trusted, named
 
 __all__ = ["Opaque", "Reachable"]
@@ -29,6 +30,8 @@ _NOT_IMPLICIT = {
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__repr__", "__str__", "__del__", "__reduce__", "__class__",
     "__reduce_ex__", "__getstate__", "__setstate__", "__subclasshook__", "__dir__", "__sizeof__", "__format__",
 }  # fmt: skip
+_GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
+_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM"}
 
 
 class Opaque(Exception):  # noqa: N818  a verdict, not a mistake
@@ -112,13 +115,13 @@ class Reachable:
                 continue
             self._note(entry_of(cell, name))
             self._visit(content, name)
-        self._note(entry_of_items(vars(function), function.__name__, form="{}.{}"))
+        self._note(entry_of_items(vars(function), lambda name: f"{function.__name__}.{name}"))
         self._visit_items([*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()], function.__name__)
         if is_trusted(function.__module__):
             return
         own = {name for name in names.globals if name in function.__globals__}
         if own:
-            self._note(entry_of_names(function.__globals__, "", own))
+            self._note(entry_of_names(function.__globals__, str, own))
         builtin = function.__globals__.get("__builtins__", {})
         builtin = vars(builtin) if isinstance(builtin, ModuleType) else builtin
         for name in sorted(names.globals):
@@ -144,7 +147,7 @@ class Reachable:
             return
         own = self._attributes & set(vars(module))
         if own:
-            self._note(entry_of_names(vars(module), module.__name__, own))
+            self._note(entry_of_names(vars(module), lambda name: f"{module.__name__}.{name}", own))
         for name in sorted(own):
             self._visit(vars(module)[name], f"{module.__name__}.{name}")
 
@@ -184,10 +187,12 @@ class Reachable:
     def _visit_attributes(self, value: Any, path: str) -> None:
         """The attributes of an object: all are written into the journal, those that are named are inspected."""
         own: dict[str, Any] = getattr(value, "__dict__", {})
-        cached = cached_names(type(value))
+        # cached properties are set on first use, which does not count as state
+        bases = type(value).__mro__
+        cached = {name for base in bases for name, member in vars(base).items() if isinstance(member, cached_property)}
         if hasattr(value, "__dict__"):
-            self._note(entry_of_items(own, path, cached, "{}.{}"))
-        slots = {name for base in type(value).__mro__ for name in _slots(base)}
+            self._note(entry_of_items(own, lambda name: f"{path}.{name}", cached))
+        slots = {name for base in bases for name in _slots(base)}
         if slots:
             self._note(entry_of_attributes(value, path, slots))
         for name in sorted((self._attributes & own.keys()) - cached):
@@ -246,3 +251,167 @@ def _is_shared(value: Any) -> bool:
             return True
         value = value.base
     return isinstance(value, mmap.mmap) or (isinstance(value, memoryview) and not value.readonly)
+
+
+# --- the names in the code of a function: globals, attributes, modules; and the lines that write to them ------------------
+@dataclasses.dataclass
+class CodeNames:
+    """The names in a function's code, nested functions and comprehensions included.
+
+    Attributes:
+        globals, attributes, modules: names that are looked up; `modules` are imported inside the function.
+        written, read: the first line on which each name is written to, and read.
+    """
+
+    globals: set[str] = dataclasses.field(default_factory=set)
+    attributes: set[str] = dataclasses.field(default_factory=set)
+    modules: set[str] = dataclasses.field(default_factory=set)
+    written: dict[str, int] = dataclasses.field(default_factory=dict)
+    read: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+@functools.lru_cache(maxsize=1024)
+def names_of(code: CodeType) -> CodeNames:
+    """The names in a function's code."""
+    names = CodeNames()
+    for part in _parts(code):
+        line = part.co_firstlineno
+        for step in dis.get_instructions(part):
+            if step.positions is not None and step.positions.lineno is not None:
+                line = step.positions.lineno
+            if not isinstance(step.argval, str):
+                continue
+            kinds = {"IMPORT_NAME": names.modules}
+            kinds |= dict.fromkeys(_GLOBALS, names.globals) | dict.fromkeys(_ATTRIBUTES, names.attributes)
+            if step.opname in kinds:
+                kinds[step.opname].add(step.argval)
+            lines = names.written if step.opname.startswith(("STORE", "DELETE")) else names.read
+            lines.setdefault(step.argval, line)
+    return names
+
+
+def where(codes: Iterable[CodeType], name: str) -> str:
+    """Where functions write to a name, or else read it: " (line 4 of arm.py, in pd)"; "" if nowhere."""
+    for kind in ("written", "read"):
+        for code in codes:
+            if (line := getattr(names_of(code), kind).get(name)) is not None:
+                return f" (line {line} of {Path(code.co_filename).name}, in {code.co_name})"
+    return ""
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts(constant)
+
+
+# --- what is written down of mutable values -------------------------------------------------------------------------------
+_MISSING = object()
+#: What one thing holds, by names or keys; a value without parts of its own by the name None.
+Parts = dict[Any, Any]
+
+
+class JournalEntry:
+    """The recorded value of one mutable thing.
+
+    Attributes:
+        key: the same for the same thing, however it was reached.
+    """
+
+    def __init__(
+        self, key: tuple[int, str], read: Callable[[], Parts], write: Callable[[Parts], object], path: Callable[[Any], str]
+    ):
+        """What `read` gives now; `write` restores it, `path` names a part as the user's code does: "self.n"."""
+        self.key, self._read, self._write, self._path, self._before = key, read, write, path, read()
+
+    def changed(self) -> str | None:
+        """The path of a difference from the recorded value; None if there is none."""
+        now = self._read()
+        for name in dict.fromkeys([*self._before, *now]):
+            if not _same(self._before.get(name, _MISSING), now.get(name, _MISSING)):
+                return self._path(name)
+        return None
+
+    def restore(self) -> None:
+        """Restores the recorded value."""
+        if self.changed() is not None:
+            self._write(self._before)
+
+
+def entry_of(value: Any, path: str) -> JournalEntry | None:
+    """The entry of a container, array or cell; None for other values."""
+    read: Callable[[], Any]
+    write: Callable[[Any], Any]
+    if isinstance(value, dict):
+        return entry_of_items(value, lambda key: f"{path}[{key!r}]")
+    if isinstance(value, np.ndarray):
+        read, write = (lambda: tuple(value.flat)) if value.dtype == object else value.copy, partial(_fill, value)
+    elif isinstance(value, list | deque):
+        read, write = lambda: tuple(value), partial(_refill, value, value.extend)
+    elif isinstance(value, set):
+        read, write = lambda: frozenset(value), partial(_refill, value, value.update)
+    elif isinstance(value, CellType):
+        read, write = lambda: value.cell_contents, partial(setattr, value, "cell_contents")
+    else:
+        return None
+    return JournalEntry((id(value), "value"), lambda: {None: read()}, lambda before: write(before[None]), lambda _: path)
+
+
+def _fill(array: np.ndarray, before: Any) -> None:
+    if not isinstance(before, tuple):
+        array[...] = before
+        return
+    for k, value in enumerate(before):
+        array.flat[k] = value
+
+
+def _refill(container: Any, add: Callable[[Any], None], before: Any) -> None:
+    container.clear()
+    add(before)
+
+
+def entry_of_items(items: dict[Any, Any], path: Callable[[Any], str], ignored: Collection[str] = ()) -> JournalEntry:
+    """The entry of a dictionary, or of an object's own attributes."""
+
+    def write(before: Parts) -> None:
+        for key in [key for key in items if key not in before and key not in ignored]:
+            del items[key]
+        items.update(before)
+
+    return JournalEntry((id(items), "items"), lambda: {k: v for k, v in items.items() if k not in ignored}, write, path)
+
+
+def entry_of_names(namespace: dict[str, Any], path: Callable[[Any], str], names: set[str]) -> JournalEntry:
+    """The entry of some names among the globals of a function or module."""
+    key, listed = (id(namespace), ",".join(sorted(names))), sorted(names)
+    return JournalEntry(key, lambda: {name: namespace.get(name, _MISSING) for name in listed}, namespace.update, path)
+
+
+def entry_of_attributes(owner: Any, path: str, names: set[str]) -> JournalEntry:
+    """The entry of values set by `setattr`: slots, and the attributes of a class."""
+
+    def write(before: Parts) -> None:
+        for name, value in before.items():
+            if not _same(value, getattr(owner, name, _MISSING)):
+                delattr(owner, name) if value is _MISSING else setattr(owner, name, value)
+
+    key, listed = (id(owner), ",".join(sorted(names))), sorted(names)
+    return JournalEntry(
+        key, lambda: {name: getattr(owner, name, _MISSING) for name in listed}, write, lambda name: f"{path}.{name}"
+    )
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values are identical, or equal and immutable."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, CONSTANTS):
+        return bool(a == b) or (a != a and b != b)
+    if isinstance(a, np.ndarray):
+        return a.dtype != object and a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if isinstance(a, frozenset):
+        return a == b
+    return isinstance(a, tuple) and len(a) == len(b) and all(map(_same, a, b))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
+import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +19,8 @@ from ..blocks import Program
 from ..evaluate import evaluate
 from ..graph import Symbol, TraceError
 from ..tracing import trace
+from .known import impure_call, is_trusted, named
 from .reach import Opaque, Reachable
-from .watch import Impure, watched
 
 __all__ = ["TAKEN", "Verdict", "judged"]
 
@@ -143,3 +145,39 @@ def _stores(at: TracebackType | None, frame: FrameType) -> bool:
     if at is None or (at.tb_next is not None and at.tb_next.tb_frame.f_code is not Symbol.__float__.__code__):
         return False  # the error comes from a called function
     return any(step.offset == at.tb_lasti and step.opname == "STORE_SUBSCR" for step in dis.get_instructions(frame.f_code))
+
+
+# --- a profiler hook that stops a function before it calls anything not known to be pure ----------------------------------
+class Impure(BaseException):
+    """A watched function was about to call what is not known to be pure. No `except Exception` of the user's may catch it."""
+
+
+@contextlib.contextmanager
+def watched(codes: set[CodeType]) -> Iterator[None]:
+    """Raises `Impure` in this context before a call that may keep state.
+
+    Args:
+        codes: the functions that may run in addition to those of trusted packages.
+    """
+    own = {id(code) for code in codes}  # code is slow to hash
+
+    def look(frame: FrameType, event: str, function: Any) -> None:
+        if event == "c_call":
+            if id(frame.f_code) in own and impure_call(function):
+                raise Impure(f"it calls {named(function)}, which may depend on more than its arguments ({_line(frame)})")
+        elif event == "call":
+            caller = frame.f_back  # calls made by trusted packages are not checked
+            unknown = caller is not None and id(caller.f_code) in own and id(frame.f_code) not in own
+            if unknown and not is_trusted(frame.f_globals.get("__name__")):
+                raise Impure(f"it runs {frame.f_code.co_qualname}, which was not found beforehand ({_line(frame)})")
+
+    before: Any = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield
+    finally:
+        before.enable() if hasattr(before, "enable") else sys.setprofile(before)  # cProfile's is not a function
+
+
+def _line(frame: FrameType) -> str:
+    return f"line {frame.f_lineno} of {Path(frame.f_code.co_filename).name}, in {frame.f_code.co_name}"
