@@ -9,7 +9,7 @@ robots has programs of its own for each; their addresses stand in an array of in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import lt
@@ -21,6 +21,7 @@ import numpy as np
 from ..compile.stored import StoredProgram, traced
 from ..errors import InputError
 from ..scalar import Program, evaluate, under_way
+from ..scalar.blocks import divided
 
 __all__ = ["Listed", "LocatedProgram", "apply", "apply_at", "at", "by_name", "evaluate_rows", "over", "program_of"]
 
@@ -144,16 +145,8 @@ def evaluate_rows(program: Program, given: Any, results: Any) -> None:
     """Evaluates a program on floats: rows of its inputs, and of its outputs, which are written to."""
     scalars = [float(x) for row in given for x in np.ravel(row)]
     values = evaluate(program, scalars)
-    for row, some in zip(results, _split(program, values), strict=True):
+    for row, some in zip(results, divided(program.outputs, values).values(), strict=True):
         row[...] = np.reshape(some, row.shape)
-
-
-def _split(program: Program, values: list[float]) -> Iterator[list[float]]:
-    """The results of each output."""
-    start = 0
-    for array in program.outputs:
-        yield values[start : start + array.size]
-        start += array.size
 
 
 # --- by address -----------------------------------------------------------------------------------------------------------

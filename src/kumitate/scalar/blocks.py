@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from .graph import Graph, Symbol
 
-__all__ = ["Array", "Hole", "Index", "LoopBlock", "Program", "Stack", "Table", "Vector", "listing"]
+__all__ = ["Array", "Hole", "Index", "LoopBlock", "Program", "Stack", "Table", "Vector", "divided", "listing", "nested"]
 
 
 class Array(NamedTuple):
@@ -30,6 +31,17 @@ class Array(NamedTuple):
     def size(self) -> int:
         """The number of scalars."""
         return math.prod(self.shape)
+
+
+def divided(arrays: Iterable[Array], scalars: Iterable[Any]) -> dict[str, list[Any]]:
+    """The scalars of each array by its name, of all in a row."""
+    taken = iter(scalars)
+    return {array.name: list(islice(taken, array.size)) for array in arrays}
+
+
+def nested(shape: Sequence[int], scalars: Iterator[Any]) -> Any:
+    """The next scalars in nested lists of a shape."""
+    return next(scalars) if not shape else [nested(shape[1:], scalars) for _ in range(shape[0])]
 
 
 @dataclass(frozen=True, eq=False)

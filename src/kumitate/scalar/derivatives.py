@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .blocks import Array, Hole, Index, LoopBlock, Program, Stack
+from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, nested
 from .graph import Scalar, Symbol, TraceError
 from .operations import CONDITIONS, TRACED
 from .passes import live
@@ -102,18 +102,8 @@ def _flat(value: Any) -> Sequence[Scalar]:
 
 
 def _named(outputs: Sequence[Array], scalars: list[Scalar]) -> dict[str, Any]:
-    named, start = {}, 0
-    for array in outputs:
-        named[array.name] = _shaped(array.shape, scalars[start : start + array.size])
-        start += array.size
-    return named
-
-
-def _shaped(shape: tuple[int, ...], scalars: list[Scalar]) -> Any:
-    if not shape:
-        return scalars[0]
-    row = len(scalars) // shape[0] if shape[0] else 0
-    return [_shaped(shape[1:], scalars[i * row : (i + 1) * row]) for i in range(shape[0])]
+    taken = iter(scalars)
+    return {array.name: nested(array.shape, taken) for array in outputs}
 
 
 class _Forward:
@@ -330,16 +320,9 @@ def gradient(program: Program, wrt: str) -> Program:
 def hessian(program: Program, wrt: str) -> Program:
     """The second derivatives (n, n) of a program's single scalar output by one of its inputs: forward over reverse."""
     reverse = gradient(program, wrt)
-    size = next(array.size for array in program.inputs if array.name == wrt)
 
     def page(*arguments: Any) -> list[list[Scalar]]:
-        rows = []
-        for i in range(size):
-            rates = [[float(a.name == wrt and k == i) for k in range(a.size)] for a in program.inputs]
-            forward = _Forward({a.name: (_flat(x), dx) for a, x, dx in zip(program.inputs, arguments, rates, strict=True)})
-            forward.run(reverse.line)
-            rows.append([forward.values[node][1] for node in reverse.results])
-        return rows
+        return [[rate for _, rate in pairs] for pairs in _along_each(reverse, wrt, arguments)]
 
     return trace(page, {array.name: array.shape for array in program.inputs}, f"{program.name}_hessian")
 
@@ -354,21 +337,25 @@ def jacobian(program: Program, wrt: str) -> Program:
     >>> evaluate(jacobian(square, "x"), [2.0, 3.0, 10.0])
     [60.0, 30.0, 20.0]
     """
-    size = next(array.size for array in program.inputs if array.name == wrt)
-    slopes = _Slopes({}, {}, False)
 
     def page(*arguments: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
         rows: dict[str, list[Any]] = {}
-        for i in range(size):
-            rates = [[float(a.name == wrt and k == i) for k in range(a.size)] for a in program.inputs]
-            given = zip(program.inputs, arguments, rates, strict=True)
-            forward = _Forward({a.name: (_flat(x), dx) for a, x, dx in given}, slopes)
-            forward.run(program.line)
-            pairs = [forward.values[node] for node in program.results]
+        for pairs in _along_each(program, wrt, arguments):
             found = found or _named(program.outputs, [x for x, _ in pairs])
             for name, value in _named(program.outputs, [dx for _, dx in pairs]).items():
                 rows.setdefault(f"{name}_by_{wrt}", []).append(value)
         return found | rows
 
     return trace(page, {array.name: array.shape for array in program.inputs}, f"{program.name}_by_{wrt}")
+
+
+def _along_each(program: Program, wrt: str, arguments: Sequence[Any]) -> Iterator[list[tuple[Scalar, Scalar]]]:
+    """The results and their rates, when each entry of an input moves alone."""
+    slopes = _Slopes({}, {}, False)
+    for i in range(next(array.size for array in program.inputs if array.name == wrt)):
+        rates = [[float(a.name == wrt and k == i) for k in range(a.size)] for a in program.inputs]
+        given = zip(program.inputs, arguments, rates, strict=True)
+        forward = _Forward({a.name: (_flat(x), dx) for a, x, dx in given}, slopes)
+        forward.run(program.line)
+        yield [forward.values[node] for node in program.results]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .blocks import LoopBlock, Program
+from .blocks import LoopBlock, Program, divided
 from .graph import Symbol, TraceError
 from .operations import FLOAT
 from .passes import origin
@@ -15,12 +15,7 @@ __all__ = ["evaluate", "run_unrolled"]
 
 def evaluate(program: Program, scalars: Sequence[float]) -> list[float]:
     """The results of `program` for its inputs' scalars, all inputs in one sequence."""
-    inputs: dict[str, Sequence[float]] = {}
-    start = 0
-    for array in program.inputs:
-        inputs[array.name] = scalars[start : start + array.size]
-        start += array.size
-    return _Run(inputs, FLOAT, lambda number: number, evaluate, stops=True).results(program)
+    return _Run(divided(program.inputs, scalars), FLOAT, lambda number: number, evaluate, stops=True).results(program)
 
 
 def run_unrolled(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector
+from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector, nested
 from .evaluate import evaluate
 from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
@@ -111,12 +111,8 @@ def call(program: Program, *arguments: Any) -> Any:
         node = graph.node("call", tuple(graph.lift(scalar) for scalar in given), program)
         values = [graph.node("result", (node,), k) for k in range(len(program.results))]
     taken = iter(values)
-    outputs = {array.name: _nest(array.shape, taken) for array in program.outputs}
+    outputs = {array.name: nested(array.shape, taken) for array in program.outputs}
     return next(iter(outputs.values())) if len(outputs) == 1 else outputs
-
-
-def _nest(shape: tuple[int, ...], scalars: Iterator[Any]) -> Any:
-    return next(scalars) if not shape else [_nest(shape[1:], scalars) for _ in range(shape[0])]
 
 
 def table(values: Sequence[float]) -> Table:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...scalar import Array, Program, Symbol
+from ...scalar.blocks import divided
 from ...scalar.evaluate import run_unrolled
 from ...scalar.operations import FLOAT
 
@@ -82,11 +83,10 @@ def _entries(casadi: Any, matrix: Any) -> list[Any]:
 
 def _matrices(casadi: Any, shapes: Sequence[Sequence[int]], scalars: Sequence[Any]) -> list[Any]:
     """Scalars, row by row, as matrices."""
-    matrices, start = [], 0
+    matrices, taken = [], iter(scalars)
     for shape in shapes:
         rows, columns = _rows_and_columns(shape)
-        part = scalars[start : start + rows * columns]
-        start += rows * columns
+        part = [next(taken) for _ in range(rows * columns)]
         # CasADi uses column-major order
         matrices.append(casadi.reshape(casadi.vertcat(*part), columns, rows).T if part else casadi.SX(rows, columns))
     return matrices
@@ -128,12 +128,8 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
         known = ", ".join(array.name for array in program.inputs)
         raise InputError(f"{program.name} has no input {unknown[0]!r} to put symbols for; its inputs are {known}")
     inputs = {array.name: _scalars(sympy, program.name, array, given.get(array.name)) for array in program.inputs}
-    results = _run(sympy, program, inputs)
-    outputs, start = {}, 0
-    for array in program.outputs:
-        outputs[array.name] = _shaped(sympy, array.shape, results[start : start + array.size])
-        start += array.size
-    return outputs
+    results = divided(program.outputs, _run(sympy, program, inputs))
+    return {array.name: _shaped(sympy, array.shape, results[array.name]) for array in program.outputs}
 
 
 def _stops_early(line: Sequence[Symbol]) -> bool:
@@ -153,8 +149,7 @@ def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> l
         return sympy.Integer(int(value)) if value.is_integer() and abs(value) < 2.0**53 else sympy.Float(value)
 
     def call(callee: Program, arguments: list[Any]) -> list[Any]:
-        scalars = iter(arguments)
-        return _run(sympy, callee, {array.name: [next(scalars) for _ in range(array.size)] for array in callee.inputs})
+        return _run(sympy, callee, divided(callee.inputs, arguments))
 
     return run_unrolled(program, inputs, operations, constant, call)
 
