@@ -11,10 +11,6 @@ from ..spatial import Force, Inertia, Transform, Vector3
 from .ground import momentum_rate
 from .momentum import momentum
 
-__all__ = [
-    "body_momenta", "centroidal_momentum", "centroidal_momentum_rate", "mass_center_motion", "momentum_matrix",
-]  # fmt: skip
-
 
 def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> dict[str, list[Scalar]]:
     """The center of mass: its "position" [m], "velocity" [m/s] and "acceleration" [m/s²], each (3) in the world."""

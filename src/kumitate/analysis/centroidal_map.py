@@ -11,8 +11,6 @@ from ..scalar import Scalar, call, directional, trace
 from ..spatial import Vector3
 from .centroidal import centroidal_momentum_rate, momentum_matrix
 
-__all__ = ["centroidal_map", "mass_center_jacobian"]
-
 
 def centroidal_map(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Any]]:
     """The map A with [l; p] = A v, and its rate: "matrix" A (6, nv), "rate" Ȧ (6, nv), "drift" Ȧ v (6).

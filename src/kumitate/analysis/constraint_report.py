@@ -16,8 +16,6 @@ from ..spatial import Force
 from .closing.newton import closed_near
 from .loops import COMPONENTS, LoopEquations
 
-__all__ = ["COMPONENTS", "ConstraintReport", "closed_neighbours", "constraint_report", "neighbours"]
-
 #: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9
 _NEIGHBOURS, _AWAY = 4, 0.1

@@ -9,8 +9,6 @@ from ..kinematics import center_of_mass, chord_closing, link_twists, total_mass
 from ..model import Chord, Link, Tree
 from ..scalar import Scalar, is_zero
 
-__all__ = ["kinetic_energy", "potential_energy"]
-
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
     """½ Σ V·I V of all links, and ½ Σ armature·v² of the drives [J]."""

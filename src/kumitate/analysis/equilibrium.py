@@ -15,8 +15,6 @@ from .ground import ground_wrench, zero_moment_point
 from .loops import LoopEquations
 from .support_polygon import SupportPolygon, support_polygon
 
-__all__ = ["Equilibrium", "static_equilibrium"]
-
 #: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9
 

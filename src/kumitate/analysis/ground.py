@@ -12,8 +12,6 @@ from ..model import Tree
 from ..scalar import Scalar, is_zero
 from ..spatial import Force, Vector3
 
-__all__ = ["center_of_pressure", "ground_wrench", "momentum_rate", "push_force", "zero_moment_point"]
-
 _UP = (0.0, 0.0, 1.0)
 _ORIGIN = (0.0, 0.0, 0.0)
 

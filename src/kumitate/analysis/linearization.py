@@ -28,8 +28,6 @@ from .loop_motion import loop_coordinates
 from .loops import LoopEquations
 from .modes import Mode, modes_of
 
-__all__ = ["Linearization", "linearize"]
-
 #: A function of (t, q, v) that returns efforts or a wrench, or constant values of these.
 Source = Callable[[Any, Any, Any], Any] | Sequence[float]
 

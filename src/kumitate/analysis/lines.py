@@ -17,8 +17,6 @@ from ..kinematics import chord_closing
 from ..model import Chord, Line, Mechanism
 from ..scalar import trace
 
-__all__ = ["Lines"]
-
 #: Lines shorter than this count as zero length [m], and relative speeds of their ends below this as rest [m/s].
 _NOTHING = 1e-15
 

@@ -15,11 +15,6 @@ from ..kinematics import chord_closing, chord_motion, rate
 from ..model import Bound, Chord, JointKind, Line, Mechanism, freedoms
 from ..scalar import Program, Scalar, call, directional, either, trace
 
-__all__ = [
-    "LoopMotion", "closure_determinant", "joint_accelerations", "joint_coordinates", "joint_motion", "loop_coordinates",
-    "loop_motion", "near_limits",
-]  # fmt: skip
-
 #: Singular values below this fraction of the largest count as zero.
 _RANK = 1e-9
 

@@ -17,8 +17,6 @@ from ..model.digest import digest
 from ..scalar import Program, evaluate, is_zero, sqrt, trace
 from .lines import Lines
 
-__all__ = ["COMPONENTS", "LoopEquations", "LoopGap", "LoopState", "loop_equations"]
-
 #: Names of the components of a joint's force [n; f].
 COMPONENTS = ("nx", "ny", "nz", "fx", "fy", "fz")
 #: Above this size, compiling a program takes longer than interpreting it for one start [operations].

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Mode", "modes_of"]
-
 #: Parts of poles below this fraction of the largest entry of A are rounding errors and become zero.
 _ROUNDING = 1e-14
 #: Components of a shape below this fraction of its largest are not printed.

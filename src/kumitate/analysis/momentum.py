@@ -9,8 +9,6 @@ from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import Force
 
-__all__ = ["momentum"]
-
 
 def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """[l; p] (6): angular momentum about the world's origin [kg·m²/s] and linear momentum [kg·m/s], in the world's axes.

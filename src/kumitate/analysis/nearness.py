@@ -13,8 +13,6 @@ from ..model import Mechanism
 if TYPE_CHECKING:
     from ..contact.queries import Hit, Nearest, ShapeTable
 
-__all__ = ["Nearness"]
-
 
 class Nearness(ABC):
     """What `Robot` finds with the collision shapes of its bodies. Meshes are replaced by convex hulls."""

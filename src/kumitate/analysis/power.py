@@ -12,8 +12,6 @@ from ..scalar import Scalar
 from ..spatial import Motion, dot
 from .momentum import momentum
 
-__all__ = ["powers"]
-
 
 def powers(
     tree: Tree,

@@ -9,8 +9,6 @@ import numpy as np
 
 from ..errors import InputError
 
-__all__ = ["SupportPolygon", "support_polygon"]
-
 
 @dataclass(frozen=True, eq=False)
 class SupportPolygon:

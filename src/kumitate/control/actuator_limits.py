@@ -14,8 +14,6 @@ from .compiled_page import mechanism_of
 from .controllers import Controller
 from .paths.smooth_steps import blend, clamp, smooth_clamp
 
-__all__ = ["joint_stops", "limited", "speed_limited"]
-
 
 def limited(robot: Any, controller: Controller, *, limits: Any = None, smooth: bool = False) -> Controller:
     """The controller with its forces kept within ±limits [N·m, N].

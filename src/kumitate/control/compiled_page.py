@@ -12,8 +12,6 @@ from ..compile import Kernel
 from ..model import Mechanism
 from ..scalar import active_scope, call, trace
 
-__all__ = ["CompiledPage", "mechanism_of"]
-
 
 class CompiledPage:
     """A function of arrays of scalars, traced once.

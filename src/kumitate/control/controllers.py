@@ -21,18 +21,6 @@ from ..scalar import table
 from .compiled_page import CompiledPage, mechanism_of
 from .inputs import evaluated, signature_of
 
-__all__ = [
-    "Controller",
-    "columns_of",
-    "computed_torque",
-    "gravity_compensation",
-    "inverse_dynamics",
-    "pd",
-    "scheduled",
-    "total",
-    "undriven",
-]
-
 #: tau (nv) = f(t, q, v), where further parameters are inputs or gains by name.
 Controller = Callable[..., Any]
 

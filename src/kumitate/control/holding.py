@@ -17,8 +17,6 @@ from ..model.values import POSITIVE, checked_array, checked_number, shown
 from ..spatial import Transform
 from .compiled_page import mechanism_of
 
-__all__ = ["holding_drives"]
-
 
 def holding_drives(
     robot: Any, q: Any = None, *, rate: float = 100.0, standing: Iterable[str] | None = None

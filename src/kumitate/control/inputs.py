@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["evaluated", "signature_of"]
-
 #: How many parameters come first: (t, q, v).
 _FIRST = 3
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

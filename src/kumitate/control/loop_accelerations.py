@@ -13,8 +13,6 @@ from ..model import Tree
 from ..scalar import Scalar, table
 from ..spatial import dot
 
-__all__ = ["loop_accelerations"]
-
 #: Damping of Λ = J M⁻¹ Jᵀ, relative to the inverse of the mass: for applied forces, and for velocity terms. A force along a
 #: direction that the loops nearly leave free would make the acceleration jump where the damping releases it: that damping is
 #: small. Velocity terms there are small numbers divided by small numbers: that damping is large.

@@ -15,8 +15,6 @@ from ..spatial import Vector3, dot, nearest_solution, quaternion_log, quaternion
 from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller
 
-__all__ = ["operational_space"]
-
 #: Damping of Λ⁻¹ = J M⁻¹ Jᵀ, relative to the inverse of the mechanism's mass: directions that move less easily are given up.
 DAMPING = 1e-8
 

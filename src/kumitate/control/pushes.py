@@ -18,8 +18,6 @@ from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller
 from .paths.spline import Spline
 
-__all__ = ["closed_gravity_compensation", "half_sine", "pulse", "push"]
-
 #: Damping of J Jᵀ per square of the mechanism's size: directions that the loops hardly constrain are left to the drives.
 DAMPING = 1e-12
 

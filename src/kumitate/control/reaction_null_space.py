@@ -22,10 +22,6 @@ from ..model import Link, Place, Tree, inward
 from ..scalar import Scalar
 from ..spatial import Dense, Force, Inertia, Motion, Transform, Vector3, dot, nearest_solution
 
-__all__ = [
-    "BasePartition", "actuated_columns", "partition", "reaction_rate", "reactionless_acceleration", "reactionless_velocity",
-]  # fmt: skip
-
 #: Damping of the coupling, relative to the whole mass moving with the joints; rows that couple less are ignored smoothly.
 DAMPING = 1e-10
 _ALL = (0, 1, 2, 3, 4, 5)

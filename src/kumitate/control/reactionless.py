@@ -14,8 +14,6 @@ from .compiled_page import CompiledPage, mechanism_of
 from .controllers import Controller
 from .reaction_null_space import actuated_columns, reactionless_acceleration
 
-__all__ = ["joint_acceleration_torque", "reactionless"]
-
 
 def reactionless(
     robot: Any,

@@ -18,8 +18,6 @@ from ..model.values import NOT_NEGATIVE, POSITIVE, checked_array, checked_number
 from .controllers import Controller
 from .inputs import evaluated, signature_of
 
-__all__ = ["Delayed", "Noisy", "Sampled"]
-
 
 class Sampled:
     """A controller that is evaluated at multiples of its own period only, and held in between.

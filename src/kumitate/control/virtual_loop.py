@@ -17,8 +17,6 @@ from .controllers import Controller, columns_of
 from .loop_accelerations import loop_accelerations
 from .reactionless import joint_acceleration_torque
 
-__all__ = ["closed_by", "virtual_loop"]
-
 
 def closed_by(robot: Any, loops: Sequence[Loop]) -> Mechanism:
     """The mechanism with these loops added: the same joints, coordinates and order."""

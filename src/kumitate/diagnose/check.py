@@ -19,8 +19,6 @@ from ..model.read.inertia import BROKEN_TRIANGLE, NEGATIVE
 from ..model.read.weightless import WEIGHTLESS
 from ..scalar import floats
 
-__all__ = ["Finding", "check", "check_file"]
-
 _LEVELS = ("error", "warning", "note")
 #: Tolerance of the triangle inequality a + b ≥ c of principal moments, relative to a + b: files print them rounded.
 _ROUNDED = 1e-3

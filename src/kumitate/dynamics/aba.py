@@ -12,8 +12,6 @@ from .acting import Acting
 from .motion import LinkMotion, falling, link_motions
 from .passive import driving_force, resisting_inertia
 
-__all__ = ["Handle", "aba", "accelerated", "accelerations", "articulated"]
-
 
 def aba(
     tree: Tree,

@@ -11,8 +11,6 @@ from ..scalar import Scalar, is_zero
 from ..spatial import Force
 from .wrenches import Applied
 
-__all__ = ["Acting"]
-
 
 @dataclass(frozen=True)
 class Acting:

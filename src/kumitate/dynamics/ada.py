@@ -22,8 +22,6 @@ from .assembly.accelerations import Accelerations, assembled_accelerations
 from .assembly.connection import Connection, heavy_freedoms
 from .assembly.order import Order
 
-__all__ = ["ConstraintGrip", "ada", "constraint_inverses", "constraint_law"]
-
 
 def ada(
     tree: Tree,

@@ -8,8 +8,6 @@ from ..model import Link, Tree, inward
 from ..scalar import Scalar
 from ..spatial import Inertia
 
-__all__ = ["crba"]
-
 
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q), for joints with any number of degrees of freedom.

@@ -20,8 +20,6 @@ from .assembly.connection import Connection
 from .assembly.joint_connection import JointConnection
 from .assembly.order import Order
 
-__all__ = ["JointGrip", "dca", "joint_inverses", "joint_law"]
-
 
 def dca(
     tree: Tree,

@@ -9,8 +9,6 @@ from ..scalar import Scalar, is_zero, table
 from .acting import Acting
 from .rnea import rnea
 
-__all__ = ["factored", "solve_symmetric"]
-
 
 def factored(
     mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],

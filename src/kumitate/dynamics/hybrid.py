@@ -28,8 +28,6 @@ from .subchains.joint_space import JointSpace, rates
 from .subchains.partitions import chosen_parts
 from .subchains.split_tree import parted_tree, side_by_side, subchain_call
 
-__all__ = ["hybrid", "hybrid_operations"]
-
 
 def hybrid(
     tree: Tree,

@@ -11,8 +11,6 @@ from .aba import accelerations, articulated
 from .acting import Acting
 from .motion import link_motions
 
-__all__ = ["joint_forces"]
-
 
 def joint_forces(
     tree: Tree,

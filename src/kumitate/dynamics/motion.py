@@ -13,8 +13,6 @@ from ..model import Link, PerLink, Tree, outward
 from ..scalar import Scalar
 from ..spatial import Motion, Transform, Vector3, centripetal
 
-__all__ = ["LinkMotion", "acceleration", "falling", "link_motion", "link_motions"]
-
 
 @dataclass(frozen=True, slots=True)
 class LinkMotion:

@@ -7,18 +7,6 @@ from typing import Protocol
 
 from ..scalar import Scalar, is_zero, sqrt
 
-__all__ = [
-    "FRICTION_VELOCITY",
-    "driving_force",
-    "passive_curve",
-    "passive_force",
-    "passive_secant",
-    "passive_slope",
-    "resisting_inertia",
-    "spring_force",
-    "springy",
-]
-
 #: Speed at which dry friction has reached 71 % of its value [rad/s or m/s]: below it, friction acts like damping.
 FRICTION_VELOCITY = 0.01
 

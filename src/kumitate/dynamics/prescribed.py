@@ -16,8 +16,6 @@ from .loops.articulated_loops import ArticulatedLoops, articulated_loops
 from .motion import LinkMotion, acceleration, falling, link_motions
 from .passive import driving_force
 
-__all__ = ["efforts_in_loops", "efforts_of_motion", "prescribed_dynamics"]
-
 
 def prescribed_dynamics(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting

@@ -15,8 +15,6 @@ from ..spatial import Force, Motion
 from .motion import LinkMotion, acceleration, falling, link_motions
 from .passive import passive_force
 
-__all__ = ["regressor"]
-
 
 def regressor(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], *, gravity: Sequence[Scalar]

@@ -11,8 +11,6 @@ from .motion import LinkMotion, acceleration, falling, link_motions
 from .passive import passive_force, spring_force
 from .wrenches import Applied
 
-__all__ = ["rnea", "supports"]
-
 
 def rnea(
     tree: Tree,

@@ -10,8 +10,6 @@ from ..model import Link, Tree
 from ..scalar import Scalar, select
 from ..spatial import Force, Vector3
 
-__all__ = ["Applied", "LinkForces", "Wrenches"]
-
 
 class Applied(Protocol):
     """External forces, as the algorithms query them."""

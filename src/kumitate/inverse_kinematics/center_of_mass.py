@@ -14,8 +14,6 @@ from ..model import Tree
 from ..scalar import Scalar
 from .contract import Goal, Posture, checked_target
 
-__all__ = ["CenterOfMassGoal"]
-
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMassGoal(Goal):

@@ -18,8 +18,6 @@ from ..model import Place, Tree
 from ..scalar import Scalar
 from ..spatial import Transform
 
-__all__ = ["Goal", "KeyedGoals", "Posture"]
-
 
 class Posture:
     """A tree at coordinates q while goals are evaluated; what several goals need is computed once."""

@@ -8,8 +8,6 @@ from ..model import Mechanism, Tree
 from ..scalar import Scalar, both, maximum, minimum, select
 from .step import Level
 
-__all__ = ["clipped", "free_at_limits", "limits_of"]
-
 
 def limits_of(mechanism: Mechanism) -> tuple[dict[int, float], dict[int, float]]:
     """The lowest and the highest values of coordinates that have limits, by their index in q."""

@@ -14,8 +14,6 @@ from ..scalar import Scalar
 from ..spatial import Vector3
 from .contract import Goal, Posture, checked_place, checked_target
 
-__all__ = ["LookAtGoal"]
-
 
 @dataclass(frozen=True, eq=False)
 class LookAtGoal(Goal):

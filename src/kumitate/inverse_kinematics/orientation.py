@@ -14,8 +14,6 @@ from ..scalar import Scalar
 from ..spatial import DenseRotation, Matrix3, quaternion_log, quaternion_of
 from .contract import Goal, Posture, checked_place, checked_target
 
-__all__ = ["TURNED", "OrientationGoal", "checked_rotation", "rotation_entries", "turn_missing"]
-
 #: By how much R Rᵀ may differ from 1.
 _ROUNDING = 1e-6
 #: Of entries of rotations where starts are compared: an angle, found more easily than a place, counts by 0.6 m/rad.

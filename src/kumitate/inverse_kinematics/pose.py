@@ -13,8 +13,6 @@ from ..scalar import Scalar
 from .contract import Goal, Posture, checked_place, checked_target
 from .orientation import TURNED, checked_rotation, rotation_entries, turn_missing
 
-__all__ = ["PoseGoal"]
-
 
 @dataclass(frozen=True, eq=False)
 class PoseGoal(Goal):

@@ -12,8 +12,6 @@ from ..model import Tree
 from ..scalar import Scalar
 from .contract import Goal, Posture, checked_place, checked_target
 
-__all__ = ["PositionGoal"]
-
 
 @dataclass(frozen=True, eq=False)
 class PositionGoal(Goal):

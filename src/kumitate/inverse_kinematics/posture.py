@@ -13,8 +13,6 @@ from ..model import Tree
 from ..scalar import Scalar
 from .contract import Goal, Posture, checked_target
 
-__all__ = ["PostureGoal"]
-
 
 @dataclass(frozen=True, eq=False)
 class PostureGoal(Goal):

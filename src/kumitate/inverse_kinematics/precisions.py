@@ -15,8 +15,6 @@ import numpy as np
 from ..compile import Kernel
 from ..scalar import Program
 
-__all__ = ["Found", "Search", "TwoPrecisions"]
-
 #: Where double precision takes over [rad, m]: single precision reaches it, and one step of Newton's method leaves about 1e-8.
 NEAR = 1e-4
 #: The same as part of the length of coordinates and target together: 17 roundings of single precision.

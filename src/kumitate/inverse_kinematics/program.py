@@ -13,8 +13,6 @@ from .contract import Goal, Posture
 from .limits import clipped, free_at_limits, limits_of
 from .step import Level, damped_step
 
-__all__ = ["search_program"]
-
 #: Damping per squared error, at first and at least: among 1 … 0.001 this finds most poses of an arm of seven joints in the
 #: fewest steps. It becomes `LESS` times as large after a step to a better posture, `MORE` times after one that is taken back.
 DAMPING, LESS, MORE = 0.1, 0.5, 8.0

@@ -16,8 +16,6 @@ from .precisions import Found, Search, TwoPrecisions
 from .program import search_program
 from .starts import ComparedPostures, compared, random_postures
 
-__all__ = ["Reached", "inverse_kinematics"]
-
 #: Steps of one search: a new start is then better than more steps, unless goals of lower priority come to rest slowly.
 STEPS, STEPS_WITH_PRIORITIES = 25, 100
 #: From new starts fewer steps are enough, as these are near the target.

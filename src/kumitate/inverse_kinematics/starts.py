@@ -18,8 +18,6 @@ from ..scalar import Scalar, trace
 from .contract import Goal, KeyedGoals, Posture
 from .limits import limits_of
 
-__all__ = ["ComparedPostures", "compared", "random_postures"]
-
 #: How many postures are drawn at least: with half or twice as many, searches of Panda take the same time within 10 %.
 DRAWN = 256
 

@@ -13,8 +13,6 @@ from typing import NamedTuple
 from ..dynamics import solve_symmetric
 from ..scalar import Scalar, is_zero
 
-__all__ = ["Level", "damped_step"]
-
 #: Damping that stays where errors vanish, so that singular postures are left in short steps.
 LEAST_DAMPING = 1e-9
 

@@ -9,8 +9,6 @@ from ..model.tree.tree import exact
 from ..scalar import Scalar
 from ..spatial import Motion, Transform
 
-__all__ = ["chord_branches", "chord_closing", "chord_errors", "chord_motion", "gear_errors"]
-
 
 def chord_closing(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> Closing:
     """The `Closing` of a chord at a state; the motion that both ends share is left out."""

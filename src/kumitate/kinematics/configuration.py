@@ -9,8 +9,6 @@ import numpy as np
 from ..model import Tree
 from ..scalar import Scalar
 
-__all__ = ["carried", "difference", "integrate", "neutral", "normalized", "random_coordinates", "rate", "turning"]
-
 
 def neutral(tree: Tree) -> list[float]:
     """The coordinates (nq) at which every joint's frames coincide: angles zero, quaternions (0, 0, 0, 1)."""

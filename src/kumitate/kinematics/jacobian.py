@@ -10,8 +10,6 @@ from ..scalar import Scalar
 from ..spatial import Motion, Vector3
 from .poses import link_poses, link_twists, place_pose
 
-__all__ = ["jacobian", "jacobian_rate"]
-
 
 def jacobian(tree: Tree, q: Sequence[Scalar], place: Place) -> list[list[Scalar]]:
     """J (6, nv) with [ω; v] = J v, for the frame B at `place`.

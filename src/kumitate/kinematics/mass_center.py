@@ -9,8 +9,6 @@ from ..model import Link, Tree, inward
 from ..scalar import Scalar, floats, is_zero
 from ..spatial import Inertia
 
-__all__ = ["center_of_mass", "total_mass"]
-
 
 def total_mass(tree: Tree) -> Any:
     """The mass of all moving links [kg], without bodies fixed to the world.

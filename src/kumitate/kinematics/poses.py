@@ -9,8 +9,6 @@ from ..model import Link, PerLink, Place, Tree, outward
 from ..scalar import Scalar
 from ..spatial import Motion, Transform
 
-__all__ = ["link_poses", "link_twists", "place_pose", "place_twist", "world_velocity"]
-
 T = TypeVar("T")
 
 

@@ -10,8 +10,6 @@ from ..scalar import Scalar, loop, maximum, table
 from ..spatial import Vector3
 from .poses import link_poses, place_pose
 
-__all__ = ["support_function"]
-
 
 def support_function(
     tree: Tree, q: Sequence[Scalar], place: Place, points: Sequence[Sequence[float]], direction: Sequence[Scalar]

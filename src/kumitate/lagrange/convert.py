@@ -10,8 +10,6 @@ from ..errors import InputError
 from ..scalar import Scalar, absolute, arctan2, both, cos, either, equal, exp, log, maximum, minimum, select, sin, sqrt, tanh
 from .symbols import sympy_module
 
-__all__ = ["Converter"]
-
 
 class Converter:
     """Converts expressions to scalars, each subexpression only once.

@@ -10,8 +10,6 @@ from ..scalar import Program, Scalar, directional, gradient, trace
 from .energies import tree_kinetic, tree_potential
 from .substitution import at
 
-__all__ = ["EnergyDerivatives", "energy_derivatives"]
-
 
 @dataclass(frozen=True)
 class EnergyDerivatives:

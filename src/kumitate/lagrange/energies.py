@@ -11,8 +11,6 @@ from ..kinematics import link_poses, link_twists
 from ..model import Tree
 from ..scalar import Scalar, is_zero
 
-__all__ = ["applied_power", "tree_kinetic", "tree_potential"]
-
 
 def tree_kinetic(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
     """T = ½ Σ V·I V of the links [J], without the armatures of the drives."""

@@ -11,8 +11,6 @@ from .latex import Printer, column, dotted
 from .simplify import Tidy
 from .symbols import SymbolNames, sympy_module
 
-__all__ = ["Equations", "FirstOrder", "derived", "first_order"]
-
 
 @dataclass(frozen=True)
 class Equations:

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from ..errors import InputError
 from .symbols import SymbolNames, entries, sympy_module
 
-__all__ = ["Push", "generalised_force", "pushes"]
-
 
 def generalised_force(force: Any, x: Any, q: Any) -> Any:
     """F_q = (∂x/∂q)ᵀ F: the generalised force along q of a force F along x(q) (9.3), as a column.

@@ -15,8 +15,6 @@ from .derivatives import EnergyDerivatives, energy_derivatives
 from .energies import applied_power
 from .substitution import at
 
-__all__ = ["MOST_LINKS", "check_size", "generalised_push", "joint_equations", "lagrange"]
-
 #: A longer chain is traced as loops, which do not have a gradient; and O(n³) would be too slow for it.
 MOST_LINKS = 64
 

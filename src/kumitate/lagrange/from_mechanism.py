@@ -15,8 +15,6 @@ from .energies import tree_kinetic, tree_potential
 from .symbols import coordinates, sympy_module
 from .system import System
 
-__all__ = ["of_mechanism"]
-
 #: Numbers that are fractions up to rounding, with a denominator up to this, become exact fractions.
 _DENOMINATOR = 1000
 

@@ -25,8 +25,6 @@ from ..spatial import Force
 from .derivatives import energy_derivatives
 from .forward import check_size, generalised_push, joint_equations
 
-__all__ = ["joint_forces"]
-
 
 def joint_forces(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting

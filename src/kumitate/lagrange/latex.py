@@ -8,8 +8,6 @@ from typing import Any
 
 from .symbols import sympy_module
 
-__all__ = ["Printer", "column", "dotted"]
-
 
 def dotted(name: str, dots: int) -> str:
     r"""The LaTeX of a coordinate with dots for its rates, before any index: \dot{q}_{1}."""

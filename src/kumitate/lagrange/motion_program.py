@@ -11,8 +11,6 @@ from .convert import Converter
 from .substitution import at
 from .symbols import SymbolNames
 
-__all__ = ["Inputs", "acceleration_program", "expression_program", "inertia_program"]
-
 
 class Inputs:
     """The inputs of the programs of a system: q, v, the time if it occurs, and the parameters given at each call.

@@ -12,8 +12,6 @@ from ..compile import Kernel
 from ..errors import DivergenceError, InputError
 from ..scalar import Program, Scalar, call, trace
 
-__all__ = ["Trajectory", "rolled_out", "step_program"]
-
 #: Substeps of the midpoint rule; extrapolating from k of them gives order 2k.
 _SUBSTEPS = (2, 4, 6, 8)
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from .symbols import sympy_module
 
-__all__ = ["Tidy"]
-
 #: In expressions with more operations than this only common factors are collected: rewriting them would take too long.
 _REWRITTEN = 400
 _GATHERED = 4000

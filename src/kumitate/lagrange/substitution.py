@@ -10,8 +10,6 @@ from ..scalar.evaluate import run_unrolled
 from ..scalar.operations import FLOAT
 from ..scalar.rules import apply
 
-__all__ = ["at"]
-
 _OPERATIONS = {op: partial(apply, op) for op in FLOAT}
 
 

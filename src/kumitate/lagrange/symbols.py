@@ -8,8 +8,6 @@ from typing import Any
 
 from ..errors import InputError
 
-__all__ = ["SymbolNames", "coordinates", "entries", "listed", "sympy_module", "time"]
-
 
 @cache
 def sympy_module() -> Any:

@@ -19,8 +19,6 @@ from .rollout import Trajectory, rolled_out, step_program
 from .simplify import Tidy
 from .symbols import SymbolNames, entries, listed, sympy_module
 
-__all__ = ["System"]
-
 #: The most coordinates for which accelerations are solved symbolically.
 _SOLVED = 3
 

@@ -14,8 +14,6 @@ from typing import Any
 from ..errors import InputError
 from .symbols import entries, sympy_module, time
 
-__all__ = ["coulomb", "gravity", "quadratic_drag", "rotation", "rotation_in_space", "spring", "translation", "viscous"]
-
 
 def translation(m: Any, x: Any) -> Any:
     """Kinetic energy ½ m |ẋ|² of a mass m [kg] at x [m].

@@ -12,8 +12,6 @@ from ..compile.llvm import ENTRY
 from ..kinematics import random_coordinates
 from ..model import Mechanism
 
-__all__ = ["random_states", "raw"]
-
 
 def raw(kernel: Kernel, lanes: int, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray]) -> Callable[[], None]:
     """A call of the kernel's machine code over a batch: `arrays` and `out` with one contiguous float64 row per state."""

@@ -10,8 +10,6 @@ from pathlib import Path
 from ..compile import host
 from ..version import __version__
 
-__all__ = ["machine", "version_of"]
-
 
 def version_of(package: str) -> str | None:
     """The version of an installed package; None if it is not installed."""

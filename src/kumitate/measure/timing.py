@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["Contender", "Effort", "Timing", "by_turns", "once", "seconds_text", "thread_seconds"]
-
 
 @dataclass(frozen=True)
 class Effort:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from .elements import Joint, Limits, Loop
     from .mechanism import Mechanism
 
-__all__ = ["Bound", "bounds_of", "in_loops", "least_gap", "loop_bounds"]
-
 #: The ranges of angles of loop joints are at least this much narrower than a turn [rad]: a step may end so far outside.
 _ROOM = 0.2
 #: Angles are near a limit within this, and known well enough by their cosines in ranges wider than twice that [rad].

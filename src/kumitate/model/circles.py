@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["first_circle"]
-
 
 def first_circle(follows: Mapping[str, str]) -> list[str]:
     """The members of a cycle in order, or an empty list; `follows` maps each name to the one that it follows.

@@ -9,8 +9,6 @@ from ..errors import UnknownNameError
 from .elements import Body, Coupling, Frame, Joint, Loop
 from .mechanism import Mechanism, nearest
 
-__all__ = ["Contents"]
-
 
 class _HasName(Protocol):
     @property

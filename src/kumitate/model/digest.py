@@ -6,8 +6,6 @@ from functools import lru_cache
 
 from .mechanism import Mechanism
 
-__all__ = ["digest"]
-
 
 @lru_cache(maxsize=256)
 def digest(mechanism: Mechanism) -> str | None:

@@ -29,8 +29,6 @@ from .values import (
     shown,
 )  # fmt: skip
 
-__all__ = ["Body", "Coupling", "Frame", "Joint", "Limits", "Loop"]
-
 Rows3 = tuple[tuple[float, float, float], ...]
 
 

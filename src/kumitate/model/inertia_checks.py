@@ -12,9 +12,6 @@ from .mechanism import Mechanism
 from .tree.tree import Link, Tree
 from .varied import VariedMechanism
 
-__all__ = ["check_freedom", "check_inertias", "check_resistance"]
-
-
 #: Inertias [kg·m² or kg] up to this count as zero: their reciprocals are close to the largest numbers.
 _LEAST = 1e-200
 

@@ -23,8 +23,6 @@ from .tree.inertia_map import InertiaMap
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
-__all__ = ["WORLD", "HasMechanism", "Mechanism", "nearest"]
-
 #: The name of the body that does not move.
 WORLD = "world"
 #: Where a mechanism keeps its hash.

@@ -11,8 +11,6 @@ import numpy as np
 from ..errors import InputError
 from .mechanism import Mechanism
 
-__all__ = ["EndEffector", "Srdf", "VirtualJoint"]
-
 
 @dataclass(frozen=True)
 class VirtualJoint:

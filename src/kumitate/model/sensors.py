@@ -9,8 +9,6 @@ from ..spatial import Transform
 from .shapes import Shape
 from .values import checked_pose, shown
 
-__all__ = ["AT_JOINTS", "AT_PLACES", "Sensor"]
-
 #: What is measured at places: of a frame B in the body, seen from a frame R, which is the world unless said otherwise.
 AT_PLACES = (
     "gyro", "velocimeter", "accelerometer", "position", "orientation", "x_axis", "y_axis", "z_axis", "linear_velocity",

@@ -11,8 +11,6 @@ from ..errors import ModelError
 from .elements import Joint
 from .values import checked_name, checked_numbers, shown
 
-__all__ = ["INITIAL", "NamedState", "fitting"]
-
 #: The name of the state at which simulations begin by default, if a mechanism has one of this name.
 INITIAL = "initial"
 

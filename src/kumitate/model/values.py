@@ -19,12 +19,6 @@ from ..scalar import floats
 from ..scalar.arrays import is_masked
 from ..spatial import DenseRotation, Matrix3, Transform, Vector3, is_rotation
 
-__all__ = [
-    "ANY", "BOUND", "FINITE", "FRACTION", "LARGEST", "LENGTH", "MASS", "MOST", "NOT_NEGATIVE", "POSITIVE", "SCALE", "SMALLEST",
-    "Rule", "checked_array", "checked_name", "checked_number", "checked_numbers", "checked_parts", "checked_pose",
-    "checked_whole", "real_array", "shown",
-]  # fmt: skip
-
 Part = TypeVar("Part")
 
 #: The largest size of any quantity of a model, in SI units, and the smallest of those that appear in denominators, unless 0.

@@ -17,8 +17,6 @@ from .shapes import Geometry
 from .tree.base_parameters import BaseParameterTree
 from .tree.tree import WORLD_LINK, Chord, Link, Tree
 
-__all__ = ["VariedBody", "VariedMechanism"]
-
 
 @dataclass(frozen=True)
 class VariedBody:

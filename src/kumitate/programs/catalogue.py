@@ -16,8 +16,6 @@ from .of_derivatives import DERIVATIVES
 from .of_dynamics import DYNAMICS
 from .of_states import STATES
 
-__all__ = ["PROGRAMS", "make_program"]
-
 #: What makes the program of each function of `Robot`, by the function's name.
 PROGRAMS: dict[str, Callable[..., Traceable]] = {**DYNAMICS, **STATES, **DERIVATIVES}
 

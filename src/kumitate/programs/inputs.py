@@ -11,10 +11,6 @@ from ..model import Mechanism, Place, Tree
 from ..model.tree.limbs import with_limbs
 from ..renamed import offers
 
-__all__ = [
-    "Traceable", "acting", "applied", "choose", "limbed", "loop_inputs", "place_of", "state_inputs", "wrench_inputs",
-]  # fmt: skip
-
 #: A function to be traced, and the sizes of its inputs.
 Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
 

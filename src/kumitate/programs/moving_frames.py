@@ -10,8 +10,6 @@ from ..kinematics import link_poses, link_twists, place_pose, place_twist
 from ..model import Body, Mechanism, Place, outward
 from ..spatial import Transform, Vector3, centripetal
 
-__all__ = ["MovingFrame", "MovingFrames"]
-
 _HERE = Transform()
 
 

@@ -11,8 +11,6 @@ from ..model import Mechanism, check_inertias, check_resistance
 from ..scalar import call, directional, trace
 from .inputs import Traceable, applied, state_inputs, wrench_inputs
 
-__all__ = ["DERIVATIVES"]
-
 
 def _forward_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     """Forward dynamics with all its derivatives, closed loops included."""

@@ -16,8 +16,6 @@ from ..scalar import table
 from ..spatial import Force
 from .inputs import Traceable, acting, applied, choose, limbed, loop_inputs, state_inputs, wrench_inputs
 
-__all__ = ["DYNAMICS", "FORWARD_DYNAMICS", "MASS_MATRIX"]
-
 #: Methods for the inertia matrix, by name; `kumitate.papers` adds others.
 MASS_MATRIX: dict[str, Callable[..., Any]] = {
     "crba": dynamics.crba,

@@ -21,8 +21,6 @@ from ..spatial import Transform, Vector3
 from .moving_frames import MovingFrame, MovingFrames
 from .of_touch import touch_program
 
-__all__ = ["sensor_program"]
-
 #: What only accelerations tell, and what is of all that a body carries.
 _OF_ACCELERATIONS = ("accelerometer", "proper_acceleration", "angular_acceleration", "force", "torque")
 _OF_POSTURES = ("position", "orientation", "x_axis", "y_axis", "z_axis", "subtree_center", "rangefinder")

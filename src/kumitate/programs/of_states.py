@@ -9,8 +9,6 @@ from .. import analysis, kinematics
 from ..model import Mechanism, check_inertias
 from .inputs import Traceable, applied, place_of, state_inputs, wrench_inputs
 
-__all__ = ["STATES"]
-
 
 def _pose(m: Mechanism, *, place: str) -> Traceable:
     at = place_of(m, place)

@@ -17,8 +17,6 @@ from ..scalar import Program, Scalar, maximum, select, trace
 from ..simulate.stepping.reading import PUSH, PUSHES
 from ..spatial import Vector3
 
-__all__ = ["touch_program"]
-
 
 def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Sequence[tuple[str, str]]) -> Program:
     """The sum of normal forces [N] on a body that push on the sensor's volume, as a program of q and of all pushes.

@@ -8,8 +8,6 @@ from ..scalar import Scalar, Symbol
 from .inertia import ArticulatedInertia
 from .motion import Force, Motion
 
-__all__ = ["ArticulatedBody", "Release"]
-
 
 @dataclass(frozen=True, slots=True)
 class Release:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ..scalar import Scalar
 
-__all__ = ["Dense", "Factors", "dot"]
-
 
 @dataclass(frozen=True)
 class Dense:

@@ -13,8 +13,6 @@ from .motion import Force, Motion
 from .transform import Transform
 from .vector import Matrix3, Symmetric3, Vector3
 
-__all__ = ["ArticulatedInertia", "Inertia"]
-
 
 @dataclass(frozen=True, slots=True)
 class Inertia:

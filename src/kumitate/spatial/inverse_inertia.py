@@ -12,8 +12,6 @@ from .motion import Force, Motion
 from .transform import Transform
 from .vector import Matrix3, Symmetric3
 
-__all__ = ["InverseInertia"]
-
 
 @dataclass(frozen=True, slots=True)
 class InverseInertia:

@@ -12,8 +12,6 @@ from ..scalar import Scalar
 from .transform import Transform
 from .vector import Vector3
 
-__all__ = ["Force", "Motion"]
-
 
 @dataclass(frozen=True, slots=True)
 class Motion:

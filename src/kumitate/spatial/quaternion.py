@@ -8,11 +8,6 @@ from ..scalar import Scalar, cos, maximum, select, sin, sqrt
 from .rotation import DenseRotation, Rotation
 from .vector import Matrix3, Vector3
 
-__all__ = [
-    "quaternion_exp", "quaternion_log", "quaternion_normalized", "quaternion_of", "quaternion_product", "quaternion_rate",
-    "quaternion_rotation",
-]  # fmt: skip
-
 _TERMS = 20  # of the series of the arc tangent: the next one is 1e-17 at tan π/8
 _TINY = 1e-12  # below this squared angle a two-term series is exact up to rounding
 

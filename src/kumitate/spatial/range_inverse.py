@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ..scalar import Scalar
 from .dense import Dense, Factors, dot
 
-__all__ = ["RangeInverse"]
-
 
 @dataclass(frozen=True)
 class RangeInverse:

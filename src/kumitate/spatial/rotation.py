@@ -14,10 +14,6 @@ from dataclasses import dataclass
 from ..scalar import Scalar, cos, sin
 from .vector import Matrix3, Symmetric3, Vector3
 
-__all__ = [
-    "AxisTurn", "DenseRotation", "Rotation", "RotationChain", "identity_rotation", "is_rotation", "zxz_rotation",
-]  # fmt: skip
-
 
 class Rotation(ABC):
     """The interface of all rotations."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from ..scalar import Scalar, is_zero
 
-__all__ = ["SWEEPS", "DampedFactors", "NearestSolver", "nearest_solution"]
-
 #: A direction whose eigenvalue is σ is resolved to (ε/(σ + ε))^(1 + SWEEPS), where ε is the damping.
 SWEEPS = 3
 

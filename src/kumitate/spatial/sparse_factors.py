@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ..scalar import Scalar
 
-__all__ = ["Elimination", "SparseFactors"]
-
 
 @dataclass(frozen=True)
 class Elimination:

@@ -14,8 +14,6 @@ from ..errors import ModelError
 from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, is_rotation
 from .vector import Matrix3, Vector3
 
-__all__ = ["Transform", "pose"]
-
 
 @dataclass(frozen=True, slots=True)
 class Transform:

@@ -8,8 +8,6 @@ from typing import Any
 
 from ..scalar import Scalar, sqrt
 
-__all__ = ["Matrix3", "Symmetric3", "Vector3"]
-
 
 @dataclass(frozen=True, slots=True)
 class Vector3:

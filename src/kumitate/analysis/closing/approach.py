@@ -15,8 +15,6 @@ import numpy as np
 from ...errors import ModelError
 from ..loops import LoopEquations
 
-__all__ = ["RANK", "approached", "other_starts", "pseudo_inverse"]
-
 #: The largest error of a loop that a step is to close [rad, m], and the largest step of a joint.
 _PART, _STEP = 0.3, 0.5
 #: Loops with smaller errors are left to Gauss-Newton steps.

@@ -17,8 +17,6 @@ from .conflicts import conflict
 from .nearest import nearest
 from .newton import CLOSED, LEFT_OPEN, check_closed, gauss_newton, measure
 
-__all__ = ["CLOSED", "NEARLY", "assemble", "closed_state"]
-
 #: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6
 #: So many Gauss-Newton steps are made before bounded ones are tried.

@@ -15,8 +15,6 @@ import numpy as np
 from ...kinematics import integrate
 from ..loops import LoopEquations
 
-__all__ = ["Admitted", "admitted", "admitted_rows"]
-
 #: Singular values below this fraction of the largest are directions that the loops do not constrain.
 _RANK = 1e-9
 #: The step of the finite differences of the loops' rates [rad, m], and the largest error by rounding and curvature, as a

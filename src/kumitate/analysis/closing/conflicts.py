@@ -26,8 +26,6 @@ from ..loops import LoopEquations
 from .approach import approached, other_starts
 from .newton import CLOSED, gauss_newton
 
-__all__ = ["conflict"]
-
 #: Equations with a smaller part of the largest error do not take part in a contradiction; nor do loops that close this well.
 _PART, _CLOSED = 1e-2, 1e3 * CLOSED
 #: Starts from which a part of the loops is tried.

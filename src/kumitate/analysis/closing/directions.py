@@ -16,8 +16,6 @@ from ...scalar import Program, directional, is_zero, trace
 from ..constraint_report import constraint_report
 from ..loops import LoopEquations
 
-__all__ = ["closed_directions", "slopes_along", "tangent"]
-
 #: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9
 

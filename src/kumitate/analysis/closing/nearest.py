@@ -18,8 +18,6 @@ from ..loops import LoopEquations
 from .approach import RANK
 from .newton import CLOSED, closed_near
 
-__all__ = ["nearest"]
-
 _TRIES = 100
 #: Steps that do not shrink to this part show that the closed configurations are curved.
 _SHRINKS = 0.1

@@ -10,8 +10,6 @@ from ...errors import ModelError
 from ..loops import LoopEquations, LoopGap
 from .approach import pseudo_inverse
 
-__all__ = ["CLOSED", "LEFT_OPEN", "check_closed", "closed_near", "gauss_newton", "measure"]
-
 #: Loops count as closed below this fraction of the mechanism's size.
 CLOSED = 1e-12
 #: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.

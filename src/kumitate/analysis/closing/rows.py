@@ -20,8 +20,6 @@ from .assemble import assemble
 from .branches import admitted_rows
 from .newton import CLOSED
 
-__all__ = ["assemble_rows"]
-
 #: The largest number of passes, and the step [rad, m] that ends them: what it leaves open is of the order of its square.
 _PASSES, _LITTLE = 100, 1e-8
 #: Damping of J Jᵀ, for redundant rows, relative to one or, for displacements, the square of the mechanism's size.

@@ -14,8 +14,6 @@ from ...model.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sph
 from ...scalar import Scalar, absolute, maximum, minimum, select, sqrt
 from ...spatial import Vector3
 
-__all__ = ["FAR", "MET", "met"]
-
 #: Further than any shape [m]: where nothing is met.
 FAR = 1e30
 #: Directions with smaller parts across two planes, or with smaller squares across an axis, are parallel to them.

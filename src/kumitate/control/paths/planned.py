@@ -11,8 +11,6 @@ import numpy as np
 from ...compile import Kernel
 from ...scalar import Scalar, Symbol, trace
 
-__all__ = ["PlannedMotion"]
-
 
 class PlannedMotion(ABC):
     """A planned motion.

@@ -15,8 +15,6 @@ from ...scalar import Scalar, Symbol, select, trace
 from ...spatial import Vector3, quaternion_exp, quaternion_log, quaternion_product, quaternion_rotation
 from .spline import Spline
 
-__all__ = ["PoseSpline"]
-
 #: Number of terms of the series of the two functions below: exact to rounding for angles up to a full turn.
 _TERMS = 22
 

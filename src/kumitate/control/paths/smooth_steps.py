@@ -9,8 +9,6 @@ import numpy as np
 
 from ...scalar import absolute, maximum, minimum, select, tanh
 
-__all__ = ["blend", "clamp", "smooth_clamp", "smooth_step", "smooth_trapezoid"]
-
 Values = Any
 
 

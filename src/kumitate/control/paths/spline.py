@@ -15,8 +15,6 @@ from ...model.values import ANY, checked_array
 from ...scalar import Scalar, Symbol, both, loop, maximum, minimum, select, table, when
 from .planned import PlannedMotion
 
-__all__ = ["Spline"]
-
 #: Coefficients of a polynomial of fifth order.
 _TERMS = 6
 #: More pieces than these are looked up in tables.

@@ -11,8 +11,6 @@ from ...model.values import BOUND, checked_array
 from ...scalar import Scalar, both, either, maximum, minimum, select
 from .planned import PlannedMotion
 
-__all__ = ["Trapezoid"]
-
 
 class Trapezoid(PlannedMotion):
     """A straight motion from rest to rest: constant acceleration, constant velocity, constant deceleration.

@@ -20,8 +20,6 @@ from .page import whole_body_program
 from .quadratic_program import QuadraticProgram
 from .standing_point import StandingPoint
 
-__all__ = ["Tracked", "WholeBodyController"]
-
 #: Weight of accelerations and forces themselves, so that the solution is unique; of contact points, against goals' weight of 1.
 _LEAST, _STANDS = 1e-6, 1e4
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from ...model import Mechanism
 
-__all__ = ["DrivenLimits"]
-
 
 class DrivenLimits(NamedTuple):
     """Limits of the joints of one degree of freedom, infinite where there are none.

@@ -13,8 +13,6 @@ from ...scalar import Program, call, directional, table, trace
 from ...spatial import Transform, dot, identity_rotation
 from .standing_point import StandingPoint
 
-__all__ = ["whole_body_program"]
-
 
 def whole_body_program(mechanism: Mechanism, goals: Sequence[Goal], contacts: Sequence[StandingPoint]) -> Program:
     """(q, v, targets of all goals) → inertia "M", bias "h", and of the rows that are tracked errors, slopes "J" and drifts.

@@ -8,8 +8,6 @@ import numpy as np
 
 from ...errors import InputError
 
-__all__ = ["QuadraticProgram"]
-
 
 class QuadraticProgram:
     """min ½ xᵀ H x + gᵀ x with A x = b and low ≤ C x ≤ high, of fixed sizes; each solution begins from the one before."""

@@ -10,8 +10,6 @@ import numpy as np
 from ...errors import InputError
 from ...spatial import Vector3
 
-__all__ = ["StandingPoint"]
-
 #: Faces of the pyramid inside the friction cone.
 FACES = 4
 

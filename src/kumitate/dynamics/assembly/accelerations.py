@@ -25,8 +25,6 @@ from .joint_connection import JointConnection
 from .order import Order, assembly_order
 from .recursion import ClosingLaw, assembled, disassembled
 
-__all__ = ["Accelerations", "assembled_accelerations"]
-
 
 @dataclass(frozen=True)
 class Accelerations:

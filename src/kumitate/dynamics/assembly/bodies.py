@@ -13,8 +13,6 @@ from typing import Any
 
 from ...spatial import Dense, Force, InverseInertia, Motion, Transform
 
-__all__ = ["Bodies", "Route"]
-
 
 @dataclass(frozen=True)
 class Route:

@@ -13,8 +13,6 @@ from ...scalar import Scalar
 from ...spatial import AxisTurn, Inertia, Transform, Vector3
 from .connectivity import WORLD, carriers
 
-__all__ = ["Prepared", "prepared"]
-
 
 @dataclass(frozen=True)
 class Prepared:

@@ -16,8 +16,6 @@ from ...spatial import Dense, Force, Motion
 from ..loops.multipliers import DAMPING
 from .bodies import Bodies
 
-__all__ = ["Connection", "HandleResponse", "Holding", "heavy_freedoms"]
-
 
 def heavy_freedoms(armature: Sequence[Scalar]) -> list[int]:
     """The degrees of freedom with an armature; symbolic values count as nonzero."""

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from ...model import Tree
 from .connection import heavy_freedoms
 
-__all__ = ["WORLD", "carriers", "connected_links", "loop_closers"]
-
 #: The index of the world.
 WORLD = -1
 

@@ -11,8 +11,6 @@ from .bodies import Bodies
 from .connection import HandleResponse, Holding
 from .joint_connection import JointConnection
 
-__all__ = ["GearConnection"]
-
 
 @dataclass(frozen=True)
 class GearConnection:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from ...model import Tree
 from .connectivity import WORLD, connected_links
 
-__all__ = ["few_handles"]
-
 
 def few_handles(tree: Tree, preferred: Sequence[int]) -> list[int]:
     """Repeatedly picks the connection whose assembled body keeps the fewest handles; small loops are closed first.

@@ -16,8 +16,6 @@ from .connectivity import WORLD
 from .gear_connection import GearConnection
 from .joint_connection import JointConnection
 
-__all__ = ["central_inertia", "chord_of", "gears_of", "joint_of", "rigid_bodies", "unheld_motion"]
-
 
 def joint_of(
     ready: Prepared,

@@ -10,8 +10,6 @@ from ...spatial import Dense, Force, Motion
 from .bodies import Bodies, Route
 from .connection import HandleResponse, Holding, heavy_freedoms
 
-__all__ = ["JointConnection"]
-
 
 @dataclass(frozen=True)
 class JointConnection:

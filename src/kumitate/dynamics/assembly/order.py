@@ -12,8 +12,6 @@ from ...model import Link, Tree
 from .connectivity import WORLD, carriers, connected_links
 from .greedy_order import few_handles
 
-__all__ = ["ORDERS", "Order", "assembly_order"]
-
 #: A name in `ORDERS`, or the numbers of the connections; None for an order that costs little.
 Order = str | Sequence[int] | None
 

@@ -16,8 +16,6 @@ from ...spatial import Dense, Force, Motion
 from .bodies import Bodies
 from .connection import Connection
 
-__all__ = ["ClosingLaw", "Grip", "Step", "assembled", "closed_bodies", "disassembled"]
-
 
 class Grip(Protocol):
     """W of a closed connection: F = W (A's acceleration − B's) (2.21, 2.42), in addition to the force of drives."""

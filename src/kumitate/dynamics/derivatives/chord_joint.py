@@ -13,8 +13,6 @@ from ...scalar import Scalar
 from ...spatial import Motion, Transform
 from .own_motion import own_motion, units
 
-__all__ = ["ChordColumn", "ChordJoint"]
-
 
 @dataclass(frozen=True, slots=True)
 class ChordColumn:

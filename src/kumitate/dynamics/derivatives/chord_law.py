@@ -13,8 +13,6 @@ from ...spatial import DenseRotation, Force, Matrix3, Motion, Transform, Vector3
 from ..loops.chord_drives import chord_drive
 from ..loops.line_pulls import chord_inertia
 
-__all__ = ["ChordLaw", "chord_law"]
-
 
 @dataclass(frozen=True)
 class ChordLaw:

@@ -25,8 +25,6 @@ from ...scalar import Scalar
 from ...spatial import Motion, Transform
 from .chord_joint import ChordColumn, ChordJoint
 
-__all__ = ["ChordPath", "chord_path"]
-
 
 @dataclass(frozen=True)
 class ChordPath:

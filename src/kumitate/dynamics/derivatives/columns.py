@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from ...scalar import Scalar, call, is_zero, loop, trace
 
-__all__ = ["ColumnGroup", "column_groups", "solve_in_loops"]
-
 #: Groups of fewer columns are joined with others: loops of up to eight passes are written pass by pass.
 _FEWEST = 9
 #: Entries of a column that are multiplied with all that they meet before the next are read: as many stay in registers.

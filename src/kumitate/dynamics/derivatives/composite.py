@@ -10,8 +10,6 @@ from ...spatial import Force, Inertia, Matrix3, Motion, Transform, Vector3
 from .fields import Field
 from .load import Load
 
-__all__ = ["MovingComposite", "Weight"]
-
 
 @dataclass(frozen=True, slots=True)
 class MovingComposite:

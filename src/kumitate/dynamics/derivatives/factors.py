@@ -8,9 +8,6 @@ from typing import NamedTuple
 from ...scalar import Scalar, active_scope, is_zero
 from .columns import solve_in_loops
 
-__all__ = ["InverseFactors", "inverse_factors"]
-
-
 #: Columns that are solved for together.
 _TOGETHER = 8
 #: Products from which on columns are solved for in a loop.

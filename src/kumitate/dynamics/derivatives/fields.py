@@ -21,8 +21,6 @@ from ...scalar import Scalar
 from ...spatial import Motion, Transform, Vector3, centripetal
 from .own_motion import OwnMotion, own_motion, units
 
-__all__ = ["Carrier", "Field", "carrier"]
-
 
 @dataclass(frozen=True, slots=True)
 class Field:

@@ -19,8 +19,6 @@ from .factors import inverse_factors
 from .inverse import rnea_derivatives
 from .slopes import Matrix
 
-__all__ = ["ForwardSlopes", "aba_derivatives"]
-
 
 class ForwardSlopes(NamedTuple):
     """Forward dynamics and its derivatives.

@@ -28,8 +28,6 @@ from .inverse import rnea_derivatives
 from .loop_slopes import LoopSlopes
 from .slopes import Matrix
 
-__all__ = ["loop_derivatives"]
-
 
 def loop_derivatives(
     tree: Tree,

@@ -18,8 +18,6 @@ from .composite import MovingComposite, Weight
 from .fields import Carrier, carrier
 from .slopes import InverseSlopes, add_passive, zeros
 
-__all__ = ["InverseSlopes", "rnea_derivatives"]
-
 
 class _Column(NamedTuple):
     """What one degree of freedom does to the force on a link: with its coordinate, its velocity, its acceleration.

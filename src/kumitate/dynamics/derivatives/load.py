@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from ...spatial import Force, Matrix3, Motion, Transform, Vector3
 
-__all__ = ["Load"]
-
 
 @dataclass(frozen=True, slots=True)
 class Load:

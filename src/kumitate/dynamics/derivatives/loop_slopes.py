@@ -13,8 +13,6 @@ from .chord_law import ChordLaw
 from .chord_path import ChordPath
 from .slopes import Matrix, zeros
 
-__all__ = ["LoopSlopes"]
-
 
 class LoopSlopes(NamedTuple):
     """The derivatives, at fixed v̇ and λ, of the forces in loops (nv, nv) and of the accelerations of their rows (rows, nv)."""

@@ -11,8 +11,6 @@ from ...model.joints import JointKind
 from ...scalar import Program, Scalar, call, directional, trace
 from ...spatial import Motion
 
-__all__ = ["OwnMotion", "own_motion", "units"]
-
 
 @dataclass(frozen=True, slots=True)
 class OwnMotion:

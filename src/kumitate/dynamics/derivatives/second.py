@@ -17,8 +17,6 @@ from ..rnea import rnea
 from ..wrenches import Wrenches
 from .slopes import Matrix, zeros
 
-__all__ = ["SecondSlopes", "rnea_second_derivatives"]
-
 
 class SecondSlopes(NamedTuple):
     """Σ wᵢ ∂²τᵢ of inverse dynamics, as matrices (nv, nv).

@@ -9,8 +9,6 @@ from ...model import Link
 from ...scalar import Scalar
 from ..passive import passive_force, passive_slope, spring_force
 
-__all__ = ["InverseSlopes", "Matrix", "add_passive", "zeros"]
-
 Matrix = list[list[Scalar]]
 
 

@@ -10,8 +10,6 @@ from ..aba import aba
 from ..acting import Acting
 from .articulated_loops import articulated_loops
 
-__all__ = ["aba_with_loops"]
-
 
 def aba_with_loops(
     tree: Tree,

@@ -21,8 +21,6 @@ from .constraints import Row, chord_closings, constraint_rows
 from .multipliers import mobilities, row_solver
 from .propagation import RowResponse, propagate_rows, with_forces
 
-__all__ = ["ArticulatedLoops", "articulated_loops", "with_rows_through"]
-
 
 @dataclass(frozen=True)
 class ArticulatedLoops:

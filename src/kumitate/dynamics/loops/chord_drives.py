@@ -14,8 +14,6 @@ from ..wrenches import Applied, LinkForces
 from .constraints import ends
 from .line_pulls import pulls
 
-__all__ = ["chord_drive", "chord_drives", "free_springs", "with_chord_drives"]
-
 
 def with_chord_drives(tree: Tree, closings: Sequence[Closing], acting: Acting) -> Acting:
     """`acting` with the drives, springs, damping and friction of chords added to its wrenches."""

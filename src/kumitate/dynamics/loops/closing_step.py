@@ -18,8 +18,6 @@ from ..prescribed import efforts_in_loops
 from .articulated_loops import ArticulatedLoops, articulated_loops
 from .constraints import Row, largest_gap
 
-__all__ = ["ClosingStep", "closing_step"]
-
 
 class ClosingStep(NamedTuple):
     """How a step begins.

@@ -12,8 +12,6 @@ from ...spatial import Force, Motion, Vector3, centripetal
 from ..motion import LinkMotion
 from .line_pulls import chord_inertia
 
-__all__ = ["Row", "chord_closings", "chord_rows", "constraint_rows", "ends", "largest_gap", "velocity_terms"]
-
 
 @dataclass(frozen=True)
 class Row:

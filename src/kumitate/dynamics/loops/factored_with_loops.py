@@ -10,8 +10,6 @@ from ..acting import Acting
 from ..factored import factored
 from .schur import loop_system
 
-__all__ = ["factored_with_loops"]
-
 
 def factored_with_loops(
     mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],

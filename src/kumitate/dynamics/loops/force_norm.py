@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ...scalar import Scalar, is_zero, sqrt
 from ...spatial import DampedFactors, Force, Vector3, dot
 
-__all__ = ["JointForce", "least_norm"]
-
 
 @dataclass(frozen=True)
 class JointForce:

@@ -10,8 +10,6 @@ from ...spatial import Force
 from ..motion import LinkMotion
 from .constraints import Row
 
-__all__ = ["carried_forces", "loop_jacobian"]
-
 Carried = tuple[dict[int, Force], dict[int, Force]]
 
 

@@ -8,8 +8,6 @@ from ...model import Chord, Closing, Tree
 from ...scalar import Scalar, is_zero, maximum
 from ..passive import resisting_inertia
 
-__all__ = ["chord_inertia", "pulls"]
-
 #: The least inertia of rows that divide by a varying one, relative to the mechanism's mass: it vanishes with the step.
 _LEAST = 1e-30
 

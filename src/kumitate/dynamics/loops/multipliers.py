@@ -14,8 +14,6 @@ from ...spatial import SWEEPS, NearestSolver
 from .constraints import Row
 from .propagation import RowResponse
 
-__all__ = ["mobilities", "row_solver", "solved_rows"]
-
 #: Damping of Λ, relative to the inverse of the mechanism's total mass (or of mass times length squared). Among 1e-5 … 1e-10
 #: this passes singular postures most accurately: less lets rounding in the null space through, more resolves too little.
 DAMPING = 1e-6

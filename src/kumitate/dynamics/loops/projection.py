@@ -13,8 +13,6 @@ from ..motion import link_motions
 from .articulated_loops import with_rows_through
 from .constraints import Row, chord_closings, constraint_rows
 
-__all__ = ["projected"]
-
 
 def projected(
     tree: Tree,

@@ -16,8 +16,6 @@ from ..aba import Handle
 from ..motion import LinkMotion
 from .constraints import Row
 
-__all__ = ["RowResponse", "propagate_rows", "with_forces"]
-
 
 @dataclass(frozen=True)
 class RowResponse:

@@ -20,8 +20,6 @@ from .constraints import Row, chord_closings, constraint_rows
 from .jacobian import loop_jacobian
 from .multipliers import solved_rows
 
-__all__ = ["LoopSystem", "loop_system", "with_rows"]
-
 
 @dataclass(frozen=True)
 class LoopSystem:

@@ -25,8 +25,6 @@ from .jacobian import carried_forces
 from .multipliers import mobilities, solved_rows
 from .propagation import propagate_rows, with_forces
 
-__all__ = ["LoopLoads", "LoopWrenches", "least_wrenches", "loop_wrenches"]
-
 
 @dataclass(frozen=True)
 class LoopWrenches:

@@ -12,8 +12,6 @@ from functools import reduce
 from ...scalar import Scalar, absolute, maximum, minimum, when
 from .stops import Stop
 
-__all__ = ["advances"]
-
 #: A stop may be reached if a joint that is faster than all others by this would get there in the step [rad/s or m/s].
 FASTER = 1.0
 

@@ -13,8 +13,6 @@ from ...model.drives.with_state import StateLaw
 from ...scalar import Scalar
 from ...spatial import dot
 
-__all__ = ["effort_of_state", "state_rates"]
-
 
 def effort_of_state(
     drive: DriveWithState, q: Scalar, v: Scalar, command: Command, state: Sequence[Scalar], h: Scalar

@@ -15,8 +15,6 @@ from ...model import Command, Driven, DriveWithState
 from ...scalar import Scalar, absolute, is_zero, maximum, minimum, select
 from .drive_states import effort_of_state
 
-__all__ = ["DriveForce", "drive_forces", "effort_along", "limited"]
-
 #: A drive whose effort is within this part of its limit is at it: rounding must not make it change sides.
 _ROUNDING = 1e-12
 

@@ -8,8 +8,6 @@ from ...model import Link, Tree
 from ...scalar import Scalar, maximum, select
 from ...spatial import Inertia, Symmetric3, Vector3
 
-__all__ = ["lone_bodies", "turn_of", "turned_freely", "turned_more"]
-
 #: An inertia whose determinant is below this part of the cube of its trace is that of a point or a rod: no torque of its own.
 FLAT = 1e-12
 

@@ -18,8 +18,6 @@ from ...scalar import Scalar, absolute, both, either, loop, maximum, select
 from .drives import DriveForce, limited
 from .stops import JointPush, Stop, aimed
 
-__all__ = ["PASSES", "Settled", "pushes_of", "seen", "settled", "starting"]
-
 #: A stop's velocity may miss the one that closes its gap by this [rad/s or m/s].
 TOLERANCE = 1e-7
 #: The largest number of passes; each is made only where some piece has changed.

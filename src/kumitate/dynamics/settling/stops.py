@@ -14,8 +14,6 @@ from ...model import Bound, Mechanism, Tree
 from ...scalar import Scalar, floats, minimum, select
 from ..crba import crba
 
-__all__ = ["STIFF", "JointPush", "Stop", "aimed", "moved_inertias", "stops_at"]
-
 #: The stiffness R of a stop relative to the inertia that its joint moves.
 STIFF = 1e7
 #: Loops are solved to fewer digits: this much less stiffness keeps the force of a stop that results from it exact to 1e-5.

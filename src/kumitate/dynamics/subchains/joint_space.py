@@ -20,8 +20,6 @@ from ..motion import LinkMotion, acceleration, falling, link_motions
 from ..rnea import rnea
 from ..wrenches import LinkForces
 
-__all__ = ["JointSpace", "joint_space", "rates"]
-
 
 @dataclass(frozen=True)
 class JointSpace:

@@ -15,8 +15,6 @@ from ...errors import InputError, ModelError
 from ...model import Link, Tree, inward, outward
 from ...model.tree.subchains import Partition, parts_by_cuts, parts_by_names
 
-__all__ = ["BUDGET", "Trial", "chosen_parts", "tried_partitions"]
-
 #: How many partitions are counted, for small trees and for those with more than `LARGEST` links, which cost more to trace.
 BUDGET, FEW = 24, 6
 #: Sub-chains with more links are not tried: the number of operations is cubic in the number of links.

@@ -20,8 +20,6 @@ from ..assembly.order import assembly_order
 from ..motion import falling
 from .joint_space import JointSpace, joint_space
 
-__all__ = ["Parted", "parted_tree", "side_by_side", "subchain_call"]
-
 _SPHERE = Inertia(1.0, rotational=Symmetric3.diagonal(1.0, 1.0, 1.0))
 
 

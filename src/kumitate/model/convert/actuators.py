@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from ..mechanism import Mechanism
 
-__all__ = ["Actuator", "actuators_of"]
-
 
 class Actuator(NamedTuple):
     """An actuator of MuJoCo.

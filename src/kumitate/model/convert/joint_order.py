@@ -12,8 +12,6 @@ from ...spatial import quaternion_product
 from ..tree.tree import Link
 from .layouts import Layout, quaternion_matrix
 
-__all__ = ["JointOrder"]
-
 
 @dataclass(frozen=True)
 class JointOrder:

@@ -14,8 +14,6 @@ import numpy as np
 
 from ...spatial import quaternion_rotation
 
-__all__ = ["DRAKE", "MUJOCO", "PINOCCHIO", "UNIT_VECTORS", "Layout", "Orientation", "Table", "quaternion_matrix"]
-
 #: Coordinates that together are of unit length.
 UNIT_VECTORS = (("qx", "qy", "qz", "qw"), ("cos", "sin"))
 

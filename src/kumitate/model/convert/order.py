@@ -14,8 +14,6 @@ from .actuators import Actuator
 from .joint_order import JointOrder
 from .layouts import UNIT_VECTORS
 
-__all__ = ["Order"]
-
 #: The tolerance of the length of quaternions, and of cosine and sine.
 _OFF = 1e-6
 

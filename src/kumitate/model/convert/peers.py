@@ -19,8 +19,6 @@ from .joint_order import JointOrder
 from .layouts import DRAKE, MUJOCO, PINOCCHIO, Layout, Table
 from .order import Order
 
-__all__ = ["drake", "mujoco", "pinocchio"]
-
 #: A joint of theirs: its name, and its type as the tables call it (None: not known).
 Theirs = tuple[str, str | None]
 

@@ -14,8 +14,6 @@ from typing import ClassVar, NamedTuple
 from ...scalar import Scalar
 from ..values import MASS, MOST, NOT_NEGATIVE, POSITIVE, Rule, checked_number
 
-__all__ = ["Command", "Drive", "DriveLaw"]
-
 
 class Command(NamedTuple):
     """What a drive is commanded: the inputs of a simulation, each with one value for every driven joint.

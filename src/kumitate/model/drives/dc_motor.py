@@ -10,8 +10,6 @@ from ...scalar import Scalar, maximum, minimum
 from ..values import MOST, POSITIVE, Rule
 from .contract import Command, Drive, DriveLaw
 
-__all__ = ["DCMotor"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DCMotor(Drive):

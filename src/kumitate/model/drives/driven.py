@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..elements import Joint, Loop
     from ..mechanism import Mechanism
 
-__all__ = ["Driven", "by_loop", "drive_states", "driven_joints", "freedoms"]
-
 
 class Driven(NamedTuple):
     """A joint with a drive.

@@ -11,8 +11,6 @@ from ..values import FINITE, POSITIVE, Rule
 from .contract import Command
 from .with_state import DriveWithState, StateLaw
 
-__all__ = ["HydraulicCylinder"]
-
 
 class _Flow(NamedTuple):
     """The flow into a chamber [m³/s], and how it changes with the pressure there [m³/(s·Pa)]."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from ...scalar import Scalar
 from .contract import Command, Drive, DriveLaw
 
-__all__ = ["PositionDrive"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PositionDrive(Drive):

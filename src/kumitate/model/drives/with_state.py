@@ -10,8 +10,6 @@ from typing import NamedTuple
 from ...scalar import Scalar
 from .contract import Command, Drive, DriveLaw
 
-__all__ = ["DriveWithState", "StateLaw"]
-
 
 class StateLaw(NamedTuple):
     """The effort of a drive with a state s of its own, before it is limited, and the rates of s.

@@ -10,8 +10,6 @@ from ..mechanism import WORLD, Mechanism
 from ..starts import NamedState
 from ..values import checked_pose
 
-__all__ = ["attach", "merge"]
-
 
 def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | None = None, *, prefix: str = "") -> Mechanism:
     """The mechanism with another one mounted on one of its bodies, such as a tool on a flange.

@@ -10,8 +10,6 @@ from ..joints import KINDS, JointKind
 from ..mechanism import Mechanism
 from .reroot import free_name
 
-__all__ = ["closed_by", "with_loops_in_tree"]
-
 #: The properties that joints and loops have in common, apart from bodies and poses.
 _SHARED = {item.name for item in fields(Joint)} & {item.name for item in fields(Loop)}
 

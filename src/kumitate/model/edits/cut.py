@@ -12,8 +12,6 @@ from ..mechanism import WORLD, Mechanism
 from ..starts import fitting
 from .standing import behind, standing
 
-__all__ = ["cut"]
-
 
 def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mechanism:
     """The part of a mechanism beyond a joint, as a mechanism of its own: the joint's child body and its descendants.

@@ -16,8 +16,6 @@ from ..tree.tree import alignment
 from ..values import checked_array
 from .undriven import check_undriven
 
-__all__ = ["lock", "without_friction"]
-
 #: The tolerance for given coordinates that a coupling relates, relative to their size.
 _ROUNDING = 1e-9
 

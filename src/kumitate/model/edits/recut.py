@@ -13,8 +13,6 @@ from ..mechanism import WORLD, Mechanism
 from ..starts import fitting
 from .reroot import free_name, turned_round
 
-__all__ = ["recut", "recuts"]
-
 #: The properties that joints and loops have in common, apart from bodies and poses.
 _SHARED = {item.name for item in fields(Joint)} & {item.name for item in fields(Loop)}
 

@@ -15,8 +15,6 @@ from ..mechanism import WORLD, Mechanism
 from ..starts import fitting
 from ..tree.tree import alignment
 
-__all__ = ["free_name", "reroot", "turned_round"]
-
 #: Degrees of freedom of a free body.
 _FREE = 6
 

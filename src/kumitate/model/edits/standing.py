@@ -5,8 +5,6 @@ from __future__ import annotations
 from ...spatial import Transform
 from ..mechanism import WORLD, Mechanism
 
-__all__ = ["behind", "standing"]
-
 
 def standing(mechanism: Mechanism) -> dict[str, Transform]:
     """The pose X_WB of every body (and of the world) at neutral coordinates, where joints' frames coincide."""

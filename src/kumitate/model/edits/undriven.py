@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from ...errors import ModelError
 from ..mechanism import Mechanism
 
-__all__ = ["check_undriven"]
-
 
 def check_undriven(mechanism: Mechanism, joints: Iterable[str], what: str) -> None:
     """Refuses to take away joints that have drives; `what` is done to them, for the message.

@@ -16,8 +16,6 @@ from .lock import lock
 from .standing import behind, standing
 from .undriven import check_undriven
 
-__all__ = ["weld"]
-
 #: Degrees of freedom of a free body.
 _FREE = 6
 

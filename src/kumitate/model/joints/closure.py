@@ -13,8 +13,6 @@ from typing import ClassVar
 from ...scalar import Scalar
 from ...spatial import Force, Motion, Transform
 
-__all__ = ["Closing", "Closure"]
-
 
 @dataclass(frozen=True)
 class Closing:

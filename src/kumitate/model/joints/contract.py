@@ -20,8 +20,6 @@ from ...scalar import Scalar
 from ...spatial import Force, Inertia, Motion, Transform, Vector3
 from .closure import Closing, Closure
 
-__all__ = ["JointKind", "basis_forces", "basis_motions"]
-
 
 class JointKind(Closure):
     """One kind of joint: frozen, stateless, for floats and symbols alike.

@@ -10,8 +10,6 @@ from ...scalar import Scalar
 from ...spatial import Force, Motion, Transform
 from .contract import JointKind, basis_forces, basis_motions
 
-__all__ = ["CoordinateJoint"]
-
 
 class CoordinateJoint(JointKind):
     """A joint that allows motion along the coordinate axes `axes` of M (0-2 angular, 3-5 linear) and constrains the others."""

@@ -13,8 +13,6 @@ from ...spatial import AxisTurn, Inertia, Symmetric3, Transform, Vector3
 from .coordinate import CoordinateJoint
 from .revolute import Revolute
 
-__all__ = ["Cylindrical"]
-
 _REVOLUTE = Revolute()
 
 

@@ -9,8 +9,6 @@ from ...spatial import Force, Motion, Transform, Vector3
 from ..values import POSITIVE, Rule, checked_number
 from .closure import Closing, Closure
 
-__all__ = ["Distance"]
-
 _LENGTH = Rule(POSITIVE.words, "For points that coincide take a spherical joint", POSITIVE.holds)
 
 

@@ -19,8 +19,6 @@ from ...spatial import AxisTurn, DenseRotation, Force, Inertia, Matrix3, Motion,
 from ..values import checked_numbers, shown
 from .contract import JointKind, basis_forces
 
-__all__ = ["EulerAngles"]
-
 #: The tolerance within which vectors count as unit vectors, and as coordinate axes.
 _UNIT, _ALONG = 4e-16, 1e-15
 #: Axes closer to parallel than this do not span all directions.

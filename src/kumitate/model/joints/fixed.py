@@ -9,8 +9,6 @@ from typing import Any
 from ...spatial import Transform
 from .coordinate import CoordinateJoint
 
-__all__ = ["Fixed"]
-
 
 @dataclass(frozen=True)
 class Fixed(CoordinateJoint):

@@ -12,8 +12,6 @@ from ...spatial import Transform, Vector3, quaternion_rate, quaternion_rotation
 from .coordinate import CoordinateJoint
 from .spherical import Spherical, random_quaternion
 
-__all__ = ["Floating"]
-
 _SPHERICAL = Spherical()
 
 

@@ -16,8 +16,6 @@ from ...scalar import arctan2, cos, sin, sqrt
 from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
 from .contract import JointKind
 
-__all__ = ["FloatingEuler"]
-
 
 @dataclass(frozen=True)
 class FloatingEuler(JointKind):

@@ -13,8 +13,6 @@ from ..values import LARGEST, SMALLEST, Rule, checked_number
 from .contract import JointKind, basis_forces
 from .revolute import Revolute
 
-__all__ = ["Helical"]
-
 _REVOLUTE = Revolute()
 _PITCH = Rule(
     f"from {SMALLEST:g} to {LARGEST:g} in size", "A screw without a pitch is a revolute joint",

@@ -12,8 +12,6 @@ from .closure import Closing, Closure
 from .contract import basis_forces
 from .line_force import LineForce
 
-__all__ = ["Line"]
-
 #: Squares of lengths below this count as zero [m²]; it is representable in single precision.
 _NOTHING = 1e-36
 

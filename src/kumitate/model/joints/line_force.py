@@ -12,8 +12,6 @@ import numpy as np
 from ...errors import ModelError
 from ...scalar import Program, Scalar, call, jacobian
 
-__all__ = ["LineForce"]
-
 #: Lengths [m] and rates [m/s] at which a function is tried before it is compiled.
 _TRIALS = ((0.5, 0.25), (1.0, -0.5), (2.0, 1.0))
 

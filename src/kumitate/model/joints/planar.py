@@ -14,8 +14,6 @@ from ...spatial import AxisTurn, Force, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
 from .revolute import Revolute
 
-__all__ = ["Planar"]
-
 _REVOLUTE = Revolute()
 
 

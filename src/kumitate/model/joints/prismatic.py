@@ -11,8 +11,6 @@ import numpy as np
 from ...spatial import Inertia, Transform, Vector3
 from .coordinate import CoordinateJoint
 
-__all__ = ["Prismatic"]
-
 
 @dataclass(frozen=True)
 class Prismatic(CoordinateJoint):

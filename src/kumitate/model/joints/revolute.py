@@ -10,8 +10,6 @@ from ...scalar import arctan2
 from ...spatial import AxisTurn, Inertia, Motion, Symmetric3, Transform, Vector3
 from .coordinate import CoordinateJoint
 
-__all__ = ["Revolute"]
-
 
 @dataclass(frozen=True)
 class Revolute(CoordinateJoint):

@@ -18,8 +18,6 @@ from ...spatial import Force, Motion, Transform, Vector3
 from ..values import POSITIVE, checked_number
 from .closure import Closing, Closure
 
-__all__ = ["RollingDisc", "RollingSphere"]
-
 
 @dataclass(frozen=True)
 class _Rolling(Closure):

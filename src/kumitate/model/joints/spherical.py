@@ -23,8 +23,6 @@ from ...spatial import (
 )  # fmt: skip
 from .coordinate import CoordinateJoint
 
-__all__ = ["Spherical", "random_quaternion"]
-
 
 @dataclass(frozen=True)
 class Spherical(CoordinateJoint):

@@ -15,8 +15,6 @@ from ...scalar import arctan2, cos, sin, sqrt
 from ...spatial import AxisTurn, Force, Inertia, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
 
-__all__ = ["SphericalEuler"]
-
 
 @dataclass(frozen=True)
 class SphericalEuler(JointKind):

@@ -10,8 +10,6 @@ from ...scalar import arctan2, cos, sin
 from ...spatial import AxisTurn, Force, Inertia, Motion, Transform, Vector3
 from .contract import JointKind, basis_forces
 
-__all__ = ["Universal"]
-
 
 @dataclass(frozen=True)
 class Universal(JointKind):

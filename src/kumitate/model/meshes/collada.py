@@ -19,8 +19,6 @@ from ..shapes import Facets
 from .collada_material import Materials
 from .surface import join
 
-__all__ = ["read_collada"]
-
 #: Nodes may refer to nodes; files with more instances than this, or deeper ones, are refused as malicious.
 _MOST_NODES, _DEEPEST = 100_000, 100
 #: Nodes may show one geometry any number of times: more triangles than this in all are refused.

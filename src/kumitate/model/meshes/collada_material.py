@@ -9,8 +9,6 @@ import numpy as np
 
 from .paint import texture_colors
 
-__all__ = ["Materials"]
-
 
 class Materials:
     """The materials of one file; `ids` are its elements by id, `find` gives a texture's content by its name, or None."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from .files import needs_extra
 
-__all__ = ["distance_from_hull", "outermost"]
-
 #: Of the size of a shape: a side is flat if its points are this close to a plane, and it counts if it is this wide.
 FLAT, WIDE = 1e-3, 0.1
 

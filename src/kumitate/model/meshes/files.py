@@ -17,8 +17,6 @@ from .collada import read_collada
 from .paint import SideFiles, texture_colors
 from .surface import join, weld
 
-__all__ = ["SUFFIXES", "needs_extra", "read_surface"]
-
 SUFFIXES = (".stl", ".obj", ".dae")
 
 

@@ -11,8 +11,6 @@ from urllib.parse import unquote
 
 import numpy as np
 
-__all__ = ["SideFiles", "texture_colors"]
-
 #: The largest size of such files [bytes].
 _LARGEST = 64 * 2**20
 #: The largest number of pixels of a picture: a few kB can unpack to gigabytes.

@@ -10,8 +10,6 @@ from .corners import outermost
 from .reduction import convex_hull
 from .stored import stored
 
-__all__ = ["touching_pieces"]
-
 #: Bounds of the concavity that the decomposition takes.
 _FINEST, _COARSEST = 0.01, 1.0
 

@@ -9,8 +9,6 @@ from ..shapes import Facets
 from .files import needs_extra
 from .surface import distinct, merge
 
-__all__ = ["convex_hull", "fewer_faces", "on_one_line"]
-
 
 def on_one_line(points: np.ndarray) -> bool:
     """Whether points (n, 3) lie on one line, up to rounding; two points and a single one do."""

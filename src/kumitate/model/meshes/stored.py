@@ -18,8 +18,6 @@ from .files import read_surface
 from .paint import SideFiles
 from .reduction import convex_hull, fewer_faces
 
-__all__ = ["decimated", "hull", "left_out", "load_mesh", "stored", "touching_hull"]
-
 #: The version of cached surfaces; another number invalidates all.
 _VERSION = 1
 #: The largest size of mesh files [bytes].

@@ -8,8 +8,6 @@ import numpy as np
 
 from ..shapes import Facets
 
-__all__ = ["distinct", "join", "merge", "weld"]
-
 #: Vertices closer than this fraction of a surface's size are merged: the resolution of files in single precision.
 _GRID = 2**20
 

@@ -11,8 +11,6 @@ from typing import BinaryIO
 
 from ...errors import KumitateError, ModelError
 
-__all__ = ["LARGEST_MODEL", "file_bytes", "file_text", "opened"]
-
 #: The largest size of model files [bytes]: reading them takes some twenty times as much memory.
 LARGEST_MODEL = 64 * 2**20
 

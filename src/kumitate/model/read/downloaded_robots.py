@@ -15,8 +15,6 @@ from typing import Any
 from ...errors import InputError
 from ...scalar.under_way import say
 
-__all__ = ["Description", "RobotFile", "descriptions"]
-
 _PACKAGE, _ENDING = "robot_descriptions", "_description"
 #: Where a module of it says its file is, in the order of preference; the extra that reads it, and what that needs.
 _KINDS = {"URDF_PATH": ("", ""), "XACRO_PATH": ("xacro", "xacrodoc"), "MJCF_PATH": ("mjcf", "mujoco"), "SDF_PATH": ("", "")}

@@ -16,8 +16,6 @@ from .sdf import read_sdf
 from .urdf import read_urdf
 from .xacro import read_xacro
 
-__all__ = ["READERS", "names_file", "read_file", "readable"]
-
 #: The reader for each suffix: read(path, *, floating_base, fix_inertia) → Mechanism, as `read_file`.
 READERS: dict[str, Callable[..., Mechanism]] = {
     ".urdf": read_urdf, ".sdf": read_sdf, ".xml": read_mjcf, ".xacro": read_xacro, ".yaml": read_loops_yaml, ".json": read_json,

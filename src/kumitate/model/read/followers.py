@@ -9,8 +9,6 @@ from ..circles import first_circle
 from .notes import Notes
 from .xml import Element
 
-__all__ = ["MISSING_LEADER", "check_circles", "missing_leader"]
-
 MISSING_LEADER = "<mimic> of joints that the file does not have; these joints move independently"
 
 

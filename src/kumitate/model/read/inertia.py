@@ -10,8 +10,6 @@ import numpy as np
 
 from .notes import Notes
 
-__all__ = ["BROKEN_TRIANGLE", "NEGATIVE", "nearest_inertia", "usable_inertia"]
-
 NEGATIVE = "with a large negative principal value"
 
 BROKEN_TRIANGLE = (

@@ -26,8 +26,6 @@ from ..starts import NamedState
 from ..values import shown
 from .content import file_text
 
-__all__ = ["from_json", "read_json", "to_json"]
-
 VERSION = 1
 
 #: The class of the content of a field, or of the items of its list.

@@ -27,8 +27,6 @@ from .content import file_text
 from .notes import Notes
 from .urdf import read_urdf
 
-__all__ = ["names_loops", "read_loops_yaml"]
-
 #: The kinds of loops by type.
 _LOOPS = {"6d": "fixed", "3d": "spherical"}
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}

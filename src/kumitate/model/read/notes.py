@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from ...errors import ModelError, warn
 from .xml import Element
 
-__all__ = ["Notes"]
-
 #: How many elements are named for each remark; the others are counted.
 _SHOWN = 3
 

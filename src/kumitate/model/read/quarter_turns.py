@@ -11,8 +11,6 @@ import math
 from .notes import Notes
 from .xml import Element
 
-__all__ = ["NEAR", "exact_quarter_turn", "read_quarter_turns"]
-
 #: How far from a whole number of quarter turns an angle may be to be read as one [rad].
 NEAR = 1e-10
 #: Changes as small as the rounding of a float64 are not mentioned.

@@ -14,8 +14,6 @@ from pathlib import Path
 from ...errors import warn
 from .downloaded_robots import RobotFile, descriptions
 
-__all__ = ["NamedRobot", "RobotFile", "described_robot", "named_robots", "robots_folder", "similar"]
-
 _DATA = "example-robot-data"
 #: A name with this ending is of robot_descriptions, even where example-robot-data has the robot, too.
 _ENDING = "_description"

@@ -23,8 +23,6 @@ from .shapes import free_name
 from .weightless import note_weightless
 from .xml import Element, read_xml
 
-__all__ = ["read_sdf"]
-
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
     "<plugin>": "programs for simulators, not used",

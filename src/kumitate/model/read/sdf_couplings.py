@@ -25,8 +25,6 @@ from .sdf_joint import SdfJoint, read_direction, read_end
 from .sdf_values import read_number, read_text
 from .xml import Element
 
-__all__ = ["GEARBOX", "read_couplings"]
-
 #: The type of joints that couple two rotations instead of connecting bodies.
 GEARBOX = "gearbox"
 

@@ -14,8 +14,6 @@ from ..mechanism import WORLD
 from .sdf_values import read_pose, relative_to
 from .xml import Element
 
-__all__ = ["MODEL", "Frames"]
-
 #: The key of the outermost model's frame, and the name of any model's frame inside it.
 MODEL = "__model__"
 

@@ -11,8 +11,6 @@ from .notes import Notes
 from .sdf_values import read_text
 from .xml import Element, read_xml
 
-__all__ = ["expand_includes"]
-
 #: The largest depth of files that include one another.
 _DEEPEST = 20
 #: What an <include> may say of the model in its own words.

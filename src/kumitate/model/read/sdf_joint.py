@@ -18,8 +18,6 @@ from .sdf_frames import MODEL, Frames
 from .sdf_values import read_bound, read_flag, read_number, read_numbers
 from .xml import Element
 
-__all__ = ["SdfAxis", "SdfJoint", "read_direction", "read_end", "read_joint"]
-
 #: Kinds and numbers of axes by SDF's names.
 _KINDS = {
     "fixed": ("fixed", 0), "revolute": ("revolute", 1), "continuous": ("revolute", 1), "prismatic": ("prismatic", 1),

@@ -21,8 +21,6 @@ from .sdf_values import read_number, read_numbers, read_pose, read_text, read_wo
 from .shapes import read_shape
 from .xml import TEXT, Element
 
-__all__ = ["SdfLinkReader"]
-
 #: The masks of a collision that nothing may touch.
 NOTHING = Mask(0, 0)
 Color = tuple[float, float, float, float]

@@ -11,8 +11,6 @@ from ..mechanism import WORLD
 from .sdf_values import read_text
 from .xml import Element
 
-__all__ = ["Mask", "kept_apart", "read_mask"]
-
 #: Masks have so many bits; without a mask all of them are set.
 BITS = 16
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from ..mechanism import WORLD
 from .sdf_joint import SdfJoint
 
-__all__ = ["SpanningTree", "spanning_tree"]
-
 
 @dataclass
 class SpanningTree:

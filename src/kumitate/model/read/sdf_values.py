@@ -8,8 +8,6 @@ from ...spatial import Transform, Vector3, pose, quaternion_normalized, quaterni
 from ..values import LARGEST
 from .xml import UNLIMITED, Element
 
-__all__ = ["read_bound", "read_flag", "read_number", "read_numbers", "read_pose", "read_text", "read_word", "relative_to"]
-
 #: The tolerance of the length of quaternions, which files contain rounded.
 _ROUNDED = 1e-3
 

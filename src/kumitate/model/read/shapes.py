@@ -8,8 +8,6 @@ from functools import partial
 from ..shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from .xml import Element
 
-__all__ = ["free_name", "read_shape"]
-
 #: By the name of its element: a shape of the numbers in it, each given as lengths(name, count).
 _SHAPES: dict[str, Callable[[Callable[..., tuple[float, ...]]], Shape]] = {
     "box": lambda lengths: Box(lengths("size", 3)),  # type: ignore[arg-type]  # three, as asked for

@@ -16,8 +16,6 @@ from ..semantics import EndEffector, Srdf, VirtualJoint
 from .notes import Notes
 from .xml import Element, read_xml
 
-__all__ = ["read_srdf"]
-
 #: The name of the root joint in files for Pinocchio, which do not declare it.
 _ROOT_JOINT = "root_joint"
 #: The largest depth of nested groups.

@@ -22,8 +22,6 @@ from .urdf_transmissions import note_transmissions
 from .weightless import note_weightless
 from .xml import Element, read_xml
 
-__all__ = ["read_urdf", "urdf_mechanism"]
-
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
     "<gazebo>": "settings for Gazebo, not used",

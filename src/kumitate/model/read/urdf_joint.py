@@ -12,8 +12,6 @@ from .notes import Notes
 from .urdf_link import read_origin
 from .xml import Element
 
-__all__ = ["read_axis", "read_couplings", "read_dynamics", "read_joint", "read_limits"]
-
 #: Kinds by URDF's names for them.
 _KINDS = {
     "fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar",

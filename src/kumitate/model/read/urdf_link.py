@@ -16,8 +16,6 @@ from .notes import Notes
 from .shapes import read_shape
 from .xml import Element
 
-__all__ = ["LinkReader", "read_origin"]
-
 Color = tuple[float, float, float, float]
 
 _ZERO = (0.0, 0.0, 0.0)

@@ -30,8 +30,6 @@ from .notes import Notes
 from .urdf_joint import read_axis, read_dynamics, read_limits
 from .xml import Element
 
-__all__ = ["read_loops"]
-
 #: Kinds by the names of types.
 _KINDS: dict[str, Closure] = {
     "fixed": KINDS["fixed"], "revolute": KINDS["revolute"], "continuous": KINDS["revolute"], "prismatic": KINDS["prismatic"],

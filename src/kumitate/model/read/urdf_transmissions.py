@@ -14,8 +14,6 @@ from ..drives import EffortDrive
 from .notes import Notes
 from .xml import Element, read_xml
 
-__all__ = ["note_transmissions", "read_transmissions"]
-
 #: What is said of a transmission that is a drive, when the robot itself is read.
 _OFFERED = (
     "<transmission>: drives of effort, which act once you add them by "

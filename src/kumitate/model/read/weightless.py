@@ -9,8 +9,6 @@ import numpy as np
 from ..elements import Body, Joint
 from .notes import Notes
 
-__all__ = ["WEIGHTLESS", "note_weightless"]
-
 WEIGHTLESS = (
     "joints that move only bodies without mass and inertia: poses and velocities can be computed, accelerations are not "
     "determined; give the links a mass, or make these joints fixed"

@@ -18,8 +18,6 @@ from .content import file_bytes
 from .urdf import urdf_mechanism
 from .xml import parsed_xml
 
-__all__ = ["read_xacro"]
-
 #: Processor time that expanding a file may take [s]; time that passes, where a system does not limit the former [s].
 SECONDS, _PATIENCE = 10, 60
 #: Memory that it may take [bytes], and characters of its messages that are quoted: files can have others' texts in them.

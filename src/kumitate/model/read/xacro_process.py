@@ -9,8 +9,6 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["answer"]
-
 
 def answer(request: dict[str, Any]) -> dict[str, str]:
     """The expanded text of a file, or why there is none."""

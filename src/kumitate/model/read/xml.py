@@ -18,8 +18,6 @@ from ...errors import ModelError
 from ..values import LARGEST
 from .content import file_bytes
 
-__all__ = ["TEXT", "UNLIMITED", "Element", "parsed_xml", "read_xml"]
-
 #: The source of elements that are given as text.
 TEXT = "<text>"
 

@@ -15,8 +15,6 @@ from ..joints import KINDS, Line
 from ..mechanism import WORLD, Mechanism
 from ..shapes import Capsule, Cylinder, Geometry, Sphere
 
-__all__ = ["ANDREWS_START", "ANDREWS_TORQUE", "andrews"]
-
 #: The motor's torque at the crank [N·m].
 ANDREWS_TORQUE = 0.033
 #: The test set's consistent start, from rest: β, Θ, γ, δ, Φ, ε, Ω [rad].

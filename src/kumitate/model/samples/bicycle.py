@@ -15,8 +15,6 @@ from ..mechanism import WORLD, Mechanism
 from ..shapes import Capsule, Cylinder, Geometry
 from .linkages import ABOUT_Y, COLORS, DARK
 
-__all__ = ["BICYCLE_START", "REAR_RADIUS", "bicycle", "bicycle_velocity"]
-
 #: Wheel base w, trail c [m], tilt λ of the steer axis, and the radii of the wheels [m].
 _BASE, _TRAIL, _TILT, REAR_RADIUS, _FRONT_RADIUS = 1.02, 0.08, math.pi / 10.0, 0.3, 0.35
 #: Upright above the origin, at the center of the rear wheel: orientation, position, then rear wheel, steer, front wheel.

@@ -13,8 +13,6 @@ from ..mechanism import WORLD, Mechanism
 from ..shapes import Box, Cylinder, Geometry
 from .linkages import COLORS, DARK
 
-__all__ = ["bricard"]
-
 #: Where the joints are [m], and about which axes; IFToMM's y is z here, its z is −y.
 _POINTS = (
     (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, -1.0), (1.0, -1.0, -1.0), (0.0, -1.0, -1.0), (0.0, -1.0, 0.0)

@@ -13,8 +13,6 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from .linkages import ABOUT_Y, COLORS, LENGTH, rod
 
-__all__ = ["FLOATING_ARM_START", "floating_arm", "floating_chain", "planar_7r", "planar_chain"]
-
 #: q and v that `floating_arm` starts at (thesis 4.4.2): ω and v of its base, then the joints of table 4.1.
 FLOATING_ARM_START = (
     (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, *(math.radians(angle) for angle in (0.0, 90.0, 0.0, 90.0, 0.0))),

@@ -11,8 +11,6 @@ from ..mechanism import WORLD, Mechanism
 from ..shapes import Box, Geometry, Sphere
 from .linkages import ABOUT_Y, COLORS, DARK, GREY
 
-__all__ = ["governor"]
-
 _LENGTH, _WIDTH, _ROD, _BALL, _SLIDER, _CUBE = 1.0, 0.01, 0.3, 5.0, 3.0, 0.1
 _ACROSS = _ROD * (_LENGTH**2 + _WIDTH**2) / 12.0
 _ALONG = _ROD * 2.0 * _WIDTH**2 / 12.0

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from ..mechanism import Mechanism
 
-__all__ = ["HOAP1_STANDING", "hoap1"]
-
 #: Where it stands upright on the floor z = 0: the floating base, then 20 joints at zero. Its trunk's frame is 0.2355 m up.
 HOAP1_STANDING = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2355) + (0.0,) * 20
 

@@ -25,8 +25,6 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..shapes import Box, Capsule, Cylinder, Geometry, Sphere
 
-__all__ = ["HOAP2_JOINTS", "HOAP2_STANDING", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "hoap2_soles"]
-
 #: The joints by the thesis's numbers 1 to 10 (6.3): hips 1-3 and 6-8, ankles 4, 5 and 9, 10.
 HOAP2_JOINTS = tuple(
     f"{side}_{name}" for side in ("right", "left") for name in ("hip_yaw", "hip_roll", "hip_pitch", "ankle_pitch", "ankle_roll")

@@ -13,8 +13,6 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..shapes import Capsule, Cylinder, Geometry, Sphere
 
-__all__ = ["double_pendulum", "free_rod", "hinge", "pendulum", "planar_3r", "planar_tree", "planar_tree_5", "rod"]
-
 LENGTH = 1.0
 MASS = 1.0
 RADIUS = 0.03

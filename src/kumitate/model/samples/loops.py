@@ -16,8 +16,6 @@ from ..mechanism import WORLD, Mechanism
 from ..shapes import Geometry, Sphere
 from .linkages import ABOUT_Y, COLORS, LENGTH, hinge, planar_3r, rod
 
-__all__ = ["distance_pendulum", "four_bars", "four_bars_name", "planar_4r", "planar_4r_leaning", "planar_4r_singular"]
-
 #: The world's axes turned half a turn about y: an angle seen from a rod's far end.
 HALF_TURN = ((-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, -1.0))
 

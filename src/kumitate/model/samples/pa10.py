@@ -10,8 +10,6 @@ from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from ..shapes import Capsule, Cylinder, Geometry
 
-__all__ = ["pa10"]
-
 LIGHT = (0.86, 0.87, 0.88, 1.0)
 ACCENT = (0.13, 0.42, 0.69, 1.0)
 DARK = (0.27, 0.29, 0.33, 1.0)

@@ -12,8 +12,6 @@ from ..values import LENGTH, checked_numbers
 from .contract import Shape
 from .facets import Facets
 
-__all__ = ["Box"]
-
 _CORNERS = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
 #: Two triangles for each of the sides −x, +x, −y, +y, −z, +z.
 _FACES = [

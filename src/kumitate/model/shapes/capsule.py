@@ -11,8 +11,6 @@ import numpy as np
 from .contract import Shape
 from .facets import Facets, arc, revolved
 
-__all__ = ["Capsule"]
-
 
 @dataclass(frozen=True)
 class Capsule(Shape):

@@ -11,8 +11,6 @@ from ...errors import ModelError
 from ..values import LENGTH, checked_number, checked_numbers, shown
 from .facets import Facets
 
-__all__ = ["Shape", "checked_points"]
-
 
 class Shape(ABC):
     """A solid for drawing and contact. Lengths in metres, centered on its own frame.

@@ -11,8 +11,6 @@ import numpy as np
 from .contract import Shape
 from .facets import Facets, revolved
 
-__all__ = ["Cylinder"]
-
 
 @dataclass(frozen=True)
 class Cylinder(Shape):

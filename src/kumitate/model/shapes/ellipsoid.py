@@ -10,8 +10,6 @@ from .contract import Shape
 from .facets import Facets
 from .sphere import Sphere
 
-__all__ = ["Ellipsoid"]
-
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):

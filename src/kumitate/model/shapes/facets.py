@@ -8,8 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["Facets", "arc", "revolved"]
-
 #: Sides of a full turn.
 _SIDES = 32
 

@@ -9,8 +9,6 @@ from ...spatial import Transform
 from ..values import FRACTION, NOT_NEGATIVE, checked_name, checked_number, checked_numbers, checked_pose, shown
 from .contract import Shape
 
-__all__ = ["Geometry"]
-
 
 @dataclass(frozen=True)
 class Geometry:

@@ -13,8 +13,6 @@ from ..values import POSITIVE, checked_numbers
 from .contract import Shape, checked_points
 from .facets import Facets
 
-__all__ = ["HeightField"]
-
 
 @dataclass(frozen=True)
 class HeightField(Shape):

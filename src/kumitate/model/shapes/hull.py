@@ -12,8 +12,6 @@ from ...errors import ModelError
 from .contract import Shape, checked_points
 from .facets import Facets
 
-__all__ = ["Hull"]
-
 
 @dataclass(frozen=True)
 class Hull(Shape):

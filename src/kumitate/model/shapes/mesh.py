@@ -11,8 +11,6 @@ from ..values import checked_numbers, shown
 from .contract import Shape
 from .facets import Facets
 
-__all__ = ["Mesh"]
-
 
 @dataclass(frozen=True)
 class Mesh(Shape):

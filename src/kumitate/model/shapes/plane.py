@@ -11,8 +11,6 @@ import numpy as np
 from .contract import Shape
 from .facets import Facets
 
-__all__ = ["Plane"]
-
 #: Half the side of the piece that is drawn [m], and its depth below the plane, so that drawings on the plane are visible.
 _PATCH, _BELOW = 2.0, 0.001
 

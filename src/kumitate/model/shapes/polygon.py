@@ -13,8 +13,6 @@ from ..values import POSITIVE, checked_number
 from .contract import Shape, checked_points
 from .facets import Facets
 
-__all__ = ["Polygon"]
-
 
 @dataclass(frozen=True)
 class Polygon(Shape):

@@ -11,8 +11,6 @@ import numpy as np
 from .contract import Shape
 from .facets import Facets, arc, revolved
 
-__all__ = ["Sphere"]
-
 
 @dataclass(frozen=True)
 class Sphere(Shape):

@@ -18,8 +18,6 @@ from ...scalar import Scalar, floats
 from ...spatial import Inertia
 from .tree import WORLD_LINK, Tree
 
-__all__ = ["BaseParameterTree", "base_parameter_tree"]
-
 #: Differences below this fraction of a number count as zero.
 _ROUNDING = 4e-16
 

@@ -17,8 +17,6 @@ from ...scalar import floats
 from ...spatial import AxisTurn, RotationChain, Transform, Vector3, zxz_rotation
 from .tree import WORLD_LINK, Link, Place, Tree
 
-__all__ = ["with_dh_frames"]
-
 #: Lengths [m] and angles [rad] below this count as zero.
 _TINY = 1e-13
 

@@ -18,8 +18,6 @@ from .tree import WORLD_LINK
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
-__all__ = ["SIZE", "InertiaMap", "inertia_of", "numbers_of"]
-
 #: Numbers of an inertia: mass, first moment (x, y, z), rotational inertia about the origin (xx, yy, zz, xy, xz, yz).
 SIZE = 10
 #: Entries below this part of a matrix's largest are rounding.

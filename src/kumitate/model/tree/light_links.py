@@ -8,8 +8,6 @@ from collections import defaultdict
 from ...scalar import floats
 from .tree import WORLD_LINK, Tree
 
-__all__ = ["light_between_heavy"]
-
 #: A link this much lighter than links on two sides of it costs four digits in methods that start from inverse inertias.
 _LIGHT = 1e-4
 

@@ -16,8 +16,6 @@ from .tree import WORLD_LINK, Limbs, Link, Tree
 if TYPE_CHECKING:
     from .traversal import PerLink
 
-__all__ = ["CONSTANTS", "LimbLink", "LimbPass", "over_limbs", "varying_link", "with_limbs"]
-
 #: The fields of links that hold constants.
 CONSTANTS = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
 #: Limbs of fewer links in all are not worth a loop.

@@ -25,8 +25,6 @@ from ...spatial import Inertia, Motion, Symmetric3, Transform
 from .light_links import light_between_heavy
 from .tree import WORLD_LINK, Tree
 
-__all__ = ["RegularizedTree", "with_regular_inertias"]
-
 #: An inertia has no inverse if its smallest eigenvalue, measured by its own diagonal, is below this.
 _SINGULAR = 1e-12
 #: The same bound for links that gave or received inertia, in units of the mean link.

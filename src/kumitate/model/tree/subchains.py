@@ -16,8 +16,6 @@ from ...spatial import Transform
 from ..joints.coordinate import CoordinateJoint
 from .tree import WORLD_LINK, Link, Tree
 
-__all__ = ["Adrift", "Part", "Partition", "Subchain", "parted", "parts_by_cuts", "parts_by_names"]
-
 #: Sub-chains by the names or the indices of their joints.
 Partition = Sequence[Sequence[str | int]]
 

@@ -17,8 +17,6 @@ from ...scalar import Index, Stack, equal, flatten, loop
 from .limbs import LimbLink, LimbPass, over_limbs, varying_link
 from .tree import WORLD_LINK, Limbs, Link, Tree
 
-__all__ = ["PerLink", "inward", "outward", "rolled_runs"]
-
 T = TypeVar("T")  # the value of a link: a pose, a `LinkMotion`, a force
 W = TypeVar("W")  # the value of the world, mostly a T
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ..elements import Joint, Loop
     from ..mechanism import Mechanism
 
-__all__ = ["Chord", "Gear", "Limbs", "Link", "Place", "Tree", "alignment", "build_tree", "exact"]
-
 WORLD_LINK = -1
 
 

@@ -13,8 +13,6 @@ from ..read.notes import Notes
 from .mjcf import mjcf_text
 from .urdf import urdf_text
 
-__all__ = ["WRITERS", "mechanism_text", "writable"]
-
 
 def _json_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
     return to_json(mechanism) + "\n"

@@ -10,8 +10,6 @@ from ..mechanism import Mechanism
 from ..read.notes import Notes
 from ..shapes import Geometry, Mesh
 
-__all__ = ["leave_shapes", "mesh_path"]
-
 
 def mesh_path(mesh: Mesh, folder: Path) -> str:
     """The path of a mesh for a file in a folder: relative to it, or the path in the model file where the mesh was not found."""

@@ -10,8 +10,6 @@ from ..elements import Limits
 from ..mechanism import Mechanism
 from ..read.notes import Notes
 
-__all__ = ["note_fields", "note_mechanism"]
-
 #: Fields of a mechanism that do not describe it: where it was read from, and the faults found there.
 _ABOUT = {"name", "source", "faults"}
 

@@ -24,8 +24,6 @@ from .mjcf_shapes import KINDS_OF_GEOMS, ShapeWriter
 from .numbers import numbers, quaternion, xyz
 from .single import SinglePart, single_parts
 
-__all__ = ["mjcf_text"]
-
 #: MuJoCo refuses moving bodies with less mass [kg] or principal moments [kg·m²]; its own bound is 1e-15.
 _LEAST = 1e-14
 #: The sum of two principal moments may be so much less than the third, of this.

@@ -9,8 +9,6 @@ from ..mechanism import Mechanism
 from ..read.notes import Notes
 from .numbers import numbers
 
-__all__ = ["drive_armature", "write_drives"]
-
 #: By the kind of a drive: MuJoCo's actuator, and the numbers of it with their names there.
 _ACTUATORS: dict[str, tuple[str, dict[str, str]]] = {
     "position": ("position", {"kp": "kp", "kd": "kv"}), "velocity": ("velocity", {"kd": "kv"}), "effort": ("motor", {}),

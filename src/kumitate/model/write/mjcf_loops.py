@@ -12,8 +12,6 @@ from ..read.notes import Notes
 from .inexpressible import note_fields
 from .numbers import numbers, quaternion, xyz
 
-__all__ = ["write_couplings", "write_loops"]
-
 _SOFT = "loops and couplings, written as constraints of MuJoCo, which are soft and open under load"
 #: Fields of loops that are written, for all kinds; those of springs in addition.
 _PLACES = {"name", "kind", "body_a", "body_b", "pose_a", "pose_b", "axis", "second_axis"}

@@ -12,8 +12,6 @@ from ..shapes import Geometry, Mesh
 from .geometry import mesh_path
 from .numbers import numbers, quaternion, xyz
 
-__all__ = ["KINDS_OF_GEOMS", "ShapeWriter"]
-
 #: The kinds of shapes that MJCF has, and the sizes of each: half of lengths along axes.
 KINDS_OF_GEOMS: dict[str, Any] = {
     "box": lambda shape: [0.5 * edge for edge in shape.size],

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from ...scalar import floats
 from ...spatial import Transform, quaternion_of
 
-__all__ = ["numbers", "quaternion", "roll_pitch_yaw", "xyz"]
-
 
 def numbers(values: Iterable[float]) -> str:
     """Numbers, separated by blanks.

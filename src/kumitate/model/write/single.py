@@ -10,8 +10,6 @@ from ..elements import Joint, Limits
 from ..joints import EulerAngles
 from ..tree.tree import alignment
 
-__all__ = ["SinglePart", "single_parts"]
-
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 #: By kind, from the parent outward: whether a part turns (or slides), its axis in the kind's frame, and which degree of
 #: freedom of the kind it is.

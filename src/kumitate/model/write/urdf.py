@@ -27,8 +27,6 @@ from .numbers import numbers, roll_pitch_yaw, xyz
 from .single import SinglePart, single_parts
 from .urdf_loops import write_loop
 
-__all__ = ["urdf_text"]
-
 _GRAVITY = (0.0, 0.0, -9.81)
 #: Fields of joints that are written, with those that a joint's kind stands for.
 _OF_JOINTS = {

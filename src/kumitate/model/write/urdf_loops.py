@@ -12,8 +12,6 @@ from ..tree.tree import alignment
 from .inexpressible import note_fields
 from .numbers import numbers, roll_pitch_yaw, xyz
 
-__all__ = ["write_loop"]
-
 #: Types that URDF has no name of its own for are those of the kinds; spherical is the one that Drake calls ball.
 _NAMED = (
     "fixed", "revolute", "prismatic", "cylindrical", "universal", "planar", "line", "helical", "distance", "rolling_disc",

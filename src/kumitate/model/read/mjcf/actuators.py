@@ -13,8 +13,6 @@ from ...drives import Drive, EffortDrive, PositionDrive, VelocityDrive
 from ..notes import Notes
 from .compiled import CompiledModel
 
-__all__ = ["joint_drives", "reflected"]
-
 #: What has no drive here, by what it acts through.
 _THROUGH = {
     "slidercrank": "cranks", "tendon": "tendons", "site": "sites", "body": "adhesion", "so3": "orientations",

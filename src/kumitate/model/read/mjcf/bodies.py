@@ -22,8 +22,6 @@ from .actuators import joint_drives, reflected
 from .compiled import CompiledModel, placed
 from .shapes import Shapes
 
-__all__ = ["BodyTree"]
-
 #: Our kinds by MuJoCo's types of joints.
 _KINDS = {"free": "floating", "ball": "spherical", "slide": "prismatic", "hinge": "revolute"}
 #: Below this distance a joint counts as at its body's origin, or its axis as through it [m].

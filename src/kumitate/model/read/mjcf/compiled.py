@@ -17,8 +17,6 @@ from ....errors import InputError, ModelError
 from ....spatial import Transform, pose, quaternion_rotation
 from ..content import file_bytes
 
-__all__ = ["CompiledModel", "compiled_file", "placed"]
-
 #: Entries of rotations below this are rounding errors of quaternions, which have no exact right angles.
 _ROUNDING = 1e-15
 

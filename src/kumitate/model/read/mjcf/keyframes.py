@@ -15,8 +15,6 @@ from ..notes import Notes
 from ..shapes import free_name
 from .compiled import CompiledModel
 
-__all__ = ["with_keyframes"]
-
 #: Numbers below this are rounding errors of the conversion from MuJoCo's coordinates of free joints.
 _ROUNDING = 1e-15
 

@@ -21,8 +21,6 @@ from ..shapes import free_name
 from .bodies import BodyTree
 from .compiled import CompiledModel, placed
 
-__all__ = ["Constraints"]
-
 _UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 

@@ -12,8 +12,6 @@ from ..notes import Notes
 from .bodies import BodyTree
 from .compiled import CompiledModel
 
-__all__ = ["kept_apart"]
-
 
 def kept_apart(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
     """The pairs of bodies that never touch; those of masks only where no joints connect them, as others touch on request."""

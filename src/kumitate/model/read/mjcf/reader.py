@@ -16,8 +16,6 @@ from .masks import kept_apart
 from .sensors import note_sensors
 from .unread import note_unread
 
-__all__ = ["read_mjcf"]
-
 
 def read_mjcf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
     """The mechanism of an MJCF file, as MuJoCo's compiler resolves it (package `mujoco`, extra `mjcf`).

@@ -14,8 +14,6 @@ from .bodies import BodyTree
 from .compiled import CompiledModel, compiled_file, placed
 from .shapes import SHAPES, touches
 
-__all__ = ["note_sensors", "read_sensors"]
-
 _OFFERED = "sensors: outputs of a simulation once you take them, outputs=kumitate.read_sensors(file)"
 
 #: Our kinds by MuJoCo's; of bodies `framepos` and the like are of the center of mass and the principal axes.

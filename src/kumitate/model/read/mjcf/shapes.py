@@ -14,8 +14,6 @@ from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, 
 from ..notes import Notes
 from .compiled import CompiledModel, placed
 
-__all__ = ["SHAPES", "Shapes", "touches"]
-
 #: By MuJoCo's type of geom: the shape of its size, which has half lengths.
 SHAPES: dict[str, Callable[[Any], Shape]] = {
     "plane": lambda size: Plane(),

@@ -10,8 +10,6 @@ import numpy as np
 from ..notes import Notes
 from .compiled import CompiledModel
 
-__all__ = ["note_unread"]
-
 _SOLVER = "settings of MuJoCo's own integration and solver, not used"
 _TOUCH = "settings of MuJoCo's contact, not used but for bodies kept apart; km.Contact has surfaces, and the pairs that touch"
 _FLUID = "forces of fluids are not simulated"
