@@ -9,7 +9,7 @@ from typing import Any
 
 from .compile import StoredProgram, found_or_traced
 from .model import Mechanism
-from .model.digest import digest
+from .model.mechanism import digest
 from .programs import PROGRAMS, make_program
 from .scalar import Program
 

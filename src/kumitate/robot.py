@@ -20,8 +20,8 @@ from .compile import Kernel
 from .derivatives import Derivatives
 from .errors import InputError
 from .model import Drive, Mechanism, lock
-from .model.contents import Contents
-from .model.starts import INITIAL
+from .model.elements import INITIAL
+from .model.mechanism import Contents
 from .model.values import checked_array, shown
 from .program_keys import kernel_key, stored_program
 from .share import RobotSharing

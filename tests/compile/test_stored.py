@@ -14,7 +14,7 @@ import pytest
 
 import kumitate as km
 from kumitate.compile import Kernel, Recurrence, StoredProgram, found_or_traced, stored
-from kumitate.model.digest import digest
+from kumitate.model.mechanism import digest
 from kumitate.scalar import call, loop, sin, trace
 
 from ..repo.sources import ROOMS, dotted, imports, modules, room

@@ -10,8 +10,8 @@ from kumitate.contact.pairs import touches
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Box, Geometry, Hull, Joint, Mechanism, Mesh, Plane, Polygon
 from kumitate.model.meshes import hull, left_out, load_mesh, touching_hull
-from kumitate.model.meshes.corners import distance_from_hull, outermost
 from kumitate.model.read.json import from_json, to_json
+from kumitate.model.shapes.surfaces import distance_from_hull, outermost
 from kumitate.spatial import pose
 from kumitate.view.outlines import Silhouettes, View
 from kumitate.view.scene import build_scene

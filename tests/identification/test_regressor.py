@@ -6,7 +6,7 @@ import pytest
 import kumitate as km
 from kumitate.dynamics import regressor, rnea
 from kumitate.identification.regressor_rows import regressor_rows
-from kumitate.model.tree.inertia_map import numbers_of
+from kumitate.model.tree.base_parameters import numbers_of
 
 from ..mechanisms import cases, random_case, seeds
 

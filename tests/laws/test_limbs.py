@@ -15,7 +15,7 @@ from kumitate.compile.llvm.plan import independent_loops
 from kumitate.dynamics import Acting
 from kumitate.dynamics.wrenches import LinkForces
 from kumitate.model import Mechanism
-from kumitate.model.tree.limbs import with_limbs
+from kumitate.model.tree.traversal import with_limbs
 from kumitate.robot import Robot
 from kumitate.scalar import evaluate, trace
 from kumitate.simulate.stepping.equations import dynamics_program

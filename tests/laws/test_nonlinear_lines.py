@@ -8,7 +8,7 @@ from scipy.special import ellipk
 
 import kumitate as km
 from kumitate.errors import InputError, KumitateWarning, ModelError
-from kumitate.model.digest import digest
+from kumitate.model.mechanism import digest
 from kumitate.model.read.json import to_json
 from kumitate.model.write.file import mechanism_text
 from kumitate.simulate.results.readings import powers_of

@@ -12,7 +12,8 @@ import pytest
 
 from kumitate.errors import InputError
 from kumitate.model import Mesh
-from kumitate.model.meshes import Facets, decimated, hull, load_mesh, stored
+from kumitate.model.meshes import Facets, decimated, hull, load_mesh
+from kumitate.model.shapes import mesh_files
 
 from ..robots import ROBOT_FILES
 
@@ -360,8 +361,8 @@ def test_what_was_made_is_kept_by_content(tmp_path, folder, monkeypatch):
     hull(mesh(path))
     assert len(list(folder.glob("*.npz"))) == 2
     calls = []
-    read = stored.read_surface
-    monkeypatch.setattr(stored, "read_surface", lambda *rest: calls.append(1) or read(*rest))
+    read = mesh_files.read_surface
+    monkeypatch.setattr(mesh_files, "read_surface", lambda *rest: calls.append(1) or read(*rest))
     copy = written(tmp_path / "elsewhere.obj", path.read_bytes())
     again = decimated(mesh(copy, (2.0, 2.0, 2.0)))
     assert not calls

@@ -16,9 +16,9 @@ import kumitate as km
 from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model import Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, cut, lock, merge
 from kumitate.model.drives import EffortDrive, PositionDrive, VelocityDrive
+from kumitate.model.elements import NamedState
 from kumitate.model.read import from_json, read_mjcf, to_json
 from kumitate.model.read.mjcf.shapes import SHAPES
-from kumitate.model.starts import NamedState
 
 from .mjcf_models import DRIVEN, TIED, UNREAD, ZOO
 

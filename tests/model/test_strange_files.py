@@ -15,13 +15,14 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError, KumitateError, ModelError
-from kumitate.model.meshes import collada, load_mesh
-from kumitate.model.meshes.files import read_surface
-from kumitate.model.meshes.paint import SideFiles, texture_colors
+from kumitate.model.meshes import load_mesh
 from kumitate.model.read.json import from_json, to_json
 from kumitate.model.read.sdf import read_sdf
 from kumitate.model.read.srdf import read_srdf
 from kumitate.model.read.urdf import read_urdf
+from kumitate.model.shapes import collada
+from kumitate.model.shapes.mesh_files import read_surface
+from kumitate.model.shapes.surfaces import SideFiles, texture_colors
 
 LINK = '<link name="{}"><inertial><mass value="1.5"/><inertia ixx="1" iyy="1" izz="1"/></inertial>{}</link>'
 

@@ -38,7 +38,7 @@ def title(path: Path) -> str:
 
 
 def dotted(path: Path) -> str:
-    """A file's name as a module: "kumitate.model.joints.revolute"."""
+    """A file's name as a module: "kumitate.model.joints.turning"."""
     top = PACKAGE.parent if path.is_relative_to(PACKAGE) else ROOT
     parts = path.relative_to(top).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -11,7 +11,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Command, lock, merge, reroot, weld, without_friction
-from kumitate.model.digest import digest
+from kumitate.model.mechanism import digest
 from kumitate.model.read import from_json, to_json
 
 from ..mechanisms import random_mechanism, random_state

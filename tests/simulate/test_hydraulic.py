@@ -11,7 +11,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Command
-from kumitate.model.digest import digest
+from kumitate.model.mechanism import digest
 from kumitate.model.read import from_json, to_json
 
 A, B, STROKE, DEAD, BULK = 5e-3, 3.5e-3, 1.2, 4e-4, 1.3e9

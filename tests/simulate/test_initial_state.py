@@ -9,7 +9,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.model.starts import NamedState
+from kumitate.model.elements import NamedState
 from kumitate.spatial import pose
 
 

@@ -12,7 +12,7 @@ import kumitate as km
 from kumitate.analysis import joint_accelerations
 from kumitate.errors import InputError, ModelError
 from kumitate.model import recut
-from kumitate.model.digest import digest
+from kumitate.model.mechanism import digest
 from kumitate.model.read import from_json, to_json
 from kumitate.simulate.results.readings import powers_of
 

@@ -10,7 +10,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import ModelError
-from kumitate.model.digest import digest
+from kumitate.model.mechanism import digest
 from kumitate.model.read import from_json, to_json
 
 #: A small motor with a gear, its load [kg·m²], and what follows of them at the joint.

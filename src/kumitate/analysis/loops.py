@@ -13,7 +13,7 @@ from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_
 from ..errors import ModelError
 from ..kinematics import chord_errors, difference, gear_errors, integrate
 from ..model import Mechanism
-from ..model.digest import digest
+from ..model.mechanism import digest
 from ..scalar import Program, evaluate, is_zero, sqrt, trace
 from .lines import Lines
 

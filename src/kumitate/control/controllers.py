@@ -15,7 +15,7 @@ from ..dynamics import chord_closings, chord_drives, rnea
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Mechanism
-from ..model.tree.limbs import with_limbs
+from ..model.tree.traversal import with_limbs
 from ..model.values import checked_array
 from ..scalar import table
 from .compiled_page import CompiledPage, mechanism_of

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..model import Link, Tree, outward
-from ..model.tree.inertia_map import SIZE, inertia_of
+from ..model.tree.base_parameters import SIZE, inertia_of
 from ..scalar import Scalar
 from ..spatial import Force, Motion
 from .motion import LinkMotion, acceleration, falling, link_motions

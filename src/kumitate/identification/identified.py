@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Mechanism
-from ..model.tree.inertia_map import SIZE
+from ..model.tree.base_parameters import SIZE
 from ..robot import Robot
 from .base_parameters import BaseParameters
 from .differentiate import States

@@ -25,7 +25,7 @@ import numpy as np
 from ..dynamics.motion import link_motion
 from ..kinematics import neutral, random_coordinates
 from ..model import Link, Tree, outward
-from ..model.tree.inertia_map import SIZE, inertia_of, numbers_of
+from ..model.tree.base_parameters import SIZE, inertia_of, numbers_of
 from ..spatial import Motion, Transform, Vector3
 
 __all__ = ["felt_by_structure"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.tree.inertia_map import SIZE
+from ..model.tree.base_parameters import SIZE
 from .base_parameters import BaseParameters
 from .equations import LogEquations
 from .fit import Fit

@@ -10,7 +10,7 @@ import numpy as np
 from ..compile import Kernel
 from ..dynamics import FRICTION_VELOCITY, regressor
 from ..model import Mechanism, Tree
-from ..model.tree.inertia_map import SIZE
+from ..model.tree.base_parameters import SIZE
 from ..scalar import trace
 
 __all__ = ["regressor_rows"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Body, Joint, Mechanism
-from ..model.tree.inertia_map import SIZE, inertia_of, numbers_of
+from ..model.tree.base_parameters import SIZE, inertia_of, numbers_of
 
 __all__ = ["NUMBERS", "OF_JOINTS", "Unknowns", "unknowns_of"]
 

@@ -1,21 +1,18 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
-from .bounds import Bound, bounds_of, in_loops, least_gap, loop_bounds
+from .bounds import Bound, bounds_of, by_loop, freedoms, in_loops, least_gap, loop_bounds
 from .drives import (
     DRIVES,
     Command,
     DCMotor,
     Drive,
     DriveLaw,
-    Driven,
     DriveWithState,
     EffortDrive,
     HydraulicCylinder,
     PositionDrive,
     VelocityDrive,
-    by_loop,
     drive_states,
-    freedoms,
 )  # fmt: skip
 from .edits import attach, cut, lock, merge, recut, reroot, weld, without_friction
 from .elements import Body, Coupling, Frame, Joint, Limits, Loop
@@ -42,7 +39,7 @@ from .joints import (
     SphericalEuler,
     Universal,
 )  # fmt: skip
-from .mechanism import WORLD, HasMechanism, Mechanism
+from .mechanism import WORLD, Driven, HasMechanism, Mechanism
 from .sensors import Sensor
 from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Polygon, Shape, Sphere
 from .tree.traversal import PerLink, inward, outward

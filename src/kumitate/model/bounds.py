@@ -1,9 +1,10 @@
-"""The position limits of a mechanism's joints, coordinate by coordinate."""
+"""Position limits of joints, coordinate by coordinate, and the degrees of freedom at which limits and drives act."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import cos, inf, pi, sin, tau
 from typing import TYPE_CHECKING, Any
 
@@ -128,3 +129,23 @@ def least_gap(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
     for bound in bounds[1:]:
         least = minimum(least, bound.gap(q))
     return least
+
+
+def freedoms(mechanism: Mechanism) -> int:
+    """The number of degrees of freedom at which drives and stops act: nv, and all of loops where a loop has one of them."""
+    return mechanism.nv + (len(mechanism.loop_v_names) if any(map(_pushed, mechanism.loops)) else 0)
+
+
+def by_loop(mechanism: Mechanism, values: Any) -> dict[str, list[Any]]:
+    """The values at the degrees of freedom of loops with drives or stops, of values (`freedoms`), by the loop's name."""
+    rest, found = iter(values[mechanism.nv :]), {}
+    for loop in mechanism.loops if len(values) > mechanism.nv else ():
+        own = list(islice(rest, loop.kind.nv))
+        if _pushed(loop):
+            found[loop.name] = own
+    return found
+
+
+def _pushed(loop: Loop) -> bool:
+    """Whether a drive or a stop acts in a loop joint or line."""
+    return loop.drive is not None or bool(loop_bounds(loop))

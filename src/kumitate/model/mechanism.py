@@ -6,22 +6,78 @@ Frozen, checked when it is created, independent of any algorithm.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from functools import cached_property
-from typing import Protocol, TypeVar
+from functools import cached_property, lru_cache
+from math import inf
+from typing import NamedTuple, Protocol, TypeVar
 
-from ..errors import ModelError, warn
-from .circles import first_circle
-from .drives import Drive, Driven, driven_joints
-from .elements import Body, Coupling, Frame, Joint, Loop
-from .starts import NamedState
-from .tree.base_parameters import BaseParameterTree, base_parameter_tree
+from ..errors import ModelError, UnknownNameError, warn
+from .drives.contract import Drive, drive_states
+from .elements import Body, Coupling, Frame, Joint, Loop, NamedState
+from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree
 from .tree.dh_frames import with_dh_frames
-from .tree.inertia_map import InertiaMap
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
+
+
+def first_circle(follows: Mapping[str, str]) -> list[str]:
+    """The members of a cycle in order, or an empty list; `follows` maps each name to the one that it follows.
+
+    The cycle starts with the first of its members in the mapping. Each name is visited once.
+
+    >>> first_circle({"a": "b", "b": "c", "c": "b"}), first_circle({"a": "b", "b": "c"})
+    (['b', 'c'], [])
+    """
+    done: set[str] = set()
+    for start in follows:
+        way: dict[str, int] = {}
+        name = start
+        while name in follows and name not in done and name not in way:
+            way[name] = len(way)
+            name = follows[name]
+        if name in way:
+            circle = set(list(way)[way[name] :])
+            members = [next(member for member in follows if member in circle)]
+            while (after := follows[members[-1]]) != members[0]:
+                members.append(after)
+            return members
+        done.update(way)
+    return []
+
+
+class Driven(NamedTuple):
+    """A joint with a drive.
+
+    Attributes:
+        name: of the joint, loop joint or line; `drive`: in it.
+        q, v: the indices of its coordinate and velocity among those of all joints; those of the tree are those in q and v.
+        limit: the largest effort of the drive [N·m or N], infinite if there is none.
+        states: where the drive's own state stands among those of all drives; nothing for most.
+    """
+
+    name: str
+    drive: Drive
+    q: int
+    v: int
+    limit: float
+    states: slice
+
+
+def driven_joints(joints: Sequence[Joint], loops: Sequence[Loop]) -> tuple[Driven, ...]:
+    """The joints with drives, first those of the tree, then loop joints and lines."""
+    found, q, v, s = [], 0, 0, 0
+    items: list[Joint | Loop] = [*joints, *loops]
+    for item in items:
+        if item.drive is not None:
+            limits = (item.drive.limit, item.limits[0].effort, inf)
+            limit = next(limit for limit in limits if limit is not None)
+            states = slice(s, s := s + len(drive_states(item.drive)))
+            found.append(Driven(item.name, item.drive, q, v, limit, states))
+        q, v = q + item.kind.nq, v + item.kind.nv
+    return tuple(found)
+
 
 #: The name of the body that does not move.
 WORLD = "world"
@@ -199,7 +255,7 @@ class Mechanism:
     @cached_property
     def tree(self) -> Tree:
         """The moving links with their inertias, in the frames used by the dynamics."""
-        return build_tree(self)
+        return build_tree(self.bodies, self.joints, self.loops, self.couplings, self.frames)
 
     @cached_property
     def base_parameter_tree(self) -> BaseParameterTree:
@@ -209,7 +265,7 @@ class Mechanism:
     @cached_property
     def driven(self) -> tuple[Driven, ...]:
         """The joints with drives, then the loop joints and lines with drives: the order of their targets."""
-        return driven_joints(self)
+        return driven_joints(self.joints, self.loops)
 
     def with_drives(self, drives: Mapping[str, Drive | None]) -> Mechanism:
         """The mechanism with drives in joints, loop joints and lines, by their names; None takes one out.
@@ -229,7 +285,7 @@ class Mechanism:
     @cached_property
     def inertia_map(self) -> InertiaMap:
         """From the inertias of bodies to those of the links of `base_parameter_tree`, for other inertias than these."""
-        return InertiaMap.of(self)
+        return InertiaMap.of(self.base_parameter_tree, [body.name for body in self.bodies])
 
     @property
     def lean_tree(self) -> BaseParameterTree:
@@ -323,3 +379,83 @@ class HasMechanism(Protocol):
     @property
     def mechanism(self) -> Mechanism:
         """What it is made of."""
+
+
+class _HasName(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=_HasName)
+
+
+class _ByName(dict[str, Item]):
+    """Elements by name, in their order; `what` they are, and of which mechanism, for the error at a name that is not there."""
+
+    def __init__(self, mechanism: Mechanism, what: str, items: Iterable[Item]):
+        super().__init__((item.name, item) for item in items)
+        self._mechanism, self._what = mechanism.name, what
+
+    def __missing__(self, name: str) -> Item:
+        raise UnknownNameError(f"{self._mechanism}: there is no {self._what} {name!r}; {nearest(name, self)}")
+
+
+class Contents:
+    """What `Robot` gives of its mechanism by name."""
+
+    mechanism: Mechanism
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+        return self.mechanism.name
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates."""
+        return self.mechanism.nq
+
+    @property
+    def nv(self) -> int:
+        """The number of degrees of freedom of the tree."""
+        return self.mechanism.nv
+
+    @property
+    def bodies(self) -> dict[str, Body]:
+        """The bodies by name."""
+        return _ByName(self.mechanism, "body", self.mechanism.bodies)
+
+    @property
+    def joints(self) -> dict[str, Joint]:
+        """The joints of the tree by name, in the order of q and v."""
+        return _ByName(self.mechanism, "joint", self.mechanism.joints)
+
+    @property
+    def loops(self) -> dict[str, Loop]:
+        """The joints that close loops, by name."""
+        return _ByName(self.mechanism, "loop", self.mechanism.loops)
+
+    @property
+    def couplings(self) -> dict[str, Coupling]:
+        """The gears between joints, by name."""
+        return _ByName(self.mechanism, "coupling", self.mechanism.couplings)
+
+    @property
+    def frames(self) -> dict[str, Frame]:
+        """The named frames by name, in addition to the bodies' own frames, which have the bodies' names."""
+        return _ByName(self.mechanism, "frame", self.mechanism.frames)
+
+
+@lru_cache(maxsize=256)
+def digest(mechanism: Mechanism) -> str | None:
+    """A hash of all parts of a mechanism; None if it has joints, drives or shapes of classes outside of kumitate."""
+    import hashlib  # loaded only when something is stored
+
+    geometries = [item for body in mechanism.bodies for item in (*body.visuals, *body.collisions)]
+    kinds = (*(joint.kind for joint in mechanism.joints), *(loop.kind for loop in mechanism.loops))
+    drives = [driven.drive for driven in mechanism.driven]
+    parts: list[object] = [*kinds, *drives, *(item.shape for item in geometries)]
+    if not all(type(part).__module__.startswith("kumitate.") for part in parts):
+        return None
+    text = repr(mechanism)
+    return None if " at 0x" in text else hashlib.sha256(text.encode()).hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 from .. import dynamics
 from ..errors import InputError
 from ..model import Mechanism, Place, Tree
-from ..model.tree.limbs import with_limbs
+from ..model.tree.traversal import with_limbs
 from ..renamed import offers
 
 #: A function to be traced, and the sizes of its inputs.

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import control
 from ..errors import InputError, KumitateError
-from ..model.read.content import file_bytes
+from ..model.files import file_bytes
 from ..robot import Robot
 
 __all__ = ["LAWS", "ControlLaw", "LawKind", "controller_of", "file_hash", "names_function"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..model.read.content import file_bytes
+from ..model.files import file_bytes
 
 __all__ = ["At", "Written", "read_yaml"]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..model.read.content import file_bytes
+from ..model.files import file_bytes
 from ..model.read.json import from_json, to_json
 from ..scenario import Scenario, read_scenario
 from ..scenario.scenario import functions_of

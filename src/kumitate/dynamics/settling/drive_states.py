@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model import Command, Driven, DriveWithState
-from ...model.drives.with_state import StateLaw
+from ...model.drives.contract import StateLaw
 from ...scalar import Scalar
 from ...spatial import dot
 

@@ -8,8 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from ...scalar import Scalar, maximum, minimum, select, sqrt
 from ..values import FINITE, POSITIVE, Rule
-from .contract import Command
-from .with_state import DriveWithState, StateLaw
+from .contract import Command, DriveWithState, StateLaw
 
 
 class _Flow(NamedTuple):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ...errors import ModelError
 from ...spatial import Transform
+from ..elements import NamedState
 from ..mechanism import WORLD, Mechanism
-from ..starts import NamedState
 from ..values import checked_pose
 
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from ...errors import warn
 from ...spatial import Transform
-from ..elements import Joint
+from ..elements import Joint, fitting
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..starts import fitting
 from .standing import behind, standing
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from ...errors import ModelError
 from ...spatial import Transform
-from ..elements import Joint
+from ..elements import Joint, fitting
 from ..joints import KINDS
 from ..mechanism import Mechanism
-from ..starts import fitting
 from ..tree.tree import alignment
 from ..values import checked_array
 from .undriven import check_undriven

@@ -7,10 +7,9 @@ from dataclasses import fields, replace
 
 from ...errors import ModelError
 from ...spatial import Transform
-from ..elements import Body, Joint, Loop
+from ..elements import Body, Joint, Loop, fitting
 from ..joints import KINDS, JointKind
 from ..mechanism import WORLD, Mechanism
-from ..starts import fitting
 from .reroot import free_name, turned_round
 
 #: The properties that joints and loops have in common, apart from bodies and poses.

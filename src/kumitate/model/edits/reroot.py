@@ -9,10 +9,9 @@ import numpy as np
 
 from ...errors import ModelError
 from ...spatial import Transform
-from ..elements import Body, Joint
+from ..elements import Body, Joint, fitting
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..starts import fitting
 from ..tree.tree import alignment
 
 #: Degrees of freedom of a free body.

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from ...errors import ModelError
 from ...spatial import Transform
-from ..elements import Joint, Loop
+from ..elements import Joint, Loop, fitting
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..starts import fitting
 from ..tree.tree import alignment
 from ..values import checked_pose
 from .lock import lock

@@ -1,22 +1,12 @@
-"""The kinds of joints, one file each, under one contract."""
+"""The kinds of joints, under one contract."""
 
-from .closure import Closing, Closure
-from .contract import JointKind
-from .cylindrical import Cylindrical
-from .distance import Distance
+from .along_axes import Cylindrical, Fixed, Helical, Planar, Prismatic, Revolute
+from .contract import Closing, Closure, JointKind
 from .euler_angles import EulerAngles
-from .fixed import Fixed
-from .floating import Floating
-from .floating_euler import FloatingEuler
-from .helical import Helical
-from .line import Line
-from .planar import Planar
-from .prismatic import Prismatic
-from .revolute import Revolute
+from .floating import Floating, FloatingEuler
+from .line import Distance, Line
 from .rolling import RollingDisc, RollingSphere
-from .spherical import Spherical
-from .spherical_euler import SphericalEuler
-from .universal import Universal
+from .turning import Spherical, SphericalEuler, Universal
 
 __all__ = [
     "KINDS", "PARAMETRIC", "Closing", "Closure", "Cylindrical", "Distance", "EulerAngles", "Fixed", "Floating",

@@ -1,16 +1,75 @@
-"""The line between two points, for springs and dampers: it has a length and no constraints."""
+"""The line between two points, for springs and dampers, with the program of its force; and the rod of fixed length."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from ...scalar import Scalar, maximum, select, sqrt
+import numpy as np
+
+from ...errors import ModelError
+from ...scalar import Program, Scalar, call, jacobian, maximum, select, sqrt
 from ...spatial import Force, Motion, Transform, Vector3
-from .closure import Closing, Closure
-from .contract import basis_forces
-from .line_force import LineForce
+from ..values import POSITIVE, Rule, checked_number
+from .contract import Closing, Closure, basis_forces
+
+#: Lengths [m] and rates [m/s] at which a function is tried before it is compiled.
+_TRIALS = ((0.5, 0.25), (1.0, -0.5), (2.0, 1.0))
+
+
+@dataclass(frozen=True)
+class LineForce:
+    """The pull of a line, as a program of (length, rate).
+
+    Two are equal if their programs are the same, operation by operation: mechanisms with them may be compared, hashed, and
+    found again in the stores of compiled programs.
+
+    Attributes:
+        listing: the program as text.
+        program: from the length [m] and its rate [m/s] to the pull [N].
+    """
+
+    listing: str
+    program: Program = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, function: Callable[[Any, Any], Any]) -> LineForce:
+        """The force that a function f(length, rate) gives.
+
+        Raises:
+            ModelError: if it cannot be compiled: it depends on more than these two, or does not give one finite number.
+        """
+        from ...scalar.purity import judged  # inspects code: loaded where there is a function to inspect
+
+        states = [(length, np.array([rate])) for length, rate in _TRIALS]
+        if not callable(function):
+            raise ModelError(
+                f"a line's force is {function!r}; give a function f(length, rate) of metres and m/s that returns the pull in "
+                "N, positive where it draws the ends together"
+            )
+        verdict = judged(lambda length, rate: np.array([function(length, rate[0])]), states, 1, ("length", "rate"))
+        if verdict.program is None:
+            raise ModelError(
+                f"a line's force cannot be compiled: {verdict.reason}. Give a function f(length, rate) [m, m/s] that returns "
+                "one number [N], from its arguments alone, by NumPy's or kumitate's functions"
+            )
+        return cls(str(verdict.program), verdict.program)
+
+    def __call__(self, length: Scalar, rate: Scalar) -> Scalar:
+        """The pull [N], for floats and symbols alike."""
+        return call(self.program, length, rate)[0]  # type: ignore[no-any-return]
+
+    def slopes(self, length: Scalar, rate: Scalar) -> tuple[Scalar, Scalar]:
+        """Its derivatives by the length [N/m] and by the rate [N·s/m]."""
+        by_length, by_rate = (call(slope, length, rate) for slope in self._slopes)
+        return by_length["result_by_length"][0][0], by_rate["result_by_rate"][0][0]
+
+    @cached_property
+    def _slopes(self) -> tuple[Program, Program]:
+        return jacobian(self.program, "length"), jacobian(self.program, "rate")
+
 
 #: Squares of lengths below this count as zero [m²]; it is representable in single precision.
 _NOTHING = 1e-36
@@ -79,3 +138,41 @@ class Line(Closure):
         bias = Motion(Vector3(), along * swing)
         springs = tuple(zip(basis_forces((3, 4, 5)), p, strict=True))
         return Closing(X_FM, V_FM, V_FM, bias, (), (Force(Vector3(), along),), (length,), (rate,), Motion(), springs)
+
+
+_LENGTH = Rule(POSITIVE.words, "For points that coincide take a spherical joint", POSITIVE.holds)
+
+
+@dataclass(frozen=True)
+class Distance(Closure):
+    """Keeps the origins of M and F at the distance `length` [m], which must be above zero (for zero, use a spherical joint)."""
+
+    name = "distance"
+    length: float = 1.0
+
+    def __post_init__(self) -> None:
+        length = checked_number("distance", "the length [m]", self.length, _LENGTH)
+        object.__setattr__(self, "length", length)
+
+    @property
+    def rows(self) -> int:
+        return 1
+
+    @property
+    def nv(self) -> int:
+        return 0
+
+    @property
+    def nq(self) -> int:
+        return 0
+
+    def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:
+        p = X_FM.rotation.unrotate(X_FM.translation)
+        far = sqrt(p.dot(p))
+        along = p * (1.0 / far)
+        v = V_FM.linear
+        stretching = along.dot(v)
+        # d²|p|/dt² = u·a + (v² − (u·v)²)/|p|, with a as an observer in F sees it; in M's axes it differs by ω × v
+        swing = (stretching * stretching - v.dot(v)) / far - along.dot(V_FM.angular.cross(v))
+        error = Motion(Vector3(), along * (far - self.length))
+        return Closing(X_FM, V_FM, V_FM, Motion(Vector3(), along * swing), (Force(Vector3(), along),), (), (), (), error)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ...scalar import sqrt
 from ...spatial import Force, Motion, Transform, Vector3
 from ..values import POSITIVE, checked_number
-from .closure import Closing, Closure
+from .contract import Closing, Closure
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from ..circles import first_circle
+from ..mechanism import first_circle
 from .notes import Notes
 from .xml import Element
 

@@ -18,13 +18,12 @@ from typing import Any
 from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
 from ..drives import DRIVES, Drive
-from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
+from ..elements import Body, Coupling, Frame, Joint, Limits, Loop, NamedState
+from ..files import file_text
 from ..joints import KINDS, PARAMETRIC, Closure, Line
 from ..mechanism import Mechanism
 from ..shapes import SHAPES, Geometry, Shape
-from ..starts import NamedState
 from ..values import shown
-from .content import file_text
 
 VERSION = 1
 

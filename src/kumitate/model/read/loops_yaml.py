@@ -20,10 +20,10 @@ from typing import Any
 from ...errors import InputError, ModelError
 from ..drives import EffortDrive
 from ..elements import Joint, Loop
+from ..files import file_text
 from ..joints import KINDS
 from ..mechanism import Mechanism
 from ..values import shown
-from .content import file_text
 from .notes import Notes
 from .urdf import read_urdf
 

@@ -7,10 +7,9 @@ from collections.abc import Container
 from difflib import get_close_matches
 from pathlib import Path
 
-from ..circles import first_circle
 from ..elements import Body, Joint
 from ..joints import KINDS
-from ..mechanism import WORLD, Mechanism
+from ..mechanism import WORLD, Mechanism, first_circle
 from .meshes import MeshFinder
 from .notes import Notes
 from .quarter_turns import read_quarter_turns

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, ModelError
+from ..files import file_bytes
 from ..mechanism import Mechanism
-from .content import file_bytes
 from .urdf import urdf_mechanism
 from .xml import parsed_xml
 

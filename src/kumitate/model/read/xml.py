@@ -15,8 +15,8 @@ from pathlib import Path
 from xml.parsers import expat
 
 from ...errors import ModelError
+from ..files import file_bytes
 from ..values import LARGEST
-from .content import file_bytes
 
 #: The source of elements that are given as text.
 TEXT = "<text>"

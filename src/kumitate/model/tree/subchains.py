@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import ModelError
 from ...scalar import Scalar, flatten
 from ...spatial import Transform
-from ..joints.coordinate import CoordinateJoint
+from ..joints.along_axes import CoordinateJoint
 from .tree import WORLD_LINK, Link, Tree
 
 #: Sub-chains by the names or the indices of their joints.

@@ -30,8 +30,7 @@ from ...spatial import (
 from ..joints import Closure, JointKind
 
 if TYPE_CHECKING:
-    from ..elements import Joint, Loop
-    from ..mechanism import Mechanism
+    from ..elements import Body, Coupling, Frame, Joint, Loop
 
 WORLD_LINK = -1
 
@@ -206,16 +205,22 @@ class Tree:
     _children: dict[int, list[int]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
 
-def build_tree(mechanism: Mechanism) -> Tree:
-    """The tree of a mechanism; there may be joints that move no inertia (`inertia_checks` refuses those)."""
+def build_tree(
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    loops: Sequence[Loop],
+    couplings: Sequence[Coupling],
+    frames: Sequence[Frame],
+) -> Tree:
+    """The tree of a mechanism's parts; there may be joints that move no inertia (`inertia_checks` refuses those)."""
     places: dict[str, Place] = {"world": Place(WORLD_LINK, Transform())}
     links: list[Link] = []
     q_start = v_start = 0
-    bodies = {body.name: body for body in mechanism.bodies}
-    for joint in mechanism.joints:
+    carried = {body.name: body for body in bodies}
+    for joint in joints:
         parent = places[joint.parent]
         kind = joint.kind
-        body_inertia = bodies[joint.child].spatial_inertia()
+        body_inertia = carried[joint.child].spatial_inertia()
         at_joint = parent.pose @ joint.pose
         if kind.nv == 0:
             places[joint.child] = Place(parent.link, _numeric(at_joint))
@@ -235,10 +240,10 @@ def build_tree(mechanism: Mechanism) -> Tree:
         )  # fmt: skip
         q_start += kind.nq
         v_start += kind.nv
-    for frame in mechanism.frames:
+    for frame in frames:
         base = places[frame.body]
         places[frame.name] = Place(base.link, _numeric(base.pose @ frame.pose))
-    chords, gears = _chords(mechanism, places), _gears(mechanism, links)
+    chords, gears = _chords(loops, places), _gears(couplings, links)
     mass = sum(floats(link.inertia.mass for link in links)) or 1.0
     return Tree(tuple(links), places, q_start, v_start, chords, gears, mass, _size(links, chords))
 
@@ -266,9 +271,9 @@ def _armature(joint: Joint | Loop) -> tuple[float, ...]:
     return own if joint.drive is None else tuple(part + joint.drive.reflected_inertia for part in own)
 
 
-def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]:
+def _chords(loops: Sequence[Loop], places: dict[str, Place]) -> tuple[Chord, ...]:
     chords = []
-    for loop in mechanism.loops:
+    for loop in loops:
         turn = Transform(alignment(loop.axis, loop.second_axis))
         base, follower = (
             Place(places[body].link, _numeric(places[body].pose @ pose @ turn))
@@ -278,10 +283,10 @@ def _chords(mechanism: Mechanism, places: dict[str, Place]) -> tuple[Chord, ...]
     return tuple(chords)
 
 
-def _gears(mechanism: Mechanism, links: list[Link]) -> tuple[Gear, ...]:
+def _gears(couplings: Sequence[Coupling], links: list[Link]) -> tuple[Gear, ...]:
     by_name = {link.name: link for link in links}
     gears = []
-    for coupling in mechanism.couplings:
+    for coupling in couplings:
         ends = ((by_name[coupling.joint], 1.0), (by_name[coupling.of], -coupling.ratio))
         q_ratios, v_ratios = (tuple((getattr(link, key), r) for link, r in ends) for key in ("q_start", "v_start"))
         gears.append(Gear(coupling.name, q_ratios, v_ratios, coupling.offset))

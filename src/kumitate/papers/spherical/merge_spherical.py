@@ -10,10 +10,9 @@ import numpy as np
 
 from ...errors import ModelError
 from ...model.edits.undriven import check_undriven
-from ...model.elements import Body, Joint
+from ...model.elements import Body, Joint, fitting
 from ...model.joints import KINDS, EulerAngles, JointKind
 from ...model.mechanism import WORLD, Mechanism
-from ...model.starts import fitting
 from ...model.tree.tree import alignment, exact
 from ...spatial import Transform, pose
 from .spherical_states import Ball, SphericalMerge

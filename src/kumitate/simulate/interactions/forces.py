@@ -20,7 +20,7 @@ from ...contact.scene import Contact
 from ...contact.settings import as_plain
 from ...errors import InputError
 from ...model import Mechanism
-from ...model.digest import digest
+from ...model.mechanism import digest
 from ...scalar import trace
 from ..integrators import Integrator
 from ..parameters import Variation

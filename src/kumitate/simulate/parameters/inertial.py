@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...model import Mechanism
-from ...model.tree.inertia_map import SIZE, inertia_of, numbers_of
+from ...model.tree.base_parameters import SIZE, inertia_of, numbers_of
 from ...model.values import FINITE, MASS, NOT_NEGATIVE
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Raw, VariedPlant

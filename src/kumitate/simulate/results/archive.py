@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ...errors import InputError, KumitateError, warn
-from ...model.read.content import opened
+from ...model.files import opened
 from .audit import Audit
 from .hdf5 import Hdf5Entries, as_hdf5
 from .line_laws import LEFT_OUT, without_line_laws

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...errors import InputError
 from ...model import Line, Mechanism
-from ...model.joints.line_force import LineForce
+from ...model.joints.line import LineForce
 from .result import Result
 
 __all__ = ["LEFT_OUT", "check_line_laws", "without_line_laws"]

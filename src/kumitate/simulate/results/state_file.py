@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError
-from ...model.read.content import opened
+from ...model.files import opened
 from .archive import DAMAGES
 from .npz import NpzEntries, as_npz
 from .whole_file import replacing

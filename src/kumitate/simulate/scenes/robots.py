@@ -24,7 +24,7 @@ from ...dynamics.settling.drives import DriveForce, drive_forces
 from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
 from ...dynamics.settling.stops import Stop, stops_at
 from ...model import Bound, Command, Mechanism, PerLink, Tree, bounds_of, freedoms
-from ...model.digest import digest
+from ...model.mechanism import digest
 from ...procedure import LocatedProgram
 from ...scalar import Program, Scalar, call, is_zero, trace
 from ...spatial import Transform

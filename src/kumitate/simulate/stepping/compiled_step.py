@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
-from ...model.digest import digest
+from ...model.mechanism import digest
 from ...scalar import Hole, Program, call, maximum, trace
 from .actuation import Actuation
 from .advance import Advance

@@ -32,7 +32,7 @@ from ...dynamics.wrenches import Applied, LinkForces
 from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
 from ...model import Mechanism, Tree, by_loop, check_resistance, freedoms
-from ...model.tree.limbs import with_limbs
+from ...model.tree.traversal import with_limbs
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, minimum, select, trace
 from ..parameters import Variation, VariedPlant
 from ..start import default_start

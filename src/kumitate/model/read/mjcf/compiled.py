@@ -15,7 +15,7 @@ import numpy as np
 
 from ....errors import InputError, ModelError
 from ....spatial import Transform, pose, quaternion_rotation
-from ..content import file_bytes
+from ...files import file_bytes
 
 #: Entries of rotations below this are rounding errors of quaternions, which have no exact right angles.
 _ROUNDING = 1e-15

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from ...convert import mujoco as mujoco_order
+from ...elements import INITIAL, NamedState
 from ...mechanism import Mechanism
-from ...starts import INITIAL, NamedState
 from ..notes import Notes
 from ..shapes import free_name
 from .compiled import CompiledModel

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ....spatial import Transform
-from ...circles import first_circle
 from ...elements import Coupling, Joint, Loop
 from ...joints import KINDS
+from ...mechanism import first_circle
 from ...tree.tree import alignment
 from ..notes import Notes
 from ..shapes import free_name

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ...errors import KumitateError, ModelError
+from ..errors import KumitateError, ModelError
 
 #: The largest size of model files [bytes]: reading them takes some twenty times as much memory.
 LARGEST_MODEL = 64 * 2**20

@@ -1,28 +1,32 @@
-"""Reading mesh files: STL and OBJ by trimesh, COLLADA by our own reader."""
+"""Reading mesh files, STL and OBJ by trimesh, COLLADA by our own reader.
+
+What is made of a surface is kept on disk with the compiled code, named by the content of the file it was made from.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...compile.disk import cached
 from ...errors import InputError
-from ..shapes import Facets
+from ..files import file_bytes
 from .collada import read_collada
-from .paint import SideFiles, texture_colors
-from .surface import join, weld
+from .contract import Facets
+from .surfaces import SideFiles, join, needs_extra, texture_colors, weld
 
 SUFFIXES = (".stl", ".obj", ".dae")
-
-
-def needs_extra(module: str) -> InputError:
-    """The error that a package which meshes need is not there."""
-    return InputError(f'meshes need the package {module}, which is not installed; pip install "kumitate[mesh]"')
+#: The version of cached surfaces; another number invalidates all.
+_VERSION = 1
+#: The largest size of mesh files [bytes].
+_LARGEST = 2**30
 
 
 def read_surface(data: bytes, path: Path, beside: SideFiles) -> Facets:
@@ -112,3 +116,41 @@ def _colors(part: Any) -> np.ndarray | None:
     if "kd" not in map(str.lower, getattr(material, "kwargs", ())):  # trimesh has a colour for materials without one
         return None
     return np.tile(material.main_color[:3], (len(part.faces), 1))
+
+
+def mesh_surface(name: str, place: str | None) -> Facets:
+    """The surface of the mesh that a robot file calls `name`, at its place, in metres; errors as of `Mesh.facets`."""
+    path, data, beside = _content(name, place)
+    return read_surface(data, path, beside)
+
+
+def _content(name: str, place: str | None) -> tuple[Path, bytes, SideFiles]:
+    if place is None:
+        raise InputError(f"the mesh {name!r} was not found; set ROS_PACKAGE_PATH to the folder that holds its package")
+    data, path = file_bytes(place, _LARGEST, error=InputError)
+    return path, data, SideFiles(path.parent)
+
+
+def stored(name: str, place: str | None, what: str, make: Callable[[Facets], Facets]) -> Facets:
+    """What is made of a mesh's surface, before scaling, from the disk if it is there."""
+    path, data, beside = _content(name, place)
+    suffix = path.suffix.lower()
+    digest = hashlib.sha256(data)
+    for part in beside.named_in(data, suffix):
+        digest.update(hashlib.sha256(part).digest())
+    key = f"mesh {_VERSION} {what} {suffix} {digest.hexdigest()}"
+    return _unpack(cached(key, lambda: _pack(make(read_surface(data, path, beside))), suffix=".npz").content)
+
+
+def _pack(surface: Facets) -> bytes:
+    file = io.BytesIO()
+    if surface.colors is None:
+        np.savez(file, vertices=surface.vertices, faces=surface.faces)
+    else:
+        np.savez(file, vertices=surface.vertices, faces=surface.faces, colors=surface.colors)
+    return file.getvalue()
+
+
+def _unpack(raw: bytes) -> Facets:
+    with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+        return Facets(**{name: arrays[name] for name in arrays.files})

@@ -1,0 +1,174 @@
+"""Joints that turn about a point: spherical by a unit quaternion and by z-y-z angles (S-joint of thesis table 2.1), universal.
+
+The printed table has misprints in the z-y-z angles (its a_2 is s_2, the second column of S and an entry of T_a have the wrong
+sign or value); the columns here are derived from the rotation Rz(θ1) Ry(θ2) Rz(θ3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...scalar import arctan2, cos, sin, sqrt
+from ...spatial import (
+    AxisTurn,
+    Force,
+    Inertia,
+    Motion,
+    Transform,
+    Vector3,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_normalized,
+    quaternion_of,
+    quaternion_product,
+    quaternion_rate,
+    quaternion_rotation,
+)
+from .along_axes import CoordinateJoint
+from .contract import JointKind, basis_forces
+
+
+@dataclass(frozen=True)
+class Spherical(CoordinateJoint):
+    """q = (x, y, z, w), the orientation of M in F (thesis eq. 3.31-3.34); v = the angular velocity of M in F, in M [rad/s]."""
+
+    name = "spherical"
+    is_group = True
+    coordinates = ("qx", "qy", "qz", "qw")
+    velocities = ("wx", "wy", "wz")
+    axes = (0, 1, 2)
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(quaternion_rotation(q))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        return quaternion_of(X_FM.rotation)
+
+    def deviation(self, X_FM: Transform) -> Motion:
+        return Motion(Vector3(), X_FM.rotation.unrotate(X_FM.translation))  # any orientation is allowed
+
+    def neutral(self) -> list[float]:
+        return [0.0, 0.0, 0.0, 1.0]
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        return random_quaternion(rng)
+
+    def rate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return quaternion_rate(q, Vector3.of(v))
+
+    def integrate(self, q: Sequence[Any], dv: Sequence[Any]) -> list[Any]:
+        return quaternion_normalized(quaternion_product(q, quaternion_exp(Vector3.of(dv))))
+
+    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
+        x, y, z, w = q0
+        return list(quaternion_log(quaternion_product([-x, -y, -z, w], q1)))
+
+    def normalized(self, q: Sequence[Any]) -> list[Any]:
+        return quaternion_normalized(q)
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        return Inertia(inertia.mass)  # a point mass at the center
+
+    def off_manifold(self, q: Sequence[Any]) -> Any:
+        return abs(1.0 - np.sqrt(sum(part * part for part in q)))
+
+
+def random_quaternion(rng: np.random.Generator) -> list[float]:
+    """A unit quaternion, uniform over all orientations."""
+    q = rng.normal(size=4)
+    return [float(part) for part in q / np.linalg.norm(q)]
+
+
+@dataclass(frozen=True)
+class SphericalEuler(JointKind):
+    """q = (θ1 about z, θ2 about the new y, θ3 about the new z) [rad]; v = q̇. For joints whose angles are limited one by one."""
+
+    name = "spherical_euler"
+    is_group = True
+    coordinates = velocities = ("first_angle", "second_angle", "third_angle")
+    angles = (0, 1, 2)
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]) @ AxisTurn.by(2, q[2]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        R = X_FM.rotation.matrix()
+        s2 = sqrt(R[0][2] * R[0][2] + R[1][2] * R[1][2])
+        return [arctan2(R[1][2], R[0][2]), arctan2(s2, R[2][2]), arctan2(R[2][1], -R[2][0])]
+
+    def deviation(self, X_FM: Transform) -> Motion:
+        return Motion(Vector3(), X_FM.rotation.unrotate(X_FM.translation))  # any orientation is allowed
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
+        return Motion(Vector3(-s2 * c3, s2 * s3, c2)), Motion(Vector3(s3, c3, 0.0)), Motion(Vector3(0.0, 0.0, 1.0))
+
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
+        first = Vector3(
+            -c2 * c3 * v[1] + s2 * s3 * v[2],
+            c2 * s3 * v[1] + s2 * c3 * v[2],
+            -s2 * v[1],
+        )
+        return Motion(first), Motion(Vector3(c3 * v[2], -s3 * v[2], 0.0)), Motion()
+
+    def active(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
+        return (
+            Force(Vector3(-c3 / s2, s3 / s2, 0.0)),
+            Force(Vector3(s3, c3, 0.0)),
+            Force(Vector3(c2 * c3 / s2, -c2 * s3 / s2, 1.0)),
+        )
+
+    def constraint(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        return basis_forces((3, 4, 5))
+
+    def singularity(self, q: Sequence[float]) -> float:
+        return abs(math.sin(q[1]))
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        return Inertia(inertia.mass)  # a point mass at the center
+
+
+@dataclass(frozen=True)
+class Universal(JointKind):
+    """q = (first angle about z of F, second about y of M) [rad]; v = q̇."""
+
+    name = "universal"
+    coordinates = velocities = ("first_angle", "second_angle")
+    angles = (0, 1)
+
+    def transform(self, q: Sequence[Any]) -> Transform:
+        return Transform(AxisTurn.by(2, q[0]) @ AxisTurn.by(1, q[1]))
+
+    def locate(self, X_FM: Transform) -> list[Any]:
+        # the second axis, y of M, and the third row of Ry
+        return [arctan2(*pair) for pair in self.facing(X_FM).values()]
+
+    def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
+        R = X_FM.rotation.matrix()
+        return {0: (-R[0][1], R[1][1]), 1: (-R[2][0], R[2][2])}
+
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return Motion(Vector3(-s2, 0.0, c2)), Motion(Vector3(0.0, 1.0, 0.0))
+
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return Motion(Vector3(-c2 * v[1], 0.0, -s2 * v[1])), Motion()
+
+    def active(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return Force(Vector3(-s2, 0.0, c2)), Force(Vector3(0.0, 1.0, 0.0))
+
+    def constraint(self, q: Sequence[Any]) -> tuple[Force, ...]:
+        s2, c2 = sin(q[1]), cos(q[1])
+        return (Force(Vector3(c2, 0.0, s2)), *basis_forces((3, 4, 5)))
+
+    def movable_inertia(self, inertia: Inertia) -> Inertia:
+        return Inertia(inertia.mass)  # a point mass at the center

@@ -1,0 +1,305 @@
+"""Surfaces of meshes: joined, merged, coloured by pictures, and reduced to hulls and to fewer faces."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+
+from ...errors import InputError
+from .contract import Facets
+
+#: Vertices closer than this fraction of a surface's size are merged: the resolution of files in single precision.
+_GRID = 2**20
+
+
+def join(parts: Sequence[Facets]) -> Facets:
+    """Several surfaces as one. Colours are kept if any has some; parts without are grey then."""
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    vertices = np.concatenate([part.vertices for part in parts] or [np.zeros((0, 3))])
+    faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=False)] or [np.zeros((0, 3))])
+    if all(part.colors is None for part in parts):
+        return Facets(vertices, faces)
+    plain = [np.full((len(part.faces), 3), 200) if part.colors is None else part.colors for part in parts]
+    return Facets(vertices, faces, np.concatenate(plain))
+
+
+def weld(surface: Facets) -> Facets:
+    """The surface with coinciding vertices merged, and without the faces and vertices that this makes useless."""
+    if len(surface.vertices) == 0:
+        return surface
+    low = surface.vertices.min(axis=0)
+    size = float((surface.vertices.max(axis=0) - low).max()) or 1.0
+    cells = np.round((surface.vertices - low) * (_GRID / size)).astype(np.int64)
+    return merge(surface, cells[:, 0] << 42 | cells[:, 1] << 21 | cells[:, 2])
+
+
+def merge(surface: Facets, keys: np.ndarray) -> Facets:
+    """The surface with vertices of equal keys (n,) merged to the first of them."""
+    _, first, where = np.unique(keys, return_index=True, return_inverse=True)
+    faces = where.reshape(-1)[surface.faces]
+    keep = distinct(faces)
+    used, faces = np.unique(faces[keep], return_inverse=True)
+    colors = None if surface.colors is None else surface.colors[keep]
+    return Facets(surface.vertices[first[used]], faces.reshape(-1, 3), colors)
+
+
+def distinct(faces: np.ndarray) -> np.ndarray:
+    """Which of the faces (m, 3) have three different corners, (m,)."""
+    return (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+
+
+def needs_extra(module: str) -> InputError:
+    """The error that a package which meshes need is not there."""
+    return InputError(f'meshes need the package {module}, which is not installed; pip install "kumitate[mesh]"')
+
+
+#: The largest size of such files [bytes].
+_LARGEST = 64 * 2**20
+#: The largest number of pixels of a picture: a few kB can unpack to gigabytes.
+_MOST_PIXELS = 2**25
+_NAMES = {
+    ".obj": (rb"^[ \t]*mtllib[ \t]+(.+?)[ \t\r]*$",),
+    ".mtl": (rb"^[ \t]*map_Kd[ \t]+(.+?)[ \t\r]*$",),
+    ".dae": (rb"<init_from>\s*([^<]+?)\s*</init_from>",),
+}
+
+
+class SideFiles:
+    """The files that a mesh names, searched from its own folder; those that are missing or too large count as absent.
+
+    As a mapping from name to bytes it serves as the resolver that trimesh asks.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._found: dict[str, bytes | None] = {}
+
+    def find(self, name: str) -> bytes | None:
+        """The content of a file; None if it is absent."""
+        if name not in self._found:
+            self._found[name] = self._read(name)
+        return self._found[name]
+
+    def get(self, name: str) -> bytes:
+        """The content of a file; KeyError if it is absent."""
+        content = self.find(name)
+        if content is None:
+            raise KeyError(name)
+        return content
+
+    __getitem__ = get
+
+    def named_in(self, data: bytes, suffix: str) -> Iterator[bytes]:
+        """Names and contents of what a mesh file refers to, and of what that refers to: all that its colours depend on."""
+        for pattern in _NAMES.get(suffix, ()):
+            for name in dict.fromkeys(re.findall(pattern, data, re.MULTILINE | re.IGNORECASE)):
+                content = self.find(name.decode(errors="replace"))
+                yield name
+                yield b"absent" if content is None else content
+                if content is not None and suffix == ".obj":
+                    yield from self.named_in(content, ".mtl")
+
+    def _read(self, name: str) -> bytes | None:
+        relative = PurePosixPath(unquote(name.removeprefix("file://")).replace("\\", "/"))
+        try:
+            place = self.folder / relative
+            return place.read_bytes() if place.is_file() and place.stat().st_size <= _LARGEST else None
+        except (OSError, ValueError):
+            return None
+
+
+def texture_colors(image: Any, uv: np.ndarray) -> np.ndarray | None:
+    """The colours (m, 3) uint8 that a texture has in the middles of faces; None if it is not a picture, or a huge one.
+
+    Args:
+        image: the bytes of a picture's file, or the picture as Pillow has it.
+        uv: of the faces' corners, (m, 3, 2); v goes up, and both wrap around.
+    """
+    try:
+        from PIL import Image
+
+        picture = Image.open(io.BytesIO(image)) if isinstance(image, bytes) else image
+        if picture.width * picture.height > _MOST_PIXELS:
+            return None
+        pixels = np.asarray(picture.convert("RGB"))
+    except Exception:  # Pillow is not installed, or raises any error for a file that is not a picture: drawn without it
+        return None
+    middle = np.nan_to_num(uv.mean(axis=1)) % 1.0
+    height, width = pixels.shape[:2]
+    columns = np.minimum((middle[:, 0] * width).astype(int), width - 1)
+    rows = np.minimum(((1.0 - middle[:, 1]) * height).astype(int), height - 1)
+    return pixels[rows, columns]
+
+
+def on_one_line(points: np.ndarray) -> bool:
+    """Whether points (n, 3) lie on one line, up to rounding; two points and a single one do."""
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(len(spread) < 3 or spread[1] <= 1e-9 * spread[0])
+
+
+def convex_hull(surface: Facets, name: str) -> Facets:
+    """The convex hull; its vertices are a subset of the surface's. A flat surface has a flat hull with faces on both sides.
+
+    Raises:
+        InputError: if all vertices lie on one line; `name` is the mesh's in the message.
+    """
+    try:
+        from scipy.spatial import ConvexHull, QhullError
+    except ImportError:
+        raise needs_extra("scipy") from None
+    points = surface.vertices
+    if on_one_line(points):
+        raise InputError(
+            f"{name}: its vertices lie on one line, so that it has no hull; use a sphere, a capsule or a box instead"
+        )
+    middle = points.mean(axis=0)
+    _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
+    if spread[2] > 1e-9 * spread[0]:
+        try:
+            found = ConvexHull(points)
+        except QhullError:  # so flat that a volume cannot be told from rounding
+            pass
+        else:
+            simplices = np.array(found.simplices)
+            a, b, c = (points[simplices[:, k]] for k in range(3))
+            inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) < 0.0
+            simplices[inward] = simplices[inward][:, [0, 2, 1]]
+            used, faces = np.unique(simplices, return_inverse=True)
+            return Facets(points[used], faces.reshape(-1, 3))
+    rim = ConvexHull((points - middle) @ axes[:2].T).vertices
+    fan = np.array([[0, k, k + 1] for k in range(1, len(rim) - 1)])
+    return Facets(points[rim], np.concatenate([fan, fan[:, ::-1]]))
+
+
+def fewer_faces(surface: Facets, faces: int) -> Facets:
+    """A similar surface with about `most` faces or fewer; faces keep their colours.
+
+    Edges are collapsed in the order of their quadric errors (Garland and Heckbert). Before, vertices within cells of a grid are
+    made one: collapsing alone is held up by loose screws and by edges that do not quite meet. Of several grids the finest is
+    taken whose outcome has few enough faces and still fills the surface's box, else the one that comes nearest to that.
+    """
+    if len(surface.faces) <= faces:
+        return surface
+    try:
+        import fast_simplification
+    except ImportError:
+        raise needs_extra("fast-simplification") from None
+    best, best_fault = surface, np.inf
+    for cells in _GRIDS:
+        joined = _clustered(surface, cells)
+        if len(joined.faces) > faces:
+            points, _, collapses = fast_simplification.simplify(
+                joined.vertices.copy(), joined.faces.copy(), target_count=faces, agg=5.0, return_collapses=True
+            )
+            joined = _collapsed(joined, points, collapses)
+        if len(joined.faces) == 0:
+            continue
+        excess = max(len(joined.faces) / faces - 1.25, 0.0)
+        fault = excess + float(np.abs(_box(joined) - _box(surface)).max() / np.ptp(_box(surface), axis=0).max())
+        if fault < best_fault - _TOLERANCE:  # a coarser grid costs detail, and must be worth it
+            best, best_fault = joined, fault
+        if fault <= _TOLERANCE:
+            break
+    return best
+
+
+#: Cells along the longest side of the grids that are tried, and the part of it that a reduced surface may be short by.
+_GRIDS, _TOLERANCE = (400, 200, 100, 50, 25), 0.01
+
+
+def _box(surface: Facets) -> np.ndarray:
+    """The lowest and the highest corner, (2, 3)."""
+    return np.array([surface.vertices.min(axis=0), surface.vertices.max(axis=0)])
+
+
+def _clustered(surface: Facets, cells: int) -> Facets:
+    low, high = _box(surface)
+    cell = np.round((surface.vertices - low) * (cells / float((high - low).max()))).astype(np.int64)
+    return merge(surface, cell[:, 0] << 42 | cell[:, 1] << 21 | cell[:, 2])
+
+
+def _collapsed(surface: Facets, points: np.ndarray, collapses: np.ndarray) -> Facets:
+    """The surface after collapses, of vertex [:, 1] into vertex [:, 0]; `points` are the vertices that are left, in order.
+
+    Each of them is held to the box of those that it stands for: where quadrics are nearly singular, they send it far away.
+    """
+    root = np.arange(len(surface.vertices))
+    root[collapses[:, 1]] = collapses[:, 0]
+    while not np.array_equal(further := root[root], root):
+        root = further
+    low, high = surface.vertices.copy(), surface.vertices.copy()
+    np.minimum.at(low, root, surface.vertices)
+    np.maximum.at(high, root, surface.vertices)
+    faces = root[surface.faces]
+    keep = distinct(faces)
+    used, faces = np.unique(faces[keep], return_inverse=True)
+    vertices = np.clip(points, low[used], high[used]) if len(points) == len(used) else surface.vertices[used]
+    return Facets(vertices, faces.reshape(-1, 3), None if surface.colors is None else surface.colors[keep])
+
+
+#: Of the size of a shape: a side is flat if its points are this close to a plane, and it counts if it is this wide.
+FLAT, WIDE = 1e-3, 0.1
+
+
+def outermost(points: np.ndarray, most: int) -> np.ndarray:
+    """The indices (k,), in ascending order, of at most `most` of the points (n, 3) whose hull approximates that of all.
+
+    First the furthest along each axis, then the corners of flat sides across the axes, the largest side first, so that a
+    foot stands on its sole: a quarter of the points; then repeatedly the point that is furthest from the hull of those taken.
+    """
+    ends = [int(pick(points[:, axis])) for axis in range(3) for pick in (np.argmin, np.argmax)]
+    taken = list(dict.fromkeys([*ends, *_flat_corners(points)[: most // 4]]))[:most]
+    # hulls only grow, so that distances only shrink: the largest is computed again until it stays the largest
+    distance = np.full(len(points), np.inf)
+    distance[taken] = 0.0
+    size = float(np.ptp(points, axis=0).max())
+    while len(taken) < min(most, len(points)):
+        fresh: set[int] = set()
+        while (furthest := int(distance.argmax())) not in fresh:
+            distance[furthest] = distance_from_hull(points[furthest], points[taken])
+            fresh.add(furthest)
+        if distance[furthest] <= 1e-9 * size:
+            break
+        taken.append(furthest)
+        distance[furthest] = 0.0
+    return np.array(sorted(taken))
+
+
+def _flat_corners(points: np.ndarray) -> list[int]:
+    """The indices of up to four corners of each flat side across an axis: the furthest along its diagonals."""
+    size = np.ptp(points, axis=0).max()
+    found: list[tuple[float, list[int]]] = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            out = sign * points[:, axis]
+            flat = np.flatnonzero(out > out.max() - FLAT * size)
+            across = np.delete(points[flat], axis, axis=1)
+            sides = np.ptp(across, axis=0)
+            if sides.min() > WIDE * size:
+                square = across / sides
+                corners = [int(flat[(square @ diagonal).argmax()]) for diagonal in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+                found.append((float(np.prod(sides)), corners))
+    return [index for _, corners in sorted(found, key=lambda side: -side[0]) for index in corners]
+
+
+def distance_from_hull(point: np.ndarray, points: np.ndarray) -> float:
+    """How far a point (3,) is from the convex hull of points (n, 3), 0 inside [m].
+
+    By non-negative least squares (Lawson and Hanson 1974): over λ ≥ 0 and with the point as origin, the least of
+    |Σ λ p|² + (Σ λ − 1)² is d²/(1 + d²), d being the distance of the hull.
+    """
+    try:
+        from scipy.optimize import nnls
+    except ImportError:
+        raise needs_extra("scipy") from None
+    offsets = points - point
+    size = float(np.abs(offsets).max()) or 1.0
+    rows = np.vstack([offsets.T / size, np.ones(len(offsets))])
+    _, residual = nnls(rows, np.array([0.0, 0.0, 0.0, 1.0]), maxiter=100 * len(points))
+    return size * residual / float(np.sqrt(max(1.0 - residual * residual, 1e-30))) if residual > 1e-12 else 0.0
