@@ -14,8 +14,7 @@ import numpy as np
 
 import kumitate as km
 from kumitate.analysis import LoopEquations
-from kumitate.analysis.closing.approach import approached, other_starts
-from kumitate.analysis.closing.newton import gauss_newton
+from kumitate.analysis.closing.newton import approached, gauss_newton, other_starts
 from kumitate.analysis.loops import loop_equations
 from kumitate.control import holding_drives
 from kumitate.dynamics import crba

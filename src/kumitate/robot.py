@@ -253,7 +253,7 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
         of the loops: the force that each exerts on its `body_b`, about the origin and in the axes of its frame there.
 
         Components that redundant loops leave undetermined (`constraint_report`) are least in the norm of
-        `dynamics.loops.force_norm` by "aba" and "lagrange"; by "ada" and "dca" they depend on the order of assembly.
+        `dynamics.loops.wrenches` by "aba" and "lagrange"; by "ada" and "dca" they depend on the order of assembly.
 
         Args:
             q, v, tau: state and forces of the drives.

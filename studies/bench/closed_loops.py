@@ -9,8 +9,7 @@ import numpy as np
 
 from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel, host
-from kumitate.measure.calls import raw
-from kumitate.measure.timing import Contender, Effort, by_turns
+from kumitate.measure.timing import Contender, Effort, by_turns, raw
 from kumitate.scalar import Program
 from kumitate.simulate.integrators import RK4
 from kumitate.simulate.stepping.equations import dynamics_program, projection_program

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.compile import Kernel, host
-from kumitate.measure.calls import random_states, raw
-from kumitate.measure.timing import Contender, Effort, by_turns
+from kumitate.measure.timing import Contender, Effort, by_turns, random_states, raw
 from kumitate.model import Mechanism
 from kumitate.scalar import Program
 from kumitate.simulate.integrators import RK4

@@ -12,10 +12,9 @@ import numpy as np
 from kumitate.compile import Kernel, host
 from kumitate.contact.scene import Contact
 from kumitate.kinematics import random_coordinates
-from kumitate.measure.calls import raw
-from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
+from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_seconds
 from kumitate.model import Mechanism
-from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
+from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
 from kumitate.scalar import Program
 from kumitate.simulate.interactions import Asked
 from kumitate.simulate.interactions.impulses import ImpulseContact

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kumitate.compile import Kernel, host
-from kumitate.measure.calls import random_states, raw
-from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
+from kumitate.measure.timing import Contender, Effort, by_turns, random_states, raw, thread_seconds
 from kumitate.programs import make_program
 
 from .contract import SubjectCase, agreement

@@ -12,8 +12,7 @@ import numpy as np
 
 from kumitate.compile import Kernel, host
 from kumitate.contact.scene import Contact
-from kumitate.measure.calls import raw
-from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
+from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_seconds
 from kumitate.model import Mechanism
 from kumitate.model.convert import mujoco as mujoco_order
 from kumitate.simulate.integrators import TimeStepping

@@ -10,8 +10,7 @@ import numpy as np
 
 from kumitate.compile import Kernel, host
 from kumitate.dynamics import crba
-from kumitate.measure.calls import random_states, raw
-from kumitate.measure.timing import Contender, Effort, Timing, by_turns
+from kumitate.measure.timing import Contender, Effort, Timing, by_turns, random_states, raw
 from kumitate.papers import jacobian_inertia, unit_vector
 from kumitate.scalar import Program, trace
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kumitate.compile import Kernel, host
-from kumitate.measure.calls import raw
-from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
+from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_seconds
 from kumitate.programs import make_program
 
 from .cassie import Cassie

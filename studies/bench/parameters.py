@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 import kumitate as km
-from kumitate.measure.calls import random_states
-from kumitate.measure.timing import Effort, by_turns, thread_seconds
+from kumitate.measure.timing import Effort, by_turns, random_states, thread_seconds
 
 from .contract import SubjectCase, agreement
 from .report import Row

@@ -10,11 +10,10 @@ import numpy as np
 from kumitate import Robot
 from kumitate.compile import Kernel
 from kumitate.inverse_kinematics import PoseGoal
-from kumitate.inverse_kinematics.limits import limits_of
 from kumitate.inverse_kinematics.program import search_program
 from kumitate.inverse_kinematics.search import STEPS
-from kumitate.measure.calls import raw
-from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
+from kumitate.inverse_kinematics.step import limits_of
+from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_seconds
 
 from .contract import SubjectCase
 from .report import Row

@@ -15,16 +15,12 @@ import numpy as np
 
 from kumitate.dynamics import Acting, aba, crba, factored, solve_symmetric
 from kumitate.dynamics.ada import constraint_law
-from kumitate.dynamics.assembly.bodies import Bodies, Route
-from kumitate.dynamics.assembly.central_tree import Prepared, prepared
-from kumitate.dynamics.assembly.connectivity import WORLD
-from kumitate.dynamics.assembly.initial import joint_of
-from kumitate.dynamics.assembly.joint_connection import JointConnection
+from kumitate.dynamics.assembly.accelerations import assembled, disassembled
+from kumitate.dynamics.assembly.connection import WORLD, Bodies, JointConnection, Route
+from kumitate.dynamics.assembly.initial import Prepared, joint_of, prepared
 from kumitate.dynamics.assembly.order import assembly_order
-from kumitate.dynamics.assembly.recursion import assembled, disassembled
 from kumitate.dynamics.motion import link_motions
-from kumitate.dynamics.subchains.joint_space import JointSpace, joint_space, rates
-from kumitate.dynamics.subchains.split_tree import Parted, parted_tree, side_by_side
+from kumitate.dynamics.subchains.joint_space import JointSpace, Parted, joint_space, parted_tree, rates, side_by_side
 from kumitate.lagrange.derivatives import energy_derivatives
 from kumitate.lagrange.forward import joint_equations
 from kumitate.model import Link, Tree

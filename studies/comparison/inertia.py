@@ -16,8 +16,7 @@ import numpy as np
 from kumitate.compile import Kernel
 from kumitate.dynamics import crba
 from kumitate.errors import KumitateError
-from kumitate.measure.calls import random_states, raw
-from kumitate.measure.timing import Contender, Effort, Timing, by_turns, seconds_text
+from kumitate.measure.timing import Contender, Effort, Timing, by_turns, random_states, raw, seconds_text
 from kumitate.model import Mechanism
 from kumitate.model.samples import floating_arm, pa10
 from kumitate.papers import jacobian_inertia, unit_vector

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from kumitate.dynamics.ada import constraint_inverses
-from kumitate.dynamics.assembly.connectivity import loop_closers
+from kumitate.dynamics.assembly.connection import loop_closers
 from kumitate.dynamics.assembly.order import assembly_order, connected_links
 from kumitate.dynamics.dca import joint_inverses
 from kumitate.errors import InputError

@@ -24,10 +24,9 @@ from kumitate.dynamics.hybrid import hybrid, hybrid_operations
 from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
 from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
-from kumitate.measure.calls import random_states, raw
-from kumitate.measure.timing import Contender, Effort, Timing, by_turns
+from kumitate.measure.timing import Contender, Effort, Timing, by_turns, random_states, raw
 from kumitate.model import Mechanism, Tree
-from kumitate.model.samples.chains import floating_chain, planar_chain
+from kumitate.model.samples.rods import floating_chain, planar_chain
 from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.scalar import Program, trace
 

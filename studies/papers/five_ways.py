@@ -18,8 +18,7 @@ from kumitate.dynamics.ada import ada
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.examples.illustrated import Curves
 from kumitate.lagrange import System, coordinates, gravity, rotation, translation
-from kumitate.measure.calls import random_states, raw
-from kumitate.measure.timing import Contender, by_turns
+from kumitate.measure.timing import Contender, by_turns, random_states, raw
 from kumitate.model import Mechanism
 from kumitate.model.samples import planar_3r
 from kumitate.scalar import trace

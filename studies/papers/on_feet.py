@@ -17,12 +17,12 @@ from kumitate.compile import Kernel
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.control import Controller, joint_stops, limited, total
-from kumitate.control.compiled_page import CompiledPage
+from kumitate.control.controllers import CompiledPage
 from kumitate.control.sensor_models import Delayed, Noisy, Sampled
 from kumitate.errors import DivergenceError, InputError
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Box, Capsule, Geometry, Mechanism
-from kumitate.model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
+from kumitate.model.samples.stored import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
 from kumitate.scalar import trace
 from kumitate.simulate.results.result import Result
 from kumitate.simulate.run import simulate

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.analysis import SupportPolygon, ground_wrench, support_polygon, zero_moment_point
-from kumitate.analysis.centroidal import centroidal_momentum
+from kumitate.analysis.momentum import centroidal_momentum
 from kumitate.compile import Kernel
 from kumitate.control import Controller, Spline
 from kumitate.control.pushes import closed_gravity_compensation, half_sine, pulse, push
@@ -23,7 +23,7 @@ from kumitate.dynamics import Wrenches
 from kumitate.examples.illustrated import Curves, Plate
 from kumitate.kinematics import center_of_mass, link_poses, place_pose
 from kumitate.model import Mechanism
-from kumitate.model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
+from kumitate.model.samples.stored import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
 from kumitate.papers.legged.three_joint_model import ThreeJointModel
 from kumitate.scalar import absolute, trace
 from kumitate.simulate.results.result import Result

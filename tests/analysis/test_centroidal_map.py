@@ -7,7 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate.analysis import centroidal_map, mass_center_jacobian
-from kumitate.analysis.centroidal import centroidal_momentum, centroidal_momentum_rate, mass_center_motion
+from kumitate.analysis.momentum import centroidal_momentum, centroidal_momentum_rate, mass_center_motion
 from kumitate.kinematics import center_of_mass, total_mass
 
 from ..mechanisms import agree, cases, random_case

@@ -7,8 +7,8 @@ import pytest
 
 import kumitate as km
 from kumitate.analysis import LoopEquations
+from kumitate.analysis.balance import support_polygon
 from kumitate.analysis.equilibrium import static_equilibrium
-from kumitate.analysis.support_polygon import support_polygon
 from kumitate.errors import InputError
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.spatial import pose

@@ -17,7 +17,7 @@ from kumitate.dynamics import Acting, aba_with_loops
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.kinematics import link_poses, neutral, place_pose
 from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechanism, Plane, Sphere
-from kumitate.model.samples.chains import planar_chain
+from kumitate.model.samples.rods import planar_chain
 from kumitate.simulate.prescribed.overlaps import PARTING, SHRINKS
 from kumitate.simulate.run import simulate
 from kumitate.simulate.simulation import MechanismSimulation

@@ -16,8 +16,16 @@ from kumitate.control.pushes import closed_gravity_compensation, half_sine, puls
 from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass
 from kumitate.model import KINDS, Body, Box, Joint, Mechanism
-from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
-from kumitate.model.samples.hoap2 import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
+from kumitate.model.samples.stored import (
+    HOAP1_STANDING,
+    HOAP2_JOINTS,
+    HOAP2_STANDING,
+    hoap1,
+    hoap2_legs,
+    hoap2_legs_free,
+    hoap2_reaching,
+    hoap2_soles,
+)
 from kumitate.papers.legged.three_joint_model import ThreeJointModel
 from kumitate.scalar import cos, sin
 from kumitate.spatial import pose

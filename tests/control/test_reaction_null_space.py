@@ -5,7 +5,7 @@ import pytest
 
 import kumitate as km
 from kumitate.analysis import kinetic_energy, momentum
-from kumitate.analysis.centroidal import centroidal_momentum
+from kumitate.analysis.momentum import centroidal_momentum
 from kumitate.control import (
     Spline,
     actuated_columns,

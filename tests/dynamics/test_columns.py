@@ -8,8 +8,7 @@ import pytest
 import kumitate as km
 from kumitate.compile import Kernel
 from kumitate.dynamics.derivatives import aba_derivatives, factors
-from kumitate.dynamics.derivatives.columns import column_groups, solve_in_loops
-from kumitate.dynamics.derivatives.factors import inverse_factors
+from kumitate.dynamics.derivatives.factors import column_groups, inverse_factors, solve_in_loops
 from kumitate.scalar import evaluate, trace
 
 from ..compile.lanes import LANES, run_with_lanes

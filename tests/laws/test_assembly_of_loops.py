@@ -13,14 +13,14 @@ import kumitate as km
 from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, aba_with_loops, link_motions, loop_wrenches, projected
 from kumitate.dynamics.ada import ada
-from kumitate.dynamics.assembly.connectivity import connected_links, loop_closers
+from kumitate.dynamics.assembly.connection import connected_links, loop_closers
 from kumitate.dynamics.assembly.order import ORDERS, assembly_order
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.loops.wrenches import LoopWrenches
 from kumitate.dynamics.rnea import supports
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Loop, Mechanism
-from kumitate.model.samples.bricard import bricard
+from kumitate.model.samples.stored import bricard
 from kumitate.scalar import trace
 from kumitate.spatial import Dense, Factors, Force, RangeInverse, Vector3, pose
 from studies.comparison.inverses import inverse_sizes

@@ -13,7 +13,7 @@ from kumitate.dynamics.dca import dca
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass
-from kumitate.kinematics.mass_center import total_mass
+from kumitate.kinematics.poses import total_mass
 from kumitate.model import KINDS
 from kumitate.papers import jacobian_inertia, unit_vector
 

@@ -11,12 +11,12 @@ from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, Wrenches, aba, aba_with_loops, crba
 from kumitate.dynamics.hybrid import hybrid, hybrid_operations
+from kumitate.dynamics.subchains.joint_space import parted_tree
 from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
-from kumitate.dynamics.subchains.split_tree import parted_tree
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Mechanism, Tree
 from kumitate.model.samples import pa10, planar_tree, planar_tree_5
-from kumitate.model.samples.chains import floating_chain, planar_chain
+from kumitate.model.samples.rods import floating_chain, planar_chain
 from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
 from kumitate.scalar import trace
 from kumitate.scalar.reuse import shared_programs

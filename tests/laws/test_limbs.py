@@ -13,7 +13,7 @@ from kumitate import dynamics
 from kumitate.compile import Kernel
 from kumitate.compile.llvm.plan import independent_loops
 from kumitate.dynamics import Acting
-from kumitate.dynamics.wrenches import LinkForces
+from kumitate.dynamics.acting import LinkForces
 from kumitate.model import Mechanism
 from kumitate.model.tree.traversal import with_limbs
 from kumitate.robot import Robot

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.analysis.closing.nearest import nearest
-from kumitate.analysis.closing.newton import closed_near
+from kumitate.analysis.closing.newton import closed_near, nearest
 from kumitate.analysis.loops import loop_equations
 from studies.parallel_robots import closed_by_points
 

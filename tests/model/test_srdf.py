@@ -13,8 +13,7 @@ import pytest
 from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model import Body, Joint, Loop, Mechanism
 from kumitate.model.read import read_file, read_urdf
-from kumitate.model.read.srdf import read_srdf
-from kumitate.model.semantics import EndEffector, VirtualJoint
+from kumitate.model.read.srdf import EndEffector, VirtualJoint, read_srdf
 
 from ..robots import ROBOT_FILES
 

@@ -16,7 +16,7 @@ from kumitate.kinematics import link_poses, place_pose
 from kumitate.model.read import from_json, read_urdf, to_json
 from kumitate.model.samples import SAMPLES
 from kumitate.model.write import mechanism_text
-from kumitate.model.write.numbers import quaternion, roll_pitch_yaw
+from kumitate.model.write.parts import quaternion, roll_pitch_yaw
 from kumitate.spatial import Transform, pose, quaternion_rotation
 
 from ..mechanisms import Case, random_coordinates, random_mechanism, random_rotation, random_state

@@ -74,3 +74,41 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 
 def _is_package_root(module: str) -> bool:
     return module == "kumitate"
+
+
+def modules_imported(path: Path) -> set[str]:
+    """The modules of the package that a file imports, wherever in it: `from .joints import contract` imports that file."""
+    here = dotted(path).split(".")
+    package = here if path.name == "__init__.py" else here[:-1]
+    found = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if is_module(alias.name)}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                inner = f"{origin}.{alias.name}"
+                found |= {inner} if is_module(inner) else {origin} if is_module(origin) else set()
+    return found
+
+
+def is_module(name: str) -> bool:
+    """Whether the package has a file of this name."""
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
+
+
+def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of names that lead to each other along arrows, two names or more each."""
+    reached: dict[str, set[str]] = {}
+    for name in arrows:
+        waiting, seen = [name], set()
+        while waiting:
+            for after in arrows.get(waiting.pop(), ()):
+                if after not in seen:
+                    seen.add(after)
+                    waiting.append(after)
+        reached[name] = seen
+    rings = {frozenset({name} | {other for other in reached[name] if name in reached.get(other, ())}) for name in arrows}
+    return [set(ring) for ring in rings if len(ring) > 1]

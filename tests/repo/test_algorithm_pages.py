@@ -1,7 +1,8 @@
-"""An algorithm is one page; the tree is walked in one place; nothing in dynamics asks what kind of joint it meets."""
+"""An algorithm is a page; the tree is walked in one place; nothing in dynamics asks what kind of joint it meets."""
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,7 @@ from kumitate.model import KINDS, JointKind
 from .sources import PACKAGE, modules, title, tree
 
 LONGEST = 120
-#: They compile pages and run them in rounds; no algorithm stands in them.
-MACHINERY = [PACKAGE / "dynamics" / "parallel" / name for name in ("plan.py", "programs.py")]
-DYNAMICS = [path for path in sorted((PACKAGE / "dynamics").rglob("*.py")) if path not in MACHINERY]
+DYNAMICS = sorted((PACKAGE / "dynamics").rglob("*.py"))
 JOINT_CLASSES = {JointKind.__name__, *(type(kind).__name__ for kind in KINDS.values())}
 PAGES = DYNAMICS + sorted((PACKAGE / "kinematics").rglob("*.py"))
 WALKERS = PAGES + [
@@ -26,8 +25,15 @@ WALKERS = PAGES + [
 
 @pytest.mark.parametrize("path", PAGES, ids=title)
 def test_a_page_is_a_page(path):
+    """A public function or class with what stands below it and begins with an underscore; before the first, all above it."""
     lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGEST, f"{title(path)} has {lines} lines, over {LONGEST}: a concept is missing below it"
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    offered = [node for node in tree(path).body if isinstance(node, kinds) and not node.name.startswith("_")]
+    starts = [1, *(node.lineno for node in offered[1:]), lines + 1]
+    for node, (start, end) in zip(offered, pairwise(starts), strict=False):
+        assert end - start <= LONGEST, (
+            f"{title(path)}: {node.name} has {end - start} lines, over {LONGEST}: a concept is missing"
+        )
 
 
 @pytest.mark.parametrize("path", WALKERS, ids=title)

@@ -15,7 +15,8 @@ HEAVY = {
 LATER = {
     "kumitate.cli", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
     "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
-    "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.write", "kumitate.scalar.purity",
+    "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.shapes.mesh_files",
+    "kumitate.model.shapes.surfaces", "kumitate.model.write", "kumitate.scalar.purity",
     "kumitate.runs", "kumitate.simulate.results.archive", "kumitate.simulate.simulation", "kumitate.simulate.integrators",
     "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps",
     "kumitate.view",
@@ -35,7 +36,7 @@ ELSEWHERE = {
 CONTACT = """
 import sys
 import kumitate
-from kumitate.model.samples.hoap1 import hoap1
+from kumitate.model.samples.stored import hoap1
 kumitate.Simulation(hoap1(), contact="rigid").mechanism
 print(sorted(sys.modules))
 """

@@ -9,7 +9,7 @@ import pytest
 
 import kumitate as km
 from kumitate.compile import Kernel
-from kumitate.model.samples.hoap1 import HOAP1_STANDING, hoap1
+from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
 from kumitate.scalar import loop, trace
 from kumitate.simulate.slopes.effort_columns import effort_columns, entries_of
 from kumitate.simulate.slopes.stretches import Stretch, related, stretches_of

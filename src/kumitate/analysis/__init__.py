@@ -1,16 +1,19 @@
 """Analysis of states: pure functions of q and v."""
 
-from .centroidal import body_momenta, centroidal_momentum, centroidal_momentum_rate, mass_center_motion, momentum_matrix
-from .centroidal_map import centroidal_map, mass_center_jacobian
-from .closing.assemble import CLOSED, NEARLY, assemble, closed_state
-from .closing.branches import admitted_rows
-from .closing.directions import closed_directions
-from .constraint_report import COMPONENTS, ConstraintReport, constraint_report
-from .energy import kinetic_energy, potential_energy
+from .balance import (
+    SupportPolygon,
+    center_of_pressure,
+    ground_wrench,
+    momentum_rate,
+    push_force,
+    support_polygon,
+    zero_moment_point,
+)
+from .closing.assemble import CLOSED, NEARLY, admitted_rows, assemble, closed_state
+from .constraint_report import COMPONENTS, ConstraintReport, closed_directions, constraint_report
+from .energy import kinetic_energy, potential_energy, powers
 from .equilibrium import Equilibrium, static_equilibrium
-from .ground import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point
-from .linearization import Linearization, linearize
-from .lines import Lines
+from .linearization import Linearization, Mode, linearize, modes_of
 from .loop_motion import (
     LoopMotion,
     closure_determinant,
@@ -20,12 +23,18 @@ from .loop_motion import (
     loop_motion,
     near_limits,
 )  # fmt: skip
-from .loops import LoopEquations, LoopGap, LoopState, loop_equations
-from .modes import Mode, modes_of
-from .momentum import momentum
+from .loops import Lines, LoopEquations, LoopGap, LoopState, loop_equations
+from .momentum import (
+    body_momenta,
+    centroidal_map,
+    centroidal_momentum,
+    centroidal_momentum_rate,
+    mass_center_jacobian,
+    mass_center_motion,
+    momentum,
+    momentum_matrix,
+)
 from .nearness import Nearness
-from .power import powers
-from .support_polygon import SupportPolygon, support_polygon
 
 __all__ = [
     "CLOSED", "COMPONENTS", "NEARLY", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations",

@@ -11,9 +11,8 @@ import numpy as np
 from ..dynamics import Wrenches, chord_closings, chord_drives, rnea
 from ..errors import InputError
 from ..kinematics import center_of_mass, jacobian
-from .ground import ground_wrench, zero_moment_point
+from .balance import SupportPolygon, ground_wrench, support_polygon, zero_moment_point
 from .loops import LoopEquations
-from .support_polygon import SupportPolygon, support_polygon
 
 #: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9

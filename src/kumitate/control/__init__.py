@@ -5,24 +5,33 @@ Planned motions are in `paths`, and exported here as well.
 
 from ..renamed import former_names
 from .actuator_limits import joint_stops, limited, speed_limited
-from .compiled_page import CompiledPage
-from .controllers import Controller, computed_torque, gravity_compensation, inverse_dynamics, pd, scheduled, total, undriven
+from .controllers import (
+    CompiledPage,
+    Controller,
+    computed_torque,
+    gravity_compensation,
+    inverse_dynamics,
+    pd,
+    scheduled,
+    total,
+    undriven,
+)
 from .holding import holding_drives
-from .loop_accelerations import loop_accelerations
 from .operational_space import operational_space
 from .paths import PoseSpline, Spline, Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
 from .pushes import closed_gravity_compensation, half_sine, pulse, push
 from .reaction_null_space import (
     BasePartition,
     actuated_columns,
+    joint_acceleration_torque,
     partition,
     reaction_rate,
+    reactionless,
     reactionless_acceleration,
     reactionless_velocity,
-)  # fmt: skip
-from .reactionless import joint_acceleration_torque, reactionless
+)
 from .sensor_models import Delayed, Noisy, Sampled
-from .virtual_loop import closed_by, virtual_loop
+from .virtual_loop import closed_by, loop_accelerations, virtual_loop
 
 __all__ = [
     "BasePartition", "CompiledPage", "Controller", "Delayed", "Noisy",

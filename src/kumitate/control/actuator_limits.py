@@ -10,9 +10,8 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import BOUND, NOT_NEGATIVE, POSITIVE, checked_array, checked_number
 from ..scalar import maximum
-from .compiled_page import mechanism_of
-from .controllers import Controller
-from .paths.smooth_steps import blend, clamp, smooth_clamp
+from .controllers import Controller, mechanism_of
+from .paths.timing import blend, clamp, smooth_clamp
 
 
 def limited(robot: Any, controller: Controller, *, limits: Any = None, smooth: bool = False) -> Controller:

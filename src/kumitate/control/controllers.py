@@ -2,24 +2,109 @@
 
 A *reference* is the desired motion of the joints: constant coordinates (nq), or anything that is called with the time and has
 `velocity` and `acceleration`, such as a `Spline`. Gains are numbers, arrays (nv), or functions of (t, q, v) that return these.
+
+Controllers made of others pass on the inputs that these read, such as targets.
+
+A controller reads an input of a simulation by a parameter of its name after (t, q, v). A combined one therefore has the further
+parameters of all its parts, and gives each part its own.
+
+Dynamics inside a controller: one call of a program while tracing, machine code when called with numbers.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..compile import Kernel
 from ..dynamics import chord_closings, chord_drives, rnea
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Mechanism
 from ..model.tree.traversal import with_limbs
 from ..model.values import checked_array
-from ..scalar import table
-from .compiled_page import CompiledPage, mechanism_of
-from .inputs import evaluated, signature_of
+from ..scalar import active_scope, call, table, trace
+
+
+class CompiledPage:
+    """A function of arrays of scalars, traced once.
+
+    Inside a controller that `simulate` traces, it is one call of its program, so that its code exists once in the step.
+    Called with arrays of numbers, it runs as a compiled kernel, over batches too. It has one output.
+    """
+
+    def __init__(self, function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]], name: str):
+        """`function` and `inputs` as in `kumitate.scalar.trace`; `name`: of the program."""
+        self.program = trace(function, inputs, name)
+        if len(self.program.outputs) != 1:
+            raise ValueError(f"the page {name!r} has {len(self.program.outputs)} outputs; it needs one")
+
+    def __call__(self, *arguments: Any) -> np.ndarray:
+        """The output: an array of numbers, or of symbols while tracing."""
+        if active_scope() is None:
+            return self.kernel(*arguments)
+        return np.array(call(self.program, *arguments), dtype=object)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledPage:
+        return self  # it has no state
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled program."""
+        return Kernel(self.program)
+
+
+def mechanism_of(robot: Any) -> Mechanism:
+    """The mechanism of a robot; a mechanism itself is returned unchanged.
+
+    Raises:
+        TypeError: if it is neither.
+    """
+    mechanism = getattr(robot, "mechanism", robot)
+    if not isinstance(mechanism, Mechanism):
+        raise TypeError(f"a controller is made for a Robot or a Mechanism, not for a {type(robot).__name__}")
+    return mechanism
+
+
+#: How many parameters come first: (t, q, v).
+_FIRST = 3
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def signature_of(*parts: Any) -> inspect.Signature:
+    """(t, q, v, *, ...) with the inputs that any of the functions among the parts reads; required where one requires it.
+
+    Where two have another number by default, such as a gain, the whole has none: None.
+    """
+    first = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("t", "q", "v")]
+    further: dict[str, inspect.Parameter] = {}
+    for parameter in (one for part in parts if callable(part) for one in _further(part)):
+        known = further.get(parameter.name)
+        if known is None or parameter.default is parameter.empty:
+            further[parameter.name] = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        elif known.default is not known.empty and not np.array_equal(known.default, parameter.default):
+            further[parameter.name] = known.replace(default=None)
+    return inspect.Signature([*first, *further.values()])
+
+
+def evaluated(part: Callable[..., Any], t: Any, q: Any, v: Any, inputs: Mapping[str, Any]) -> Any:
+    """The value of a controller at (t, q, v), with those of the inputs that it reads."""
+    own = {one.name: inputs[one.name] for one in _further(part) if one.name in inputs} if inputs else {}
+    return part(t, q, v, **own)
+
+
+def _further(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that name inputs: those after the third."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[_FIRST:]
+    except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
+        return []
+    return [parameter for parameter in parameters if parameter.kind in _NAMED]
+
 
 #: tau (nv) = f(t, q, v), where further parameters are inputs or gains by name.
 Controller = Callable[..., Any]

@@ -15,7 +15,7 @@ from ..kinematics import jacobian, neutral
 from ..model import Drive, EffortDrive, Link, Mechanism, Place, PositionDrive
 from ..model.values import POSITIVE, checked_array, checked_number, shown
 from ..spatial import Transform
-from .compiled_page import mechanism_of
+from .controllers import mechanism_of
 
 
 def holding_drives(

@@ -12,8 +12,7 @@ from ..errors import InputError
 from ..kinematics import jacobian, jacobian_rate, link_poses, place_pose
 from ..scalar import Scalar, table
 from ..spatial import Vector3, dot, nearest_solution, quaternion_log, quaternion_of, quaternion_product
-from .compiled_page import CompiledPage, mechanism_of
-from .controllers import Controller
+from .controllers import CompiledPage, Controller, mechanism_of
 
 #: Damping of Λ⁻¹ = J M⁻¹ Jᵀ, relative to the inverse of the mechanism's mass: directions that move less easily are given up.
 DAMPING = 1e-8

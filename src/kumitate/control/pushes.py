@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import chord_closings, chord_drives, rnea
-from ..dynamics.loops.constraints import constraint_rows
-from ..dynamics.loops.jacobian import loop_jacobian
+from ..dynamics.loops.constraints import constraint_rows, loop_jacobian
 from ..dynamics.motion import link_motions
 from ..errors import InputError
 from ..scalar import Scalar, both, is_zero, select, sin, table
 from ..spatial import dot, nearest_solution
-from .compiled_page import CompiledPage, mechanism_of
-from .controllers import Controller
+from .controllers import CompiledPage, Controller, mechanism_of
 from .paths.spline import Spline
 
 #: Damping of J Jᵀ per square of the mechanism's size: directions that the loops hardly constrain are left to the drives.

@@ -15,8 +15,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.values import NOT_NEGATIVE, POSITIVE, checked_array, checked_number, checked_whole
-from .controllers import Controller
-from .inputs import evaluated, signature_of
+from .controllers import Controller, evaluated, signature_of
 
 
 class Sampled:

@@ -15,8 +15,7 @@ from ..dynamics import crba
 from ..errors import KumitateWarning, ModelError
 from ..model import Mechanism, Mesh
 from ..model.read import read_file
-from ..model.read.inertia import BROKEN_TRIANGLE, NEGATIVE
-from ..model.read.weightless import WEIGHTLESS
+from ..model.read.repairs import BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS
 from ..scalar import floats
 
 _LEVELS = ("error", "warning", "note")

@@ -1,25 +1,21 @@
 """Dynamics: one algorithm per file. Import ada, dca and hybrid modelling from their own files."""
 
 from .aba import aba
-from .acting import Acting
+from .acting import Acting, Wrenches
 from .crba import crba
 from .factored import factored, solve_symmetric
 from .joint_forces import joint_forces
-from .loops.aba_with_loops import aba_with_loops
-from .loops.chord_drives import chord_drives, free_springs
-from .loops.closing_step import ClosingStep, closing_step
-from .loops.constraints import Row, chord_closings, chord_rows, constraint_rows, largest_gap
-from .loops.factored_with_loops import factored_with_loops
-from .loops.jacobian import carried_forces, loop_jacobian
-from .loops.line_pulls import pulls
-from .loops.projection import projected
+from .loops.articulated_loops import aba_with_loops
+from .loops.chord_forces import chord_drives, free_springs, pulls
+from .loops.closing_step import ClosingStep, closing_step, projected
+from .loops.constraints import Row, carried_forces, chord_closings, chord_rows, constraint_rows, largest_gap, loop_jacobian
+from .loops.prescribed import prescribed_dynamics
+from .loops.schur import factored_with_loops
 from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions
 from .passive import FRICTION_VELOCITY, passive_force, passive_secant, passive_slope, spring_force
-from .prescribed import prescribed_dynamics
 from .regressor import regressor
 from .rnea import rnea
-from .wrenches import Wrenches
 
 __all__ = [
     "FRICTION_VELOCITY",

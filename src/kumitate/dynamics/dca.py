@@ -16,8 +16,7 @@ from ..spatial import Dense, Factors
 from .acting import Acting
 from .ada import ConstraintGrip, constraint_law
 from .assembly.accelerations import Accelerations, assembled_accelerations
-from .assembly.connection import Connection
-from .assembly.joint_connection import JointConnection
+from .assembly.connection import Connection, JointConnection
 from .assembly.order import Order
 
 

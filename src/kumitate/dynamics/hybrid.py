@@ -18,15 +18,14 @@ from ..scalar.reuse import call_grouped
 from ..spatial import Force, Motion
 from .acting import Acting
 from .ada import constraint_law
+from .assembly.accelerations import assembled, disassembled
 from .assembly.connection import Connection
 from .assembly.initial import chord_of, gears_of, joint_of
-from .assembly.recursion import assembled, disassembled
-from .loops.chord_drives import chord_drive
+from .loops.chord_forces import chord_drive
 from .loops.constraints import chord_closings
 from .motion import link_motions
-from .subchains.joint_space import JointSpace, rates
+from .subchains.joint_space import JointSpace, parted_tree, rates, side_by_side, subchain_call
 from .subchains.partitions import chosen_parts
-from .subchains.split_tree import parted_tree, side_by_side, subchain_call
 
 
 def hybrid(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ..model import Link, PerLink, Tree, inward, outward
 from ..scalar import Scalar
 from ..spatial import Force, Motion
+from .acting import Applied
 from .motion import LinkMotion, acceleration, falling, link_motions
 from .passive import passive_force, spring_force
-from .wrenches import Applied
 
 
 def rnea(

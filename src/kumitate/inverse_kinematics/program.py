@@ -10,8 +10,7 @@ from ..kinematics import integrate, normalized
 from ..model import Mechanism, Tree
 from ..scalar import Program, Scalar, absolute, both, either, loop, maximum, minimum, select, trace
 from .contract import Goal, Posture
-from .limits import clipped, free_at_limits, limits_of
-from .step import Level, damped_step
+from .step import Level, clipped, damped_step, free_at_limits, limits_of
 
 #: Damping per squared error, at first and at least: among 1 … 0.001 this finds most poses of an arm of seven joints in the
 #: fewest steps. It becomes `LESS` times as large after a step to a better posture, `MORE` times after one that is taken back.

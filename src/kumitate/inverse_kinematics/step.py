@@ -3,6 +3,8 @@
 The damping is in proportion to the squared error (Sugihara, IEEE Trans. Robotics 27, 2011): steps are short where the target is
 far or out of reach, and those of Newton's method near a solution. A goal of lower priority moves within the null space of those
 before it (Nakamura, Hanafusa and Yoshikawa 1987). Degrees of freedom at a limit that would move beyond it stay where they are.
+
+The limits of coordinates, and the degrees of freedom that are held at them.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..dynamics import solve_symmetric
-from ..scalar import Scalar, is_zero
+from ..model import Mechanism, Tree
+from ..scalar import Scalar, both, is_zero, maximum, minimum, select
 
 #: Damping that stays where errors vanish, so that singular postures are left in short steps.
 LEAST_DAMPING = 1e-9
@@ -80,3 +83,46 @@ def _plus(A: Sequence[Sequence[Scalar]], damping: Scalar) -> list[list[Scalar]]:
 
 def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), 0.0)
+
+
+def limits_of(mechanism: Mechanism) -> tuple[dict[int, float], dict[int, float]]:
+    """The lowest and the highest values of coordinates that have limits, by their index in q."""
+    low: dict[int, float] = {}
+    high: dict[int, float] = {}
+    joints = {joint.name: joint for joint in mechanism.joints}
+    for link in mechanism.tree.links:
+        if link.kind.nq != link.kind.nv:  # quaternions have no limits of their own
+            continue
+        for k, limit in enumerate(joints[link.name].limits):
+            for bounds, value in ((low, limit.lower), (high, limit.upper)):
+                if value is not None:
+                    bounds[link.q_start + k] = value
+    return low, high
+
+
+def free_at_limits(
+    tree: Tree, q: Sequence[Scalar], first: Level, low: dict[int, float], high: dict[int, float]
+) -> list[Scalar]:
+    """1 for every degree of freedom, 0 for those at a limit that the first priority pulls against."""
+    free: list[Scalar] = [1.0] * tree.nv
+    for link in tree.links:
+        for k in range(link.kind.nv):
+            i, column = link.q_start + k, link.v_start + k
+            if link.kind.nq != link.kind.nv or (i not in low and i not in high):
+                continue
+            pull = sum((w * row[column] * e for w, row, e in zip(first.weights, first.slopes, first.errors, strict=True)), 0.0)
+            if i in low:
+                free[column] = select(both(q[i] <= low[i], pull < 0.0), 0.0, free[column])
+            if i in high:
+                free[column] = select(both(high[i] <= q[i], pull > 0.0), 0.0, free[column])
+    return free
+
+
+def clipped(q: Sequence[Scalar], low: dict[int, float], high: dict[int, float]) -> list[Scalar]:
+    """q with every coordinate within its limits."""
+    moved = list(q)
+    for i, bound in low.items():
+        moved[i] = maximum(moved[i], bound)
+    for i, bound in high.items():
+        moved[i] = minimum(moved[i], bound)
+    return moved

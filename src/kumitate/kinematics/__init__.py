@@ -2,9 +2,17 @@
 
 from .chords import chord_branches, chord_closing, chord_errors, chord_motion, gear_errors
 from .configuration import carried, difference, integrate, neutral, normalized, random_coordinates, rate, turning
-from .jacobian import jacobian, jacobian_rate
-from .mass_center import center_of_mass, total_mass
-from .poses import link_poses, link_twists, place_pose, place_twist, world_velocity
+from .poses import (
+    center_of_mass,
+    jacobian,
+    jacobian_rate,
+    link_poses,
+    link_twists,
+    place_pose,
+    place_twist,
+    total_mass,
+    world_velocity,
+)
 from .support_function import support_function
 
 __all__ = [

@@ -1,13 +1,13 @@
-"""Poses and twists of links and of the frames on them."""
+"""Poses and velocities of links, Jacobians and their rates, and the center of mass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ..model import Link, PerLink, Place, Tree, outward
-from ..scalar import Scalar
-from ..spatial import Motion, Transform
+from ..model import Link, PerLink, Place, Tree, inward, outward
+from ..scalar import Scalar, floats, is_zero
+from ..spatial import Inertia, Motion, Transform, Vector3
 
 T = TypeVar("T")
 
@@ -48,3 +48,86 @@ def world_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], place: 
     R = place_pose(tree, link_poses(tree, q), place).rotation
     twist = place_twist(tree, link_twists(tree, q, v), place)
     return [*R.rotate(twist.angular), *R.rotate(twist.linear)]
+
+
+def jacobian(tree: Tree, q: Sequence[Scalar], place: Place) -> list[list[Scalar]]:
+    """J (6, nv) with [ω; v] = J v, for the frame B at `place`.
+
+    ω is the angular velocity of B in the world [rad/s] and v the velocity of B's origin [m/s], both in the axes of the world.
+    """
+    poses = link_poses(tree, q)
+    p_E = place_pose(tree, poses, place).translation
+    columns = [Motion() for _ in range(tree.nv)]
+    for link in tree.ancestors(place.link):
+        X_WL = poses[link]
+        for k, S in enumerate(link.kind.subspace(link.coordinates(q))):
+            z, slide = X_WL.rotation.rotate(S.angular), X_WL.rotation.rotate(S.linear)  # N (25)
+            columns[link.v_start + k] = Motion(z, slide + z.cross(p_E - X_WL.translation))  # N (24), angular part first
+    return _rows(columns)
+
+
+def jacobian_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], place: Place) -> list[list[Scalar]]:
+    """J̇ (6, nv), the rate of `jacobian` when the mechanism moves with v."""
+    poses, twists = link_poses(tree, q), link_twists(tree, q, v)
+    p_E = place_pose(tree, poses, place).translation
+    v_E = _point_velocity(poses, twists, tree, place, p_E)
+    columns = [Motion() for _ in range(tree.nv)]
+    for link in tree.ancestors(place.link):
+        X_WL, R = poses[link], poses[link].rotation
+        omega, v_L = R.rotate(twists[link].angular), R.rotate(twists[link].linear)
+        coordinates, velocities = link.coordinates(q), link.velocities(v)
+        rates = link.kind.subspace_rate(coordinates, velocities)
+        for k, (S, dS) in enumerate(zip(link.kind.subspace(coordinates), rates, strict=True)):
+            z, slide = R.rotate(S.angular), R.rotate(S.linear)
+            z_rate = omega.cross(z) + R.rotate(dS.angular)  # N (28)
+            slide_rate = omega.cross(slide) + R.rotate(dS.linear)
+            lever, lever_rate = p_E - X_WL.translation, v_E - v_L  # N (27), (29)
+            columns[link.v_start + k] = Motion(z_rate, slide_rate + z_rate.cross(lever) + z.cross(lever_rate))  # N (30), (31)
+    return _rows(columns)
+
+
+def _point_velocity(poses: Any, twists: Any, tree: Tree, place: Place, p_W: Vector3) -> Vector3:
+    """Velocity in the world of the point of a link that is now at p_W."""
+    if place.link < 0:
+        return Vector3()
+    link = tree.links[place.link]
+    R, twist = poses[link].rotation, twists[link]
+    return R.rotate(twist.linear) + R.rotate(twist.angular).cross(p_W - poses[link].translation)
+
+
+def _rows(columns: Sequence[Motion]) -> list[list[Scalar]]:
+    return [[column[i] for column in columns] for i in range(6)]
+
+
+def total_mass(tree: Tree) -> Any:
+    """The mass of all moving links [kg], without bodies fixed to the world.
+
+    Raises:
+        InputError: for a base-parameter tree.
+    """
+    tree.check_physical("total_mass")
+    masses = [link.inertia.mass for link in tree.links]
+    return sum(floats(masses)) if all(isinstance(mass, float | int) for mass in masses) else sum(masses, 0.0)
+
+
+def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+    """The center of mass of all moving links, in the world [m] (3); the origin if the total mass is zero.
+
+    Raises:
+        InputError: for a base-parameter tree.
+    """
+    tree.check_physical("center_of_mass")
+
+    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
+        # only the first moments are used: the rotational part is removed as dead code
+        composite = link.inertia
+        for _, child in children:
+            composite = composite + child
+        return composite, composite.to_parent(link.pose(q))
+
+    composites = inward(tree, compose)
+    whole = Inertia()
+    for link in tree.children(-1):
+        whole = whole + composites[link][1]
+    mass = total_mass(tree)
+    return [0.0 if is_zero(mass) else part / mass for part in whole.first_moment]

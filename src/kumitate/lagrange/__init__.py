@@ -2,13 +2,22 @@
 
 from ..renamed import former_names
 from .equations import Equations, FirstOrder
-from .forces import generalised_force
+from .forces import (
+    coulomb,
+    generalised_force,
+    gravity,
+    quadratic_drag,
+    rotation,
+    rotation_in_space,
+    spring,
+    translation,
+    viscous,
+)
 from .forward import lagrange
 from .from_mechanism import of_mechanism
 from .rollout import Trajectory
 from .symbols import coordinates
 from .system import System
-from .terms import coulomb, gravity, quadratic_drag, rotation, rotation_in_space, spring, translation, viscous
 
 __all__ = [
     "Equations", "FirstOrder", "System", "Trajectory", "coordinates", "coulomb", "generalised_force", "gravity", "lagrange",

@@ -1,14 +1,75 @@
-"""The derivatives of a tree's energies in Lagrange's equations, as programs of the state."""
+"""The derivatives of a tree's energies in Lagrange's equations, as programs of the state.
+
+The energies of a tree for Lagrange's equations, also of base-parameter trees.
+
+The masses of a base-parameter tree may be zero where its first moments are not, so there may not be a center of mass.
+
+Inlining of programs: evaluation over numbers or symbols of another trace, where known values simplify them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from ..kinematics import link_poses, link_twists
 from ..model import Tree
-from ..scalar import Program, Scalar, directional, gradient, trace
-from .energies import tree_kinetic, tree_potential
-from .substitution import at
+from ..scalar import Program, Scalar, directional, gradient, is_zero, trace
+from ..scalar.evaluate import run_unrolled
+from ..scalar.operations import FLOAT
+from ..scalar.rules import apply
+
+
+def tree_kinetic(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
+    """T = ½ Σ V·I V of the links [J], without the armatures of the drives."""
+    twists = link_twists(tree, q, v)
+    return 0.5 * sum((twists[link].dot(link.inertia.times(twists[link])) for link in tree.links), 0.0)
+
+
+def tree_potential(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -> Scalar:
+    """U = −Σ g·(m p + R h) of the links' masses m, origins p and first moments h, and ½ k (q − rest)² of springs [J]."""
+    poses = link_poses(tree, q)
+    energy: Scalar = 0.0
+    for link in tree.links:
+        place = poses[link].rotation.rotate(link.inertia.first_moment) + poses[link].translation * link.inertia.mass
+        energy = energy - sum((g * x for g, x in zip(gravity, place, strict=True)), 0.0)
+        if all(is_zero(stiffness) for stiffness in link.stiffness):
+            continue  # joints with quaternions do not have springs
+        for stiffness, rest, x in zip(link.stiffness, link.rest, link.coordinates(q), strict=True):
+            energy = energy + 0.5 * stiffness * (x - rest) * (x - rest)
+    return energy
+
+
+def applied_power(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], forces: Sequence[Sequence[Scalar]]) -> Scalar:
+    """The power [W] of a force [n; f] on each link, in the link's frame and about its origin: linear in v."""
+    twists = link_twists(tree, q, v)
+    power: Scalar = 0.0
+    for link, force in zip(tree.links, forces, strict=True):
+        power = power + sum((x * f for x, f in zip(twists[link], force, strict=True)), 0.0)
+    return power
+
+
+_OPERATIONS = {op: partial(apply, op) for op in FLOAT}
+
+
+def at(program: Program, *arguments: Sequence[Scalar]) -> list[Scalar]:
+    """The results of `program`, all outputs in one list, for one flat sequence of scalars per input.
+
+    Unlike `scalar.call`, which keeps a program as one block, this writes its operations into the current trace: with a unit
+    vector among the arguments only its own terms remain.
+
+    >>> from kumitate.scalar import trace
+    >>> at(trace(lambda x, y: [x[0] * y[0] + x[1]], {"x": 2, "y": 1}, "line"), [2.0, 1.0], [3.0])
+    [7.0]
+    """
+    inputs = {array.name: list(given) for array, given in zip(program.inputs, arguments, strict=True)}
+    return run_unrolled(program, inputs, _OPERATIONS, float, _call)
+
+
+def _call(program: Program, arguments: list[Scalar]) -> list[Scalar]:
+    scalars = iter(arguments)
+    return at(program, *([next(scalars) for _ in range(array.size)] for array in program.inputs))
 
 
 @dataclass(frozen=True)

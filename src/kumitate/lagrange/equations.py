@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .forces import Push
-from .latex import Printer, column, dotted
-from .simplify import Tidy
+from .latex import Printer, Tidy, column, dotted
 from .symbols import SymbolNames, sympy_module
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..dynamics import Acting, chord_closings, passive_force, solve_symmetric
-from ..dynamics.loops.chord_drives import with_chord_drives
+from ..dynamics.loops.chord_forces import with_chord_drives
 from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree
 from ..scalar import Program, Scalar, directional, gradient, is_zero, trace
-from .derivatives import EnergyDerivatives, energy_derivatives
-from .energies import applied_power
-from .substitution import at
+from .derivatives import EnergyDerivatives, applied_power, at, energy_derivatives
 
 #: A longer chain is traced as loops, which do not have a gradient; and O(n³) would be too slow for it.
 MOST_LINKS = 64

@@ -11,7 +11,7 @@ from ..dynamics import FRICTION_VELOCITY
 from ..errors import InputError
 from ..model import Mechanism, check_freedom
 from ..scalar import trace
-from .energies import tree_kinetic, tree_potential
+from .derivatives import tree_kinetic, tree_potential
 from .symbols import coordinates, sympy_module
 from .system import System
 

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..dynamics import Acting, chord_closings, link_motions, solve_symmetric
-from ..dynamics.loops.chord_drives import with_chord_drives
+from ..dynamics.acting import LinkForces
+from ..dynamics.loops.chord_forces import with_chord_drives
 from ..dynamics.loops.schur import with_rows
 from ..dynamics.loops.wrenches import LoopLoads, LoopWrenches, least_wrenches
-from ..dynamics.wrenches import LinkForces
 from ..model import KINDS, Link, Tree
 from ..scalar import Scalar
 from ..spatial import Force
@@ -31,7 +31,7 @@ def joint_forces(
 ) -> LoopWrenches:  # fmt: skip
     """The force [n; f] of every joint on its link, and of every chord on its follower; arguments as for `lagrange`.
 
-    Components that redundant loops leave undetermined are least in the norm of `dynamics.loops.force_norm`.
+    Components that redundant loops leave undetermined are least in the norm of `dynamics.loops.wrenches`.
 
     Raises:
         InputError: as `lagrange`; for a base-parameter tree, in which joints transmit other forces.

@@ -13,7 +13,7 @@ from typing import Any
 from ..contact.held.point import HeldEnd, HeldPoints
 from ..contact.held.system import HeldSystem
 from ..dynamics import Acting, passive_secant, rnea, solve_symmetric, spring_force
-from ..dynamics.wrenches import Applied, LinkForces
+from ..dynamics.acting import Applied, LinkForces
 from ..errors import InputError
 from ..kinematics import jacobian_rate
 from ..model import Place, Tree

@@ -2,24 +2,75 @@
 
 A force between two bodies is the rate of the momentum of all that the outer one carries, minus its weight (Newton's and Euler's
 equations).
+
+Poses, velocities and accelerations of frames in the world, by the outward pass of the Newton-Euler method (N eq. 2-4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..contact.pairs.rays import FAR, MET, met
+from ..dynamics import link_motions
+from ..dynamics.motion import acceleration, falling
 from ..errors import InputError
-from ..model import Body, Mechanism, Sensor
+from ..kinematics import link_poses, link_twists, place_pose, place_twist
+from ..model import Body, Mechanism, Place, Sensor, outward
 from ..model.sensors import AT_JOINTS
 from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
-from ..spatial import Transform, Vector3
-from .moving_frames import MovingFrame, MovingFrames
-from .of_touch import touch_program
+from ..simulate.stepping.reading import PUSH, PUSHES
+from ..spatial import Transform, Vector3, centripetal
+
+_HERE = Transform()
+
+
+class MovingFrame(NamedTuple):
+    """The motion of a frame B: its pose X in the world; in the world's axes its velocities and accelerations, minus gravity."""
+
+    X: Transform
+    angular: Vector3
+    linear: Vector3
+    turning: Vector3
+    acceleration: Vector3
+
+
+class MovingFrames:
+    """The mechanism at one state."""
+
+    def __init__(self, mechanism: Mechanism, q: Any, v: Any, a: Any):
+        self.mechanism, tree = mechanism, mechanism.tree
+        self._poses, self._twists, motions = link_poses(tree, q), link_twists(tree, q, v), link_motions(tree, q, v)
+        self._accelerations = outward(
+            tree, lambda link, parent: acceleration(motions[link], parent, link.velocities(a)), falling(mechanism.gravity)
+        )
+
+    def at(self, name: str, pose: Transform = _HERE) -> MovingFrame:
+        """The frame at a pose in a body or frame."""
+        tree = self.mechanism.tree
+        base = tree.places[name]
+        place = Place(base.link, base.pose @ pose)
+        X, twist = place_pose(tree, self._poses, place), place_twist(tree, self._twists, place)
+        angular, linear = (X.rotation.rotate(part) for part in (twist.angular, twist.linear))
+        if place.link < 0:
+            return MovingFrame(X, angular, linear, Vector3(), -Vector3.of(self.mechanism.gravity))
+        link = tree.links[place.link]
+        own, omega, r = self._accelerations[link], self._twists[link].angular, place.pose.translation
+        there = own.linear + own.angular.cross(r) + centripetal(omega, r)
+        R = self._poses[link].rotation
+        return MovingFrame(X, angular, linear, R.rotate(own.angular), R.rotate(there))
+
+    def carried(self, name: str) -> list[tuple[Body, MovingFrame]]:
+        """The bodies that a body carries, with itself, and the motion of their centers of mass."""
+        joints, found = self.mechanism.joints, {name}
+        for _ in joints:
+            found |= {joint.child for joint in joints if joint.parent in found}
+        bodies = [body for body in self.mechanism.bodies if body.name in found and body.mass]
+        return [(body, self.at(body.name, Transform(translation=Vector3.of(body.center_of_mass)))) for body in bodies]
+
 
 #: What only accelerations tell, and what is of all that a body carries.
 _OF_ACCELERATIONS = ("accelerometer", "proper_acceleration", "angular_acceleration", "force", "torque")
@@ -222,3 +273,44 @@ _OF_PLACES: dict[str, Callable[[MovingFrames, Sensor], Iterable[Scalar]]] = {
     "force": _force, "torque": _torque, "subtree_center": _subtree_center, "subtree_velocity": _subtree_velocity,
     "subtree_angular_momentum": _subtree_angular_momentum, "rangefinder": _rangefinder,
 }  # fmt: skip
+
+
+# --- Touch: normal forces of contact that push on a volume -----------------------------------------------------------
+# A point of contact counts if the ray from it, out of the body along the normal, meets the volume or starts in it, as in MuJoCo
+# (E. Todorov et al., MuJoCo documentation, XML reference, sensor/touch).
+
+
+def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Sequence[tuple[str, str]]) -> Program:
+    """The sum of normal forces [N] on a body that push on the sensor's volume, as a program of q and of all pushes.
+
+    Args:
+        body: that the sensor is on; points: the bodies A and B of every push.
+
+    Raises:
+        InputError: for a volume that rays do not meet.
+    """
+    tree, volume = mechanism.tree, sensor.volume
+    if volume is None or volume.endless or type(volume) not in MET:
+        known = ", ".join(shape.kind for shape in MET if not shape.endless)
+        raise InputError(
+            f"{mechanism.name}: the touch sensor at {sensor.of!r} has {'no volume' if volume is None else f'a {volume.kind}'}; "
+            f"it measures what pushes on one of {known}. Give it a volume"
+        )
+    own = [k for k, pair in enumerate(points) if body in pair]
+    base = tree.places[sensor.of]
+    place = Place(base.link, base.pose @ sensor.pose)
+
+    def felt(q: Any, pushes: Any) -> list[Scalar]:
+        X_SW = place_pose(tree, link_poses(tree, q), place).inverse()
+        total: Scalar = 0.0
+        for k in own:
+            force, at, normal = (Vector3.of(list(pushes[PUSH * k + part : PUSH * k + part + 3])) for part in (0, 3, 6))
+            outward = normal * (-1.0 if points[k][0] == body else 1.0)
+            distance = met(volume, X_SW.rotation.rotate(at) + X_SW.translation, X_SW.rotation.rotate(outward))
+            total = total + select(distance < FAR, maximum(force.dot(normal), 0.0), 0.0)
+        return [total]
+
+    name = f"touch_{mechanism.name}"
+    if not own:
+        return trace(lambda q: [0.0], {"q": mechanism.nq}, name)
+    return trace(felt, {"q": mechanism.nq, PUSHES: PUSH * len(points)}, name)

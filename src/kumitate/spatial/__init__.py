@@ -1,11 +1,16 @@
 """Spatial algebra over scalars: motions, forces, transforms, inertias (thesis, appendix A)."""
 
-from .articulated import ArticulatedBody, Release
-from .dense import Dense, Factors, dot
-from .inertia import ArticulatedInertia, Inertia, centripetal
+from .dense import Dense, Factors, RangeInverse, dot
+from .inertia import ArticulatedBody, ArticulatedInertia, Inertia, Release, centripetal
 from .inverse_inertia import InverseInertia
 from .motion import Force, Motion
-from .quaternion import (
+from .rotation import (
+    AxisTurn,
+    DenseRotation,
+    Rotation,
+    RotationChain,
+    identity_rotation,
+    is_rotation,
     quaternion_exp,
     quaternion_log,
     quaternion_normalized,
@@ -13,11 +18,9 @@ from .quaternion import (
     quaternion_product,
     quaternion_rate,
     quaternion_rotation,
-)  # fmt: skip
-from .range_inverse import RangeInverse
-from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, is_rotation, zxz_rotation
-from .semidefinite import SWEEPS, DampedFactors, NearestSolver, nearest_solution
-from .sparse_factors import Elimination, SparseFactors
+    zxz_rotation,
+)
+from .semidefinite import SWEEPS, DampedFactors, Elimination, NearestSolver, SparseFactors, nearest_solution
 from .transform import Transform, pose
 from .vector import Matrix3, Symmetric3, Vector3
 

@@ -25,7 +25,7 @@ class ForceCurves(NamedTuple):
     """Components of joint forces with the same unit, either all determined by the motion or none.
 
     Attributes:
-        determined: whether the motion determines them; otherwise they are of least norm (`dynamics.loops.force_norm`).
+        determined: whether the motion determines them; otherwise they are of least norm (`dynamics.loops.wrenches`).
         moments: whether they are moments [N·m] or forces [N].
         names: "joint1 fx"; `values`: (n, names).
     """

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError, warn
 from ..model import Body, Geometry, Mechanism, Mesh
 from ..model.meshes import Facets, decimated
-from ..model.read.meshes import MeshFinder
+from ..model.read.shapes import MeshFinder
 
 __all__ = ["load_surfaces", "pack_surface", "unscaled"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kumitate.analysis.centroidal import momentum_matrix
+from kumitate.analysis.momentum import momentum_matrix
 from kumitate.compile import Kernel
 from kumitate.control import CompiledPage, Controller, Spline, actuated_columns, reactionless, reactionless_velocity
 from kumitate.dynamics import solve_symmetric

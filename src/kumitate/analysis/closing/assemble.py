@@ -2,20 +2,224 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Any
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import chain, combinations_with_replacement, islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...dynamics import Row
 from ...errors import InputError, ModelError
+from ...kinematics import integrate, random_coordinates
+from ...model import Loop
+from ...model.joints import KINDS
 from ..loops import LoopEquations
-from .approach import approached, other_starts, pseudo_inverse
-from .branches import admitted
-from .conflicts import conflict
-from .nearest import nearest
-from .newton import CLOSED, LEFT_OPEN, check_closed, gauss_newton, measure
+from .newton import CLOSED, LEFT_OPEN, approached, check_closed, gauss_newton, measure, nearest, other_starts, pseudo_inverse
+
+#: Singular values below this fraction of the largest are directions that the loops do not constrain.
+_RANK = 1e-9
+#: The step of the finite differences of the loops' rates [rad, m], and the largest error by rounding and curvature, as a
+#: fraction of the step and of the squared velocities.
+_AWAY, _NOISE, _FLOOR = 1e-4, 1e-6, 1e-7
+_TRIES = 200
+
+
+class Admitted(NamedTuple):
+    """The admitted velocity nearest to a given one with J v = 0.
+
+    Attributes:
+        v: (nv), the given velocity if it is admitted; zero if no nearer one was found.
+        owners: the loops and couplings that do not admit the given velocity.
+    """
+
+    v: np.ndarray
+    owners: tuple[str, ...] = ()
+
+
+def admitted(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> Admitted:
+    """The velocity nearest to v (nv), for which J v = 0, that also keeps the loops closed to second order."""
+    J = loops.state(q, v).J
+    if not J.size or not v.any():
+        return Admitted(v)
+    U, s, Vt = np.linalg.svd(J)
+    rank = int((s > _RANK * s[0]).sum())
+    unheld, free = U[:, rank:], Vt[rank:].T
+    if not unheld.shape[1]:
+        return Admitted(v)
+    bend = _rate_of_rates(loops, q, v)
+    outside = unheld @ (unheld.T @ bend)
+    noise = _NOISE * float(np.linalg.norm(bend)) + _FLOOR * float(v @ v) * max(1.0, loops.mechanism.tree.size)
+    if np.linalg.norm(outside) <= noise:
+        return Admitted(v)
+    rows = loops.rows(q, v)
+    owners = dict.fromkeys(row.owner for row, part in zip(rows, outside, strict=True) if abs(part) > noise)
+    return Admitted(_nearest(_forms(loops, q, free, unheld), free, v), tuple(owners))
+
+
+def admitted_rows(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(N) whether the loops admit velocities (N, nv) that do not vanish, at states (N, nq) with J v = 0."""
+    values, vectors = np.linalg.eigh((J := loops.jacobians(q, v)) @ J.swapaxes(1, 2))
+    unheld = values <= _RANK * values[:, -1:]  # of J Jᵀ, so that small singular values count as lost from 3e-5 on
+    if not unheld.any():
+        return np.ones(len(q), dtype=bool)
+    fastest = np.abs(v).max(axis=1)
+    move = (_AWAY / fastest)[:, None] * v
+    ahead, back = (loops.rates(loops.moved(q, side * move), v) for side in (1.0, -1.0))
+    bend = (ahead - back) * (fastest / (2.0 * _AWAY))[:, None]
+    along = np.where(unheld, np.einsum("nij,ni->nj", vectors, bend), 0.0)
+    noise = _NOISE * np.linalg.norm(bend, axis=1) + _FLOOR * (v * v).sum(axis=1) * max(1.0, loops.mechanism.tree.size)
+    return np.asarray(np.linalg.norm(along, axis=1) <= noise)
+
+
+def _rate_of_rates(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """J̇ v (rows): the derivative of the loops' rates at constant v, by central differences."""
+    tree, time = loops.mechanism.tree, _AWAY / float(np.abs(v).max())
+    ahead, back = (loops.state(integrate(tree, q.tolist(), (side * time * v).tolist()), v).rate for side in (1.0, -1.0))
+    return (ahead - back) / (2.0 * time)
+
+
+def _forms(loops: LoopEquations, q: np.ndarray, free: np.ndarray, unheld: np.ndarray) -> np.ndarray:
+    """(m, k, k): nᵀ J̇ v for every n as quadratic forms in y, where v = free y, from their values at sums of two directions."""
+    k = free.shape[1]
+    forms = np.zeros((unheld.shape[1], k, k))
+    alone = [unheld.T @ _rate_of_rates(loops, q, free[:, i]) for i in range(k)]
+    for i, j in combinations_with_replacement(range(k), 2):
+        both = (
+            alone[i] if i == j else 0.5 * (unheld.T @ _rate_of_rates(loops, q, free[:, i] + free[:, j]) - alone[i] - alone[j])
+        )
+        forms[:, i, j] = forms[:, j, i] = both
+    return forms
+
+
+def _nearest(forms: np.ndarray, free: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The nearest v at which all forms are zero, by steps to the nearest zero of their linearisation."""
+    wished = free.T @ v
+    y = wished.copy()
+    for _ in range(_TRIES):
+        slopes = 2.0 * forms @ y
+        values = np.einsum("mij,i,j->m", forms, y, y)
+        # nearest to the given velocity among those with values + slopes (next − y) = 0
+        gap = values + slopes @ (wished - y)
+        following = wished - np.linalg.pinv(slopes, rcond=1e-6) @ gap
+        if np.abs(following - y).max() <= 1e-12 * np.abs(wished).max():
+            break
+        y = following
+    left = np.abs(np.einsum("mij,i,j->m", forms, y, y)).max()
+    return free @ y if left <= _NOISE * np.abs(forms).max() * float(wished @ wished) else np.zeros_like(v)
+
+
+#: Equations with a smaller part of the largest error do not take part in a contradiction; nor do loops that close this well.
+_PART, _CLOSED = 1e-2, 1e3 * CLOSED
+#: Starts from which a part of the loops is tried.
+_STARTS = 10
+
+
+class _SomeRows(LoopEquations):
+    """A part of the equations of a mechanism's loops that restrict positions."""
+
+    def __init__(self, whole: LoopEquations, kept: np.ndarray):
+        super().__init__(whole.mechanism)
+        self._whole, self._kept = whole, kept
+
+    def positions(self, q: Any) -> tuple[np.ndarray, np.ndarray]:
+        error, J = self._whole.positions(q)
+        return error[self._kept], J[self._kept]
+
+    @cached_property
+    def blocks(self) -> np.ndarray:
+        return self._whole.blocks[self._kept]
+
+    def stepped(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
+        return self._whole.stepped(q, dv)
+
+
+def _holonomic(loops: LoopEquations, q: Any, v: Any) -> list[Row]:
+    return [row for row in loops.rows(q, v) if row.holonomic]
+
+
+def conflict(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarray) -> str:
+    """What to say of loops that cannot be closed, as further sentences of a message.
+
+    Args:
+        loops: of which no closed posture was found; free: which velocities (nv) may change.
+        starts: postures (nq) to search from: the nearest that was found, and where the search for it began.
+    """
+    anywhere = random_coordinates(loops.mechanism.tree, np.random.default_rng(0))
+    rows = _holonomic(loops, anywhere, np.zeros(loops.mechanism.nv))
+    owners = np.array(loops.names)[loops.blocks]
+    alone = {name: _left(loops, starts, free, owners == name) for name in dict.fromkeys(owners.tolist())}
+    sets = [([name], left) for name, left in alone.items() if left is not None]
+    if not sets:
+        names = _needed(loops, starts, free, owners)
+        sets = [(names, left)] if (left := _left(loops, starts, free, np.isin(owners, names))) is not None else []
+    if not sets:
+        return ""
+    said = [f"{_named(names)} ({_against(loops, rows, np.isin(owners, names), left)})" for names, left in sets]
+    remedy = _as_points(loops, starts, free, {name for names, _ in sets for name in names})
+    return f". No posture was found that closes {'; nor '.join(said)}{remedy}"
+
+
+def _as_points(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarray, names: set[str]) -> str:
+    """A remedy, if it is one: loops that ask for a point only."""
+    mechanism, fixed = loops.mechanism, [loop.name for loop in loops.mechanism.loops if loop.kind.name == "fixed"]
+    tried: list[set[str]] = []
+    for which, said in ((names & set(fixed), "these"), (set(fixed), "all of kind fixed (6d)")):
+        if which and which not in tried:
+            tried.append(which)
+            points = tuple(
+                Loop(loop.name, KINDS["spherical"], loop.body_a, loop.body_b, loop.pose_a, loop.pose_b)
+                if loop.name in which
+                else loop
+                for loop in mechanism.loops
+            )
+            if _left(LoopEquations(replace(mechanism, loops=points)), starts, free) is None:
+                return f". All loops close if {said} are points (spherical, or 3d in YAML)"
+    return ""
+
+
+def _needed(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarray, owners: np.ndarray) -> list[str]:
+    """Loops that cannot be closed together, though without any one of them."""
+    needed = list(dict.fromkeys(owners.tolist()))
+    for name in tuple(needed):
+        rest = [other for other in needed if other != name]
+        if rest and _left(loops, starts, free, np.isin(owners, rest)) is not None:
+            needed = rest
+    return needed
+
+
+def _named(names: list[str]) -> str:
+    return f"{names[0]!r} by itself" if len(names) == 1 else f"{', '.join(map(repr, names))} together"
+
+
+def _against(loops: LoopEquations, rows: list[Row], kept: np.ndarray, left: np.ndarray) -> str:
+    """How near the equations come, and which they are [m; rad]."""
+    error = np.where(kept, np.abs(loops.positions(left)[0]), 0.0)
+    against = [loops.label(row) for row, part in zip(rows, error, strict=True) if part > _PART * error.max()]
+    if len({label.partition(": ")[0] for label in against}) == 1:
+        against = [label.partition(": ")[2] for label in against]
+    return f"no joint closes the last {float(np.linalg.norm(error)):.3g} of {', '.join(against)}"
+
+
+def _left(
+    loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarray, kept: np.ndarray | None = None
+) -> np.ndarray | None:
+    """The posture nearest to closing a part of the rows, or all; None if they were closed."""
+    part = loops if kept is None else _SomeRows(loops, kept)
+    nearest, least = starts[0], np.inf
+    for start in islice(chain(starts, other_starts(loops, starts[-1], free)), _STARTS):
+        try:
+            found = gauss_newton(part, approached(part, start, free), free)
+            gap = float(np.linalg.norm(part.positions(found)[0]))
+        except ModelError:  # no equations there
+            continue
+        if gap <= _CLOSED * max(1.0, loops.mechanism.tree.size):
+            return None
+        nearest, least = (found, gap) if gap < least else (nearest, least)
+    return nearest
+
 
 #: An initial state with a smaller gap is closed silently; one with a larger gap is refused.
 NEARLY = 1e-6

@@ -1,14 +1,112 @@
-"""Gauss-Newton steps towards closed loops, damped where they do not reduce the gap."""
+"""Gauss-Newton steps towards closed loops, damped where they do not reduce the gap.
+
+Approach of closed loops from a far posture: bounded steps towards them, from the posture itself, and then from others.
+
+Gauss-Newton steps need a start near enough. Far from it, the error of a frame's orientation grows without bound towards a half
+turn, and full steps lead nowhere. So the error of each loop is limited in each step, which then goes along a continuation: the
+target of the step is a posture with a part of the gap, damped where the gaps do not fall (S. Buss, J. Kim, Selectively damped
+least squares for inverse kinematics, J. Graphics Tools 10, 2005, section 5).
+
+The closed configuration nearest to a given one: a slide along the closed ones until the difference is normal to them.
+
+The nearest closed configuration minimises |a|²/2 under c(q) = 0, where a is the difference from the start. Its conditions are
+a + Jᵀλ = 0 and c = 0 (J. Nocedal, S. Wright, Numerical Optimization, 2006, sections 12.1 and 18.1). With an orthonormal basis Z
+of the null space of J, a step along Z by -Zᵀa solves them where the closed configurations are flat. Where they are curved, the
+curvature ZᵀD(a + Jᵀλ)Z decides how far each direction leads: this is Newton's step, measured by differences along Z.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import ModelError
 from ..loops import LoopEquations, LoopGap
-from .approach import pseudo_inverse
+
+#: The largest error of a loop that a step is to close [rad, m], and the largest step of a joint.
+_PART, _STEP = 0.3, 0.5
+#: Loops with smaller errors are left to Gauss-Newton steps.
+_NEAR = 0.02
+_APPROACHES = 150
+#: Singular values below this fraction of the largest are directions that redundant or singular loops do not constrain.
+RANK = 1e-9
+#: How far other starts are from the given one [rad, m]: a few nearby, then all over the limits of the joints.
+_SPREADS = (0.1, 0.3, 0.3, 1.0, 1.0, 1.0)
+_ANYWHERE = 24
+
+
+def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Coordinates with smaller gaps, by bounded steps of the free velocities (nv) from q."""
+    tree, damping = loops.mechanism.tree, 1e-3
+    blocks = loops.blocks
+    try:
+        error, J = loops.positions(q)
+    except ModelError:  # a frame turned by 180°: any direction is as good
+        aside = np.random.default_rng(0).normal(scale=_SPREADS[0], size=tree.nv) * free
+        q = loops.stepped(q, aside)
+        error, J = loops.positions(q)
+    sizes = _sizes(error, blocks)
+    for _ in range(_APPROACHES):
+        if sizes.max(initial=0.0) < _NEAR or damping > 1e6:
+            break
+        wanted = error * np.minimum(1.0, _PART / np.maximum(sizes, 1e-300))[blocks]
+        step = -pseudo_inverse(J * free, damping) @ wanted
+        step *= min(1.0, _STEP / max(np.abs(step).max(initial=0.0), 1e-300))
+        there = loops.stepped(q, step)
+        try:
+            error_there, J_there = loops.positions(there)
+        except ModelError:  # a frame turned by 180°, where the error has no direction
+            damping *= 4.0
+            continue
+        sizes_there = _sizes(error_there, blocks)
+        if _merit(sizes_there) < _merit(sizes):
+            q, error, J, sizes, damping = there, error_there, J_there, sizes_there, max(0.25 * damping, 1e-6)
+        else:
+            damping *= 4.0
+    return q
+
+
+def other_starts(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> Iterator[np.ndarray]:
+    """Other postures to start from, with repeatable random numbers: near q, then anywhere within the limits of the joints."""
+    mechanism, rng = loops.mechanism, np.random.default_rng(0)
+    low, high = (np.full(mechanism.nv, sign * np.pi) for sign in (-1.0, 1.0))
+    at_q = at_v = 0
+    for joint in mechanism.joints:
+        for k, limit in enumerate(joint.limits if joint.kind.nq == joint.kind.nv else ()):
+            lower, upper = (-np.inf if limit.lower is None else limit.lower), (np.inf if limit.upper is None else limit.upper)
+            if lower < upper:  # files write 0 to 0 for limits that nobody knows
+                low[at_v + k] = max(-np.pi, lower - q[at_q + k])
+                high[at_v + k] = max(min(np.pi, upper - q[at_q + k]), low[at_v + k])
+        at_q, at_v = at_q + joint.kind.nq, at_v + joint.kind.nv
+    for spread in (*_SPREADS, *(None,) * _ANYWHERE):
+        move = rng.uniform(low, high) if spread is None else np.clip(rng.normal(scale=spread, size=mechanism.nv), low, high)
+        yield loops.stepped(q, move * free)
+
+
+def pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
+    """The damped J⁺; without damping, directions with zero singular values are ignored."""
+    if not J.size:
+        return np.zeros(J.shape[::-1])
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    if s[0] == 0.0:  # no joint moves the loops
+        return np.zeros(J.shape[::-1])
+    kept = s > RANK * s[0] if damping == 0.0 else s >= 0.0
+    gains = np.where(kept, s / np.where(kept, s * s + damping * s[0] ** 2, 1.0), 0.0)
+    return (Vt.T * gains) @ U.T
+
+
+def _sizes(error: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """The size of each loop's error: twice the tangent of half an angle counts as the angle."""
+    return np.sqrt(np.bincount(blocks, error * error))
+
+
+def _merit(sizes: np.ndarray) -> float:
+    """Bounded in each loop, so that one far away does not outweigh all others."""
+    return float((np.arctan(0.5 * sizes) ** 2).sum())
+
 
 #: Loops count as closed below this fraction of the mechanism's size.
 CLOSED = 1e-12
@@ -87,3 +185,103 @@ def check_closed(loops: LoopEquations, q: np.ndarray, why: Callable[[], str] = s
 def measure(gap: LoopGap) -> str:
     """A gap in words."""
     return f"{gap.distance:.6g} m and {gap.angle:.6g} rad"
+
+
+_SLIDES = 100
+#: Steps that do not shrink to this part show that the closed configurations are curved.
+_SHRINKS = 0.1
+#: The largest step along curved configurations [rad, m], the smallest curvature that counts, and the length of differences.
+_LONGEST_SLIDE, _FLAT, _DIFFERENCE = 0.5, 1e-3, 1e-7
+#: The shortest part of a step that is tried where the whole one leads further away.
+_SHORTEST = 1e-2
+#: Steps with the same inverse before a new one is computed.
+_CHORDS = 20
+#: The gap that is left on the way after steps longer than the second [rad, m], as a part of the square of the step.
+_ON_THE_WAY, _LONG = 1e-2, 0.05
+
+
+def nearest(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Slides along the closed configurations from q until the difference from `start` is normal to them."""
+    place, last, curved, part = _place(loops, start, q, free), np.inf, False, 1.0
+    for _ in range(_SLIDES):
+        left = float(np.abs(place.step).max(initial=0.0))
+        if left <= CLOSED * (1.0 + np.abs(place.q).max(initial=0.0)) or part < _SHORTEST:
+            break
+        curved = curved or left > _SHRINKS * last
+        step = _newton_step(loops, start, place) if curved and place.along.size else place.step
+        there = _slid(loops, place, part * step, free)
+        found = None if there is None else _place(loops, start, there, free)
+        if found is not None and found.far <= place.far * (1.0 + 1e-12):
+            place, last, part = found, left, 1.0
+        else:  # the step led away, or beyond the end of the closed configurations
+            part *= 0.25
+    gap = float(np.abs(loops.positions(place.q)[0]).max(initial=0.0))
+    return place.q if gap <= CLOSED * loops.mechanism.tree.size else closed_near(loops, place.q, free)
+
+
+class _Place(NamedTuple):
+    """A closed configuration on the way to the nearest one.
+
+    Attributes:
+        q: (nq); `away`: its difference from the start (nv); `far`: the size of this, when what is left of the gap is closed.
+        step: (nv) to where the difference would be normal, were all things flat.
+        inverse: J⁺ (nv, rows); `along`: the orthonormal basis Z of the null space of J (nv, k), as columns.
+    """
+
+    q: np.ndarray
+    away: np.ndarray
+    far: float
+    step: np.ndarray
+    inverse: np.ndarray
+    along: np.ndarray
+
+
+def _place(loops: LoopEquations, start: np.ndarray, q: np.ndarray, free: np.ndarray) -> _Place:
+    error, J = loops.positions(q)
+    moving = np.flatnonzero(free)
+    away = loops.difference(start, q) * free
+    U, s, Vt = np.linalg.svd(J[:, moving])
+    rank = int((s > RANK * s.max(initial=0.0)).sum())
+    turns = np.zeros((len(away), len(moving)))
+    turns[moving] = Vt.T
+    inverse, along = (turns[:, :rank] / s[:rank]) @ U[:, :rank].T, turns[:, rank:]
+    closes = -inverse @ error
+    far = float(np.linalg.norm(away + closes))
+    return _Place(q, away, far, closes - along @ (along.T @ away), inverse, along)
+
+
+def _newton_step(loops: LoopEquations, start: np.ndarray, place: _Place) -> np.ndarray:
+    """The step of Newton's method, downhill also where the curvature is negative."""
+    forces = -place.away @ place.inverse
+
+    def pull(q: np.ndarray) -> np.ndarray:
+        """a + Jᵀλ (nv)."""
+        return loops.difference(start, q) + forces @ loops.positions(q)[1]
+
+    here = pull(place.q)
+    bends = [pull(loops.stepped(place.q, _DIFFERENCE * line)) - here for line in place.along.T]
+    curvature = np.array(bends) @ place.along / _DIFFERENCE
+    sizes, axes = np.linalg.eigh(0.5 * (curvature + curvature.T))
+    axes = place.along @ axes
+    slide = axes @ (place.away @ axes / np.maximum(np.abs(sizes), _FLAT))
+    slide *= min(1.0, _LONGEST_SLIDE / max(np.abs(slide).max(initial=0.0), 1e-300))
+    return np.asarray(place.step + place.along @ (place.along.T @ place.away) - slide)
+
+
+def _slid(loops: LoopEquations, place: _Place, step: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+    """The closed configuration beside a step; None if there is none."""
+    tree, last = loops.mechanism.tree, np.inf
+    longest = float(np.abs(step).max(initial=0.0))
+    enough = max(0.1 * CLOSED * tree.size, _ON_THE_WAY * longest**2 if longest > _LONG else 0.0)
+    with suppress(ModelError):
+        there = loops.stepped(place.q, step)
+        for _ in range(_CHORDS):  # with J⁺ of the last place, as long as that closes the loops quickly
+            error, _ = loops.positions(there)
+            gap = float(np.abs(error).max(initial=0.0))
+            if gap <= enough:
+                return there
+            if gap > 0.7 * last:
+                break
+            there, last = loops.stepped(there, free * (place.inverse @ -error)), gap
+        return closed_near(loops, there, free)
+    return None

@@ -16,8 +16,7 @@ from ...model import Tree
 from ...scalar import Program, Scalar, absolute, is_zero, loop, maximum, select, trace
 from ...spatial import NearestSolver
 from ..loops import LoopEquations
-from .assemble import assemble
-from .branches import admitted_rows
+from .assemble import admitted_rows, assemble
 from .newton import CLOSED
 
 #: The largest number of passes, and the step [rad, m] that ends them: what it leaves open is of the order of its square.

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 from ...dynamics import Acting, chord_closings, constraint_rows, link_motions
 from ...dynamics.aba import accelerations, articulated
-from ...dynamics.loops.chord_drives import with_chord_drives
-from ...dynamics.loops.multipliers import mobilities, solved_rows
-from ...dynamics.loops.propagation import propagate_rows, with_forces
+from ...dynamics.loops.chord_forces import with_chord_drives
+from ...dynamics.loops.multipliers import mobilities, propagate_rows, solved_rows, with_forces
 from ...dynamics.motion import falling
 from ...model import Tree
 from ...scalar import Scalar

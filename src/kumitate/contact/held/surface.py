@@ -131,7 +131,7 @@ class TracedSurface:
 
     def at(self, r: Vector3, r_rate: Vector3) -> SurfaceState:
         """The state at the position r [m] in the world, moving with the velocity ṙ [m/s]."""
-        from ...lagrange.substitution import at  # loaded where points are held, not with every contact
+        from ...lagrange.derivatives import at  # loaded where points are held, not with every contact
 
         (C,) = at(self.value, list(r))
         *slope, x, y, z = at(self.turning, list(r), list(r_rate))

@@ -8,8 +8,7 @@ from functools import reduce
 from typing import Any
 
 from ...dynamics.crba import crba
-from ...dynamics.loops.constraints import chord_closings, constraint_rows
-from ...dynamics.loops.jacobian import loop_jacobian
+from ...dynamics.loops.constraints import chord_closings, constraint_rows, loop_jacobian
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
 from ...model import Mechanism, Tree, by_loop

@@ -1,8 +1,6 @@
 """Motions planned over time: splines, trapezoidal velocities, poses, and smooth steps."""
 
-from .pose_spline import PoseSpline
-from .smooth_steps import blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
-from .spline import Spline
-from .trapezoid import Trapezoid
+from .spline import PoseSpline, Spline
+from .timing import Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
 
 __all__ = ["PoseSpline", "Spline", "Trapezoid", "blend", "clamp", "smooth_clamp", "smooth_step", "smooth_trapezoid"]

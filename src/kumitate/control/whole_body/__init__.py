@@ -1,6 +1,6 @@
 """Whole-body control: goals, contacts and limits of effort in one quadratic program at each instant."""
 
 from .controller import Tracked, WholeBodyController
-from .standing_point import StandingPoint
+from .page import StandingPoint
 
 __all__ = ["StandingPoint", "Tracked", "WholeBodyController"]

@@ -1,17 +1,112 @@
-"""What the quadratic program is made of, as one program of a state and the goals' targets."""
+"""What the quadratic program is made of, as one program of a state and the goals' targets.
+
+The limits of driven joints as bounds of efforts and accelerations.
+
+A point of a body that stands on something.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...dynamics import crba, rnea
+from ...errors import InputError
 from ...inverse_kinematics import Goal, Posture
 from ...kinematics import jacobian, rate
 from ...model import Mechanism, Place
 from ...scalar import Program, call, directional, table, trace
-from ...spatial import Transform, dot, identity_rotation
-from .standing_point import StandingPoint
+from ...spatial import Transform, Vector3, dot, identity_rotation
+
+
+class DrivenLimits(NamedTuple):
+    """Limits of the joints of one degree of freedom, infinite where there are none.
+
+    Attributes:
+        driven: which of the degrees of freedom (nv) they are.
+        place: where their coordinates are in q (driven).
+        least, most: efforts [N·m, N]; low, high: coordinates [rad, m] (driven).
+    """
+
+    driven: np.ndarray
+    place: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, efforts: bool) -> DrivenLimits:
+        """The limits of a mechanism; those of efforts if wanted."""
+        driven = [joint.kind.nv == 1 for joint in mechanism.joints for _ in range(joint.kind.nv)]
+        place, rows, begin = [], [], 0
+        for joint in mechanism.joints:
+            if joint.kind.nv == 1:
+                limits = joint.limits[0]
+                most = _or(limits.effort if efforts else None, np.inf)
+                place.append(begin)
+                rows.append((-most, most, _or(limits.lower, -np.inf), _or(limits.upper, np.inf)))
+            begin += joint.kind.nq
+        return cls(np.array(driven), np.array(place, dtype=int), *np.array(rows).reshape(-1, 4).T)
+
+    def stops(self, rate: float, q: Any, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds of v̇ with which the distance d to a stop obeys d̈ + 2 r ḋ + r² d ≥ 0, so that it stays positive.
+
+        Args:
+            rate: r [1/s]; 0: no bounds.
+        """
+        if rate == 0.0:
+            return np.full(self.low.shape, -np.inf), np.full(self.high.shape, np.inf)
+        at, speed = np.asarray(q, dtype=float)[self.place], v[self.driven]
+        return rate**2 * (self.low - at) - 2.0 * rate * speed, rate**2 * (self.high - at) - 2.0 * rate * speed
+
+
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else float(value)
+
+
+#: Faces of the pyramid inside the friction cone.
+FACES = 4
+
+
+@dataclass(frozen=True)
+class StandingPoint:
+    """A point that stands: it does not accelerate, and is pushed within a friction cone.
+
+    Attributes:
+        body: name of the body or frame.
+        point: in its frame [m].
+        friction: coefficient of static friction.
+        normal: of the surface, in the world, towards the body.
+    """
+
+    body: str
+    point: Sequence[float] = (0.0, 0.0, 0.0)
+    friction: float = 0.6
+    normal: Sequence[float] = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if not (self.friction >= 0.0 and np.isfinite(self.friction)):
+            raise InputError(f"the contact point of {self.body!r} has friction {self.friction}; give a number ≥ 0")
+        if not np.linalg.norm(self.normal) > 0.0:
+            raise InputError(f"the contact point of {self.body!r} has the normal {tuple(self.normal)}; give a direction")
+
+    @property
+    def offset(self) -> Vector3:
+        """The point, in the frame of its body."""
+        return Vector3.of([float(x) for x in self.point])
+
+    def cone(self) -> np.ndarray:
+        """Rows C (5, 3) of C f ≥ 0: forces within a pyramid inside the friction cone, and pressing."""
+        n = np.asarray(self.normal, dtype=float) / np.linalg.norm(self.normal)
+        first = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
+        first /= np.linalg.norm(first)
+        across = [first, np.cross(n, first)]
+        slope = self.friction / np.sqrt(2.0)  # the pyramid's edges lie on the cone
+        return np.array([n, *(slope * n + sign * t for t in across for sign in (1.0, -1.0))])
 
 
 def whole_body_program(mechanism: Mechanism, goals: Sequence[Goal], contacts: Sequence[StandingPoint]) -> Program:

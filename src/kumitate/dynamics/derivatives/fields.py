@@ -9,17 +9,83 @@ more: a, β and ψ are the same for all points, a `Field`. It is linear, so that
 from it by their composite (`MovingComposite`). Inverse dynamics is the same in frames that move uniformly, which is why
 linear velocities are not needed. The form with a relative ṙ is ours; Singh, Russo and Wensing (RA-L 7, 2022) have the same
 quantities as 6×6 matrices.
+
+A joint's own velocity and acceleration, and how they change with its coordinates and velocities.
+
+External forces that keep their directions in the world, and how they change in axes that turn.
+
+Composites of bodies that move relative to each other: what a `Field` of accelerations needs of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
 
 from ...model import Link
-from ...scalar import Scalar
-from ...spatial import Motion, Transform, Vector3, centripetal
-from .own_motion import OwnMotion, own_motion, units
+from ...model.joints import JointKind
+from ...scalar import Program, Scalar, call, directional, trace
+from ...spatial import Force, Inertia, Matrix3, Motion, Transform, Vector3, centripetal
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMotion:
+    """A joint's own velocity [ω; v] and acceleration [α; a] relative to its parent, in the link's axes; or their change."""
+
+    velocity: Motion
+    acceleration: Motion
+
+
+def own_motion(
+    kind: JointKind, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]
+) -> tuple[OwnMotion, list[OwnMotion], list[OwnMotion]]:
+    """The joint's own motion S v, S v̇ + Ṡ v, and its changes with each coordinate and with each velocity."""
+    S = kind.subspace(q)
+    if type(kind).subspace_rate is JointKind.subspace_rate:  # S is constant
+        own = OwnMotion(_combined(S, v), _combined(S, vdot))
+        return own, [OwnMotion(Motion(), Motion())] * kind.nv, [OwnMotion(column, Motion()) for column in S]
+    along_each, program, zeros = units(kind), _relative(kind), [0.0] * kind.nv
+    slopes = _relative_slopes(kind)
+
+    def along(dq: Sequence[Scalar], dv: Sequence[Scalar]) -> OwnMotion:
+        found = call(slopes, q, v, vdot, dq, dv, zeros)
+        return OwnMotion(Motion.of(found["velocity_dot"]), Motion.of(found["acceleration_dot"]))
+
+    found = call(program, q, v, vdot)
+    own = OwnMotion(Motion.of(found["velocity"]), Motion.of(found["acceleration"]))
+    still = [0.0] * kind.nq
+    return own, [along(kind.rate(q, unit), zeros) for unit in along_each], [along(still, unit) for unit in along_each]
+
+
+@cache
+def _relative(kind: JointKind) -> Program:
+    """(q, v, v̇) → the joint's own velocity and acceleration, for kinds whose S depends on q."""
+
+    def relative(q: Any, v: Any, vdot: Any) -> dict[str, Any]:
+        S = kind.subspace(q)
+        drift = _combined(kind.subspace_rate(q, v), v)
+        return {"velocity": list(_combined(S, v)), "acceleration": list(_combined(S, vdot) + drift)}
+
+    return trace(relative, {"q": kind.nq, "v": kind.nv, "vdot": kind.nv}, f"joint_{kind.name}")
+
+
+@cache
+def _relative_slopes(kind: JointKind) -> Program:
+    return directional(_relative(kind))
+
+
+def units(kind: JointKind) -> list[list[float]]:
+    return [[1.0 if i == k else 0.0 for i in range(kind.nv)] for k in range(kind.nv)]
+
+
+def _combined(S: Sequence[Motion], v: Sequence[Scalar]) -> Motion:
+    """S v."""
+    total = Motion()
+    for column, rate in zip(S, v, strict=True):
+        total = total + column * rate
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +166,126 @@ def carrier(link: Link, parent: Carrier, q: Sequence[Scalar], v: Sequence[Scalar
         tuple(field(still, change) for change in by_v),
         tuple(link.kind.subspace_rate(q_joint, unit) for unit in units(link.kind)),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """External forces that keep their directions and magnitudes in the world, on points fixed on the carried bodies.
+
+    Attributes:
+        arms: E = Σ r fᵀ, with r from the link's origin [N·m]; `moment`: n, the sum of the moments that are not due to forces.
+        force: f, the sum of the forces. All in the link's axes.
+    """
+
+    arms: Matrix3 = field(default_factory=Matrix3.zero)
+    moment: Vector3 = field(default_factory=Vector3)
+    force: Vector3 = field(default_factory=Vector3)
+
+    @classmethod
+    def at(cls, point: Vector3, moment: Vector3, force: Vector3) -> Load:
+        """A moment, and a force on a point, in a link's axes."""
+        return cls(Matrix3.outer(point, force), moment, force)
+
+    def __add__(self, other: Load) -> Load:
+        return Load(self.arms + other.arms, self.moment + other.moment, self.force + other.force)
+
+    def to_parent(self, X_PL: Transform) -> Load:
+        """In the parent's axes and about its origin."""
+        R, force = X_PL.rotation, X_PL.rotation.rotate(self.force)
+        return Load(R.rotate_matrix(self.arms) + Matrix3.outer(X_PL.translation, force), R.rotate(self.moment), force)
+
+    def turned(self, turn: Vector3) -> Force:
+        """The change of [n; f] in axes that turn by θ along with the points: f × θ for every force, n × θ for moments."""
+        E, trace = self.arms, self.arms[0].x + self.arms[1].y + self.arms[2].z
+        # Σ r × (f × θ) = Σ f (r·θ) − θ (r·f)
+        return Force(E.transposed_times(turn) - turn * trace + self.moment.cross(turn), self.force.cross(turn))
+
+    def felt(self, S: Motion) -> Vector3:
+        """l with θ·l = S · `turned`(θ)."""
+        z, e, trace = S.angular, S.linear, self.arms[0].x + self.arms[1].y + self.arms[2].z
+        return self.arms @ z - z * trace + z.cross(self.moment) + e.cross(self.force)
+
+
+@dataclass(frozen=True, slots=True)
+class MovingComposite:
+    """All bodies that a link carries, in its axes and about its origin.
+
+    Attributes:
+        inertia: as of one rigid body.
+        momentum: p = Σ m ṙ, with ṙ relative to the link's origin [kg·m/s].
+        swing: K = tr(D)·1 − Dᵀ with D = Σ m r ṙᵀ [kg·m²/s]: Σ m r × (2 ψ × ṙ) = 2 K ψ.
+        load: of external forces that keep their directions in the world.
+    """
+
+    inertia: Inertia
+    momentum: Vector3
+    swing: Matrix3
+    load: Load = field(default_factory=Load)
+
+    @classmethod
+    def of_body(cls, inertia: Inertia, omega: Vector3) -> MovingComposite:
+        """A rigid body that turns with ω: D = Σ m r (ω × r)ᵀ = −P [ω]×, with P = Σ m r rᵀ = ½ tr(J)·1 − J."""
+        J = inertia.rotational
+        half = 0.5 * (J.xx + J.yy + J.zz)
+        P = Matrix3.of([[half - J.xx, -J.xy, -J.xz], [-J.xy, half - J.yy, -J.yz], [-J.xz, -J.yz, half - J.zz]])
+        # K = −Dᵀ = −[ω]× P, as tr D = 0; column by column, P being symmetric
+        columns = [list(-omega.cross(row)) for row in P]
+        return cls(inertia, omega.cross(inertia.first_moment), Matrix3.of(columns).T)
+
+    def loaded(self, forces: Sequence[tuple[Vector3, Force]]) -> MovingComposite:
+        """With external forces and moments, each at a point, in the link's axes."""
+        loads = (Load.at(point, wrench.moment, wrench.force) for point, wrench in forces)
+        return replace(self, load=sum(loads, self.load))
+
+    def __add__(self, other: MovingComposite) -> MovingComposite:
+        return MovingComposite(
+            self.inertia + other.inertia, self.momentum + other.momentum, self.swing + other.swing, self.load + other.load
+        )
+
+    def to_parent(self, X_PL: Transform, origin_rate: Vector3) -> MovingComposite:
+        """In the parent's axes and about its origin, from which this one's moves away by `origin_rate` ḋ [m/s]."""
+        R, d = X_PL.rotation, X_PL.translation
+        p, K = R.rotate(self.momentum), R.rotate_matrix(self.swing)
+        g = R.rotate(self.inertia.first_moment) + d * self.inertia.mass
+        # D' = D + d pᵀ + g ḋᵀ
+        trace = d.dot(p) + g.dot(origin_rate)
+        spread = Matrix3.outer(p, d) + Matrix3.outer(origin_rate, g)
+        diagonal = Matrix3.of([[trace, 0.0, 0.0], [0.0, trace, 0.0], [0.0, 0.0, trace]])
+        return MovingComposite(
+            self.inertia.to_parent(X_PL), p + origin_rate * self.inertia.mass, K + diagonal - spread, self.load.to_parent(X_PL)
+        )
+
+    def response(self, change: Field) -> Force:
+        """The force that the additional accelerations of a field take."""
+        accelerated = self.inertia.times(Motion(change.angular, change.linear))
+        turning = Force(self.swing @ change.spin * 2.0, change.spin.cross(self.momentum) * 2.0)
+        return accelerated + turning - self.load.turned(change.turn)
+
+    def weight(self, S: Motion) -> Weight:
+        """S · `response`, as a linear function of the field."""
+        z, e = S.angular, S.linear
+        spin = (self.swing.transposed_times(z) + self.momentum.cross(e)) * 2.0
+        return Weight(self.inertia.times(S), spin, -self.load.felt(S))
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A linear function of fields: β·n + a·f + ψ·k + θ·l, with θ the turn.
+
+    Attributes:
+        force: [n; f]; `spin`: k; `turn`: l.
+    """
+
+    force: Force
+    spin: Vector3
+    turn: Vector3
+
+    def of(self, change: Field) -> Scalar:
+        """Its value for a field in the same axes about the same origin."""
+        inertial = change.angular.dot(self.force.moment) + change.linear.dot(self.force.force)
+        return inertial + change.spin.dot(self.spin) + change.turn.dot(self.turn)
+
+    def to_parent(self, X_PL: Transform, origin_rate: Vector3) -> Weight:
+        """The same function for fields in the parent's axes about its origin: there a is less by β × d + 2 ψ × ḋ."""
+        force, R = self.force.to_parent(X_PL), X_PL.rotation
+        return Weight(force, R.rotate(self.spin) + origin_rate.cross(force.force) * 2.0, R.rotate(self.turn))

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from ...model import Tree
 from ...scalar import Scalar
+from ..acting import Wrenches
 from ..crba import crba
 from ..passive import passive_curve, resisting_inertia
 from ..rnea import rnea
-from ..wrenches import Wrenches
 from .factors import inverse_factors
 from .inverse import rnea_derivatives
 from .slopes import Matrix

@@ -15,17 +15,15 @@ from collections.abc import Sequence
 from ...model import Tree
 from ...scalar import Scalar, is_zero
 from ...spatial import dot
+from ..acting import Wrenches
 from ..crba import crba
 from ..loops.constraints import Row
 from ..loops.multipliers import row_solver
 from ..rnea import rnea
-from ..wrenches import Wrenches
-from .chord_law import ChordLaw, chord_law
-from .chord_path import ChordPath, chord_path
+from .chords import ChordLaw, ChordPath, LoopSlopes, chord_law, chord_path
 from .factors import inverse_factors
 from .forward import ForwardSlopes, aba_derivatives
 from .inverse import rnea_derivatives
-from .loop_slopes import LoopSlopes
 from .slopes import Matrix
 
 

@@ -12,10 +12,9 @@ from typing import NamedTuple
 from ...model import Link, Tree, inward, outward
 from ...scalar import Scalar
 from ...spatial import Force, Transform, Vector3
+from ..acting import Wrenches
 from ..motion import falling
-from ..wrenches import Wrenches
-from .composite import MovingComposite, Weight
-from .fields import Carrier, carrier
+from .fields import Carrier, MovingComposite, Weight, carrier
 from .slopes import InverseSlopes, add_passive, zeros
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from ...kinematics import rate
 from ...model import Tree
 from ...scalar import Program, Scalar, gradient, inlined, inlined_slopes, trace
+from ..acting import Wrenches
 from ..rnea import rnea
-from ..wrenches import Wrenches
 from .slopes import Matrix, zeros
 
 

@@ -13,13 +13,12 @@ from typing import NamedTuple
 from ...model import Link, PerLink, Tree, outward
 from ...scalar import Scalar
 from ...spatial import Motion, NearestSolver, Release
-from ..aba import Handle, accelerated, articulated
+from ..aba import Handle, aba, accelerated, articulated
 from ..acting import Acting
 from ..motion import LinkMotion, acceleration, falling, link_motions
-from .chord_drives import with_chord_drives
+from .chord_forces import with_chord_drives
 from .constraints import Row, chord_closings, constraint_rows
-from .multipliers import mobilities, row_solver
-from .propagation import RowResponse, propagate_rows, with_forces
+from .multipliers import RowResponse, mobilities, propagate_rows, row_solver, with_forces
 
 
 @dataclass(frozen=True)
@@ -116,3 +115,17 @@ class _Answer(NamedTuple):
     releases: Callable[[Link], list[Release]]
     root: Motion
     alone: bool
+
+
+def aba_with_loops(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+) -> list[Scalar]:
+    """The joint accelerations v̇ of a tree with its chords and gears; arguments as for `aba`."""
+    if not tree.closed:
+        return aba(tree, q, v, tau, acting)
+    loops, decay = articulated_loops(tree, q, v, tau, acting), acting.baumgarte
+    return loops.accelerations([-decay * (2.0 * row.rate + decay * row.error) for row in loops.rows])

@@ -1,4 +1,4 @@
-"""The constraint equations of chords and gears: one row per constrained direction."""
+"""The constraint equations of chords and gears, a row per constrained direction, and their Jacobian by statics."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...kinematics import chord_closing, gear_errors
-from ...model import Chord, Closing, PerLink, Place, Tree
+from ...model import Chord, Closing, Link, PerLink, Place, Tree, inward
 from ...scalar import Scalar, absolute, is_zero, maximum
 from ...spatial import Force, Motion, Vector3, centripetal
 from ..motion import LinkMotion
-from .line_pulls import chord_inertia
+from .chord_forces import chord_inertia, ends
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,6 @@ def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: 
     return rigid, [row(T, 0.0, 0.0) for T in closing.active]
 
 
-def ends(chord: Chord, closing: Closing, T: Force) -> dict[int, Force]:
-    """The force T on M's link, and its opposite on F's."""
-    if chord.base.link == chord.follower.link:
-        return {}  # both ends are on one link
-    back = T.to_parent(closing.pose).to_parent(chord.base.pose)
-    return {chord.base.link: back * -1.0, chord.follower.link: T.to_parent(chord.follower.pose)}
-
-
 def velocity_terms(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: Closing) -> Motion:
     """The velocity-dependent part of M's acceleration in F, without the closure's own bias; A contains that of the links."""
     at_base = chord.base.pose @ closing.pose
@@ -115,3 +107,36 @@ def _turning(tree: Tree, motions: PerLink[LinkMotion], place: Place) -> tuple[Ve
 
 def _is_moment(T: Force) -> bool:
     return all(is_zero(part) for part in T.force)
+
+
+Carried = tuple[dict[int, Force], dict[int, Force]]
+
+
+def carried_forces(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> PerLink[Carried]:
+    """For each link, two dictionaries by row number: unit forces of the rows whose ends lie on different sides of its joint.
+
+    The first in the link's frame and about its origin, the second in the parent's.
+    """
+
+    def carry(link: Link, children: list[Carried]) -> Carried:
+        felt = {k: row.on[link.index] for k, row in enumerate(rows) if link.index in row.on}
+        for _, from_child in children:
+            for k, force in from_child.items():
+                felt[k] = felt[k] + force if k in felt else force
+        return felt, {k: force.to_parent(motions[link].X_PL) for k, force in felt.items()}
+
+    return inward(tree, carry)
+
+
+def loop_jacobian(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> list[list[Scalar]]:
+    """J (rows, nv): J v are the rates of the rows, and Jᵀλ are the generalised forces of their forces λ."""
+    J: list[list[Scalar]] = [[0.0] * tree.nv for _ in rows]
+    for k, row in enumerate(rows):
+        for i, ratio in row.along.items():
+            J[k][i] = ratio
+    carried = carried_forces(tree, motions, rows)
+    for link in tree.links:
+        for k, force in carried[link][0].items():
+            for i, S in enumerate(motions[link].S):
+                J[k][link.v_start + i] = J[k][link.v_start + i] + S.dot(force)
+    return J

@@ -1,6 +1,8 @@
 """The equations of the loops' forces from an inertia matrix: the Schur complement of the KKT system.
 
 [M Jᵀ; J 0] [v̇; −λ] = [tau − h; −J̇v] is Λ λ = −J̇v − J M⁻¹(tau − h) with Λ = J M⁻¹ Jᵀ.
+
+Forward dynamics with loops from an inertia matrix, an alternative to `aba_with_loops`.
 """
 
 from __future__ import annotations
@@ -12,12 +14,11 @@ from ...model import Closing, Tree, outward
 from ...scalar import Scalar, table
 from ...spatial import Motion, dot
 from ..acting import Acting
-from ..factored import solve_symmetric
+from ..factored import factored, solve_symmetric
 from ..motion import acceleration, link_motions
 from ..rnea import rnea
-from .chord_drives import with_chord_drives
-from .constraints import Row, chord_closings, constraint_rows
-from .jacobian import loop_jacobian
+from .chord_forces import with_chord_drives
+from .constraints import Row, chord_closings, constraint_rows, loop_jacobian
 from .multipliers import solved_rows
 
 
@@ -95,3 +96,17 @@ def with_rows(
     drift = [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in rows]
     Lambda = [[dot(gradient, response) for response in responses] for gradient in J]
     return LoopSystem(rows, Lambda, drift, [dot(gradient, free) for gradient in J], free, responses)
+
+
+def factored_with_loops(
+    mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+) -> list[Scalar]:
+    """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; the rest as for `aba_with_loops`."""
+    if not tree.closed:
+        return factored(mass_matrix, tree, q, v, tau, acting)
+    return loop_system(mass_matrix, tree, q, v, tau, acting).solved(tree)

@@ -1,18 +1,184 @@
-"""Conversion between our states of a mechanism and another program's."""
+"""Conversion between our states of a mechanism and another program's, joint by joint, and MuJoCo's actuators in its order.
+
+The force g·ctrl + b₀ + b₁·l + b₂·l̇ of an actuator, with its length l = gear·q, acts times its gear at the joint: `scale` and
+`offset` of an `Actuator` make of a ctrl the target of the drive that this is (`model.read.mjcf.bodies`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from ...errors import InputError
 from ...scalar.arrays import clip
-from .actuators import Actuator
-from .joint_order import JointOrder
-from .layouts import UNIT_VECTORS
+from ...spatial import quaternion_product
+from ..mechanism import Mechanism
+from ..tree.tree import Link
+from .layouts import UNIT_VECTORS, Layout, quaternion_matrix
+
+
+@dataclass(frozen=True)
+class JointOrder:
+    """One joint, ours and theirs. All arrays have leading axes of a batch.
+
+    Attributes:
+        link: the joint's link, with our indices in q and v.
+        name: of the joint in the other program.
+        layout: of their coordinates.
+        q, v: their indices in q and v.
+        base: if they give the child's pose in the world: F's orientation in it (4), x y z w, and position (3).
+    """
+
+    link: Link
+    name: str
+    layout: Layout
+    q: slice
+    v: slice
+    base: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def our_q(self) -> slice:
+        """Our indices in q."""
+        return slice(self.link.q_start, self.link.q_start + self.link.kind.nq)
+
+    @property
+    def our_v(self) -> slice:
+        """Our indices in v, a and tau."""
+        return slice(self.link.v_start, self.link.v_start + self.link.kind.nv)
+
+    # --- coordinates ------------------------------------------------------------------------------------------------------
+    def coordinates(self, q: np.ndarray) -> np.ndarray:
+        """Their coordinates (..., k) for our q (..., nq)."""
+        own = q[..., self.our_q]
+        if self.base is not None:
+            own = _placed(*self.base, own)
+        return self.layout.coordinates(own, self.link.kind.coordinates)
+
+    def our_coordinates(self, q: np.ndarray) -> np.ndarray:
+        """Our coordinates (..., k) for their q (..., nq)."""
+        own = self.layout.our_coordinates(q[..., self.q], self.link.kind.coordinates)
+        if self.base is not None:
+            turn, shift = self.base
+            back = turn * [-1.0, -1.0, -1.0, 1.0]
+            own = _placed(back, -quaternion_matrix(back) @ shift, own)
+        return own
+
+    # --- velocities, accelerations, forces --------------------------------------------------------------------------------
+    def velocities(self, q: np.ndarray, x: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
+        """Their velocities or forces (..., k) for ours, x (..., nv), at our q; accelerations, if our velocities v are given."""
+        own = x[..., self.our_v].copy()
+        for columns in self._turned():
+            part = own[..., columns]
+            if v is not None:
+                part = part + _times(self._spin(v), v[..., self.our_v][..., columns])
+            own[..., columns] = _times(self._turn(q), part)
+        return own[..., _places(self.layout.v, self.link.kind.velocities)]
+
+    def our_velocities(self, q: np.ndarray, x: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
+        """Our velocities or forces (..., k) for theirs, x (..., nv), at our q; accelerations, if our velocities v are given."""
+        own = x[..., self.v][..., _places(self.link.kind.velocities, self.layout.v)]
+        for columns in self._turned():
+            part = _times(np.swapaxes(self._turn(q), -1, -2), own[..., columns])
+            if v is not None:
+                part = part - _times(self._spin(v), v[..., self.our_v][..., columns])
+            own[..., columns] = part
+        return own
+
+    def _turned(self) -> list[list[int]]:
+        return [_places(names, self.link.kind.velocities) for names in self.layout.turned]
+
+    def _turn(self, q: np.ndarray) -> np.ndarray:
+        """T (..., n, n), with x' = T x for the vectors that they give along other axes."""
+        assert self.layout.orientation is not None
+        places = _places(self.layout.orientation.coordinates, self.link.kind.coordinates)
+        R = self.layout.orientation.matrix(q[..., self.our_q][..., places])
+        if self.base is not None:
+            R = quaternion_matrix(self.base[0]) @ R
+        return R if self.layout.to_parent else np.swapaxes(R, -1, -2)
+
+    def _spin(self, v: np.ndarray) -> np.ndarray:
+        """Ω (..., n, n), with d/dt (T x) = T (ẋ + Ω x): ω×, or −ω× for turns from the parent to the child."""
+        assert self.layout.orientation is not None
+        places = _places(self.layout.orientation.rates, self.link.kind.velocities)
+        spin = self.layout.orientation.generator(v[..., self.our_v][..., places])
+        return spin if self.layout.to_parent else -spin
+
+
+def _places(names: Sequence[str], among: Sequence[str]) -> list[int]:
+    return [among.index(name) for name in names]
+
+
+def _times(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.einsum("...ij,...j->...i", matrix, x)
+
+
+def _placed(turn: np.ndarray, shift: np.ndarray, pose: np.ndarray) -> np.ndarray:
+    """Poses (..., 7), quaternion before position, transformed from a frame to its parent."""
+    product: Any = quaternion_product(list(turn), list(np.moveaxis(pose[..., :4], -1, 0)))
+    position = _times(quaternion_matrix(turn), pose[..., 4:]) + shift
+    return np.concatenate([np.stack(product, axis=-1), position], axis=-1)
+
+
+class Actuator(NamedTuple):
+    """An actuator of MuJoCo.
+
+    Attributes:
+        name: its own, or "actuator_2" of the one of number 2, counted from 0.
+        joint: that it drives.
+        gear: the ratio of its length and the joint's coordinate.
+        lower, upper: within which MuJoCo clips its ctrl; infinite without a range.
+        scale, offset: the drive's target is scale · ctrl + offset.
+        fault: why there is no such drive here, or "".
+    """
+
+    name: str
+    joint: str
+    gear: float
+    lower: float
+    upper: float
+    scale: float = 0.0
+    offset: float = 0.0
+    fault: str = ""
+
+
+def actuators_of(mechanism: Mechanism, model: Any) -> tuple[Actuator, ...]:
+    """The actuators of a `mujoco.MjModel`, in its order."""
+    taken: set[str] = set()
+    found = []
+    for at in range(model.nu):
+        one = _actuator(mechanism, model, at)
+        if not one.fault and one.joint in taken:
+            one = one._replace(fault="another one drives its joint")
+        taken.add(one.joint)
+        found.append(one)
+    return tuple(found)
+
+
+def _actuator(mechanism: Mechanism, model: Any, at: int) -> Actuator:
+    name, gear = model.actuator(at).name or f"actuator_{at}", float(model.actuator_gear[at][0])
+    limited = bool(model.actuator_ctrllimited[at])
+    lower, upper = model.actuator_ctrlrange[at].tolist() if limited else (-float("inf"), float("inf"))
+    through_joint = int(model.actuator_trntype[at]) in (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
+    joint = model.joint(int(model.actuator_trnid[at][0])).name if through_joint else ""
+    made = Actuator(name, joint, gear, lower, upper)
+    drive = next((one.drive for one in mechanism.joints if one.name == joint), None)
+    if drive is None:
+        return made._replace(fault="it drives no joint that has a drive here")
+    # mjDYN_NONE, mjGAIN_FIXED; mjBIAS_NONE or mjBIAS_AFFINE
+    if model.actuator_dyntype[at] or model.actuator_gaintype[at] or model.actuator_biastype[at] > 1:
+        return made._replace(fault="its force is not linear in ctrl")
+    gain = float(model.actuator_gainprm[at][0])
+    b = model.actuator_biasprm[at][:3].tolist() if model.actuator_biastype[at] else [0.0, 0.0, 0.0]
+    kind, per_target = next(
+        (pair for pair in (("position", -b[1] * gear), ("velocity", -b[2] * gear)) if pair[1]), ("effort", 1.0 / (gear or 1.0))
+    )
+    if drive.kind != kind:
+        return made._replace(fault=f"it is a {kind} drive there, and its joint has a drive of kind {drive.kind!r} here")
+    return made._replace(scale=gain / per_target, offset=b[0] / per_target)
+
 
 #: The tolerance of the length of quaternions, and of cosine and sine.
 _OFF = 1e-6

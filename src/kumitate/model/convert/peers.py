@@ -14,10 +14,8 @@ from ...spatial import Transform, quaternion_of
 from ..elements import Joint
 from ..mechanism import HasMechanism, Mechanism
 from ..tree.tree import WORLD_LINK, Link, alignment
-from .actuators import actuators_of
-from .joint_order import JointOrder
 from .layouts import DRAKE, MUJOCO, PINOCCHIO, Layout, Table
-from .order import Order
+from .order import JointOrder, Order, actuators_of
 
 #: A joint of theirs: its name, and its type as the tables call it (None: not known).
 Theirs = tuple[str, str | None]

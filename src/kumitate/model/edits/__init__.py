@@ -1,11 +1,8 @@
 """Edits of a mechanism, such as locking joints or attaching a tool. They return a new mechanism and leave theirs unchanged."""
 
-from .attach import attach, merge
-from .cut import cut
-from .lock import lock, without_friction
-from .recut import recut
-from .reroot import reroot
-from .weld import weld
+from .attach import attach, cut, merge
+from .recut import recut, reroot
+from .weld import lock, weld, without_friction
 
 __all__ = [
     "attach",

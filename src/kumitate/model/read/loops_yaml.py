@@ -24,8 +24,8 @@ from ..files import file_text
 from ..joints import KINDS
 from ..mechanism import Mechanism
 from ..values import shown
-from .notes import Notes
 from .urdf import read_urdf
+from .xml import Notes
 
 #: The kinds of loops by type.
 _LOOPS = {"6d": "fixed", "3d": "spherical"}

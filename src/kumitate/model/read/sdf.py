@@ -4,24 +4,181 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import unquote
 
+from ...errors import ModelError
 from ..elements import Frame, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from .notes import Notes
-from .quarter_turns import read_quarter_turns
-from .sdf_couplings import GEARBOX, read_couplings
-from .sdf_frames import MODEL, SEPARATOR, Frames
-from .sdf_include import expand_includes
-from .sdf_joint import read_joint
-from .sdf_link import SdfLinkReader
-from .sdf_masks import kept_apart
-from .sdf_tree import SpanningTree, spanning_tree
-from .sdf_values import read_flag, read_numbers
-from .shapes import free_name
-from .weightless import note_weightless
-from .xml import Element, read_xml
+from .repairs import note_weightless, read_quarter_turns
+from .sdf_frames import MODEL, SEPARATOR, Frames, read_flag, read_numbers, read_text
+from .sdf_joint import GEARBOX, SdfJoint, read_couplings, read_joint
+from .sdf_link import SdfLinkReader, kept_apart
+from .shapes import MeshFinder, free_name
+from .xml import Element, Notes, read_xml
+
+#: The largest depth of files that include one another.
+_MOST_INCLUDES = 20
+#: What an <include> may say of the model in its own words.
+_SAID = ("pose", "static", "placement_frame")
+
+
+def expand_includes(sdf: Element, path: Path | None, notes: Notes) -> None:
+    """Puts included models in the places of all <include> elements of the worlds and models of a file.
+
+    Files are sought as meshes are: `model://name` in the folders of GZ_SIM_RESOURCE_PATH and above the file, others beside it.
+    Those that are not at hand are left out with a remark.
+
+    Raises:
+        ModelError: if files include one another without end, or an included file breaks a rule.
+    """
+    waiting = [(sdf, path, 0)]
+    while waiting:
+        owner, here, depth = waiting.pop()
+        if depth > _MOST_INCLUDES:
+            raise owner.error(
+                f"files include one another more than {_MOST_INCLUDES} deep; take the <include> out of one of them"
+            )
+        for at, part in enumerate(owner.children):
+            if part.tag == "include":
+                found = _included(part, here, notes)
+                if found is not None:
+                    owner.children[at] = found[0]
+                    waiting.append((*found, depth + 1))
+            elif part.tag in ("world", "model"):
+                waiting.append((part, here, depth))
+
+
+def _included(include: Element, path: Path | None, notes: Notes) -> tuple[Element, Path] | None:
+    """The model that an <include> names, and its file; None if it is not at hand."""
+    uri = read_text(include, "uri")
+    if uri is None:
+        raise include.error("<include> has no <uri>; write that of a model's file or folder")
+    if (include.get("merge") or "false").lower() in ("true", "1"):
+        notes.leave(include, '<include merge="true">: not read; put the elements of that model in its place', uri)
+        return None
+    file = _file(uri, path)
+    if file is None:
+        notes.leave(
+            include, "<include> of files that are not at hand (set GZ_SIM_RESOURCE_PATH to their folder), left out", uri
+        )
+        return None
+    sdf, place = read_xml(file, "sdf")
+    models = sdf.all("model")
+    if len(models) != 1:
+        raise include.error(f"<include> of {file}, which has {len(models)} models; files that are included have one")
+    (model,) = models
+    if (name := read_text(include, "name")) is not None:
+        model.attributes["name"] = name
+    for tag in _SAID:
+        if (said := include.child(tag)) is not None:
+            model.children = [part for part in model.children if part.tag != tag]
+            if tag == "placement_frame":
+                model.attributes[tag] = said.text.strip()
+            else:
+                model.children.insert(0, said)
+    for part in include.children:
+        if part.tag not in (*_SAID, "uri", "name"):
+            notes.leave(part, f"<{part.tag}> of <include>: not used", uri)
+    assert place is not None
+    return model, place
+
+
+def _file(uri: str, path: Path | None) -> Path | None:
+    """The file of a URI: itself, or the one in its folder."""
+    scheme, _, rest = uri.partition("://")
+    finder = MeshFinder(path)
+    places: list[Path] = []
+    if not rest or scheme.lower() == "file":
+        plain = Path(unquote(rest or uri))
+        places = [plain if plain.is_absolute() or path is None else path.absolute().parent / plain]
+    elif scheme.lower() in ("model", "package"):
+        package, _, inner = unquote(rest).partition("/")
+        places = [folder / inner for folder in finder.folders(package)]
+    for place in places:
+        if place.is_file():
+            return place
+        if place.is_dir() and (found := _in_folder(place)) is not None:
+            return found
+    return None
+
+
+def _in_folder(folder: Path) -> Path | None:
+    """The file of a model's folder: the last that its model.config names, or model.sdf."""
+    config, usual = folder / "model.config", folder / "model.sdf"
+    if config.is_file():
+        root, _ = read_xml(config, "model")
+        named = [(_version_of_file(part), part.text.strip()) for part in root.all("sdf")]
+        files = [folder / name for _, name in sorted(named, reverse=True) if (folder / name).is_file()]
+        if files:
+            return files[0]
+    return usual if usual.is_file() else None
+
+
+def _version_of_file(part: Element) -> tuple[int, ...]:
+    try:
+        return tuple(int(number) for number in (part.get("version") or "0").split("."))
+    except ValueError:
+        raise ModelError(f"{part.where}: <sdf> has the version {part.get('version')!r}, which is not one") from None
+
+
+@dataclass
+class SpanningTree:
+    """A tree over all links: its joints outward, the joints that close loops, and the root links."""
+
+    joints: list[SdfJoint] = field(default_factory=list)
+    loops: list[SdfJoint] = field(default_factory=list)
+    roots: list[str] = field(default_factory=list)
+    #: joints of the tree that run from the file's child to the file's parent
+    turned: list[SdfJoint] = field(default_factory=list)
+
+
+def spanning_tree(links: Sequence[str], joints: Sequence[SdfJoint], first: str | None) -> SpanningTree:
+    """Breadth first from the world and from each root, in the file's order: the first joint that names a child is its joint.
+
+    A link that is not a child is attached by one of its own joints, reversed, if that leads to links that are in the tree
+    already; otherwise it is a root, `first` before all others.
+    """
+    tree = SpanningTree()
+    carried = {WORLD}
+    children = {joint.child for joint in joints}
+    outward: dict[str, list[SdfJoint]] = {}
+    for joint in joints:
+        outward.setdefault(joint.parent, []).append(joint)
+
+    def grow(start: str) -> None:
+        carried.add(start)
+        waiting = [start]
+        for body in waiting:
+            for joint in outward.get(body, ()):
+                if joint.child not in carried:
+                    carried.add(joint.child)
+                    tree.joints.append(joint)
+                    waiting.append(joint.child)
+
+    grow(WORLD)
+    candidates = [link for link in links if link not in children]
+    if first in candidates:
+        candidates = [first, *candidates]  # type: ignore[list-item]
+    while True:
+        inward = next((joint for joint in joints if joint.child in carried and joint.parent not in carried), None)
+        root = next((link for link in [*candidates, *links] if link not in carried), None)
+        if inward is not None:
+            tree.joints.append(inward.backward())
+            tree.turned.append(inward)
+            grow(inward.parent)
+        elif root is not None:
+            tree.roots.append(root)
+            grow(root)
+        else:
+            break
+    used = {joint.key for joint in tree.joints}
+    tree.loops.extend(joint for joint in joints if joint.key not in used)
+    return tree
+
 
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {

@@ -1,9 +1,12 @@
-"""What URDF and SDF write alike: the shapes of geometries, and names that may be taken."""
+"""What URDF and SDF write alike: shapes, the mesh files that they name, and names that may be taken."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+import os
+from collections.abc import Callable, Container, Iterator
 from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
 
 from ..shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from .xml import Element
@@ -40,3 +43,75 @@ def free_name(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+#: Variables that hold lists of folders with packages in them; the last two are Gazebo's.
+_VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
+
+
+class MeshFinder:
+    """Finds the meshes of one model file; `path` is that of the file (None: the model was given as text).
+
+    `package://name/…` and `model://name/…` are searched in the folders of ROS_PACKAGE_PATH (also AMENT_PREFIX_PATH and Gazebo's
+    two), then in every folder above the file: the package may be that folder or one in it.
+    """
+
+    def __init__(self, path: Path | None):
+        self._file = None if path is None else path.absolute()
+        self._packages: dict[str, list[Path]] = {}
+        self._found: dict[str, str | None] = {}
+        #: the folders searched without success
+        self.tried: dict[str, None] = {}
+
+    def find(self, uri: str) -> str | None:
+        """The path of a mesh, or None if it is not found."""
+        if uri not in self._found:
+            self._found[uri] = self._find(uri)
+        return self._found[uri]
+
+    def _find(self, uri: str) -> str | None:
+        for folder, rest in self._candidates(uri):
+            place = folder / rest
+            if _is(Path.is_file, place):
+                return str(place)
+        for folder, _ in self._candidates(uri):
+            self.tried[str(folder)] = None
+        return None
+
+    def _candidates(self, uri: str) -> Iterator[tuple[Path, str]]:
+        """Folders, and the path in each."""
+        scheme = uri.partition("://")[0].lower() if "://" in uri else ""
+        if scheme in ("package", "model"):
+            package, _, rest = unquote(uri.split("://", 1)[1]).partition("/")
+            for folder in self.folders(package):
+                yield folder, rest
+        elif scheme == "file" or not scheme:
+            place = Path(unquote(uri.split("://", 1)[1]) if scheme else uri)
+            if place.is_absolute():
+                yield place.parent, place.name
+            elif self._file is not None:
+                yield self._file.parent, str(place)
+
+    def folders(self, package: str) -> list[Path]:
+        """The folders that may be this package, existing ones, nearest to what the user said first."""
+        if package not in self._packages:
+            listed = [Path(entry) for name in _VARIABLES for entry in os.environ.get(name, "").split(os.pathsep) if entry]
+            above = list(self._file.parents) if self._file is not None else []
+            folders = [
+                place
+                for base in [*listed, *above]
+                for place in (base if base.name == package else base / package, base / "share" / package)
+                if _is(Path.is_dir, place)
+            ]
+            if not folders:  # for the message on where it was searched
+                self.tried.update({str(base / package): None for base in [*listed, *above[:2]]})
+            self._packages[package] = list(dict.fromkeys(folders))
+        return self._packages[package]
+
+
+def _is(kind: Callable[[Path], bool], place: Path) -> bool:
+    """Whether the file or folder exists; False for names that a file system cannot have."""
+    try:
+        return kind(place)
+    except (OSError, ValueError):
+        return False

@@ -10,16 +10,11 @@ from pathlib import Path
 from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism, first_circle
-from .meshes import MeshFinder
-from .notes import Notes
-from .quarter_turns import read_quarter_turns
-from .shapes import free_name
-from .urdf_joint import read_couplings, read_joint
-from .urdf_link import LinkReader
-from .urdf_loops import read_loops
+from .repairs import note_weightless, read_quarter_turns
+from .shapes import MeshFinder, free_name
+from .urdf_elements import LinkReader, read_couplings, read_joint, read_loops
 from .urdf_transmissions import note_transmissions
-from .weightless import note_weightless
-from .xml import Element, read_xml
+from .xml import Element, Notes, read_xml
 
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {

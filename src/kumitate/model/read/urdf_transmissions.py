@@ -11,8 +11,7 @@ import os
 
 from ...errors import InputError
 from ..drives import EffortDrive
-from .notes import Notes
-from .xml import Element, read_xml
+from .xml import Element, Notes, read_xml
 
 #: What is said of a transmission that is a drive, when the robot itself is read.
 _OFFERED = (

@@ -9,25 +9,42 @@ from difflib import get_close_matches
 
 from ...errors import InputError
 from ..mechanism import Mechanism
-from .andrews import ANDREWS_START, ANDREWS_TORQUE, andrews
-from .bicycle import BICYCLE_START, bicycle, bicycle_velocity
-from .bricard import bricard
-from .chains import FLOATING_ARM_START, floating_arm, planar_7r
-from .governor import governor
-from .hoap1 import HOAP1_STANDING, hoap1
-from .hoap2 import HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching
-from .linkages import double_pendulum, free_rod, pendulum, planar_3r, planar_tree, planar_tree_5
-from .loops import (
+from .rods import (
+    FLOATING_ARM_START,
     distance_pendulum,
+    double_pendulum,
+    floating_arm,
     four_bars,
     four_bars_name,
     four_bars_of,
     four_bars_start,
+    free_rod,
+    pendulum,
+    planar_3r,
     planar_4r,
     planar_4r_leaning,
     planar_4r_singular,
+    planar_7r,
+    planar_tree,
+    planar_tree_5,
 )
-from .pa10 import pa10
+from .stored import (
+    ANDREWS_START,
+    ANDREWS_TORQUE,
+    BICYCLE_START,
+    HOAP1_STANDING,
+    HOAP2_STANDING,
+    andrews,
+    bicycle,
+    bicycle_velocity,
+    bricard,
+    governor,
+    hoap1,
+    hoap2_legs,
+    hoap2_legs_free,
+    hoap2_reaching,
+    pa10,
+)
 
 __all__ = [
     "ANDREWS_START", "ANDREWS_TORQUE", "BICYCLE_START", "FLOATING_ARM_START", "HOAP1_STANDING", "HOAP2_STANDING", "SAMPLES",

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...errors import InputError
 from ..mechanism import Mechanism
 from ..read.json import to_json
-from ..read.notes import Notes
+from ..read.xml import Notes
 from .mjcf import mjcf_text
 from .urdf import urdf_text
 

@@ -6,23 +6,183 @@ sites. Loops and couplings become equality constraints, which are soft there.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
 from ...errors import InputError
-from ...spatial import Transform
-from ..elements import Body, Joint, Limits
+from ...spatial import Transform, pose
+from ..elements import Body, Joint, Limits, Loop
 from ..mechanism import WORLD, Mechanism
-from ..read.notes import Notes
-from .geometry import leave_shapes
-from .inexpressible import note_fields, note_mechanism
-from .mjcf_drives import drive_armature, write_drives
-from .mjcf_loops import write_couplings, write_loops
-from .mjcf_shapes import KINDS_OF_GEOMS, ShapeWriter
-from .numbers import numbers, quaternion, xyz
-from .single import SinglePart, single_parts
+from ..read.xml import Notes
+from ..shapes import Geometry, Mesh
+from .parts import SinglePart, leave_shapes, mesh_path, note_fields, note_mechanism, numbers, quaternion, single_parts, xyz
+
+#: The kinds of shapes that MJCF has, and the sizes of each: half of lengths along axes.
+KINDS_OF_GEOMS: dict[str, Any] = {
+    "box": lambda shape: [0.5 * edge for edge in shape.size],
+    "sphere": lambda shape: [shape.radius],
+    "cylinder": lambda shape: [shape.radius, 0.5 * shape.length],
+    "capsule": lambda shape: [shape.radius, 0.5 * shape.length],
+    "mesh": None,
+}
+#: Formats of meshes that MuJoCo reads.
+_MESHES = (".stl", ".obj", ".msh")
+
+
+class ShapeWriter:
+    """Adds shapes to bodies, and meshes to the assets."""
+
+    def __init__(self, assets: Element, folder: Path, notes: Notes):
+        self._assets, self._folder, self._notes = assets, folder, notes
+        self._meshes: dict[Mesh, str] = {}
+
+    def add(self, element: Element, body: Body) -> None:
+        """The shapes of a body: visuals in group 2, which touch nothing, and collisions in group 3, which is not drawn."""
+        for items, group, touching in ((body.visuals, "2", "0"), (body.collisions, "3", "1")):
+            for item in items:
+                sizes = self._sizes(item, body.name)
+                if sizes is not None:
+                    geom = SubElement(element, "geom", sizes, pos=xyz(item.pose), quat=numbers(quaternion(item.pose)))
+                    geom.attrib.update(mass="0", group=group, contype=touching, conaffinity=touching)
+                    if item.color is not None:
+                        geom.set("rgba", numbers(item.color))
+                    if item.friction is not None:
+                        geom.set("friction", numbers([item.friction]))
+
+    def _sizes(self, item: Geometry, body: str) -> dict[str, str] | None:
+        shape = item.shape
+        if isinstance(shape, Mesh):
+            name = self._mesh(shape, body)
+            return None if name is None else {"type": "mesh", "mesh": name}
+        sizes = KINDS_OF_GEOMS.get(shape.kind)
+        return None if sizes is None else {"type": shape.kind, "size": numbers(sizes(shape))}
+
+    def _mesh(self, mesh: Mesh, body: str) -> str | None:
+        """The name of the asset; None for files that MuJoCo does not read."""
+        if mesh.resolved is None or Path(mesh.resolved).suffix.lower() not in _MESHES:
+            self._notes.add(f"meshes that are not found, or none of {', '.join(_MESHES)}, left out", f"{body} ({mesh.path})")
+            return None
+        if mesh not in self._meshes:
+            self._meshes[mesh] = name = f"{Path(mesh.resolved).stem}_{len(self._meshes)}"
+            file = mesh_path(Mesh(mesh.resolved, resolved=mesh.resolved), self._folder)  # a path, where a robot file has a URI
+            SubElement(self._assets, "mesh", name=name, file=file, scale=numbers(mesh.scale))
+        return self._meshes[mesh]
+
+
+#: By the kind of a drive: MuJoCo's actuator, and the numbers of it with their names there.
+_ACTUATORS: dict[str, tuple[str, dict[str, str]]] = {
+    "position": ("position", {"kp": "kp", "kd": "kv"}), "velocity": ("velocity", {"kd": "kv"}), "effort": ("motor", {}),
+}  # fmt: skip
+
+
+def write_drives(model: Element, mechanism: Mechanism, notes: Notes) -> None:
+    """Adds the actuators to a model; they have the names of their joints."""
+    for joint in mechanism.joints:
+        drive = joint.drive
+        if drive is None:
+            continue
+        if drive.kind not in _ACTUATORS:
+            notes.add(f"drives of the kind {drive.kind}, left out", joint.name)
+            continue
+        tag, names = _ACTUATORS[drive.kind]
+        section = model.find("actuator")
+        section = SubElement(model, "actuator") if section is None else section
+        made = SubElement(section, tag, name=joint.name, joint=joint.name)
+        for ours, theirs in names.items():
+            made.set(theirs, numbers([getattr(drive, ours)]))
+        if drive.limit is not None:
+            made.set("forcerange", numbers((-drive.limit, drive.limit)))
+
+
+def drive_armature(joint: Joint) -> float:
+    """The reflected inertia of a joint's drive [kg·m² or kg], which MJCF has at the joint."""
+    return 0.0 if joint.drive is None else joint.drive.reflected_inertia
+
+
+_SOFT = "loops and couplings, written as constraints of MuJoCo, which are soft and open under load"
+#: Fields of loops that are written, for all kinds; those of springs in addition.
+_PLACES = {"name", "kind", "body_a", "body_b", "pose_a", "pose_b", "axis", "second_axis"}
+_SPRING = {"stiffness", "rest", "damping", "friction"}
+
+
+def write_loops(model: Element, bodies: Mapping[str, Element], mechanism: Mechanism, notes: Notes) -> None:
+    """Adds the loops to a model whose bodies are there; notes those that cannot be expressed."""
+    lever = 0.5 * mechanism.tree.size
+    for loop in mechanism.loops:
+        writer = _WRITERS.get(loop.kind.name)
+        if writer is None:
+            notes.add(f"loops of the kind {loop.kind.name}, left out: the mechanism moves otherwise", loop.name)
+            continue
+        note_fields(loop, _PLACES | (_SPRING if writer is _spring else set()), "loops'", notes)
+        writer(model, bodies, loop, lever, notes)
+
+
+def write_couplings(model: Element, mechanism: Mechanism, notes: Notes) -> None:
+    """Adds the couplings."""
+    for item in mechanism.couplings:
+        notes.add(_SOFT, item.name)
+        polynomial = numbers([item.offset, item.ratio, 0.0, 0.0, 0.0])
+        SubElement(
+            _section(model, "equality"), "joint", name=item.name, joint1=item.joint, joint2=item.of, polycoef=polynomial
+        )  # fmt: skip
+
+
+def _ball(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
+    notes.add(_SOFT, loop.name)
+    ends = _sites(bodies, loop)
+    SubElement(_section(model, "equality"), "connect", name=loop.name, site1=ends[0], site2=ends[1])
+
+
+def _weld(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
+    notes.add(_SOFT, loop.name)
+    ends = _sites(bodies, loop)
+    SubElement(_section(model, "equality"), "weld", name=loop.name, site1=ends[0], site2=ends[1])
+
+
+def _hinge(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
+    """Two points on the axis: five constraints, and one more that follows from them."""
+    notes.add(_SOFT, loop.name)
+    for end, side in (("low", -lever), ("high", lever)):
+        shift = pose([side * part for part in loop.axis])
+        ends = _sites(bodies, loop, f".{end}", shift)
+        SubElement(_section(model, "equality"), "connect", name=f"{loop.name}.{end}", site1=ends[0], site2=ends[1])
+
+
+def _spring(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
+    """A line with a spring and a damper is a tendon between two sites."""
+    if loop.limits[0] != Limits():
+        notes.add("limits of lines, left out", loop.name)
+    ends = _sites(bodies, loop)
+    values = {"stiffness": loop.stiffness, "damping": loop.damping, "frictionloss": loop.friction, "springlength": loop.rest}
+    given = {name: numbers(value) for name, value in values.items()}  # type: ignore[arg-type]
+    tendon = SubElement(_section(model, "tendon"), "spatial", given, name=loop.name)
+    for end in ends:
+        SubElement(tendon, "site", site=end)
+
+
+#: By the kind of a loop, what adds it: (model, bodies by name, loop, half the distance of points on an axis [m], notes).
+_WRITERS: dict[str, Callable[[Element, Mapping[str, Element], Loop, float, Notes], None]] = {
+    "spherical": _ball, "fixed": _weld, "revolute": _hinge, "line": _spring,
+}  # fmt: skip
+
+
+def _sites(bodies: Mapping[str, Element], loop: Loop, suffix: str = "", shift: Transform | None = None) -> tuple[str, str]:
+    """The names of the sites at the two ends, moved by `shift` in the loop's frames."""
+    names = (f"{loop.name}{suffix}.a", f"{loop.name}{suffix}.b")
+    for name, body, at in zip(names, (loop.body_a, loop.body_b), (loop.pose_a, loop.pose_b), strict=True):
+        there = at if shift is None else at @ shift
+        SubElement(bodies[body], "site", name=name, pos=xyz(there), quat=numbers(quaternion(there)))
+    return names
+
+
+def _section(model: Element, tag: str) -> Element:
+    found = model.find(tag)
+    return SubElement(model, tag) if found is None else found
+
 
 #: MuJoCo refuses moving bodies with less mass [kg] or principal moments [kg·m²]; its own bound is 1e-15.
 _LEAST = 1e-14

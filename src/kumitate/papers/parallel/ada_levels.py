@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dynamics.ada import constraint_law
-from ...dynamics.assembly.bodies import Bodies
+from ...dynamics.assembly.accelerations import Step, closed_bodies
+from ...dynamics.assembly.connection import Bodies, JointConnection
 from ...dynamics.assembly.initial import unheld_motion
-from ...dynamics.assembly.joint_connection import JointConnection
-from ...dynamics.assembly.recursion import Step, closed_bodies
 from ...dynamics.motion import link_motion
 from ...model import Link
 from ...scalar import Scalar

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...compile import Kernel
-from ...dynamics.assembly.central_tree import prepared
-from ...dynamics.assembly.connection import heavy_freedoms
-from ...dynamics.assembly.connectivity import WORLD
+from ...dynamics.assembly.connection import WORLD, heavy_freedoms
+from ...dynamics.assembly.initial import prepared
 from ...model import Mechanism
 from ...scalar.structure import Family, structure_of
 from .batches import GatheredRows, KernelBatch, Round

@@ -6,11 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...dynamics.assembly.bodies import Bodies
-from ...dynamics.assembly.central_tree import Prepared
-from ...dynamics.assembly.connectivity import WORLD
-from ...dynamics.assembly.initial import central_inertia, joint_of
-from ...dynamics.assembly.joint_connection import JointConnection
+from ...dynamics.assembly.connection import WORLD, Bodies, JointConnection
+from ...dynamics.assembly.initial import Prepared, central_inertia, joint_of
 from ...dynamics.motion import falling
 from ...model import Link
 from ...scalar import Program, Scalar, flatten, trace

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...model import JointKind, Mechanism
-from ...model.edits.carried_loops import with_loops_in_tree
+from ...model.edits.recut import with_loops_in_tree
 from ..stepping.reading import loops_at
 
 __all__ = ["with_followed_loops"]

@@ -13,7 +13,7 @@ from ...compile import Kernel
 from ...dynamics import Acting, Wrenches, chord_closings, loop_wrenches
 from ...errors import KumitateError, warn
 from ...model import Closing, Closure, Coupling, JointKind, Mechanism
-from ...model.edits.carried_loops import closed_by
+from ...model.edits.recut import closed_by
 from ...scalar import trace
 from ...spatial import Motion
 from .acted import acted

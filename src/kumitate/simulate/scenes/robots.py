@@ -18,11 +18,10 @@ from ...contact.scenes.building import rows_of, with_efforts
 from ...contact.scenes.parts import RobotPart
 from ...contact.scenes.scene import Scene
 from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
-from ...dynamics.loops.jacobian import loop_jacobian
-from ...dynamics.settling.advances import advances
+from ...dynamics.loops.constraints import loop_jacobian
 from ...dynamics.settling.drives import DriveForce, drive_forces
 from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
-from ...dynamics.settling.stops import Stop, stops_at
+from ...dynamics.settling.stops import Stop, advances, stops_at
 from ...model import Bound, Command, Mechanism, PerLink, Tree, bounds_of, freedoms
 from ...model.mechanism import digest
 from ...procedure import LocatedProgram

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...analysis import joint_accelerations, joint_motion
-from ...dynamics.settling.drive_states import state_rates
-from ...dynamics.settling.drives import DriveForce, drive_forces, effort_along
+from ...dynamics.settling.drives import DriveForce, drive_forces, effort_along, state_rates
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import JointPush
 from ...model import Driven, freedoms

@@ -28,7 +28,7 @@ from ...dynamics import (
     projected,
     pulls,
 )  # fmt: skip
-from ...dynamics.wrenches import Applied, LinkForces
+from ...dynamics.acting import Applied, LinkForces
 from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
 from ...model import Mechanism, Tree, by_loop, check_resistance, freedoms

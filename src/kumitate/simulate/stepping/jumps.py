@@ -8,12 +8,10 @@ from typing import Any
 
 from ... import kinematics
 from ...analysis import joint_accelerations, joint_coordinates, joint_motion
-from ...dynamics.settling.advances import advances
-from ...dynamics.settling.drive_states import state_rates
-from ...dynamics.settling.drives import drive_forces, limited
+from ...dynamics.settling.drives import drive_forces, limited, state_rates
 from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.settled import settled
-from ...dynamics.settling.stops import STIFF, JointPush, Stop, moved_inertias, stops_at
+from ...dynamics.settling.stops import STIFF, JointPush, Stop, advances, moved_inertias, stops_at
 from ...model import Bound, Tree, freedoms, in_loops
 from ...scalar import Program, Scalar, call, maximum, minimum, select, trace, when
 from .driven import drive_power, moved_by

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....errors import ModelError, warn
 from ....model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
-from ....model.meshes.reduction import convex_hull
+from ....model.shapes.surfaces import convex_hull
 from ....model.shapes import Facets
 from ....spatial import Transform
 from ...sizes import check_size

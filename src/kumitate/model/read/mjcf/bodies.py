@@ -1,26 +1,113 @@
-"""The bodies and joints of MJCF.
+"""The actuators of MJCF as drives of joints.
+
+An actuator's force is g·ctrl + b₀ + b₁·l + b₂·l̇, where its length l is gear·q; at the joint it acts times its gear. That is the
+effort of an `EffortDrive` (b₁ = b₂ = 0), a `VelocityDrive` (b₁ = 0) or a `PositionDrive` (b₁ < 0).
+
+The bodies and joints of MJCF.
 
 A body of MJCF has any number of joints, each at its own place; here a joint carries one body whose frame is at the joint. So
 joints of one body are joined by massless bodies between them, and a body whose last joint is elsewhere is fixed to one.
+
+Pairs of bodies that never touch in an MJCF file: those of <exclude>, and those that contype and conaffinity keep apart.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from ....spatial import Transform
+from ...drives import Drive, EffortDrive, PositionDrive, VelocityDrive
 from ...elements import Body, Frame, Joint, Limits
 from ...joints import KINDS
 from ...mechanism import WORLD
-from ..inertia import usable_inertia
-from ..notes import Notes
+from ..repairs import usable_inertia
 from ..shapes import free_name
-from .actuators import joint_drives, reflected
+from ..xml import Notes
 from .compiled import CompiledModel, placed
 from .shapes import Shapes
+
+#: What has no drive here, by what it acts through.
+_THROUGH = {
+    "slidercrank": "cranks", "tendon": "tendons", "site": "sites", "body": "adhesion", "so3": "orientations",
+}  # fmt: skip
+
+
+def joint_drives(compiled: CompiledModel, notes: Notes) -> dict[int, Drive]:
+    """The drives of joints, by MuJoCo's numbers; with a remark on every actuator that has none, and why."""
+    model, found = compiled.model, dict[int, Drive]()
+    for at, name in enumerate(compiled.names("actuator")):
+        drive = _drive(compiled, at)
+        if isinstance(drive, str):
+            notes.add(f"actuators {drive}: not simulated", name, compiled.line("actuator", at))
+        elif int(model.actuator_trnid[at][0]) in found:
+            notes.add("actuators of joints that another one drives already: not simulated", name, compiled.line("actuator", at))
+        else:
+            found[int(model.actuator_trnid[at][0])] = drive
+            if model.actuator_forcelimited[at] and abs(model.actuator_forcerange[at].sum()) > 1e-12:
+                notes.add("forcerange that is not symmetric: its larger bound", name, compiled.line("actuator", at))
+    return found
+
+
+def reflected(compiled: CompiledModel, joint: int) -> tuple[float, float]:
+    """The damping and armature that actuators add to a joint: theirs times the square of the gear."""
+    model = compiled.model
+    acting = [at for at in range(model.nu) if _of_joint(compiled, at) and int(model.actuator_trnid[at][0]) == joint]
+    squares = [float(model.actuator_gear[at][0]) ** 2 for at in acting]
+    damping = sum(gear * float(model.actuator_damping[at]) for gear, at in zip(squares, acting, strict=True))
+    return damping, sum(gear * float(model.actuator_armature[at]) for gear, at in zip(squares, acting, strict=True))
+
+
+def _of_joint(compiled: CompiledModel, at: int) -> bool:
+    """Whether an actuator acts on a joint of one degree of freedom."""
+    model = compiled.model
+    through = compiled.enum("mjtTrn", model.actuator_trntype[at])
+    return through in ("joint", "jointinparent") and int(model.jnt_type[int(model.actuator_trnid[at][0])]) >= 2
+
+
+def _drive(compiled: CompiledModel, at: int) -> Drive | str:
+    """The drive that an actuator is, or what it is instead."""
+    model = compiled.model
+    if not _of_joint(compiled, at):
+        through = compiled.enum("mjtTrn", model.actuator_trntype[at])
+        return f"by {_THROUGH[through]}" if through in _THROUGH else "of ball and free joints"
+    kinds = [
+        compiled.enum(kind, getattr(model, f"actuator_{name}")[at])
+        for kind, name in (("mjtGain", "gaintype"), ("mjtBias", "biastype"), ("mjtDyn", "dyntype"))
+    ]
+    if "muscle" in kinds:
+        return "that are muscles"
+    if kinds[2] != "none":
+        return "with a state of their own"
+    if kinds[0] != "fixed" or kinds[1] not in ("none", "affine"):
+        return f"with gain {kinds[0]} and bias {kinds[1]}"
+    gear, gain = float(model.actuator_gear[at][0]), float(model.actuator_gainprm[at][0])
+    bias = model.actuator_biasprm[at][:3].tolist() if kinds[1] == "affine" else [0.0, 0.0, 0.0]
+    if gear == 0.0 or gain == 0.0:
+        return "whose gear or gain is zero"
+    kp, kd = -bias[1] * gear**2, -bias[2] * gear**2
+    if kp < 0.0 or kd < 0.0:
+        return "whose bias drives the joint"
+    limit = abs(gear) * _most(model, at, gain, bias)
+    options = {} if math.isinf(limit) else {"limit": limit}
+    if kp > 0.0:
+        return PositionDrive(kp=kp, kd=kd, **options)
+    return VelocityDrive(kd=kd, **options) if kd > 0.0 else EffortDrive(**options)
+
+
+def _most(model: Any, at: int, gain: float, bias: list[float]) -> float:
+    """The largest force of an actuator: by its forcerange, and, where ctrl alone makes the force, by its ctrlrange."""
+    most = math.inf
+    if model.actuator_forcelimited[at]:
+        most = float(abs(model.actuator_forcerange[at]).max())
+    if not any(bias) and model.actuator_ctrllimited[at]:
+        most = min(most, abs(gain) * float(abs(model.actuator_ctrlrange[at]).max()))
+    return most
+
 
 #: Our kinds by MuJoCo's types of joints.
 _KINDS = {"free": "floating", "ball": "spherical", "slide": "prismatic", "hinge": "revolute"}
@@ -186,3 +273,42 @@ def _backward(kind: str, axis: np.ndarray, ref: float) -> Transform:
         return placed(-ref * axis, _UPRIGHT)
     half = -0.5 * ref
     return placed(_ORIGIN, (np.cos(half), *(np.sin(half) * axis)))
+
+
+def kept_apart(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
+    """The pairs of bodies that never touch; those of masks only where no joints connect them, as others touch on request."""
+    yield from _excluded(compiled, tree, notes)
+    names = tree.body_names
+    for one, two in _masked(compiled):
+        yield names[one], names[two]
+
+
+def _excluded(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
+    """The pairs of bodies of <exclude>; a signature is the numbers of both, of 16 bits each."""
+    for at, signature in enumerate(compiled.model.exclude_signature.tolist()):
+        one, two = tree.body_names[signature >> 16], tree.body_names[signature & 0xFFFF]
+        if WORLD in (one, two):
+            notes.add("<exclude> of the world: not used", compiled.names("exclude")[at], compiled.line("exclude", at))
+        else:
+            yield one, two
+
+
+def _masked(compiled: CompiledModel) -> Iterator[tuple[int, int]]:
+    """The pairs of bodies, none of whose geoms may touch: where contype and conaffinity have no bit in common, either way.
+
+    Geoms that nothing may touch are only drawn, and pairs of <pair> touch whatever their masks.
+    """
+    model = compiled.model
+    kinds, masks, owner = model.geom_contype, model.geom_conaffinity, model.geom_bodyid
+    touching = np.flatnonzero((kinds != 0) | (masks != 0))
+    near = (kinds[touching, None] & masks[None, touching]) != 0
+    near |= near.T
+    if near.all():
+        return
+    bodies = np.unique(owner[touching])
+    of = {int(body): np.flatnonzero(owner[touching] == body) for body in bodies if model.body_weldid[body] != 0}
+    paired = {frozenset((int(owner[a]), int(owner[b]))) for a, b in zip(model.pair_geom1, model.pair_geom2, strict=True)}
+    for one, two in combinations(of, 2):
+        joined = model.body_rootid[one] == model.body_rootid[two]
+        if not joined and not near[np.ix_(of[one], of[two])].any() and frozenset((one, two)) not in paired:
+            yield one, two

@@ -16,8 +16,8 @@ from ...elements import Coupling, Joint, Loop
 from ...joints import KINDS
 from ...mechanism import first_circle
 from ...tree.tree import alignment
-from ..notes import Notes
 from ..shapes import free_name
+from ..xml import Notes
 from .bodies import BodyTree
 from .compiled import CompiledModel, placed
 

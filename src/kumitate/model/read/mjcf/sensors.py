@@ -9,7 +9,7 @@ import numpy as np
 
 from ....spatial import Transform
 from ...sensors import Sensor
-from ..notes import Notes
+from ..xml import Notes
 from .bodies import BodyTree
 from .compiled import CompiledModel, compiled_file, placed
 from .shapes import SHAPES, touches

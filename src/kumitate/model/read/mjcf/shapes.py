@@ -11,7 +11,7 @@ import numpy as np
 
 from ....spatial import Transform
 from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Shape, Sphere
-from ..notes import Notes
+from ..xml import Notes
 from .compiled import CompiledModel, placed
 
 #: By MuJoCo's type of geom: the shape of its size, which has half lengths.

@@ -1,0 +1,217 @@
+"""A point of a body or frame at a place in the world.
+
+A body or frame turned as wanted.
+
+A body or frame at a pose in the world.
+
+An axis of a body or frame pointed at a point in the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model import Tree
+from ..scalar import Scalar
+from ..spatial import DenseRotation, Matrix3, Vector3, quaternion_log, quaternion_of
+from .contract import Goal, Posture, checked_place, checked_target
+
+
+@dataclass(frozen=True, eq=False)
+class PositionGoal(Goal):
+    """The origin of a body or frame is at a point.
+
+    Attributes:
+        place: name of the body or frame.
+        point: in the world (..., 3) [m].
+    """
+
+    place: str
+    point: Any
+
+    @property
+    def key(self) -> Hashable:
+        return "position", self.place, self.weight
+
+    def size(self, tree: Tree) -> int:
+        return 3
+
+    def target(self, tree: Tree) -> np.ndarray:
+        checked_place(tree, self.place)
+        return checked_target(f"the position of {self.place!r}", self.point, (3,))
+
+    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
+        return [wanted - is_at for wanted, is_at in zip(target, posture.pose(self.place).translation, strict=True)]
+
+    def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
+        return posture.jacobian(self.place)[3:]
+
+    def scales(self, tree: Tree) -> list[float]:
+        return [1.0] * 3
+
+    def reached(self, posture: Posture) -> list[Scalar]:
+        return list(posture.pose(self.place).translation)
+
+
+#: By how much R Rᵀ may differ from 1.
+_ROUNDING = 1e-6
+#: Of entries of rotations where starts are compared: an angle, found more easily than a place, counts by 0.6 m/rad.
+TURNED = 0.45
+
+
+@dataclass(frozen=True, eq=False)
+class OrientationGoal(Goal):
+    """The axes of a body or frame have a direction.
+
+    Attributes:
+        place: name of the body or frame.
+        rotation: R_WB (..., 3, 3), its axes in the world as columns.
+    """
+
+    place: str
+    rotation: Any
+
+    @property
+    def key(self) -> Hashable:
+        return "orientation", self.place, self.weight
+
+    def size(self, tree: Tree) -> int:
+        return 9
+
+    def target(self, tree: Tree) -> np.ndarray:
+        checked_place(tree, self.place)
+        return checked_rotation(self.place, checked_target(f"the orientation of {self.place!r}", self.rotation, (3, 3)))
+
+    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
+        return turn_missing(posture, self.place, target)
+
+    def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
+        return posture.jacobian(self.place)[:3]
+
+    def scales(self, tree: Tree) -> list[float]:
+        return [TURNED] * 9
+
+    def reached(self, posture: Posture) -> list[Scalar]:
+        return rotation_entries(posture, self.place)
+
+
+def rotation_entries(posture: Posture, place: str) -> list[Scalar]:
+    """R_WB (9) of a place, row by row."""
+    return [x for row in posture.pose(place).rotation.matrix().rows for x in row]
+
+
+def turn_missing(posture: Posture, place: str, wanted: Sequence[Scalar]) -> list[Scalar]:
+    """The rotation vector [rad], in the world, that takes a place to the rotation with these nine entries, row by row."""
+    R = Matrix3.of([wanted[:3], wanted[3:6], wanted[6:9]])
+    away = DenseRotation(R @ posture.pose(place).rotation.matrix().T)
+    return list(quaternion_log(quaternion_of(away)))
+
+
+def checked_rotation(place: str, entries: np.ndarray) -> np.ndarray:
+    """The entries (..., 9) of rotations.
+
+    Raises:
+        InputError: if R Rᵀ is not 1, or R mirrors.
+    """
+    x, y, z = R = np.ascontiguousarray(entries.reshape(-1, 9).T).reshape(3, 3, -1)  # side by side: faster than one by one
+    off = float(np.abs(np.einsum("ikn,jkn->ijn", R, R) - np.eye(3)[:, :, None]).max(initial=0.0))
+    volume = sum(x[i] * (y[i - 2] * z[i - 1] - y[i - 1] * z[i - 2]) for i in range(3))
+    if not (off <= _ROUNDING and (volume > 0.0).all()):
+        raise InputError(
+            f"the target of {place!r} is not turned by a rotation: R Rᵀ differs from 1 by {off:.2g}, or R mirrors. Give "
+            "orthonormal columns, the axes of the body in the world, right-handed"
+        )
+    return entries
+
+
+@dataclass(frozen=True, eq=False)
+class PoseGoal(Goal):
+    """A body or frame is at a pose.
+
+    Attributes:
+        place: name of the body or frame.
+        pose: X_WB (..., 4, 4): [R p; 0 1], as `Robot.pose` returns it, p in m; or as `kumitate.pose` makes it.
+    """
+
+    place: str
+    pose: Any
+
+    @property
+    def key(self) -> Hashable:
+        return "pose", self.place, self.weight
+
+    def size(self, tree: Tree) -> int:
+        return 12
+
+    def target(self, tree: Tree) -> np.ndarray:
+        checked_place(tree, self.place)
+        given = checked_target(f"the pose of {self.place!r}", self.pose, (4, 4))
+        X = given.reshape(*given.shape[:-1], 4, 4)
+        R = checked_rotation(self.place, X[..., :3, :3].reshape(*X.shape[:-2], 9))
+        return np.concatenate([R, X[..., :3, 3]], axis=-1)
+
+    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
+        shift = [wanted - is_at for wanted, is_at in zip(target[9:12], posture.pose(self.place).translation, strict=True)]
+        return [*turn_missing(posture, self.place, target[:9]), *shift]
+
+    def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
+        return posture.jacobian(self.place)
+
+    def scales(self, tree: Tree) -> list[float]:
+        return [TURNED] * 9 + [1.0] * 3
+
+    def reached(self, posture: Posture) -> list[Scalar]:
+        return [*rotation_entries(posture, self.place), *posture.pose(self.place).translation]
+
+
+@dataclass(frozen=True, eq=False)
+class LookAtGoal(Goal):
+    """An axis through the origin of a body or frame points at a point.
+
+    Attributes:
+        place: name of the body or frame.
+        point: in the world (..., 3) [m].
+        axis: in the axes of the place (3); x by default.
+    """
+
+    place: str
+    point: Any
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+
+    @property
+    def key(self) -> Hashable:
+        return "look_at", self.place, tuple(float(x) for x in self.axis), self.weight
+
+    def size(self, tree: Tree) -> int:
+        return 3
+
+    def target(self, tree: Tree) -> np.ndarray:
+        checked_place(tree, self.place)
+        if np.shape(self.axis) != (3,) or not np.linalg.norm(self.axis) > 0.0:
+            raise InputError(f"the axis of {self.place!r} that looks is {self.axis!r}; give three components, not all zero")
+        return checked_target(f"what {self.place!r} looks at", self.point, (3,))
+
+    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
+        axis, towards, _ = self._directions(posture, target)
+        return list(towards - axis)
+
+    def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Of a − d, with a the axis, ȧ = ω × a, and d the direction to the point, ḋ = −(1 − d dᵀ) v / distance."""
+        axis, towards, distance = self._directions(posture, target)
+        columns = []
+        for k in range(posture.tree.nv):
+            column = [row[k] for row in posture.jacobian(self.place)]
+            omega, v = Vector3.of(column[:3]), Vector3.of(column[3:])
+            columns.append(omega.cross(axis) + (v - towards * towards.dot(v)) * (1.0 / distance))
+        return [[column[i] for column in columns] for i in range(3)]
+
+    def _directions(self, posture: Posture, target: Sequence[Scalar]) -> tuple[Vector3, Vector3, Scalar]:
+        pose, own = posture.pose(self.place), np.array(self.axis, dtype=float)
+        away = Vector3.of(list(target)) - pose.translation
+        distance = away.norm()
+        return pose.rotation.rotate(Vector3(*(own / np.linalg.norm(own)).tolist())), away * (1.0 / distance), distance

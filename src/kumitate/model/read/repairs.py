@@ -1,0 +1,220 @@
+"""Values in files that cannot be taken as they are: inertias that no body has, rounded angles, joints without inertia, cycles.
+
+A body's second moments of mass Σ = ∫ r rᵀ dm about its center of mass are positive semidefinite, and its inertia is
+I = tr(Σ) 1 − Σ. This is equivalent to: the principal values are not negative, and none exceeds the sum of the other two.
+
+Files write π/2 as 1.57079632679. Its cosine is 5·10⁻¹², not zero, and every product with it is computed: a ninth of the
+operations of a quadruped. What is a quarter turn up to its last digits is read as one; results change by as much as the angles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from ..elements import Body, Joint
+from ..mechanism import first_circle
+from .xml import Element, Notes
+
+NEGATIVE = "with a large negative principal value"
+
+BROKEN_TRIANGLE = (
+    "inertias that no rigid body has (the largest principal value is more than the sum of the others), used as given; "
+    "recompute them from the shapes, check their units and axes, or read the file with fix_inertia (--fix-inertia)"
+)
+
+#: The tolerance of a + b ≥ c for principal values, which files contain rounded.
+_TRIANGLE_TOLERANCE = 1e-3
+#: Negative principal values down to this fraction of the largest one count as rounding; a body below this mass [kg] is a
+#: placeholder, whose inertia was not computed.
+_NEGLIGIBLE = 1e-3
+_PLACEHOLDER = 1e-3
+#: Negative values down to this fraction of the largest entry are rounding of this reader.
+_EXACT = 1e-9
+#: Below this times the mass [m²], numbers are rounding errors of the program that wrote the file, not inertias.
+_NO_INERTIA = 1e-16
+
+
+def nearest_inertia(inertia: np.ndarray) -> np.ndarray:
+    """The nearest physically possible inertia (3, 3), by the second moments of mass; unchanged if it is possible.
+
+    >>> nearest_inertia(np.diag([1.0, 1.0, 4.0])).diagonal().tolist()
+    [2.0, 2.0, 4.0]
+    """
+    moments = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    clipped = _clipped(moments)
+    return np.trace(clipped) * np.eye(3) - clipped
+
+
+def usable_inertia(
+    inertia: np.ndarray, mass: float, link: str, notes: Notes, *, line: int | None = None, fix: bool = False
+) -> np.ndarray:
+    """The inertia (3, 3) to use; remarks on it are added to `notes`.
+
+    Args:
+        inertia: symmetric, about the center of mass [kg·m²]; mass: [kg].
+        link: its link; notes: takes the remarks; line: its line in the file.
+        fix: whether impossible inertias are replaced by the nearest possible ones. Those with a negative principal value
+            that is neither small nor a placeholder's are always replaced; without `fix` this is a fault, with which the
+            mechanism has poses but no dynamics.
+    """
+    size = float(np.abs(inertia).max())
+    if 0.0 < size < _NO_INERTIA * mass:
+        notes.add(f"inertias below {_NO_INERTIA:g} m² times the mass, read as zero", link, line)
+        return np.zeros((3, 3))
+    values = np.linalg.eigvalsh(inertia)
+    least, middle, most = values
+    negative = least < -_EXACT * size
+    broken = most > (least + middle) * (1.0 + _TRIANGLE_TOLERANCE)
+    if not (negative or broken):
+        return inertia
+    if fix:
+        nearest = nearest_inertia(inertia)
+        notes.add(
+            "inertias that no rigid body has, replaced by the nearest that one can have; principal values in kg·m²",
+            f"{link!r} {_listed(values)} → {_listed(np.linalg.eigvalsh(nearest))}",
+            line,
+        )
+        return nearest
+    if not negative:
+        notes.add(BROKEN_TRIANGLE, link, line)
+        return inertia
+    if -least < _NEGLIGIBLE * most or mass < _PLACEHOLDER:
+        notes.add(
+            "inertias with a small negative principal value, which is read as zero; correct them, or read the file with "
+            "fix_inertia (--fix-inertia)",
+            f"{link!r} {_listed(values)} kg·m²",
+            line,
+        )
+        return _clipped(inertia)
+    notes.add(
+        f"inertias {NEGATIVE}, which no body has: poses can be computed, what needs the inertias is refused; correct them, or "
+        "read the file with fix_inertia (--fix-inertia)",
+        f"{link!r} {_listed(values)} kg·m²",
+        line,
+    )
+    notes.fault(
+        f"link {link!r}: the inertia has the principal values {_listed(values)} kg·m²; the negative principal value "
+        f"{least:.6g} is physically impossible. Check signs and the axes that the numbers are given in, or read the file with "
+        "fix_inertia=True (--fix-inertia) to use the nearest possible inertia",
+        line,
+    )
+    return nearest_inertia(inertia)
+
+
+def _clipped(matrix: np.ndarray) -> np.ndarray:
+    """The symmetric matrix with its negative eigenvalues set to zero."""
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] >= 0.0:
+        return matrix
+    clipped = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return 0.5 * (clipped + clipped.T)
+
+
+def _listed(values: np.ndarray) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
+
+
+#: How far from a whole number of quarter turns an angle may be to be read as one [rad].
+NEAR = 1e-10
+#: Changes as small as the rounding of a float64 are not mentioned.
+_ROUNDING = 1e-15
+_REMARK = f"angles within {NEAR:g} rad of a quarter turn, read as exactly that (keep_angles=True keeps them as written)"
+
+
+def exact_quarter_turn(angle: float) -> float:
+    """An angle [rad]; the nearest whole number of quarter turns, if it is that near.
+
+    >>> exact_quarter_turn(1.57079632679) == math.pi / 2.0, exact_quarter_turn(1.5708)
+    (True, 1.5708)
+    """
+    turns = math.pi / 2.0 * round(angle / (math.pi / 2.0)) if math.isfinite(angle) else angle
+    return turns if abs(angle - turns) <= NEAR else angle
+
+
+def read_quarter_turns(root: Element, notes: Notes) -> None:
+    """Makes angles exact in all elements of a file: in attributes `rpy`, and in the texts of <pose> that are in radians.
+
+    What is not three angles stays as it is, for the reader to refuse.
+    """
+    waiting = [(root, "")]
+    while waiting:
+        element, owner = waiting.pop()
+        name = element.attributes.get("name") or owner
+        before, after = element.attributes.get("rpy", ""), None
+        if before:
+            after = element.attributes["rpy"] = _exact(before)
+        elif element.tag == "pose" and element.attributes.get("degrees", "false") in ("false", "0"):
+            before = element.raw_text
+            if element.attributes.get("rotation_format", "euler_rpy") == "euler_rpy":
+                after = element.raw_text = _exact(before, behind=3)
+        if after not in (None, before) and _largest_change(before, after) > _ROUNDING:
+            notes.add(_REMARK, name, element.line)
+        waiting.extend((part, name) for part in reversed(element.children))
+
+
+def _exact(text: str, *, behind: int = 0) -> str:
+    """The numbers of a text, those after the first `behind` being three angles; the text itself if nothing changes."""
+    words = text.split()
+    try:
+        angles = [float(word) for word in words[behind:]]
+    except ValueError:
+        return text
+    exact = [exact_quarter_turn(angle) for angle in angles]
+    if len(words) != behind + 3 or exact == angles:
+        return text
+    return " ".join([*words[:behind], *map(repr, exact)])
+
+
+def _largest_change(before: str, after: str) -> float:
+    return max(abs(float(a) - float(b)) for a, b in zip(before.split(), after.split(), strict=True))
+
+
+WEIGHTLESS = (
+    "joints that move only bodies without mass and inertia: poses and velocities can be computed, accelerations are not "
+    "determined; give the links a mass, or make these joints fixed"
+)
+
+
+def note_weightless(bodies: Iterable[Body], joints: Iterable[Joint], lines: Mapping[str, int], notes: Notes) -> None:
+    """Adds a remark on joints of the tree beyond which nothing has mass, inertia or armature; `lines`: theirs, by name."""
+    carrier = {joint.child: joint for joint in joints}
+    resisting: set[str] = set()
+    for body in bodies:
+        name = body.name
+        if not (body.mass or np.any(body.inertia)):
+            continue
+        while name in carrier and name not in resisting:  # so are all its ancestors
+            resisting.add(name)
+            name = carrier[name].parent
+    for joint in carrier.values():
+        if joint.kind.nv and joint.child not in resisting and not all(joint.armature):  # type: ignore[arg-type]
+            notes.add(WEIGHTLESS, joint.name, lines.get(joint.name))
+
+
+MISSING_LEADER = "<mimic> of joints that the file does not have; these joints move independently"
+
+
+def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) -> None:
+    """Refuses joints that follow themselves, directly or through others.
+
+    Args:
+        followed: by joint, the one that it follows; joints: the elements, by name.
+
+    Raises:
+        ModelError: at one of the joints of a cycle, naming all of them.
+    """
+    circle = first_circle(followed)
+    if circle:
+        raise joints[circle[0]].error(
+            f"joint {circle[0]!r} mimics itself ({' → '.join([*circle, circle[0]])}); let one of these joints move by itself"
+        )
+
+
+def missing_leader(name: str, leader: str, joints: Sequence[str], notes: Notes) -> str:
+    """The remark on a joint that follows a missing one; the first few with the joint that may be meant."""
+    near = get_close_matches(leader, joints, 1) if notes.shows(MISSING_LEADER) else []
+    return f"{name!r} of {leader!r}" + (f", not {near[0]!r}?," if near else "")
