@@ -9,7 +9,6 @@ from typing import Any
 
 from .errors import InputError
 from .model import Mechanism
-from .model.samples import SAMPLES, sample
 from .model.values import shown
 from .robot import Robot
 
@@ -59,6 +58,8 @@ def _loaded(
         return source, None
     if not isinstance(source, str | Path):
         raise InputError(f"{shown(source)} cannot be loaded; give the path of a file, a name, or a kumitate.Mechanism")
+    from .model.samples import SAMPLES, sample  # loaded only by name
+
     if str(source) in SAMPLES:
         if options["floating_base"]:
             raise InputError(f"floating_base is for robot files; the sample {source!r} says itself how it is held")
@@ -87,4 +88,6 @@ def samples() -> list[str]:
     >>> "pa10" in samples()
     True
     """
+    from .model.samples import SAMPLES  # as above
+
     return list(SAMPLES)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Wrenches
-from ..dynamics.derivatives import loop_derivatives
 from ..errors import InputError
 from ..kinematics import jacobian
 from ..model import Mechanism, check_freedom, check_resistance
@@ -245,6 +244,8 @@ def _accelerations(
     efforts = given[:n] if driven else np.zeros(n)
     acting = given[n if driven else 0 :].reshape(-1, 6).tolist()
     pushed = Wrenches(tree, dict(zip(wrenches, acting, strict=True))) if wrenches else None
+    from ..dynamics.derivatives import loop_derivatives  # loaded only to linearize
+
     found = loop_derivatives(
         tree, q.tolist(), v.tolist(), (tau + efforts).tolist(), gravity=mechanism.gravity, wrenches=pushed
     )  # fmt: skip

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import dynamics, kinematics
-from ..dynamics.assembly.order import Order
 from ..errors import InputError
 from ..model import Mechanism, Tree, check_inertias, check_resistance
-from ..model.tree.subchains import Partition
 from ..scalar import table
 from ..spatial import Force
 from .inputs import Traceable, acting, applied, choose, limbed, loop_inputs, state_inputs, wrench_inputs
+
+if TYPE_CHECKING:
+    from ..dynamics.assembly.order import Order
+    from ..model.tree.subchains import Partition
 
 #: Methods for the inertia matrix, by name; `kumitate.papers` adds others.
 MASS_MATRIX: dict[str, Callable[..., Any]] = {
