@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Collection, Iterable
+from itertools import islice
 from typing import Any
 
 __all__ = [
@@ -64,6 +66,23 @@ def warn(message: str, kind: type[Warning] = KumitateWarning) -> None:
     seen = frame.f_globals.setdefault("__warningregistry__", {})
     module = frame.f_globals.get("__name__", "__main__")
     warnings.warn_explicit(message, kind, frame.f_code.co_filename, frame.f_lineno, module, seen)
+
+
+def did_you_mean(name: Any, known: Iterable[str], otherwise: str = "", *, lead: str = "") -> str:
+    """Suggests the known name that is closest to one that is not known, after a lead; `otherwise` where none is close.
+
+    >>> did_you_mean("hinje", ["hinge", "slide"], lead=", "), did_you_mean("x", ["hinge"], f"there are {first_of(['hinge'])}")
+    (", did you mean 'hinge'?", 'there are hinge')
+    """
+    from difflib import get_close_matches  # loaded only for a mistake
+
+    near = get_close_matches(str(name), list(known), 1)
+    return f"{lead}did you mean {near[0]!r}?" if near else otherwise
+
+
+def first_of(names: Collection[str]) -> str:
+    """The first names of a list that may be long, or "none"."""
+    return ", ".join([*islice(names, 8), *(["…"] if len(names) > 8 else [])]) or "none"
 
 
 def keep_result(error: BaseException, result: Any) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, did_you_mean
 from .model import Mechanism, Sensor
 from .options import takes_options_of
 from .programs import PROGRAMS, make_program
@@ -262,9 +261,8 @@ def _output(
     function, _, place = str(what).partition(":")
     known = [key for key in PROGRAMS if key not in _NEED_MORE]
     if function not in known:
-        close = get_close_matches(function, [*known, *SIGNALS], 1)
         raise InputError(
-            f"{mechanism.name}: there is no output {what!r}{f', did you mean {close[0]!r}?' if close else ''}; there are "
+            f"{mechanism.name}: there is no output {what!r}{did_you_mean(function, [*known, *SIGNALS], lead=', ')}; there are "
             f"{', '.join(SIGNALS)}, {', '.join(known)}"
         )
     options = {"place": place} if place else {}
@@ -272,10 +270,9 @@ def _output(
         wants = f"the name of a body or frame, {function}:NAME" if not place else "no name"
         raise InputError(f"{mechanism.name}: the output {what!r} needs {wants}")
     if place and place not in mechanism.tree.places:
-        close = get_close_matches(place, list(mechanism.tree.places), 1)
         raise InputError(
             f"{mechanism.name}: the output {what!r} is of {place!r}, which is not a body or frame"
-            f"{f'; did you mean {close[0]!r}?' if close else ''}"
+            f"{did_you_mean(place, mechanism.tree.places, lead='; ')}"
         )
     if parameters is None:
         return Output(name, (function, place), lambda: make_program(mechanism, function, **options))
@@ -287,9 +284,8 @@ def _check_options(name: str, options: Mapping[str, Any]) -> None:
     known = list(signature(simulation.MechanismSimulation).parameters)[1:]  # the first is the mechanism
     for option in options:
         if option not in known:
-            close = get_close_matches(option, known, 1)
             raise InputError(
-                f"{name}: a simulation has no option {option!r}{f'; did you mean {close[0]!r}?' if close else ''}; there are "
+                f"{name}: a simulation has no option {option!r}{did_you_mean(option, known, lead='; ')}; there are "
                 f"{', '.join(known)}"
             )
 

@@ -7,6 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate.compile import Kernel
+from kumitate.dynamics import Acting
 from kumitate.dynamics.derivatives import aba_derivatives, factors
 from kumitate.dynamics.derivatives.factors import column_groups, inverse_factors, solve_in_loops
 from kumitate.scalar import evaluate, trace
@@ -64,7 +65,7 @@ def test_derivatives_with_columns_in_loops(name, monkeypatch):
     straight = km.Robot(m).derivatives(*(x[0] for x in given))
 
     def page(q, v, tau):
-        return aba_derivatives(m.base_parameter_tree, q, v, tau, gravity=m.gravity)._asdict()
+        return aba_derivatives(m.base_parameter_tree, q, v, tau, Acting(m.gravity))._asdict()
 
     monkeypatch.setattr(factors, "_LONGEST", 0)
     program = trace(page, {"q": m.nq, "v": m.nv, "tau": m.nv}, "looped")

@@ -105,7 +105,7 @@ def test_forward_dynamics_against_automatic_derivatives(seed):
     m, tree = case.mechanism, case.mechanism.base_parameter_tree
     push = {m.bodies[-1].name: [0.3, -0.2, 0.5, 2.0, -1.0, 0.7]}
     acting = Acting(m.gravity, Wrenches(tree, push))
-    slopes = aba_derivatives(tree, case.q, case.v, case.tau, gravity=m.gravity, wrenches=acting.wrenches)
+    slopes = aba_derivatives(tree, case.q, case.v, case.tau, Acting(m.gravity, acting.wrenches))
 
     def page(q, v, tau):
         return aba(tree, q, v, tau, acting)

@@ -78,7 +78,7 @@ def test_against_automatic_derivatives(name):
     case = ring(name)
     m, tree, n = case.mechanism, case.mechanism.base_parameter_tree, case.mechanism.nv
     push = {m.bodies[-1].name: [0.3, -0.2, 0.5, 2.0, -1.0, 0.7]}
-    slopes = loop_derivatives(tree, case.q, case.v, case.tau, gravity=m.gravity, wrenches=Wrenches(tree, push))
+    slopes = loop_derivatives(tree, case.q, case.v, case.tau, Acting(m.gravity, Wrenches(tree, push)))
     both, still = directional(forward(case, push)), [0.0] * n
     Z, W, P = directions(case)
 
@@ -100,7 +100,7 @@ def test_in_fifty_digits(name, monkeypatch):
     tree = m.base_parameter_tree
     program = forward(case)
     moved = trace(lambda q, dq: integrate(tree, q, dq), {"q": m.nq, "dq": n}, "moved")
-    slopes = loop_derivatives(tree, case.q, case.v, case.tau, gravity=m.gravity)
+    slopes = loop_derivatives(tree, case.q, case.v, case.tau, Acting(m.gravity))
     Z, W, P = directions(case)
     monkeypatch.setattr(sys.modules["kumitate.scalar.evaluate"], "FLOAT", FIFTY_DIGITS)
     with mpmath.workdps(50):
@@ -126,7 +126,7 @@ def test_compiled_for_many_states(robot):
     tau = np.random.default_rng(3).normal(size=(3, robot.nv))
     found = robot.derivatives(np.tile(q, (3, 1)), v, tau)
     page = loop_derivatives(
-        robot.mechanism.base_parameter_tree, q.tolist(), v.tolist(), tau[1].tolist(), gravity=robot.mechanism.gravity
+        robot.mechanism.base_parameter_tree, q.tolist(), v.tolist(), tau[1].tolist(), Acting(robot.mechanism.gravity)
     )
     for ours, expected in zip(found, page, strict=True):
         close(ours[1], expected)

@@ -181,6 +181,35 @@ def test_refusals(text, parts):
         assert part in str(caught.value)
 
 
+def test_all_mistakes_of_a_file_are_told_at_once():
+    """Of every element, with its place; those of one element together, unless it cannot be made of its fields."""
+    text = json.dumps({
+        "kumitate": 1, "name": "m",
+        "bodies": [
+            {"name": "a", "mass": -1.0, "visuals": [{"shape": {"kind": "cone"}}, {"shape": {"kind": "sphere", "radius": -2.0}}]},
+            {"name": "b", "mass": -1.0},
+            {"name": "c", "weight": 1.0},
+        ],
+        "joints": [{"kind": "revolute", "parent": "world"}, {"name": "k", "kind": "revolt", "parent": "world", "child": "b"}],
+    })  # fmt: skip
+    with pytest.raises(ModelError) as error:
+        from_json(text, "m.json")
+    told = [str(error.value), *error.value.others]
+    places = (
+        "bodies[0].visuals[0].shape",
+        "bodies[0].visuals[1].shape",
+        "bodies[1]",
+        "bodies[2]",
+        "joints[0]",
+        "joints[0]",
+        "joints[1]",
+    )
+    words = ("cone", "radius", "mass", "'weight'", "'name'", "'child'", "'revolt'")
+    for message, place, word in zip(told, places, words, strict=True):
+        assert message.startswith(f"m.json: mechanism.{place}: ")
+        assert word in message
+
+
 def test_a_kind_that_no_reader_knows_is_refused():
     class Screw(Revolute):
         name = "screw"

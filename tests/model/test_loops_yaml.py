@@ -137,3 +137,17 @@ def test_faults_are_named(files, text, message):
     files.write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match=message):
         km.load(files)
+
+
+def test_all_faults_are_named_at_once(files):
+    """Those of the text's form first, and of what it names once the form is right."""
+    files.write_text("closed_loop: 7\nname_mot: [1, 2]\n", encoding="utf-8")
+    with pytest.raises(ModelError, match="closed_loop is 7") as error:
+        km.load(files)
+    assert [message.partition(": ")[2][:11] for message in error.value.others] == ["name_mot[0]", "name_mot[1]"]
+    wrong = LOOPS.replace("left_tip", "left_tap") + 'joint_name: ["left_knee"]\njoint_type: ["UJOINT_XX"]\n'
+    files.write_text(wrong, encoding="utf-8")
+    with pytest.raises(ModelError, match="UJOINT_XX") as error:
+        km.load(files)
+    (other,) = error.value.others
+    assert "'left_tap'" in other

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kumitate.analysis import LoopEquations, closed_directions
+from kumitate.dynamics import Acting
 from kumitate.dynamics.derivatives import loop_derivatives
 from kumitate.model import Mechanism
 from kumitate.spatial import Transform
@@ -67,7 +68,7 @@ def differentiated(case: Case) -> tuple[np.ndarray, ...]:
 def test_a_ring_of_eight_hinges_welded_together(seed):
     (case, _), *_ = closed_cases(seed, random_ring(seed, ["revolute"] * 8 + ["fixed"], passive=False), ["h8"])
     m = case.mechanism
-    ours = loop_derivatives(m.base_parameter_tree, case.q, case.v, case.tau, gravity=m.gravity)
+    ours = loop_derivatives(m.base_parameter_tree, case.q, case.v, case.tau, Acting(m.gravity))
     ours, other = [np.array(part, dtype=float) for part in ours], differentiated(case)
     Z, W, P = closed_directions(LoopEquations(m), np.array(case.q), np.array(case.v))
     assert Z.shape[1] == 2

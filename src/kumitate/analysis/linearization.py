@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import Wrenches
+from ..dynamics import Acting, Wrenches
 from ..errors import InputError
 from ..kinematics import jacobian
 from ..model import Mechanism, check_freedom, check_resistance
@@ -246,9 +246,7 @@ def _accelerations(
     pushed = Wrenches(tree, dict(zip(wrenches, acting, strict=True))) if wrenches else None
     from ..dynamics.derivatives import loop_derivatives  # loaded only to linearize
 
-    found = loop_derivatives(
-        tree, q.tolist(), v.tolist(), (tau + efforts).tolist(), gravity=mechanism.gravity, wrenches=pushed
-    )  # fmt: skip
+    found = loop_derivatives(tree, q.tolist(), v.tolist(), (tau + efforts).tolist(), Acting(mechanism.gravity, pushed))
     a, a_q, a_v, a_tau = (np.array(part, dtype=float) for part in found)
     forces = [np.eye(n)] * driven + [np.array(jacobian(tree, q.tolist(), tree.places[name])).T for name in wrenches]
     reached = a_tau @ np.hstack([np.zeros((n, 0)), *forces])  # v̇ per unit of each value of the laws

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -39,9 +38,8 @@ def with_values(text: str, option: str, names: Sequence[str], start: Sequence[fl
         if not equals:
             raise InputError(f'{option}: {item!r} is not of the form name=value; write "{names[0]}=0.5" or "{names[0]}=30deg"')
         if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"{option}: there is no component {name!r}; {hint}There are {', '.join(names)}")
+            hint = did_you_mean(name, names, ";", lead="; ")
+            raise InputError(f"{option}: there is no component {name!r}{hint} There are {', '.join(names)}")
         values[list(names).index(name)] = _number(option, item, number)
     return values
 

@@ -63,7 +63,9 @@ def hybrid(
         for handle, force in joint.pull(list(joint.drive)).items():
             if handle in ready.moved:
                 pushed[handle] = pushed[handle] + force
-    calls = [subchain_call(parted, part, q, v, tau, motions[links[part.root]].omega, pushed, acting.gravity) for part in parts]
+    calls = [
+        subchain_call(parted, part, (q, v, tau), motions[links[part.root]].omega, pushed, acting.gravity) for part in parts
+    ]
     equations: list[JointSpace] = call_grouped(calls, name="subchain", at_least=share_from)
     bodies = side_by_side(parts, equations, acting.gravity)
     damping = {j: connections[j].holding.damping(tree) for j in parted.closers}

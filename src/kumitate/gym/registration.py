@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gymnasium.envs import registration
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from .task import Task
@@ -51,10 +50,7 @@ def named_task(task: Task | str, **options: Any) -> Task:
             raise InputError(f"{task.name}: {', '.join(options)} are options of a task that is made already; give them to it")
         return task
     if task not in TASKS:
-        close = get_close_matches(task, TASKS, 1)
-        raise InputError(
-            f"there is no task {task!r}{f', did you mean {close[0]!r}?' if close else ''}; there are {', '.join(TASKS)}"
-        )
+        raise InputError(f"there is no task {task!r}{did_you_mean(task, TASKS, lead=', ')}; there are {', '.join(TASKS)}")
     return _made(task, **options)
 
 

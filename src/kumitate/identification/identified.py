@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean, first_of
 from ..model import Mechanism
 from ..model.tree.base_parameters import SIZE
 from ..robot import Robot
@@ -150,8 +149,8 @@ class Identified:
 
     def __getitem__(self, name: str) -> float:
         if name not in self.values:
-            near = get_close_matches(name, self.names, 1)
-            raise InputError(f"identified: {name!r} was not to be found; did you mean {(near or self.names)[0]!r}?")
+            hint = did_you_mean(name, self.names, f"there are {first_of(self.names)}")
+            raise InputError(f"identified: {name!r} was not to be found; {hint}")
         return self.values[name]
 
     def predicted(self, part: int = 0) -> np.ndarray:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..model import Body, Joint, Mechanism
 from ..model.tree.base_parameters import SIZE, inertia_of, numbers_of
 
@@ -121,8 +120,7 @@ def _matching(name: str, pattern: str, usual: Sequence[str], known: Sequence[str
         return {pattern}
     found = {one for one in usual if fnmatchcase(one, pattern)}
     if not found and not ("*" in pattern and not usual):
-        near = get_close_matches(pattern, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(dict.fromkeys(known))}"
+        hint = did_you_mean(pattern, known, f"there are {', '.join(dict.fromkeys(known))}")
         raise InputError(f"identify: {name!r} names nothing that moves; {hint}")
     return found
 

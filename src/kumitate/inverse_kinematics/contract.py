@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..kinematics import jacobian, link_poses, place_pose
 from ..model import Place, Tree
 from ..scalar import Scalar
@@ -108,8 +107,7 @@ def checked_place(tree: Tree, place: str) -> Place:
         InputError: with the nearest name, if there is none of this name.
     """
     if place not in tree.places:
-        close = get_close_matches(str(place), tree.places, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(tree.places)}"
+        hint = did_you_mean(place, tree.places, f"there are {', '.join(tree.places)}")
         raise InputError(f"a goal is for {place!r}, which is not a body or frame; {hint}")
     return tree.places[place]
 

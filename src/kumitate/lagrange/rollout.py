@@ -86,7 +86,6 @@ def rolled_out(
     step: Kernel,
     energies: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
     start: tuple[np.ndarray, np.ndarray],
-    given: Sequence[np.ndarray],
     *,
     duration: float,
     width: float,
@@ -109,7 +108,7 @@ def rolled_out(
         return Trajectory(tuple(names), times[:end], q[:end], v[:end], kinetic, potential)
 
     for k in range(count):
-        step.into((q[k + 1], v[k + 1]), q[k], v[k], times[k : k + 1], h, *given)
+        step.into((q[k + 1], v[k + 1]), q[k], v[k], times[k : k + 1], h)
         if not (np.isfinite(q[k + 1]).all() and np.isfinite(v[k + 1]).all()):
             lost = [name for name, a, b in zip(names, q[k + 1], v[k + 1], strict=True) if not np.isfinite(a + b)]
             raise DivergenceError(

@@ -178,7 +178,7 @@ class System:
         energies = Kernel(expression_program(read, [self._kinetic, self._potential], "energies"))
         return rolled_out(
             self.name, self.names.names, advance,
-            lambda q, v, t: energies(q, v, *([t] if read.timed else [])), start, (), duration=duration, width=step,
+            lambda q, v, t: energies(q, v, *([t] if read.timed else [])), start, duration=duration, width=step,
         )  # fmt: skip
 
     # --- details ------------------------------------------------------------------------------------------------------

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, did_you_mean
 from ..spatial import Inertia, Symmetric3, Transform, Vector3
 from .drives import Drive
 from .joints import KINDS, Closure, JointKind
@@ -384,8 +383,7 @@ class NamedState:
         for key, count in (("q", "nq"), ("v", "nv")):
             for name, numbers in getattr(self, key):
                 if name not in joints:
-                    near = get_close_matches(name, joints, 1)
-                    remedy = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(joints) or 'none'}"
+                    remedy = did_you_mean(name, joints, f"there are {', '.join(joints) or 'none'}")
                     raise ModelError(f"{mechanism}: start {self.name!r} names the joint {name!r}, which is not there; {remedy}")
                 needed = getattr(joints[name].kind, count)
                 if len(numbers) != needed:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from math import inf
 from typing import NamedTuple, Protocol, TypeVar
 
-from ..errors import ModelError, UnknownNameError, warn
+from ..errors import ModelError, UnknownNameError, did_you_mean, warn
 from .drives.contract import Drive, drive_states
 from .elements import Body, Coupling, Frame, Joint, Loop, NamedState
 from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree
@@ -352,10 +351,7 @@ def _checked_pairs(mechanism: str, pairs: Iterable[Iterable[str]], bodies: Colle
 
 def nearest(name: str, known: Collection[str]) -> str:
     """Suggests the closest known name for an unknown one, or lists all."""
-    near = get_close_matches(name, known, 1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"there are {', '.join(sorted(known))}" if known else "there are none"
+    return did_you_mean(name, known, f"there are {', '.join(sorted(known)) or 'none'}")
 
 
 def _component_names(joints: Iterable[Joint | Loop], key: str) -> Iterator[str]:

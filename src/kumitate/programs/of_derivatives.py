@@ -20,7 +20,7 @@ def _forward_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     tree = m.base_parameter_tree
 
     def slopes(q: Any, v: Any, tau: Any, *values: Any) -> dict[str, Any]:
-        found = loop_derivatives(tree, q, v, tau, gravity=m.gravity, wrenches=applied(tree, wrenches, values))
+        found = loop_derivatives(tree, q, v, tau, Acting(m.gravity, applied(tree, wrenches, values)))
         return found._asdict()
 
     return slopes, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches)

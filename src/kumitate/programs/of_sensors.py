@@ -9,7 +9,6 @@ Poses, velocities and accelerations of frames in the world, by the outward pass 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from ..contact.pairs.rays import FAR, MET, met
 from ..dynamics import link_motions
 from ..dynamics.motion import acceleration, falling
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..kinematics import link_poses, link_twists, place_pose, place_twist
 from ..model import Body, Mechanism, Place, Sensor, outward
 from ..model.sensors import AT_JOINTS
@@ -129,8 +128,7 @@ def _of_joint(mechanism: Mechanism, sensor: Sensor, name: str) -> Program:
 
 
 def _unknown(mechanism: Mechanism, what: str, name: str, known: list[str]) -> InputError:
-    near = get_close_matches(name, known, 1)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
+    meant = did_you_mean(name, known, lead="; ")
     return InputError(f"{mechanism.name}: a sensor is at {name!r}, which is not a {what}{meant}")
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from ..errors import InputError, KumitateError
+from ..errors import InputError, KumitateError, did_you_mean
 from ..model.values import FINITE, Rule, checked_number, checked_whole, shown
 from .written import At, Written
 
@@ -79,7 +78,8 @@ class Section:
         self.values: Mapping[str, Any] = values
         for key in values:
             if known and key not in known:
-                mistakes.add((*at, key), f"there is no such key{_meant(key, known)}; there are {', '.join(known)}")
+                meant = did_you_mean(key, known, lead=", ")
+                mistakes.add((*at, key), f"there is no such key{meant}; there are {', '.join(known)}")
 
     def __contains__(self, key: str) -> bool:
         return self.values.get(key) is not None
@@ -118,7 +118,8 @@ class Section:
             if not isinstance(value, str) or not value:
                 raise InputError(f"{key} is {shown(value)}; write a text")
             if choices and value not in choices:
-                raise InputError(f"there is no {key} {value!r}{_meant(value, choices)}; there are {', '.join(choices)}")
+                meant = did_you_mean(value, choices, lead=", ")
+                raise InputError(f"there is no {key} {value!r}{meant}; there are {', '.join(choices)}")
             return value
 
         return self.take(key, checked, default)
@@ -143,8 +144,3 @@ def number_of(what: str, value: Any, rule: Rule = FINITE) -> float:
         except ValueError:
             raise InputError(f"scenario: {what} is {shown(value)}; write 0.5 (SI units) or 30deg") from None
     return checked_number("scenario", what, value, rule, error=InputError)
-
-
-def _meant(name: Any, known: Collection[str]) -> str:
-    near = get_close_matches(str(name), known, 1)
-    return f", did you mean {near[0]!r}?" if near else ""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..loading import load
 from ..model import Mechanism
 from ..model.samples import SAMPLES
@@ -124,8 +123,7 @@ def _law(section: Section, setup: Setup, folder: Path) -> ControlLaw:
                 gains[gain] = section.number(gain)
         return ControlLaw(f"{path}:{function}", gains, None, undriven, path, section.text("sha256") or file_hash(path))
     if name not in LAWS:
-        near = get_close_matches(name, LAWS, 1)
-        meant = f", did you mean {near[0]!r}?" if near else ""
+        meant = did_you_mean(name, LAWS, lead=", ")
         raise InputError(f"there is no law {name!r}{meant}; there are {', '.join(LAWS)}, and FILE.py:FUNCTION")
     kind = LAWS[name]
     Section(section.values, section.at, section.mistakes, ("law", "undriven", *kind.gains, *(["reference"] * kind.refers)))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..model.values import checked_numbers, shown
 from ..renamed import load_papers
 from .mistakes import Section
@@ -99,8 +98,7 @@ def _pair(given: Any, bodies: Collection[str]) -> tuple[str, str]:
         raise InputError(f"is {shown(given)}; write pairs of bodies, [one, other]")
     for name in given:
         if name not in bodies:
-            near = get_close_matches(str(name), bodies, 1)
-            meant = f", did you mean {near[0]!r}?" if near else ""
+            meant = did_you_mean(name, bodies, lead=", ")
             raise InputError(f"there is no body {shown(name)}{meant}; there are {', '.join(bodies)}")
     if given[0] == given[1]:
         raise InputError(f"is of {given[0]!r} against itself; write two different bodies")

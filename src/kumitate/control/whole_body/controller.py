@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from ...compile import Kernel
-from ...errors import DivergenceError, InputError
+from ...errors import DivergenceError, InputError, did_you_mean
 from ...inverse_kinematics import Goal, Posture
 from ...kinematics import neutral
 from ...model import Mechanism
@@ -172,6 +171,5 @@ def _check(mechanism: Mechanism, contacts: Sequence[StandingPoint]) -> None:
         raise InputError(f"{mechanism.name}: whole-body control is for trees; open its loops first (`kumitate.model.cut`)")
     for contact in contacts:
         if contact.body not in mechanism.tree.places:
-            close = get_close_matches(contact.body, mechanism.tree.places, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(mechanism.tree.places)}"
+            hint = did_you_mean(contact.body, mechanism.tree.places, f"there are {', '.join(mechanism.tree.places)}")
             raise InputError(f"{mechanism.name}: a contact point is on {contact.body!r}, which is not a body or frame; {hint}")

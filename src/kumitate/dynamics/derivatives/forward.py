@@ -7,11 +7,13 @@ Mansard, RSS 2018): forward dynamics itself is not differentiated.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from ...errors import InputError
 from ...model import Tree
 from ...scalar import Scalar
-from ..acting import Wrenches
+from ..acting import Acting, Wrenches
 from ..crba import crba
 from ..passive import passive_curve, resisting_inertia
 from ..rnea import rnea
@@ -41,15 +43,17 @@ def aba_derivatives(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
-    implicit_step: Scalar = 0.0,
+    acting: Acting,
 ) -> ForwardSlopes:
     """Forward dynamics of a tree with its derivatives; arguments as for `aba`. Wrenches keep their directions in the world.
 
-    `implicit_step`: as of `Acting`; `by_tau` is then the inverse of the inertia matrix with what damping and springs add to it.
+    In an implicit step `by_tau` is the inverse of the inertia matrix with what damping and springs add to it.
+
+    Raises:
+        InputError: if efforts in loops, drives that resist, prescribed joints or wrenches of another class act.
     """
+    gravity, implicit_step = acting.gravity, acting.implicit_step
+    wrenches = differentiable(replace(acting, implicit_step=0.0), "aba_derivatives")
     bias = rnea(tree, q, v, [0.0] * tree.nv, gravity=gravity, wrenches=wrenches)
     M, left = crba(tree, q), [t - h for t, h in zip(tau, bias, strict=True)]
     for link in tree.links:
@@ -68,3 +72,16 @@ def aba_derivatives(
     both = factors.solve_columns([[-entry for entry in (*q, *v)] for q, v in zip(slopes.by_q, slopes.by_v, strict=True)])
     by_q, by_v = ([row[start : start + tree.nv] for row in both] for start in (0, tree.nv))
     return ForwardSlopes(a, by_q, by_v, factors.dense())
+
+
+def differentiable(acting: Acting, purpose: str) -> Wrenches | None:
+    """The wrenches that act, if gravity and wrenches at places are all that acts.
+
+    Raises:
+        InputError: for anything else, of which there are no derivatives here.
+    """
+    acting.at_an_instant(purpose)
+    if acting.loop_tau or not isinstance(acting.wrenches, Wrenches | None):
+        what = "efforts in loops" if acting.loop_tau else f"wrenches of the class {type(acting.wrenches).__name__}"
+        raise InputError(f"{purpose}: {what} act, of which there are no derivatives here; leave them out, or give Wrenches")
+    return acting.wrenches

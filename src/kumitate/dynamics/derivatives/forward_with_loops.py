@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from ...model import Tree
 from ...scalar import Scalar, is_zero
 from ...spatial import dot
-from ..acting import Wrenches
+from ..acting import Acting
 from ..crba import crba
 from ..loops.constraints import Row
 from ..loops.multipliers import row_solver
 from ..rnea import rnea
 from .chords import ChordLaw, ChordPath, LoopSlopes, chord_law, chord_path
 from .factors import inverse_factors
-from .forward import ForwardSlopes, aba_derivatives
+from .forward import ForwardSlopes, aba_derivatives, differentiable
 from .inverse import rnea_derivatives
 from .slopes import Matrix
 
@@ -32,13 +32,12 @@ def loop_derivatives(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    *,
-    gravity: Sequence[Scalar],
-    wrenches: Wrenches | None = None,
+    acting: Acting,
 ) -> ForwardSlopes:
     """Forward dynamics of a tree with chords and gears, with its derivatives; arguments as for `aba_derivatives`."""
     if not tree.closed:
-        return aba_derivatives(tree, q, v, tau, gravity=gravity, wrenches=wrenches)
+        return aba_derivatives(tree, q, v, tau, acting)
+    gravity, wrenches = acting.gravity, differentiable(acting, "loop_derivatives")
     n, still = tree.nv, [0.0] * tree.nv
     laws = [chord_law(tree, q, v, chord) for chord in tree.chords]
     coasting = [chord_path(tree, q, v, still, law.chord, law.pose) for law in laws]

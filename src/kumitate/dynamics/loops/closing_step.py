@@ -21,7 +21,7 @@ from ..acting import Acting
 from ..motion import link_motions
 from .articulated_loops import ArticulatedLoops, articulated_loops, with_rows_through
 from .constraints import Row, chord_closings, constraint_rows, largest_gap
-from .prescribed import efforts_in_loops
+from .prescribed import Moving, efforts_in_loops
 
 
 def projected(
@@ -113,7 +113,7 @@ def closing_step(
     else:
         wanted, change = [rate / acting.implicit_step for rate in against], [0.0] * tree.nv
         acceleration, move = loops.accelerations_and_responses(wanted, missing)
-    efforts = efforts_in_loops(loops, wanted, q, v, acceleration, tau, acting)
+    efforts = efforts_in_loops(loops, wanted, Moving(q, v, acceleration, tau), acting)
     rigid = [(row, share) for row, share in zip(loops.rows, loops.solver.shares, strict=True) if is_zero(row.softness)]
     shares, paces = [share for _, share in rigid], _paces(loops, [row for row, _ in rigid], v)
     return ClosingStep(acceleration, move, change, gap, shares, paces, efforts)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ...model import Link, PerLink, Tree, inward
 from ...scalar import Scalar
-from ...spatial import SWEEPS, Force, Motion, NearestSolver, Release
+from ...spatial import Force, Motion, NearestSolver, Release
 from ..aba import Handle
 from ..motion import LinkMotion
 from .constraints import Row
@@ -131,17 +131,8 @@ def solved_rows(
     rows: Sequence[Row],
     Lambda: Sequence[Sequence[Scalar]],
     wanted: Sequence[Scalar],
-    metric: Sequence[Sequence[Scalar]] | None = None,
-    start: Sequence[Scalar] | None = None,
     *,
     damping: float = DAMPING,
-    sweeps: int = SWEEPS,
 ) -> list[Scalar]:
-    """The forces λ of (Λ + softness) λ = wanted, nearest to `start` where Λ does not determine them.
-
-    Args:
-        metric, damping: as for `row_solver`.
-        start: (rows), zero by default.
-        sweeps: of the solve. Rounding in the null space grows as sweeps/damping.
-    """
-    return row_solver(tree, rows, Lambda, metric, damping=damping).solve(wanted, start, sweeps=sweeps)
+    """The forces λ of (Λ + softness) λ = wanted, the smallest where Λ does not determine them; damping as for `row_solver`."""
+    return row_solver(tree, rows, Lambda, damping=damping).solve(wanted)

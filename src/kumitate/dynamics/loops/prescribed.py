@@ -7,6 +7,7 @@ follows from the force on the articulated body that the joint carries (Featherst
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ...model import PerLink, Tree, outward
 from ...scalar import Scalar
@@ -15,6 +16,15 @@ from ..acting import Acting
 from ..motion import LinkMotion, acceleration, falling, link_motions
 from ..passive import driving_force
 from .articulated_loops import ArticulatedLoops, articulated_loops
+
+
+class Moving(NamedTuple):
+    """Coordinates, velocities, accelerations and efforts of all joints."""
+
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+    vdot: Sequence[Scalar]
+    tau: Sequence[Scalar]
 
 
 def prescribed_dynamics(
@@ -28,18 +38,15 @@ def prescribed_dynamics(
         loops, decay = articulated_loops(tree, q, v, tau, acting), acting.baumgarte
         wanted = [-decay * (2.0 * row.rate + decay * row.error) for row in loops.rows]
         vdot = loops.accelerations(wanted)
-        return vdot, efforts_in_loops(loops, wanted, q, v, vdot, tau, acting)
+        return vdot, efforts_in_loops(loops, wanted, Moving(q, v, vdot, tau), acting)
     motions = link_motions(tree, q, v)
     handles = articulated(tree, motions, q, v, tau, acting)
     moved = accelerations(tree, motions, lambda link: handles[link].releases, acting.gravity)
     vdot = [rate for link in tree.links for rate in moved[link][1]]
-    return vdot, efforts_of_motion(tree, motions, handles, {}, q, v, vdot, tau, acting)
+    return vdot, efforts_of_motion(tree, motions, handles, {}, Moving(q, v, vdot, tau), acting)
 
 
-def efforts_in_loops(
-    loops: ArticulatedLoops, wanted: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar],
-    tau: Sequence[Scalar], acting: Acting,
-) -> list[Scalar]:  # fmt: skip
+def efforts_in_loops(loops: ArticulatedLoops, wanted: Sequence[Scalar], moving: Moving, acting: Acting) -> list[Scalar]:
     """As `efforts_of_motion`, while the loops' rows have the accelerations `wanted`."""
     if not acting.prescribed:
         return []
@@ -47,17 +54,18 @@ def efforts_in_loops(
     for reach, force in zip(loops.reached, loops.forces(wanted), strict=True):
         for k, push in reach.push.items():
             pushes[k] = pushes.get(k, 0.0) + push * force
-    return efforts_of_motion(loops.tree, loops.motions, loops.handles, pushes, q, v, vdot, tau, acting)
+    return efforts_of_motion(loops.tree, loops.motions, loops.handles, pushes, moving, acting)
 
 
 def efforts_of_motion(
-    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], pushes: Mapping[int, Scalar], q: Sequence[Scalar],
-    v: Sequence[Scalar], vdot: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting,
+    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], pushes: Mapping[int, Scalar], moving: Moving,
+    acting: Acting,
 ) -> list[Scalar]:  # fmt: skip
-    """The efforts of the joints in `acting.prescribed` while the joints accelerate at vdot (nv).
+    """The efforts of the joints in `acting.prescribed` while all joints move like this.
 
     `pushes`: of the loops' rows on joints, by index in v.
     """
+    q, v, vdot, tau = moving
     A = outward(tree, lambda link, P: acceleration(motions[link], P, link.velocities(vdot)), falling(acting.gravity))
     found = {}
     for link in tree.links:

@@ -20,7 +20,7 @@ from ..motion import LinkMotion, falling, link_motions
 from ..rnea import supports
 from .chord_forces import chord_drive, with_chord_drives
 from .constraints import Row, carried_forces, chord_closings, constraint_rows
-from .multipliers import mobilities, propagate_rows, solved_rows, with_forces
+from .multipliers import mobilities, propagate_rows, row_solver, solved_rows, with_forces
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ def least_wrenches(
         joints.append(JointForce(driven, units, closing.pose.inverse().translation, counted=chord.closure.rows < 6))
 
     metric, start = least_norm(joints, len(rows), tree.size)
-    # the null space itself matters here: more damping, and more sweeps to compensate
-    strengths = solved_rows(tree, rows, loads.Lambda, loads.wanted, metric, start, damping=1e-5, sweeps=6)
+    # the null space itself matters here: more damping, and more sweeps to compensate; rounding in it grows as sweeps/damping
+    strengths = row_solver(tree, rows, loads.Lambda, metric, damping=1e-5).solve(loads.wanted, start, sweeps=6)
     forces = [joint.total(strengths) for joint in joints]
     gears = strengths[len(strengths) - len(tree.gears) :]  # their rows are the last
     return LoopWrenches(forces[: len(tree.links)], forces[len(tree.links) :], gears)

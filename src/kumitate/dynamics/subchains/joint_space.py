@@ -196,10 +196,13 @@ class SubchainPage:
 
 
 def subchain_call(
-    parted: Parted, part: Part, q: Any, v: Any, tau: Any, omega: Vector3, pushed: Sequence[Force], gravity: Sequence[Scalar]
-) -> tuple[SubchainPage, tuple[Any, ...]]:  # fmt: skip
-    """A sub-chain's page and its arguments; `omega`: of its first link, `pushed`: the forces on all links of the tree."""
-    links, subchain = parted.ready.tree.links, part.subchain
+    parted: Parted, part: Part, state: tuple[Any, Any, Any], omega: Vector3, pushed: Sequence[Force], gravity: Sequence[Scalar]
+) -> tuple[SubchainPage, tuple[Any, ...]]:
+    """A sub-chain's page and its arguments at a state (q, v, tau).
+
+    `omega`: of its first link; `pushed`: the forces on all links of the tree.
+    """
+    (q, v, tau), links, subchain = state, parted.ready.tree.links, part.subchain
     own_v, own_tau, falls = part.velocities(links, v), part.velocities(links, tau), tuple(gravity)
     if not subchain.grounded:
         own_v, own_tau, falls = (*omega, 0.0, 0.0, 0.0, *own_v), (*[0.0] * 6, *own_tau), (0.0, 0.0, 0.0)

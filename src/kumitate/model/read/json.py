@@ -24,6 +24,7 @@ from ..joints import KINDS, PARAMETRIC, Closure, Line
 from ..mechanism import Mechanism
 from ..shapes import SHAPES, Geometry, Shape
 from ..values import shown
+from .xml import Notes
 
 VERSION = 1
 
@@ -60,7 +61,7 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
 
     Raises:
         ModelError: if the text is not JSON, is of another version, or breaks a rule of mechanisms; with the file and the line,
-            or the place of the element in the file (mechanism.bodies[0]).
+            or the place of the element in the file (mechanism.bodies[0]). Its `others` are the faults of other elements.
     """
     if not text.strip():
         raise ModelError(f"{source}: not valid JSON: the file is empty; a mechanism as kumitate writes it is expected")
@@ -86,12 +87,13 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
             f"{source}: the mechanism is of format version {version!r}; this program reads version {VERSION}, take the program "
             "that wrote it"
         )
+    notes = Notes(source)
     try:
-        return _build(Mechanism, content, "mechanism")
-    except ModelError as error:
-        raise ModelError(f"{source}: {error}") from None
+        mechanism = _build(Mechanism, content, "mechanism", notes)
     except RecursionError:
         raise ModelError(f"{source}: {_DEEP}") from None
+    notes.check()
+    return mechanism  # type: ignore[no-any-return]
 
 
 def read_json(path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False) -> Mechanism:
@@ -148,25 +150,30 @@ def _is_default(field: Any, value: Any) -> bool:
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------------
-def _build(kind: type, content: Any, where: str) -> Any:
-    """An object of a dataclass from its fields; `where` is its place in the file."""
-    if not isinstance(content, Mapping):
-        raise ModelError(f"{where}: {shown(content)} stands where an object with the fields of {kind.__name__} is expected")
-    known = {field.name: field for field in fields(kind)}
-    unknown = [name for name in content if name not in known]
-    if unknown:
-        raise ModelError(f"{where}: {kind.__name__} has no field {unknown[0]!r}; its fields are {', '.join(known)}")
-    missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in content]
-    if missing:
-        called = f" {content['name']!r}" if "name" in content else ""
-        raise ModelError(f"{where}: {kind.__name__}{called} needs the field {missing[0]!r}; add it")
-    values = {name: _decode(name, part, f"{where}.{name}") for name, part in content.items()}
-    try:
-        return _exact(kind(**values), values)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise ModelError(f"{where}: {error}; the fields of {kind.__name__} are numbers, texts or lists of them") from None
+def _build(kind: type, content: Any, where: str, notes: Notes) -> Any:
+    """An object of a dataclass from its fields, at a place in the file; None if it has mistakes, which are noted."""
+    before = len(notes.mistakes)
+    with notes.catching(f"{notes.source}: {where}: "):
+        if not isinstance(content, Mapping):
+            raise ModelError(f"{shown(content)} stands where an object with the fields of {kind.__name__} is expected")
+        known = {field.name: field for field in fields(kind)}
+        for name in content:
+            if name not in known:
+                notes.mistake(f"{where}: {kind.__name__} has no field {name!r}; its fields are {', '.join(known)}")
+        for name, field in known.items():
+            if field.default is MISSING and field.default_factory is MISSING and name not in content:
+                called = f" {content['name']!r}" if "name" in content else ""
+                notes.mistake(f"{where}: {kind.__name__}{called} needs the field {name!r}; add it")
+        values = {name: _decode(name, part, f"{where}.{name}", notes) for name, part in content.items()}
+        if len(notes.mistakes) > before:
+            return None
+        try:
+            return _exact(kind(**values), values)
+        except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            if isinstance(error, ModelError):
+                raise
+            raise ModelError(f"{error}; the fields of {kind.__name__} are numbers, texts or lists of them") from None
+    return None
 
 
 def _exact(part: Any, values: dict[str, Any]) -> Any:
@@ -178,44 +185,44 @@ def _exact(part: Any, values: dict[str, Any]) -> Any:
     return part
 
 
-def _decode(name: str, content: Any, where: str) -> Any:
+def _decode(name: str, content: Any, where: str, notes: Notes) -> Any:
     if name in _PARTS:
-        if not isinstance(content, list):
-            raise ModelError(f"{where}: {shown(content)} stands where a list is expected")
-        return tuple(_build(_PARTS[name], part, f"{where}[{i}]") for i, part in enumerate(content))
-    if name.startswith("pose"):
-        return _pose(content, where)
+        if isinstance(content, list):
+            return tuple(_build(_PARTS[name], part, f"{where}[{i}]", notes) for i, part in enumerate(content))
+        notes.mistake(f"{where}: {shown(content)} stands where a list is expected")
+        return ()
     if name in ("shape", "drive"):
         kinds: Mapping[str, type] = SHAPES if name == "shape" else DRIVES
         kind = content.get("kind") if isinstance(content, Mapping) else None
-        if not isinstance(kind, str) or kind not in kinds:
-            raise ModelError(f"{where}: {shown(content)} is not a {name}; its kind must be one of {', '.join(kinds)}")
-        return _build(kinds[kind], {key: part for key, part in content.items() if key != "kind"}, where)
+        if isinstance(kind, str) and kind in kinds:
+            return _build(kinds[kind], {key: part for key, part in content.items() if key != "kind"}, where, notes)
+        notes.mistake(f"{where}: {shown(content)} is not a {name}; its kind must be one of {', '.join(kinds)}")
+        return None
     if name == "kind" and isinstance(content, Mapping):
         closure = PARAMETRIC.get(str(content.get("kind")))
-        if closure is None:
-            calls = ", ".join(f'{{"kind": "{key}", …}}' for key in PARAMETRIC)
-            raise ModelError(f"{where}: {shown(content)} is not a kind; write the name of one without parameters, or {calls}")
-        return _build(closure, {key: part for key, part in content.items() if key != "kind"}, where)
+        if closure is not None:
+            return _build(closure, {key: part for key, part in content.items() if key != "kind"}, where, notes)
+        calls = ", ".join(f'{{"kind": "{key}", …}}' for key in PARAMETRIC)
+        notes.mistake(f"{where}: {shown(content)} is not a kind; write the name of one without parameters, or {calls}")
+        return None
     if name in _LIMITS and content in ("inf", "-inf"):
         return float(content)
-    return _plain(content, where)
+    with notes.catching(f"{notes.source}: {where}: "):
+        return _pose(content) if name.startswith("pose") else _plain(content)
+    return None
 
 
-def _pose(content: Any, where: str) -> Transform:
+def _pose(content: Any) -> Transform:
     if not isinstance(content, Mapping) or not {"xyz", "rotation"} <= content.keys():
-        raise ModelError(f'{where}: a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {shown(content)}')
-    try:
-        return pose(content["xyz"], matrix=content["rotation"])
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
+        raise ModelError(f'a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {shown(content)}')
+    return pose(content["xyz"], matrix=content["rotation"])
 
 
-def _plain(content: Any, where: str) -> Any:
+def _plain(content: Any) -> Any:
     if isinstance(content, list):
-        return tuple(_plain(part, where) for part in content)
+        return tuple(map(_plain, content))
     if isinstance(content, _NoNumber) or (isinstance(content, float) and not math.isfinite(content)):
-        raise ModelError(f'{where}: {content} is not a JSON number; write a finite number, or "inf" for no limit')
+        raise ModelError(f'{content} is not a JSON number; write a finite number, or "inf" for no limit')
     return content
 
 

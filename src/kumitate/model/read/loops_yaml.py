@@ -13,11 +13,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, ModelError
+from ...errors import InputError, ModelError, did_you_mean
 from ..drives import EffortDrive
 from ..elements import Joint, Loop
 from ..files import file_text
@@ -52,8 +51,8 @@ def read_loops_yaml(
         KumitateWarning: for entries that are not known, and names of joints that the URDF does not have; and as `read_urdf`.
     """
     source = Path(path)
-    content = _content(source)
     notes = Notes(str(source))
+    content = _content(source, notes)
     options = {"floating_base": floating_base, "fix_inertia": fix_inertia, "keep_angles": keep_angles}
     mechanism = read_urdf(source.with_suffix(".urdf"), **options)
     for key in content:
@@ -61,8 +60,12 @@ def read_loops_yaml(
             notes.add(f"entries that are not known ({', '.join(_KNOWN)} are), not used", str(key))
     mechanism = _with_types(mechanism, content, notes)
     mechanism = _with_drives(mechanism, content, notes)
-    loops = tuple(_loop(source, mechanism, pair, kind) for pair, kind in zip(*_lists(content, _PAIRED[0]), strict=True))
-    mechanism = replace(mechanism, loops=(*mechanism.loops, *loops), source=str(source))
+    loops = list(mechanism.loops)
+    for pair, kind in zip(*_lists(content, _PAIRED[0]), strict=True):
+        with notes.catching():
+            loops.append(_loop(source, mechanism, pair, kind))
+    notes.check()
+    mechanism = replace(mechanism, loops=tuple(loops), source=str(source))
     notes.warn()
     return mechanism
 
@@ -73,7 +76,7 @@ def names_loops(path: str | os.PathLike[str]) -> bool:
     return found.is_file() and re.search(r"^closed_loop\s*:", file_text(found), re.MULTILINE) is not None
 
 
-def _content(path: Path) -> Mapping[str, Any]:
+def _content(path: Path, notes: Notes) -> Mapping[str, Any]:
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
@@ -88,21 +91,24 @@ def _content(path: Path) -> Mapping[str, Any]:
     if not isinstance(content, Mapping) or "closed_loop" not in content:
         raise ModelError(f"{path}: the YAML names no loops of the URDF beside it; it needs closed_loop: [[frame, frame], …]")
     for key in _KNOWN:
-        _check_names(path, key, content.get(key))
+        _check_names(key, content.get(key), notes)
+    notes.check()
     for one, other in _PAIRED:
         if len(content.get(one) or ()) != len(content.get(other) or ()):
-            raise ModelError(f"{path}: {one} and {other} must be lists of the same length; give each entry its own")
+            notes.mistake(f"{one} and {other} must be lists of the same length; give each entry its own")
+    notes.check()
     return content
 
 
-def _check_names(path: Path, key: str, entries: Any) -> None:
+def _check_names(key: str, entries: Any, notes: Notes) -> None:
     """Refuses an entry that is not a list of names, or of pairs of them."""
     if entries is not None and not isinstance(entries, list):
-        raise ModelError(f"{path}: {key} is {shown(entries)}; write a list")
+        notes.mistake(f"{key} is {shown(entries)}; write a list")
+        return
     for k, entry in enumerate(entries or ()):
         pair = key == "closed_loop" and isinstance(entry, list)
         if not all(isinstance(name, str) for name in (entry if pair else [entry])):
-            raise ModelError(f"{path}: {key}[{k}] is {shown(entry)}; write names as texts, numbers among them in quotes")
+            notes.mistake(f"{key}[{k}] is {shown(entry)}; write names as texts, numbers among them in quotes")
 
 
 def _lists(content: Mapping[str, Any], keys: tuple[str, str]) -> list[list[Any]]:
@@ -119,8 +125,7 @@ def _loop(path: Path, mechanism: Mechanism, pair: Any, kind: str) -> Loop:
         raise ModelError(f"{path}: closed_loop has {pair!r}; it must hold pairs of links or joints whose frames coincide")
     for name in names:
         if name not in frames:
-            near = get_close_matches(name, frames, 1)
-            remedy = f"did you mean {near[0]!r}?" if near else "check the names"
+            remedy = did_you_mean(name, frames, "check the names")
             raise ModelError(f"{path}: closed_loop names {name!r}, which is neither a link nor a joint of the URDF; {remedy}")
     return Loop(f"{names[0]}-{names[1]}", KINDS[_LOOPS[kind.lower()]], frames[names[0]], frames[names[1]])
 
@@ -132,10 +137,11 @@ def _with_types(mechanism: Mechanism, content: Mapping[str, Any], notes: Notes) 
     for name in types:
         if name not in names:
             notes.add("joint_name that the URDF does not have, not used", str(name))
-    joints = tuple(
-        _typed(notes.source, joint, types[joint.name]) if joint.name in types else joint for joint in mechanism.joints
-    )
-    return replace(mechanism, joints=joints)
+    joints = []
+    for joint in mechanism.joints:
+        with notes.catching():
+            joints.append(_typed(notes.source, joint, types[joint.name]) if joint.name in types else joint)
+    return mechanism if notes.mistakes else replace(mechanism, joints=tuple(joints))
 
 
 def _typed(source: str, joint: Joint, kind: str) -> Joint:

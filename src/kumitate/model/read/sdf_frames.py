@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from ...errors import did_you_mean, first_of
 from ...spatial import Transform, Vector3, pose, quaternion_normalized, quaternion_rotation
 from ..mechanism import WORLD
 from ..values import LARGEST
@@ -226,9 +226,7 @@ class Frames:
     def _entry(self, key: str, asking: Element, way: dict[str, None]) -> _Entry:
         """The frame of this key, which is the next one of a `way`."""
         if key not in self._entries:
-            near = get_close_matches(key, self._entries, 1)
-            some = ", ".join(list(self._entries)[:8]) + ", …" * (len(self._entries) > 8)
-            remedy = f"did you mean {near[0]!r}?" if near else f"there are {some}"
+            remedy = did_you_mean(key, self._entries, f"there are {first_of(self._entries)}")
             owner = asking.attributes.get("name") or asking.text.strip()
             raise asking.error(f"<{asking.tag}> {owner!r} refers to the frame {key!r}, which the file does not have; {remedy}")
         if key in way:

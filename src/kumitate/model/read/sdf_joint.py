@@ -156,7 +156,7 @@ def read_joint(element: Element, key: str, scope: str, frames: Frames, version: 
     if ends[0] == ends[1]:
         raise element.error(f"joint {key!r} joins {ends[0]!r} to itself; name two links")
     parts = [element.child(tag) for tag in ("axis", "axis2")[:count]]
-    axes = tuple(_axis(part, index, element, key, scope, frames, version, notes) for index, part in enumerate(parts))
+    axes = tuple(_axis(part, index, element, key, scope, frames, version) for index, part in enumerate(parts))
     if kind == "continuous":
         if any(axis.limits.lower is not None or axis.limits.upper is not None for axis in axes):
             notes.add("<lower> and <upper> of continuous joints, which turn without end, not used", key, element.line)
@@ -186,14 +186,7 @@ def _pitch(element: Element) -> float:
 
 
 def _axis(
-    part: Element | None,
-    index: int,
-    joint: Element,
-    key: str,
-    scope: str,
-    frames: Frames,
-    version: tuple[int, ...],
-    notes: Notes,
+    part: Element | None, index: int, joint: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...]
 ) -> SdfAxis:
     if part is None:
         if index == 1:

@@ -6,12 +6,11 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean, first_of
 from ..convert.layouts import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
 from ..elements import Joint
 from ..mechanism import WORLD, Mechanism
@@ -194,8 +193,8 @@ class _Reader:
             self.notes.add(f"{where} of {what}s that {self.mechanism.name!r} does not have, left out", name, element.line)
             return
         # prefixes differ between files of one robot
-        near = [other for other in known if name.endswith(f"/{other}")] or get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"they are {', '.join(known[:8])}{', …' if len(known) > 8 else '.'}"
+        same = [other for other in known if name.endswith(f"/{other}")]
+        hint = f"did you mean {same[0]!r}?" if same else did_you_mean(name, known, f"they are {first_of(known)}.")
         raise element.error(
             f"{where} names the {what} {name!r}, which {self.mechanism.name!r} does not have; {hint} If the file is for a "
             "larger robot, read it with skip_unknown=True"

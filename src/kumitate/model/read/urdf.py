@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container
-from difflib import get_close_matches
 from pathlib import Path
 
+from ...errors import did_you_mean, first_of
 from ..elements import Body, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism, first_circle
@@ -161,9 +161,7 @@ def _end(joint: Element, role: str, links: dict[str, Element]) -> str:
     part = joint.need_child(role)
     link = part.need("link")
     if link not in links:
-        near = get_close_matches(link, links, 1)
-        some = ", ".join(list(links)[:8]) + ", …" * (len(links) > 8)
-        remedy = f"did you mean {near[0]!r}?" if near else f"the links are {some}"
+        remedy = did_you_mean(link, links, f"the links are {first_of(links)}")
         raise part.error(f"joint {joint.get('name')!r} names the {role} link {link!r}, which the file does not have; {remedy}")
     return link
 

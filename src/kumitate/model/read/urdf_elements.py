@@ -24,11 +24,11 @@ of one link at a point of another.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from ...errors import did_you_mean, first_of
 from ...scalar import floats
 from ...spatial import Transform, pose
 from ..elements import Body, Coupling, Joint, Limits, Loop
@@ -382,8 +382,6 @@ def _ball(element: Element, name: str, bodies: Mapping[str, str]) -> Loop:
 def _body(part: Element, attribute: str, loop: str, bodies: Mapping[str, str]) -> str:
     link = part.need(attribute)
     if link not in bodies:
-        near = get_close_matches(link, bodies, 1)
-        some = ", ".join(list(bodies)[:8]) + ", …" * (len(bodies) > 8)
-        remedy = f"did you mean {near[0]!r}?" if near else f"the links are {some}"
+        remedy = did_you_mean(link, bodies, f"the links are {first_of(bodies)}")
         raise part.error(f"loop {loop!r} names the link {link!r}, which the file does not have; {remedy}")
     return bodies[link]

@@ -311,12 +311,19 @@ class Notes:
         self.faults.append(f"{self.source}:{line}: {message}" if line is not None else f"{self.source}: {message}")
 
     @contextmanager
-    def catching(self) -> Iterator[None]:
-        """Collects the error of an element, so that the others are read and all mistakes are told at once, by `check`."""
+    def catching(self, where: str = "") -> Iterator[None]:
+        """Collects the error of an element, so that the others are read and all mistakes are told at once, by `check`.
+
+        `where`: what its message does not say, to be put in front of it.
+        """
         try:
             yield
         except ModelError as error:
-            self.mistakes.append(error)
+            self.mistakes.append(ModelError(f"{where}{error}") if where else error)
+
+    def mistake(self, message: str) -> None:
+        """Adds the message of a mistake in the file, for `check`."""
+        self.mistakes.append(ModelError(f"{self.source}: {message}"))
 
     def check(self) -> None:
         """Raises the first of the mistakes, which has the messages of the others.

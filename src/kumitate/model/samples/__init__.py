@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ..mechanism import Mechanism
 from .rods import (
     FLOATING_ARM_START,
@@ -145,7 +144,6 @@ def sample(name: str) -> Sample:
     3.0
     """
     if name not in SAMPLES:
-        near = get_close_matches(name, SAMPLES, 1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"there is no sample {name!r}; {hint}The samples are {', '.join(SAMPLES)}")
+        hint = did_you_mean(name, SAMPLES, ";", lead="; ")
+        raise InputError(f"there is no sample {name!r}{hint} The samples are {', '.join(SAMPLES)}")
     return SAMPLES[name]

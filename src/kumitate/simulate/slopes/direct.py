@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compile import Kernel, found_or_traced
-from ...dynamics import Wrenches
+from ...dynamics import Acting, Wrenches
 from ...dynamics.derivatives import aba_derivatives
 from ...kinematics import integrate, jacobian, normalized
 from ...model import Bound, Link, Mechanism, least_gap
@@ -97,7 +97,7 @@ def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scal
     for name in forcing.places:
         given[name], at = u[at : at + 6], at + 6
     wrenches = Wrenches(tree, given) if given else None
-    found = aba_derivatives(tree, q, v, u[: m.nv], gravity=m.gravity, wrenches=wrenches, implicit_step=h)
+    found = aba_derivatives(tree, q, v, u[: m.nv], Acting(m.gravity, wrenches, implicit_step=h))
     inverse = Dense.of(found.by_tau)
     by_wrenches = [inverse @ Dense.of(jacobian(tree, q, tree.places[name])).T for name in given]
     unread = Dense.zero(m.nv, len(u) - at)
