@@ -186,7 +186,7 @@ def test_all_mistakes_of_a_file_are_told_at_once():
     text = json.dumps({
         "kumitate": 1, "name": "m",
         "bodies": [
-            {"name": "a", "mass": -1.0, "visuals": [{"shape": {"kind": "cone"}}, {"shape": {"kind": "sphere", "radius": -2.0}}]},
+            {"name": "a", "visuals": [{"shape": {"kind": "cone"}}, {"shape": {"kind": "sphere", "radius": -2.0}}]},
             {"name": "b", "mass": -1.0},
             {"name": "c", "weight": 1.0},
         ],

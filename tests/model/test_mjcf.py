@@ -293,6 +293,44 @@ def test_motors_and_servos_are_drives(driven):
     assert robot.joints["general"].limits[0].effort == 9.0
 
 
+BACKWARD = """<mujoco><worldbody>
+  <body><joint name="hip" axis="0 1 0"/><geom size="0.1" mass="1"/>
+    <body pos="0 0 -1"><joint name="knee" axis="0 1 0"/><geom size="0.1" mass="1"/>
+      <body pos="0 0 -1"><joint name="ankle" axis="0 1 0"/><geom size="0.1" mass="1"/></body></body></body>
+</worldbody><actuator>
+  <motor name="last" joint="ankle" gear="50" ctrlrange="-1 1" ctrllimited="true"/>
+  <position name="middle" joint="knee" gear="2" kp="30"/>
+  <general name="first" joint="hip" gainprm="4" biastype="affine" biasprm="0.5 0 -2" gear="3"/>
+</actuator></mujoco>"""
+
+
+def test_a_robot_keeps_the_order_of_its_actuators_through_files_and_edits():
+    """In the file's order, not in that of the joints; controls become the targets that a conversion with the model gives."""
+    mujoco = pytest.importorskip("mujoco")
+    robot, model = km.Robot(read_mjcf(BACKWARD)), mujoco.MjModel.from_xml_string(BACKWARD)
+    order = km.convert.mujoco(robot, model)
+    assert robot.actuators == order.actuators
+    assert [(one.name, one.joint, one.gear) for one in robot.actuators] == [
+        ("last", "ankle", 50.0), ("middle", "knee", 2.0), ("first", "hip", 3.0)
+    ]  # fmt: skip
+    controls = np.array([[0.5, 0.2, -0.1], [7.0, 0.0, 1.0]])
+    assert np.array_equal(robot.targets(controls), order.control(controls))
+    assert robot.targets(controls)[1, 2] == 50.0  # clipped, and last among the joints
+    again = km.Robot(from_json(to_json(robot.mechanism)))
+    assert again.actuators == robot.actuators
+    moved = km.Robot(merge(robot.mechanism, km.load("pendulum").mechanism, prefix="other_"))
+    assert moved.actuators == robot.actuators
+    short = km.Robot(lock(robot.mechanism.with_drives({"knee": None}), {"knee": 0.0}))
+    assert [one.name for one in short.actuators] == ["last", "first"]
+    with pytest.raises(InputError, match=r"ctrl has shape \(3,\); it must be \(\.\.\., 2\): last, first"):
+        short.targets(controls[0])
+    with pytest.raises(InputError, match="its file has named no actuators"):
+        km.load("pendulum").targets([0.0])
+    other = km.Robot(robot.mechanism.with_drives({"knee": EffortDrive()}))
+    with pytest.raises(InputError, match="'knee' has a drive here that no actuator is"):
+        other.targets(controls[0, :2])
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [

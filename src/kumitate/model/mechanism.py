@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from math import inf
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import ModelError, UnknownNameError, did_you_mean, warn
+from .actuators import Actuator, drive_targets
 from .drives.contract import Drive, drive_states
 from .elements import Body, Coupling, Frame, Joint, Loop, NamedState
 from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree
@@ -430,6 +431,40 @@ class Contents:
     def loops(self) -> dict[str, Loop]:
         """The joints that close loops, by name."""
         return _ByName(self.mechanism, "loop", self.mechanism.loops)
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """The actuators of the robot's file that drive joints here, in the file's order; empty if the file says none.
+
+        Drives carry them, so that edits keep those of the joints that they keep.
+        """
+        joints = (joint for joint in self.mechanism.joints if joint.drive is not None and joint.drive.control is not None)
+        pairs = [(joint.name, joint.drive.control) for joint in joints]  # type: ignore[union-attr]
+        return tuple(
+            Actuator(one.actuator, joint, one.gear, one.lower, one.upper, one.scale, one.offset)  # type: ignore[union-attr]
+            for joint, one in sorted(pairs, key=lambda pair: pair[1].index)  # type: ignore[union-attr]
+        )
+
+    def targets(self, controls: Any) -> Any:
+        """The targets of drives (..., driven) for controls of `actuators` (..., actuators), clipped; also while tracing.
+
+        A policy that was learnt with the robot's file so drives it here: by
+        `Simulation(robot, inputs={"ctrl": n, "target": lambda t, q, v, ctrl: robot.targets(ctrl)})`.
+
+        Raises:
+            InputError: if the file says no actuators, or a drive is none of them; for controls of another shape.
+
+        >>> from kumitate import Body, EffortDrive, Joint, Robot
+        >>> from kumitate.model.drives.contract import Control
+        >>> motor = EffortDrive(control=Control("motor", 0, gear=50.0, lower=-1.0, upper=1.0, scale=50.0))
+        >>> wheel = Joint("axle", "revolute", "world", "wheel", drive=motor)
+        >>> robot = Robot(Mechanism("m", (Body("wheel", inertia=(1.0, 1.0, 1.0)),), (wheel,)))
+        >>> robot.actuators[0].gear, robot.targets([0.5]).tolist()
+        (50.0, [25.0])
+        """
+        driven = [joint.name for joint in self.mechanism.driven]
+        remedy = "Load the MJCF file that has them, or use the order of `mechanism.driven`"
+        return drive_targets(self.name, "its file", self.actuators, driven, controls, remedy)
 
     @property
     def couplings(self) -> dict[str, Coupling]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
 from ...errors import InputError
-from ...scalar.arrays import clip
 from ...spatial import quaternion_product
+from ..actuators import Actuator, drive_targets
+from ..drives.contract import Control
 from ..mechanism import Mechanism
 from ..tree.tree import Link
 from .layouts import UNIT_VECTORS, Layout, quaternion_matrix
@@ -122,28 +123,6 @@ def _placed(turn: np.ndarray, shift: np.ndarray, pose: np.ndarray) -> np.ndarray
     return np.concatenate([np.stack(product, axis=-1), position], axis=-1)
 
 
-class Actuator(NamedTuple):
-    """An actuator of MuJoCo.
-
-    Attributes:
-        name: its own, or "actuator_2" of the one of number 2, counted from 0.
-        joint: that it drives.
-        gear: the ratio of its length and the joint's coordinate.
-        lower, upper: within which MuJoCo clips its ctrl; infinite without a range.
-        scale, offset: the drive's target is scale · ctrl + offset.
-        fault: why there is no such drive here, or "".
-    """
-
-    name: str
-    joint: str
-    gear: float
-    lower: float
-    upper: float
-    scale: float = 0.0
-    offset: float = 0.0
-    fault: str = ""
-
-
 def actuators_of(mechanism: Mechanism, model: Any) -> tuple[Actuator, ...]:
     """The actuators of a `mujoco.MjModel`, in its order."""
     taken: set[str] = set()
@@ -158,26 +137,32 @@ def actuators_of(mechanism: Mechanism, model: Any) -> tuple[Actuator, ...]:
 
 
 def _actuator(mechanism: Mechanism, model: Any, at: int) -> Actuator:
-    name, gear = model.actuator(at).name or f"actuator_{at}", float(model.actuator_gear[at][0])
-    limited = bool(model.actuator_ctrllimited[at])
-    lower, upper = model.actuator_ctrlrange[at].tolist() if limited else (-float("inf"), float("inf"))
+    kind, control = control_of(model, at)
     through_joint = int(model.actuator_trntype[at]) in (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
     joint = model.joint(int(model.actuator_trnid[at][0])).name if through_joint else ""
-    made = Actuator(name, joint, gear, lower, upper)
+    made = Actuator(control.actuator, joint, control.gear, control.lower, control.upper)
     drive = next((one.drive for one in mechanism.joints if one.name == joint), None)
     if drive is None:
         return made._replace(fault="it drives no joint that has a drive here")
     # mjDYN_NONE, mjGAIN_FIXED; mjBIAS_NONE or mjBIAS_AFFINE
     if model.actuator_dyntype[at] or model.actuator_gaintype[at] or model.actuator_biastype[at] > 1:
         return made._replace(fault="its force is not linear in ctrl")
-    gain = float(model.actuator_gainprm[at][0])
+    if drive.kind != kind:
+        return made._replace(fault=f"it is a {kind} drive there, and its joint has a drive of kind {drive.kind!r} here")
+    return made._replace(scale=control.scale, offset=control.offset)
+
+
+def control_of(model: Any, at: int) -> tuple[str, Control]:
+    """The kind of drive that a linear actuator of a `mujoco.MjModel` is, and how its ctrl is the drive's target."""
+    gear = float(model.actuator_gear[at][0])
+    limited = bool(model.actuator_ctrllimited[at])
+    lower, upper = model.actuator_ctrlrange[at].tolist() if limited else (-float("inf"), float("inf"))
     b = model.actuator_biasprm[at][:3].tolist() if model.actuator_biastype[at] else [0.0, 0.0, 0.0]
     kind, per_target = next(
         (pair for pair in (("position", -b[1] * gear), ("velocity", -b[2] * gear)) if pair[1]), ("effort", 1.0 / (gear or 1.0))
     )
-    if drive.kind != kind:
-        return made._replace(fault=f"it is a {kind} drive there, and its joint has a drive of kind {drive.kind!r} here")
-    return made._replace(scale=gain / per_target, offset=b[0] / per_target)
+    gain, name = float(model.actuator_gainprm[at][0]), model.actuator(at).name or f"actuator_{at}"
+    return kind, Control(name, at, gear, lower, upper, gain / per_target, b[0] / per_target)
 
 
 #: The tolerance of the length of quaternions, and of cosine and sine.
@@ -279,22 +264,8 @@ class Order:
         Raises:
             InputError: for another shape; if an actuator has no drive here, or a drive no actuator there.
         """
-        faults = [f"{one.name!r}: {one.fault}" for one in self.actuators if one.fault]
-        joints = [one.joint for one in self.actuators]
-        faults += [f"{name!r} has a drive here that no actuator is" for name in self.driven if name not in joints]
-        if faults or not self.actuators:
-            why = "; ".join(faults) or f"{self.peer} has named no actuators"
-            raise InputError(
-                f"{self.mechanism}: controls cannot be converted: {why}. Give the mujoco.MjModel of the robot's file, "
-                "and the robot as it was read from it"
-            )
-        size = np.shape(ctrl)[-1:]
-        if size != (len(joints),):
-            names = ", ".join(one.name for one in self.actuators)
-            raise InputError(f"{self.mechanism}: ctrl has shape {np.shape(ctrl)}; it must be (..., {len(joints)}): {names}")
-        at = [joints.index(name) for name in self.driven]
-        lower, upper, scale, offset = np.array([self.actuators[k][3:7] for k in at]).T
-        return clip(np.asarray(ctrl)[..., at], lower, upper) * scale + offset
+        remedy = "Give the mujoco.MjModel of the robot's file, and the robot as it was read from it"
+        return drive_targets(self.mechanism, self.peer, self.actuators, self.driven, ctrl, remedy)
 
     # --- arrays -------------------------------------------------------------------------------------------------------------
     def _coordinates(self, q: Any) -> np.ndarray:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from math import inf
 from typing import ClassVar, NamedTuple
 
 from ...scalar import Scalar
-from ..values import MASS, MOST, NOT_NEGATIVE, POSITIVE, Rule, checked_number
+from ..values import BOUND, FINITE, MASS, MOST, NOT_NEGATIVE, POSITIVE, Rule, checked_name, checked_number, checked_whole
 
 
 class Command(NamedTuple):
@@ -42,6 +43,32 @@ class DriveLaw(NamedTuple):
     damping: Scalar = 0.0
 
 
+@dataclass(frozen=True)
+class Control:
+    """How the control of an actuator of the robot's file is the target of a drive: scale · control + offset.
+
+    Attributes:
+        actuator: its name; `index`: its number in the file, counted from 0.
+        gear: the ratio of the actuator's length and the joint's coordinate [1 or 1/m].
+        lower, upper: within which the control is clipped.
+    """
+
+    actuator: str
+    index: int
+    gear: float = 1.0
+    lower: float = -inf
+    upper: float = inf
+    scale: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        owner = f"the control of actuator {checked_name('a control', self.actuator)!r}"
+        object.__setattr__(self, "index", checked_whole(owner, "its index", self.index, 0, remedy="Count from 0"))
+        for name in ("gear", "lower", "upper", "scale", "offset"):
+            rule = BOUND if name in ("lower", "upper") else FINITE
+            object.__setattr__(self, name, checked_number(owner, f"its {name}", getattr(self, name), rule))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Drive(ABC):
     """One kind of drive, in a joint of one degree of freedom: frozen, stateless, for floats and symbols alike.
@@ -53,6 +80,7 @@ class Drive(ABC):
         armature: inertia of the drive reflected to the joint [kg·m² or kg], in addition to the joint's.
         gear_ratio: the rotor's turns per turn of the joint, or its angle per length [1 or rad/m].
         rotor_inertia: of the rotor and all that turns with it, about its axis [kg·m²].
+        control: of the actuator of the robot's file that it is (`Robot.actuators`), if any; drives of other controls are equal.
         rules: of further numbers of a kind that may not be any number of zero or more.
     """
 
@@ -63,15 +91,18 @@ class Drive(ABC):
     armature: float = 0.0
     gear_ratio: float = 1.0
     rotor_inertia: float = 0.0
+    control: Control | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         rules = {"limit": MOST, "armature": MASS, "gear_ratio": POSITIVE, "rotor_inertia": MASS, **self.rules}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None or field.default is not None:
-                rule = rules.get(field.name, NOT_NEGATIVE)
-                given = checked_number(f"a {self.kind} drive", f"its {field.name}", value, rule)
-                object.__setattr__(self, field.name, given)
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if part.name == "control" and (value is None or isinstance(value, Control)):
+                continue
+            if value is not None or part.default is not None:
+                rule = rules.get(part.name, NOT_NEGATIVE)
+                given = checked_number(f"a {self.kind} drive", f"its {part.name}", value, rule)
+                object.__setattr__(self, part.name, given)
 
     @property
     def reflected_inertia(self) -> float:

@@ -18,6 +18,7 @@ from typing import Any
 from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
 from ..drives import DRIVES, Drive
+from ..drives.contract import Control
 from ..elements import Body, Coupling, Frame, Joint, Limits, Loop, NamedState
 from ..files import file_text
 from ..joints import KINDS, PARAMETRIC, Closure, Line
@@ -191,6 +192,8 @@ def _decode(name: str, content: Any, where: str, notes: Notes) -> Any:
             return tuple(_build(_PARTS[name], part, f"{where}[{i}]", notes) for i, part in enumerate(content))
         notes.mistake(f"{where}: {shown(content)} stands where a list is expected")
         return ()
+    if name == "control":
+        return _build(Control, content, where, notes)
     if name in ("shape", "drive"):
         kinds: Mapping[str, type] = SHAPES if name == "shape" else DRIVES
         kind = content.get("kind") if isinstance(content, Mapping) else None

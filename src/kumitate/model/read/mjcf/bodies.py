@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ....spatial import Transform
+from ...convert.order import control_of
 from ...drives import Drive, EffortDrive, PositionDrive, VelocityDrive
 from ...elements import Body, Frame, Joint, Limits
 from ...joints import KINDS
@@ -93,7 +94,7 @@ def _drive(compiled: CompiledModel, at: int) -> Drive | str:
     if kp < 0.0 or kd < 0.0:
         return "whose bias drives the joint"
     limit = abs(gear) * _most(model, at, gain, bias)
-    options = {} if math.isinf(limit) else {"limit": limit}
+    options: dict[str, Any] = {"limit": None if math.isinf(limit) else limit, "control": control_of(model, at)[1]}
     if kp > 0.0:
         return PositionDrive(kp=kp, kd=kd, **options)
     return VelocityDrive(kd=kd, **options) if kd > 0.0 else EffortDrive(**options)
