@@ -273,6 +273,32 @@ def test_pairs_without_contact_are_checked():
         replace(km.load("pendulum").mechanism, no_contact=(("bobb", "bob"),))
 
 
+FAULTY = """<mujoco><worldbody>
+  <body name="a"><joint name="j" tipe="hinge"/><geom size="0.1" mass="1"/>
+    <body name="b" pos="0 0 1 2">
+      <joint name="k" type="hinge" axis="0 0 0"/>
+      <geom size="-0.1"/>
+    </body></body>
+  <body name="c"><freejoint/></body>
+</worldbody><actuator>
+  <motor joint="nothing"/>
+  <motor joint="k"/>
+</actuator></mujoco>"""
+
+
+def test_all_reasons_of_mujoco_to_refuse_a_file_are_told_at_once(tmp_path):
+    """And none that only follows from taking out what another one names: neither the motor of k, nor the mass of b."""
+    path = tmp_path / "faulty.xml"
+    path.write_text(FAULTY, encoding="utf-8")
+    with pytest.raises(ModelError) as error:
+        km.load(path)
+    told = {message.removeprefix(f"{path}:").partition(":")[0]: message for message in (str(error.value), *error.value.others)}
+    words = {"2": "'tipe'", "3": "'pos'", "4": "axis too small", "5": "size 0", "7": "mass and inertia", "9": "'nothing'"}
+    assert told.keys() == words.keys()
+    assert len(error.value.others) == len(words) - 1
+    assert all(word in told[line] for line, word in words.items())
+
+
 # --- drives -------------------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def driven() -> tuple[km.Robot, list[str]]:

@@ -1,4 +1,4 @@
-"""The catalogue of examples: every module of a gallery, `kumitate.examples.gallery` at first, offers one as its `EXAMPLE`."""
+"""The catalogue of examples: modules of a gallery, `kumitate.examples.gallery` at first, offer `EXAMPLE` or `EXAMPLES`."""
 
 from __future__ import annotations
 
@@ -47,12 +47,13 @@ def examples(gallery: str = GALLERY) -> dict[str, Example]:
     """
     catalogue: dict[str, Example] = {}
     for info in pkgutil.iter_modules(importlib.import_module(gallery).__path__):
-        offered = getattr(importlib.import_module(f"{gallery}.{info.name}"), "EXAMPLE", None)
-        if not isinstance(offered, Example):
-            raise InputError(f"{info.name}: a module of {gallery} must offer EXAMPLE = Example(...); it has {offered!r}")
-        if offered.name in catalogue:
-            raise InputError(f"{info.name}: the example name {offered.name!r} is taken; names must be unique")
-        catalogue[offered.name] = offered
+        module = importlib.import_module(f"{gallery}.{info.name}")
+        for offered in getattr(module, "EXAMPLES", (getattr(module, "EXAMPLE", None),)):
+            if not isinstance(offered, Example):
+                raise InputError(f"{info.name}: a module of {gallery} must offer EXAMPLE = Example(...); it has {offered!r}")
+            if offered.name in catalogue:
+                raise InputError(f"{info.name}: the example name {offered.name!r} is taken; names must be unique")
+            catalogue[offered.name] = offered
     return dict(sorted(catalogue.items()))
 
 

@@ -334,8 +334,7 @@ class Notes:
         if self.mistakes:
             first, *others = self.mistakes
             first.others = tuple(map(str, others))
-            if others:
-                first.add_note(f"There are {len(others)} more mistakes in the file; `kumitate check` lists them all")
+            note_others(first)
             raise first
 
     def leave(self, element: Element, remark: str, name: str = "") -> None:
@@ -358,3 +357,9 @@ class Notes:
             told_of = ": ".join(part for part in (count, shown) if part)
             message = f"{self.source}: {remark}" + (f" ({told_of})" if told_of else "")
             warn(message)
+
+
+def note_others(error: ModelError) -> None:
+    """Says in an error's notes that there are others, and how they are listed."""
+    if error.others:
+        error.add_note(f"There are {len(error.others)} more mistakes in the file; `kumitate check` lists them all")

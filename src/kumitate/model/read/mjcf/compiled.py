@@ -16,9 +16,13 @@ import numpy as np
 from ....errors import InputError, ModelError
 from ....spatial import Transform, pose, quaternion_rotation
 from ...files import file_bytes
+from ..xml import note_others
 
 #: Entries of rotations below this are rounding errors of quaternions, which have no exact right angles.
 _ROUNDING = 1e-15
+
+#: So many reasons to refuse a file are told at most.
+_MOST_REASONS = 20
 
 #: Of each kind of element: the attribute of `mujoco.MjSpec` that lists it, and its number in `mujoco.MjModel`.
 _LISTS = {
@@ -110,7 +114,71 @@ def compiled_file(path_or_text: str | os.PathLike[str]) -> CompiledModel:
         compiled.remarks.extend("; ".join(str(warning.message).splitlines()) for warning in said)
         return compiled
     except ValueError as error:
-        raise ModelError(_refusal(source, str(error))) from None
+        refused = ModelError(_refusal(source, str(error)))
+        others = _further_reasons(mujoco, text, str(error), path)
+        refused.others = tuple(_refusal(source, reason) for reason in others)
+        note_others(refused)
+        raise refused from None
+
+
+def _further_reasons(mujoco: Any, text: str, reason: str, path: Path | None) -> list[str]:
+    """What MuJoCo, which stops at its first, also refuses: told once the attribute or element that it names is taken out.
+
+    Left out are reasons about an element that something was taken out of, and those that name what was: they may follow from
+    that alone.
+    """
+    reasons: list[str] = []
+    gone: set[str | int] = set()
+    for _ in range(_MOST_REASONS):
+        cut = _without(text, reason)
+        if cut is None:
+            return reasons
+        text, touched = cut
+        gone |= touched
+        try:
+            spec = mujoco.MjSpec.from_string(text)
+            spec.modelfiledir = "" if path is None else str(path.parent)
+            spec.compile()
+            return reasons
+        except ValueError as error:
+            reason = str(error)
+        if _said_line(reason) not in gone and reason not in reasons and not any(f"'{name}'" in reason for name in gone):
+            reasons.append(reason)
+    return reasons
+
+
+def _said_line(reason: str) -> int:
+    return _line(reason.replace("line number=", "line "))
+
+
+def _without(text: str, reason: str) -> tuple[str, set[str | int]] | None:
+    """The text without the attribute or element that a reason names, and the names that are gone with the line around it.
+
+    None if it names none.
+    """
+    line = _said_line(reason)
+    starts = [found for found in re.finditer(r"<([A-Za-z]\w*)\b", text) if text.count("\n", 0, found.start()) + 1 == line]
+    said = re.search(r"Element '(\w+)'", reason)
+    starts = [found for found in starts if said is None or found[1] == said[1]] or starts
+    if not starts:
+        return None
+    start, end = starts[-1].start(), text.find(">", starts[-1].start()) + 1
+    attribute = re.search(r"attribute:? '([\w:]+)'", reason)
+    if attribute is not None:
+        written = re.search(rf"""\s{attribute[1]}\s*=\s*("[^"]*"|'[^']*')""", text[start:end])
+        return None if written is None else (text[: start + written.start()] + text[start + written.end() :], set())
+    around: list[int] = []
+    for tag in re.finditer(r"<(/?)[A-Za-z]\w*\b[^>]*?(/?)>", text[:start]):
+        if tag[1]:
+            around = around[:-1]
+        elif not tag[2]:
+            around.append(tag.start())
+    outside = text.count("\n", 0, around[-1]) + 1 if around else 0
+    if text[start:end][-2:] != "/>":
+        end = text.find(f"</{starts[-1][1]}>", start) + len(starts[-1][1]) + 3
+    cut = text[start:end]
+    names = re.findall(r"""\bname\s*=\s*["']([^"']+)["']""", cut)
+    return text[:start] + "\n" * cut.count("\n") + text[end:], {outside, *names}
 
 
 def _refusal(source: str, reason: str) -> str:

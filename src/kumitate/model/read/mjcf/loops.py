@@ -154,5 +154,7 @@ class Constraints:
         pose: Any = joint.pose @ turn @ joint.kind.transform([at]) @ turn.inverse()
         rows = np.array(pose.matrix(), dtype=float)
         if not np.isfinite(rows).all():
-            raise self._compiled.error("equality", equality, f"holds joint {joint.name!r} at {at:g}, which must be finite")
+            message = f"holds joint {joint.name!r} at {at:g}, which must be finite"
+            self._notes.mistakes.append(self._compiled.error("equality", equality, message))
+            return
         self.loops.append(Loop(self._name(equality), KINDS["fixed"], joint.parent, joint.child, pose.dense()))

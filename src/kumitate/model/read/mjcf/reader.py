@@ -207,6 +207,7 @@ def read_mjcf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     constraints = Constraints(compiled, tree, notes)
     note_unread(compiled, notes)
     note_sensors(compiled, tree, notes)
+    notes.check()
     note_weightless(tree.bodies, tree.joints, tree.lines, notes)
     mechanism = Mechanism(
         compiled.spec.modelname or "model", tuple(tree.bodies), tuple(tree.joints), tuple(constraints.loops), tree.frames,
