@@ -28,6 +28,9 @@ import kumitate
 print(sorted(set(sys.modules) - before))
 """
 
+#: `import kumitate` runs at most so many of its modules.
+MOST = 150
+
 #: What contact of one robot does without: scenes of many bodies, meshes, files of results, points held on surfaces.
 ELSEWHERE = {
     "kumitate.contact.scenes.step", "kumitate.contact.pairs.rows", "kumitate.lagrange", "kumitate.model.meshes",
@@ -48,6 +51,8 @@ def test_import_loads_nothing_that_a_first_call_does_not_need():
     loaded = set(ast.literal_eval(answer.stdout))
     heavy = (HEAVY | LATER) & loaded
     assert not heavy, f"import kumitate loads {sorted(heavy)}; import them inside the functions that need them"
+    own = [name for name in loaded if name.partition(".")[0] == "kumitate"]
+    assert len(own) <= MOST, f"import kumitate runs {len(own)} of its modules, over {MOST}; join files, or import later"
 
 
 def test_contact_of_a_robot_loads_nothing_that_only_other_contact_needs():

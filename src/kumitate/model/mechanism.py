@@ -452,7 +452,7 @@ class Contents:
         `Simulation(robot, inputs={"ctrl": n, "target": lambda t, q, v, ctrl: robot.targets(ctrl)})`.
 
         Raises:
-            InputError: if the file says no actuators, or a drive is none of them; for controls of another shape.
+            InputError: if the file says no actuators, or a drive is not one of them; for controls of another shape.
 
         >>> from kumitate import Body, EffortDrive, Joint, Robot
         >>> from kumitate.model.drives.contract import Control

@@ -153,7 +153,7 @@ def _is_default(field: Any, value: Any) -> bool:
 # --- reading ----------------------------------------------------------------------------------------------------------------
 def _build(kind: type, content: Any, where: str, notes: Notes) -> Any:
     """An object of a dataclass from its fields, at a place in the file; None if it has mistakes, which are noted."""
-    before = len(notes.mistakes)
+    before, built = len(notes.mistakes), None
     with notes.catching(f"{notes.source}: {where}: "):
         if not isinstance(content, Mapping):
             raise ModelError(f"{shown(content)} stands where an object with the fields of {kind.__name__} is expected")
@@ -166,15 +166,13 @@ def _build(kind: type, content: Any, where: str, notes: Notes) -> Any:
                 called = f" {content['name']!r}" if "name" in content else ""
                 notes.mistake(f"{where}: {kind.__name__}{called} needs the field {name!r}; add it")
         values = {name: _decode(name, part, f"{where}.{name}", notes) for name, part in content.items()}
-        if len(notes.mistakes) > before:
-            return None
         try:
-            return _exact(kind(**values), values)
+            built = _exact(kind(**values), values) if len(notes.mistakes) == before else None
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             if isinstance(error, ModelError):
                 raise
             raise ModelError(f"{error}; the fields of {kind.__name__} are numbers, texts or lists of them") from None
-    return None
+    return built
 
 
 def _exact(part: Any, values: dict[str, Any]) -> Any:
@@ -210,9 +208,11 @@ def _decode(name: str, content: Any, where: str, notes: Notes) -> Any:
         return None
     if name in _LIMITS and content in ("inf", "-inf"):
         return float(content)
-    with notes.catching(f"{notes.source}: {where}: "):
+    try:
         return _pose(content) if name.startswith("pose") else _plain(content)
-    return None
+    except ModelError as error:
+        notes.mistake(f"{where}: {error}")
+        return None
 
 
 def _pose(content: Any) -> Transform:
