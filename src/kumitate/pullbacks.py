@@ -17,7 +17,7 @@ from .compile import Kernel
 from .model import Mechanism
 from .robot import Robot
 from .scalar import trace
-from .simulate.slopes.tangent import gathered, spread
+from .simulate.slopes.direct import gathered, spread
 from .simulation import Simulation
 
 __all__ = ["Pulled", "forward_dynamics", "inverse_dynamics", "rollout"]

@@ -33,7 +33,7 @@ from .simulate.stepping.state import State
 if TYPE_CHECKING:
     from .live import LiveView
     from .simulate.slopes import SlopedStep, StepSlopes
-    from .simulate.slopes.rollout import RolloutTape
+    from .simulate.slopes.step import RolloutTape
 
 __all__ = ["Simulation", "checked_output"]
 
@@ -207,7 +207,7 @@ class Simulation(simulation.MechanismSimulation):
         >>> motion.q.shape, gradient.efforts["tau"].shape
         ((5, 5, 1), (5, 40, 1))
         """
-        from .simulate.slopes.rollout import RolloutTape
+        from .simulate.slopes.step import RolloutTape
 
         return RolloutTape(self, self._sloped, start, efforts or {}, steps, every)
 

@@ -11,8 +11,7 @@ import kumitate as km
 from kumitate.compile import Kernel
 from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
 from kumitate.scalar import loop, trace
-from kumitate.simulate.slopes.effort_columns import effort_columns, entries_of
-from kumitate.simulate.slopes.stretches import Stretch, related, stretches_of
+from kumitate.simulate.slopes.columns import Stretch, effort_columns, entries_of, related, stretches_of
 
 N, HEIGHT = 20, 3
 

@@ -11,7 +11,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.simulate.slopes import ContactMode
-from kumitate.simulate.slopes.along import Along
+from kumitate.simulate.slopes.direct import Along
 
 H, G = 0.01, 9.80665
 UPRIGHT = [0.0, 0.0, 0.0, 1.0]

@@ -21,7 +21,7 @@ from .checks import by_name, check_memory, checked_rows, checked_step, first_not
 from .evaluation import result_of
 from .exchange import FAST, Exchange, GainingStep, leaps
 from .integrators import FollowingSteps
-from .integrators.with_stops import stopping
+from .integrators.extended import stopping
 from .interactions import Asked, StepDesign, interaction_of
 from .live_arrays import SettledAttributes
 from .parameters.asked import variation_of

@@ -1,15 +1,10 @@
-"""Integrators: one method per file, under one contract."""
+"""Integrators, under one contract: explicit, implicit in damping and springs, and those of jumping velocities."""
 
 from .contract import Begun, Impact, Integrator, IntegratorState, MechanicalSystem
-from .extrapolated_euler import ExtrapolatedEuler
-from .following import FollowingSteps
-from .midpoint import Midpoint
-from .rk4 import RK4
-from .rkf45 import RKF45, RKF45Adaptive
-from .runge_kutta import ButcherTableau, RungeKutta
-from .semi_implicit_euler import SemiImplicitEuler
-from .time_stepping import FAILED, TimeStepping
-from .with_stops import WithStops
+from .euler import ExtrapolatedEuler, SemiImplicitEuler
+from .extended import FollowingSteps, WithStops
+from .runge_kutta import RK4, RKF45, ButcherTableau, RKF45Adaptive, RungeKutta
+from .time_stepping import FAILED, Midpoint, TimeStepping
 
 __all__ = [
     "FAILED",

@@ -1,7 +1,6 @@
 """Derivatives of whole steps with respect to the state and to what drives it."""
 
-from .active import ActiveSet, ContactMode
-from .record import StepSlopes
+from .active import ActiveSet, ContactMode, StepSlopes
 from .step import SlopedStep
 
 __all__ = ["ActiveSet", "ContactMode", "SlopedStep", "StepSlopes"]

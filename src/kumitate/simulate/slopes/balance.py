@@ -27,7 +27,7 @@ from ...scalar import Program, Scalar, call, equal, inlined_slopes, is_zero, sel
 from ...scalar import jacobian as derivatives
 from ...spatial import dot
 from ..stepping.forcing import Forcing
-from .effort_columns import SparseColumn
+from .columns import SparseColumn
 
 __all__ = ["StepBalance", "balance"]
 

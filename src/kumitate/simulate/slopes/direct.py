@@ -11,21 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import kinematics
 from ...compile import Kernel, found_or_traced
 from ...dynamics import Acting, Wrenches
 from ...dynamics.derivatives import aba_derivatives
 from ...kinematics import integrate, jacobian, normalized
-from ...model import Bound, Link, Mechanism, least_gap
+from ...model import Bound, Link, Mechanism, Tree, least_gap
 from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, inlined, inlined_slopes, select, trace
+from ...scalar import Program, Scalar, call, directional, inlined, inlined_slopes, select, trace
 from ...spatial import Dense
 from ..integrators import Integrator, RungeKutta, SemiImplicitEuler
 from ..stepping.compiled_step import StepCode
 from ..stepping.forcing import Forcing
 from ..stepping.system import BEYOND
-from .tangent import displacements, flat
-
-__all__ = ["Direct", "Page", "Sloped", "beside", "direct_for", "times", "turned"]
 
 #: More degrees of freedom than these make the products of the chain rule longer than a step along every direction.
 FEW = 10
@@ -204,3 +202,117 @@ def times(factor: Scalar, matrix: Dense) -> Dense:
 def beside(*blocks: Dense) -> Dense:
     """Matrices of the same height, one beside the other."""
     return Dense.of([entry for row in rows for entry in row] for rows in zip(*(block.rows for block in blocks), strict=True))
+
+
+# --- Small motions along the degrees of freedom, from changes of coordinates; and gradients by the one from those by the othe
+
+
+def displacement(tree: Tree, q: Sequence[Scalar], dq: Sequence[Scalar]) -> list[Scalar]:
+    """The small motion ξ (nv) by which q moves at the rate dq (nq): `kinematics.rate(tree, q, ξ)` is dq."""
+    pairs = ((link, link.coordinates(q), link.coordinates(dq)) for link in tree.links)
+    return [part for link, at, moved in pairs for part in displaced(link.kind, at, moved)]
+
+
+def displaced(kind: JointKind, q: Sequence[Scalar], dq: Sequence[Scalar]) -> list[Scalar]:
+    """The same for one joint."""
+    if flat(kind):
+        return list(dq)
+    moved: list[Scalar] = call(_moved(kind), q, q, [0.0] * kind.nq, dq)["result_dot"]
+    return moved
+
+
+def displacements(kind: JointKind, q: Sequence[Scalar], changes: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """The same for several dq at one q, written where this is called."""
+    still = [0.0] * kind.nq
+    return inlined_slopes(_away(kind), (q, q), [(still, change) for change in changes])
+
+
+def gathered(tree: Tree, q: Sequence[Scalar], by_q: Sequence[Scalar]) -> list[Scalar]:
+    """The gradient along the degrees of freedom (nv), of one by the coordinates (nq): Eᵀ ∂L/∂q with q̇ = E v."""
+    found: list[Scalar] = []
+    for link in tree.links:
+        own = link.coordinates(by_q)
+        found += [_dot(column, own) for column in _columns(link.kind, link.coordinates(q))]
+    return found
+
+
+def spread(tree: Tree, q: Sequence[Scalar], by_motion: Sequence[Scalar]) -> list[Scalar]:
+    """The least gradient by the coordinates (nq) with this one along the degrees of freedom (nv): E (EᵀE)⁻¹ ∂L/∂ξ.
+
+    The columns of E are at right angles to each other for all kinds of joints.
+    """
+    found: list[Scalar] = []
+    for link in tree.links:
+        total: list[Scalar] = [0.0] * link.kind.nq
+        for column, value in zip(_columns(link.kind, link.coordinates(q)), link.velocities(by_motion), strict=True):
+            share = value / _dot(column, column)
+            total = [a + b * share for a, b in zip(total, column, strict=True)]
+        found += total
+    return found
+
+
+def _columns(kind: JointKind, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """E of a joint: q̇ for each velocity alone."""
+    return [kind.rate(q, [1.0 if i == k else 0.0 for i in range(kind.nv)]) for k in range(kind.nv)]
+
+
+def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def flat(kind: JointKind) -> bool:
+    """Whether small motions of a joint are changes of its coordinates."""
+    return type(kind).difference is JointKind.difference
+
+
+@cache
+def _moved(kind: JointKind) -> Program:
+    return directional(_away(kind))
+
+
+@cache
+def _away(kind: JointKind) -> Program:
+    def away(start: Any, end: Any) -> list[Scalar]:
+        return kind.difference(start, end)
+
+    return trace(away, {"start": kind.nq, "end": kind.nq}, f"away_{kind.name}")
+
+
+# --- The derivative of a step along one direction, by differentiating its program: for every integrator, and closed loops ---
+
+
+def along_program(code: StepCode, efforts: Program | None) -> Program:
+    """(t, h, q, v, u, and a direction along_q, along_v, along_u) → q and v after a step, and their change in that direction.
+
+    `efforts`: what the functions that are compiled into the step compute.
+    """
+    tree, nv = code.mechanism.tree, code.mechanism.nv
+    both = directional(code.program, {} if efforts is None else {"efforts": efforts}, code.slopes(), iterated=True)
+    size = next(array.size for array in code.program.inputs if array.name == "u")
+
+    def along(t: Any, h: Any, q: Any, v: Any, u: Any, xi: Any, dv: Any, du: Any) -> dict[str, Any]:
+        found = call(both, t, h, q, v, 0.0, u, 0.0, 0.0, kinematics.rate(tree, q, xi), dv, 0.0, du)
+        moved = displacement(tree, found["q"], found["q_dot"])
+        return {"q": found["q"], "v": found["v"], "along_q": moved, "along_v": found["v_dot"]}
+
+    state: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": tree.nq, "v": nv, "u": size}
+    return trace(along, {**state, "along_q": nv, "along_v": nv, "along_u": size}, f"along_{code.program.name}")
+
+
+class Along:
+    """All derivatives of a step, direction by direction, side by side in one batch."""
+
+    def __init__(self, code: StepCode, efforts: Program | None):
+        key = None if efforts is not None or code.key is None else f"along {code.key}"
+        self._kernel = Kernel(found_or_traced(key, lambda: along_program(code, efforts)))
+        self._nv = code.mechanism.nv
+
+    def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[np.ndarray, ...]:
+        """q (..., nq), v (..., nv), A (..., 2nv, 2nv) and B (..., 2nv, columns) of the first so many entries of u."""
+        n, size = self._nv, u.shape[-1]
+        units = np.eye(2 * n + size)[: 2 * n + columns]
+        directions = [np.ascontiguousarray(part) for part in (units[:, :n], units[:, n : 2 * n], units[:, 2 * n :])]
+        state = [np.asarray(t)[..., None], h, *(part[..., None, :] for part in (q, v, u))]
+        q_after, v_after, by_q, by_v = self._kernel(*state, *directions)
+        slopes = np.swapaxes(np.concatenate([by_q, by_v], axis=-1), -1, -2)
+        return q_after[..., 0, :], v_after[..., 0, :], slopes[..., : 2 * n], slopes[..., 2 * n :]

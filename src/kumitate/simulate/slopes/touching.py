@@ -33,10 +33,8 @@ from ..stepping.compiled_step import StepCode
 from ..stepping.forcing import Forcing
 from .active import RESTING, SLOW
 from .balance import StepBalance, balance
-from .columns import JointEnd, step_columns
-from .direct import Page, Sloped, turned
-from .tangent import flat
-from .two_rounds import TwoRounds
+from .columns import JointEnd, TwoRounds, step_columns
+from .direct import Page, Sloped, flat, turned
 
 __all__ = ["touching_page"]
 

@@ -1,4 +1,4 @@
-"""An integrator on joints that have stops: a step that would end beyond one is made as a step with impulses instead."""
+"""An integrator of mechanisms in which joints follow prescribed motions: these joints end every step where they should be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from ...scalar import Scalar, when
 from .contract import ExtendedIntegrator, Integrator, IntegratorState, MechanicalSystem
 from .time_stepping import TimeStepping
 
-__all__ = ["WithStops", "stopping"]
+
+class FollowingSteps(ExtendedIntegrator):
+    """Steps of another integrator, after which joints with prescribed motions have exactly the position and velocity given.
+
+    Within a step they accelerate as prescribed, so that what is corrected is the integrator's own error.
+    """
+
+    def step(self, system: MechanicalSystem, t: Scalar, h: Scalar, state: IntegratorState) -> tuple[IntegratorState, Scalar]:
+        after, error = self.inner.step(system, t, h, state)
+        q, v = system.followed(t + h, after.q, after.v)
+        return IntegratorState(q, v, after.work), error
+
+
+# --- An integrator on joints that have stops: a step that would end beyond one is made as a step with impulses instead ---
 
 
 class WithStops(ExtendedIntegrator):
