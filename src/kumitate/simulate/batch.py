@@ -69,6 +69,7 @@ class Batch(SettledAttributes):
         self.inputs = LiveArrays(
             "Batch.inputs", {name: self.efforts[:, own[name]] for name in actuation.forcing.values_of_inputs}
         )
+        actuation.begin(self.efforts, self.q)
         actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = simulation.compiled.rows(simulation.actuation, simulation.step_size)
@@ -177,6 +178,9 @@ class Batch(SettledAttributes):
         actuation = self.simulation.actuation
         for name in states_of(actuation.forcing):
             self.state[name][chosen] = actuation.constants[actuation.forcing.layout.at("states")]
+        u = self.efforts[chosen]
+        actuation.begin(u, self.q[chosen])
+        self.efforts[chosen] = u
         self.lost[chosen] = False
 
     def load(self, state: State, rows: Any = slice(None)) -> None:
@@ -188,6 +192,8 @@ class Batch(SettledAttributes):
         chosen = chosen_rows(rows, len(self))
         for name, values in self.state.items():
             values[chosen] = state.carried[name]
+        depths = self.simulation.actuation.forcing.layout.at("depths")
+        self.efforts[chosen, depths] = state.carried["u"][depths]
         self.lost[chosen] = False
 
     def _mark(self) -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from kumitate.contact.forces import ContactForces
 from kumitate.contact.models.penalty import Penalty
+from kumitate.contact.parting import PARTING, SHRINKS
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, Body, Ellipsoid, Geometry, Joint, Limits, Mechanism, Sphere
 from kumitate.simulate.interactions.traced_or_scene import BEGINS, Begins
-from kumitate.simulate.prescribed.overlaps import PARTING, SHRINKS
 from kumitate.simulate.scenes import pages
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import Vector3, pose

@@ -15,6 +15,7 @@ from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from ..laws import above, masses, onto_cone, onto_disc, projected, sizes, tangents
 from ..pairs import FAR, Touch, touches
+from ..parting import SHRINKS
 from ..scene import Pair
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
@@ -160,6 +161,7 @@ class ContactPoint:
         initial_mode: the velocity relative to the target [m/s] from which the solver guesses initially whether the point is
             apart, sticks or slides.
         compliance: None if it is rigid; give: of a compliant one, its normal velocity per unit impulse [1/kg].
+        left_out: by how much less deep than it is it counts for its spring [m], and how fast that shrinks [m/s]; None: nothing.
     """
 
     touch: Touch
@@ -173,6 +175,7 @@ class ContactPoint:
     initial_mode: tuple[Scalar, ...]
     compliance: Compliance | None = None
     give: Scalar = 1.0
+    left_out: tuple[Scalar, Scalar] | None = None
 
     @property
     def rebounds(self) -> bool:
@@ -181,8 +184,8 @@ class ContactPoint:
 
     @property
     def closing(self) -> tuple[Scalar, Scalar, Scalar]:
-        """Its gap [m], and its normal velocities before the step and after it without contact [m/s]."""
-        return self.touch.gap, self.velocity[0], self.free[0]
+        """Its gap [m], and its normal velocities before the step and after it without contact [m/s], as its spring has them."""
+        return self._seen(self.velocity[0], self.free[0])
 
     @property
     def touches_softly(self) -> Scalar:
@@ -191,7 +194,22 @@ class ContactPoint:
 
     def softened(self, give: Scalar) -> Softened:
         """The law of a compliant point, from its normal velocity per unit impulse [1/kg]."""
-        return call_shared(_softened, self.compliance, *self.closing, give, name="compliant")
+        law = call_shared(_softened, self.compliance, *self.closing, give, name="compliant")
+        if self.left_out is None:
+            return law
+        return law._replace(target=law.target + self.left_out[1], plastic=law.plastic + self.left_out[1])
+
+    def stored(self, after: Scalar, impulse: Scalar) -> Scalar:
+        """The energy that its spring takes up in a step to the normal velocity `after` [J]."""
+        assert self.compliance is not None
+        return self.compliance.stored(*self._seen(self.velocity[0], after), self.give, impulse)
+
+    def _seen(self, before: Scalar, after: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """Its gap and two velocities, from the end of its spring."""
+        if self.left_out is None:
+            return self.touch.gap, before, after
+        less, speed = self.left_out
+        return self.touch.gap + less, before - speed, after - speed
 
     def following(self, law: Softened) -> ContactPoint:
         """The point with a law of `softened`."""
@@ -280,6 +298,7 @@ class ContactPatch:
 def contact_patches(
     jacobians: LinkJacobians, pairs: Sequence[Pair], v: Sequence[Scalar], v_free: Sequence[Scalar], h: Scalar,
     mechanism: Mechanism, gravity: Sequence[Scalar] | None = None, closed: Scalar | None = None,
+    left_out: Sequence[Scalar] = (),
 ) -> list[ContactPatch]:  # fmt: skip
     """All patches at a state, without the sizes of their points.
 
@@ -288,11 +307,13 @@ def contact_patches(
         v: velocities (nv) before the step; v_free: after the step without contact; h: the step [s].
         gravity: where it is another than the mechanism's [m/s²].
         closed: 1 where only points take part that have no gap; None: always all.
+        left_out: by how much less deep than they are points count for their springs [m]; nothing by default.
     """
     tree = jacobians.tree
     before, after = jacobians.twists(v), jacobians.twists(v_free)
     fall, per_step = Vector3.of(mechanism.gravity if gravity is None else gravity).norm() * h, 1.0 / h
     found: list[tuple[tuple[int, int], Vector3 | None, list[ContactPoint]]] = []
+    parting = ((less, minimum(SHRINKS, less * per_step)) for less in left_out)
     for links, group in groupby(enumerate(pairs), key=lambda item: item[1].links):
         shift = None
         if links[1] >= 0:
@@ -305,7 +326,9 @@ def contact_patches(
                 place = touch.on_b if shift is None else touch
                 place = place if closed is None else place.closed_within(select(closed > 0.5, CLOSED * h, -1.0))
                 lever = place.point - jacobians.origins[tree.links[links[0]]]
-                points.append(_point(place, number, pair, lever, velocity, freely, h, per_step, 2.0 * fall))
+                point = _point(place, number, pair, lever, velocity, freely, h, per_step, 2.0 * fall)
+                less = next(parting, None)
+                points.append(point if point.compliance is None else replace(point, left_out=less))
         found.append((links, shift, points))
 
     fastest: Scalar = fall

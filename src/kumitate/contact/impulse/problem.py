@@ -296,8 +296,7 @@ class Problem:
             twist = patch.twist(self.jacobians, twists)
             for point, impulse in zip(patch.points, impulses, strict=True):
                 if point.compliance is not None:
-                    after = point.frame.along(twist)[0]
-                    total = total + point.compliance.stored(point.touch.gap, point.velocity[0], after, point.give, impulse[0])
+                    total = total + point.stored(point.frame.along(twist)[0], impulse[0])
         return total
 
     def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:

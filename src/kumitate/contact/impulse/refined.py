@@ -53,17 +53,18 @@ def _unknown(value: Any) -> Any:
 def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, parameters: Parameters | None) -> Program:
     """The inputs of `impacts`, impulses and velocities near the solution → better velocities "v", and how far they "moved"."""
     pairs = contact_pairs(mechanism, mechanism.base_parameter_tree, contact)
-    resisted = any(array.name == "resisting" for array in impacts.inputs)
+    resisted, begun = (any(array.name == name for array in impacts.inputs) for name in ("resisting", "left_out"))
 
     def refined(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:
         *extra, impulses, after = more
         resisting = extra[0] if resisted else ()
+        left_out = extra[int(resisted)] if begun else ()
         tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
         if parameters is not None:
             varied = parameters.at(extra[-1])
             tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
-        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity)
+        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity, left_out=left_out)
 
         def pushed() -> Any:
             given = Problem.at(mechanism, jacobians, met, h, q, v, v_free, resisting)

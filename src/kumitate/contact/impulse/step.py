@@ -36,6 +36,7 @@ def impact_program(
     parameters: Parameters | None = None,
     *,
     resisted: bool = False,
+    begun: bool = False,
     parted: bool = False,
 ) -> Program:
     """(h, q, v, v_free) → velocities after the step, work of contact, whether anything touches, the residual [m/s]; and for
@@ -44,7 +45,8 @@ def impact_program(
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
 
     With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (`freedoms`) before it is the
-    inertia that drives and stops of joints add in the step. If `parted`, two more inputs are the last ones: "implicit", the
+    inertia that drives and stops of joints add in the step. If `begun`, an input "left_out" behind that says by how much less
+    deep than they are points count for their springs [m]. If `parted`, two more inputs are the last ones: "implicit", the
     time for which `v_free` is implicit in damping and springs, in place of h; and "closed", which is 1 where only points
     without a gap take part, and stay closed.
 
@@ -64,12 +66,13 @@ def impact_program(
     def impact(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:
         tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
         resisting = more[0] if resisted else ()
+        left_out = more[int(resisted)] if begun else ()
         *_, implicit, closed = more if parted else (h, None)
         if parameters is not None:
-            varied = parameters.at(more[int(resisted)])
+            varied = parameters.at(more[resisted + begun])
             tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
-        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity, closed)
+        met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity, closed, left_out)
 
         def pushed() -> Any:
             given = Problem.at(mechanism, jacobians, met, implicit, q, v, v_free, resisting, as_free=parted)
@@ -112,6 +115,7 @@ def impact_program(
     nv = mechanism.nv
     inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "v_free": nv}
     inputs |= {"resisting": freedoms(mechanism)} if resisted else {}
+    inputs |= {"left_out": sum(pair.capacity for pair in pairs)} if begun else {}
     if parameters is not None:
         inputs["parameters"] = parameters.size
     inputs |= {"implicit": (), "closed": ()} if parted else {}

@@ -20,8 +20,6 @@ __all__ = ["Penalty"]
 
 #: With the default stiffness, the penetration of one point under the mechanism's weight [m], and the weight per mass [m/s²].
 DEPTH, FALL = 1e-3, 9.81
-#: Springs that hold more energy at the start than lifts the mechanism by this height on the earth cause a warning [m].
-THROWN = 0.01
 #: Squared speeds below this count as rest [m²/s²].
 _STILL = 1e-60
 #: Depths below this count as this where it is asked how steep a spring is [m]: with n < 1 it is infinitely steep at zero.

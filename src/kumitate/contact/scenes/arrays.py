@@ -290,6 +290,7 @@ class ScenePoints(NamedTuple):
             mass: its inverse.
         softness: the velocity along the normal that a compliant point gives way with per unit impulse [1/kg]; give: that it
             gets, if all points of its bodies that touch are pushed so.
+        left_out: by how much less deep than it is a compliant point counts for its spring [m].
         target: the least normal velocity after the step [m/s]; plastic: without restitution.
         drift: the part of belts in the velocities, along the frame's axes.
         before, free: velocities of A's surface relative to B's along the frame's axes [m/s], as in `MovingBodies`.
@@ -316,6 +317,7 @@ class ScenePoints(NamedTuple):
     mass: Floats
     softness: Floats
     give: Floats
+    left_out: Floats
     target: Floats
     plastic: Floats
     drift: Floats[3]

@@ -28,6 +28,7 @@ from .arrays import (
     SolverSpace,
     Turns,
 )
+from .overlaps import OverlapList
 from .parts import RobotPart, central_inertias, robot_parts
 from .points.measured import SEEN
 from .rules import Rules
@@ -112,6 +113,7 @@ def scene_of(
         islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
         factors=_factors(units, _COUPLINGS * units),
         trial=_trial(0, units + links),
+        overlaps=OverlapList(np.zeros(2, dtype=np.int64), 0.0, np.zeros(4), np.zeros((0, 3))),
         settled=np.zeros((0, 21)),
         counts=np.zeros(6, dtype=np.int64),
     )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip

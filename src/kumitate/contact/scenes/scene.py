@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ...procedure import Floats, Ints
 from ..pairs.rows.solids import Points, Solids
 from .arrays import BlockFactors, Efforts, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
+from .overlaps import OverlapList
 from .rules import Rules
 
 __all__ = ["Scene", "SceneLog"]
@@ -46,6 +47,7 @@ class Scene(NamedTuple):
         rules, bodies, pulls, efforts, solids, placed, memory, points, islands, factors, trial: see there.
         allowed, pairs, starts, space: see `broad_phase.near_pairs`.
         found: where solids touch; axes: see `narrow_phase.find_points`.
+        overlaps: of compliant solids at the start.
         settled: of sleeping islands, the rows of `SceneLog.touches`, each with the energy gained in a step [J].
         counts: [known points in the memory; needed pairs; needed points; needed couplings; settled rows; points of this step],
             the second to the fourth after a step that lacked room.
@@ -68,5 +70,6 @@ class Scene(NamedTuple):
     islands: Islands
     factors: BlockFactors
     trial: SolverSpace
+    overlaps: OverlapList
     settled: Floats[21]
     counts: Ints

@@ -13,6 +13,7 @@ from .islands import group
 from .logs import log_record, log_robots, log_touches, work_at
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
+from .overlaps import find_overlaps, leave_out, shrink
 from .points import keep_near, prepare
 from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .scene import Scene, SceneLog
@@ -82,6 +83,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
     _go(scene, count, q, v, work)
     move_robots(rules, bodies, work)
     work[0] += done[0]
+    shrink(scene.overlaps, rules.step)
     scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.counts[0])
     return DONE
 
@@ -136,6 +138,8 @@ def _find_awake(scene: Scene) -> int:
     scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
     if scene.counts[2] > len(points.gap):
         return -1
+    find_overlaps(scene.placed, points, scene.overlaps, count)
+    leave_out(points, scene.overlaps, count)
     fastest = prepare(rules, bodies, scene.placed, scene.found, points, count)
     return keep_near(points, count, REACH * rules.step * fastest)
 

@@ -148,7 +148,7 @@ class Interaction:
             InputError: with what to do instead.
         """
 
-    def impacts(self, *, resisted: bool, parted: bool = False) -> Program | None:
+    def impacts(self, *, resisted: bool, begun: bool = False, parted: bool = False) -> Program | None:
         """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,9 @@ from ...analysis import kinetic_energy, potential_energy
 from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
-from ...contact.models.penalty import FALL, THROWN
+from ...contact.models.penalty import FALL
 from ...contact.pairs.own_points import warn_of_thin_boxes
+from ...contact.parting import SHRINKS, THROWN
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact
 from ...contact.settings import as_plain
@@ -24,8 +25,8 @@ from ...model.mechanism import digest
 from ...scalar import trace
 from ..integrators import Integrator
 from ..parameters import Variation
-from ..prescribed.overlaps import PARTING, Overlaps
-from ..results.contact_record import ContactRecord, Touched
+from ..prescribed.overlaps import Overlaps
+from ..results.contact_record import ContactRecord, Touched, throws
 from ..stepping.equations import NO_STEP, row_of
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 from .traced_or_scene import why_traced
@@ -166,33 +167,21 @@ class ForceContact(Interaction):
             work=work,
             gained=work,
         )
-        warned = self._thrown(found["gap"][0], slowly=bool(step.layout.points))
-        return Touched(record, acceleration, record.residual, warned=warned)
+        gaps, slowly = found["gap"][0], bool(step.layout.points)
+        told = throws(self.mechanism, owners, gaps, self._energy(gaps), slowly)
+        return Touched(record, acceleration, record.residual, warned=told)
 
     def overlaps(self, q: np.ndarray) -> Overlaps | None:
-        """Those of bodies whose springs would throw the mechanism up (`THROWN`)."""
-        found = self.forces.at(q.tolist(), [0.0] * self.mechanism.nv)
-        depths = tuple(max(-float(point.gap), 0.0) for point in found.points)
-        return Overlaps(depths) if self._height(depths) >= THROWN else None
+        """Those of all points, if their springs would throw the mechanism up (`THROWN`)."""
+        depths = self._depths(q)
+        return Overlaps(self._depths, len(depths), SHRINKS) if depths.any() else None
 
-    def _height(self, depths: Iterable[float]) -> float:
-        """How high the energy of the springs would lift the mechanism on the earth [m]."""
-        return sum(float(self.forces.model.stored(float(depth))) for depth in depths) / (self.mechanism.tree.mass * FALL)
+    def _depths(self, q: np.ndarray) -> np.ndarray:
+        """The depths (m) of points at q (nq), if their springs would throw the mechanism up; else zeros."""
+        gaps = np.array([float(point.gap) for point in self.forces.at(q.tolist(), [0.0] * self.mechanism.nv).points])
+        height = self._energy(gaps).sum() / (self.mechanism.tree.mass * FALL)
+        return np.maximum(-gaps, 0.0) * (height >= THROWN)
 
-    def _thrown(self, gaps: np.ndarray, *, slowly: bool) -> tuple[str, ...]:
-        """A warning about bodies that overlap at the start, if springs hold the energy to throw the mechanism up (`THROWN`)."""
-        mechanism, depths = self.mechanism, np.maximum(-gaps, 0.0)
-        height = self._height(depths)
-        if height < THROWN:
-            return ()
-        owners = [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
-        pair = "{!r} and {!r}".format(*owners[int(np.argmax(depths))])
-        return (
-            f"{mechanism.name}: {pair} overlap at the start, by up to {depths.max():.3g} m; the springs of contact would hold "
-            f"{height * mechanism.tree.mass * FALL:.3g} J there, enough to throw all bodies {height:.3g} m up. "
-            + (
-                f"They begin without it, and push bodies apart at less than {PARTING:g} m/s. Start them apart"
-                if slowly
-                else "Start them apart, or make the simulation with this start, which pushes them apart slowly"
-            ),
-        )
+    def _energy(self, gaps: np.ndarray) -> np.ndarray:
+        """That of the spring of each point [J]."""
+        return np.array([float(self.forces.model.stored(max(-float(gap), 0.0))) for gap in gaps])

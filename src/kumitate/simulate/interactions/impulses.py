@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,10 @@ from ...compile import Kernel
 from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
-from ...contact.pairs import touches
+from ...contact.models.penalty import FALL
+from ...contact.pairs import Touch, touches
 from ...contact.pairs.own_points import warn_of_thin_boxes
+from ...contact.parting import SHRINKS, THROWN
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact, Pair, contact_pairs
 from ...contact.settings import as_plain
@@ -26,7 +28,8 @@ from ...renamed import offers
 from ...scalar import Program, call
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
-from ..results.contact_record import ContactRecord, Touched, thrown
+from ..prescribed.overlaps import Overlaps
+from ..results.contact_record import ContactRecord, Touched, throws
 from ..stepping.choice import EXPLICIT, check_midpoint
 from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
@@ -70,9 +73,34 @@ class ImpulseContact(Interaction):
         pairs = contact_pairs(mechanism, mechanism.tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters)
 
-    def impacts(self, *, resisted: bool, parted: bool = False) -> Program:
-        """(h, q, v, v_free) → the velocities after a step, and the contact in it."""
-        return impact_program(self.mechanism, self.contact, self.model, self.parameters, resisted=resisted, parted=parted)
+    def impacts(self, **needed: bool) -> Program:
+        """(h, q, v, v_free) → the velocities after a step, and the contact in it; `needed`: as of `impact_program`."""
+        return impact_program(self.mechanism, self.contact, self.model, self.parameters, **needed)
+
+    def overlaps(self, q: np.ndarray) -> Overlaps | None:
+        """Those of compliant points, if their springs would throw the mechanism up (`THROWN`)."""
+        compliant = bool(self._stiffness.any()) and self._depths(q).any()
+        return Overlaps(self._depths, len(self._stiffness), SHRINKS) if compliant else None
+
+    def _depths(self, q: np.ndarray) -> np.ndarray:
+        """The depths (m) of compliant points at q (nq), if their springs would throw the mechanism up; else zeros."""
+        depths = np.where(self._stiffness > 0.0, np.maximum([-float(touch.gap) for _, touch in self._touches(q)], 0.0), 0.0)
+        height = 0.5 * (self._stiffness * depths**2).sum() / (self.mechanism.tree.mass * FALL)
+        return depths * (height >= THROWN)
+
+    @cached_property
+    def _stiffness(self) -> np.ndarray:
+        """Of the spring of each point, zero if it is rigid."""
+        return np.array([pair.surface.stiffness or 0.0 for pair in self.pairs for _ in range(pair.capacity)], dtype=float)
+
+    def _touches(self, q: np.ndarray) -> Iterator[tuple[Pair, Touch]]:
+        """The points at q (nq), each with its pair."""
+        tree = self.mechanism.tree
+        poses = link_poses(tree, q.tolist())
+        for pair in self.pairs:
+            a, b = (geometry.shape for geometry in pair.geometries)
+            X_WA, X_WB = pair.poses(tree, poses)
+            yield from ((pair, touch) for touch in touches(a, X_WA, b, X_WB))
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
@@ -123,15 +151,7 @@ class ImpulseContact(Interaction):
 
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'foot' on 'ground'"."""
-        tree = self.mechanism.tree
-        poses = link_poses(tree, q.tolist())
-        found: dict[str, None] = {}
-        for pair in self.pairs:
-            X_WA, X_WB = pair.poses(tree, poses)
-            shape_a, shape_b = (geometry.shape for geometry in pair.geometries)
-            if any(touch.gap < _NEAR for touch in touches(shape_a, X_WA, shape_b, X_WB)):
-                found["{!r} on {!r}".format(*pair.bodies)] = None
-        return list(found)
+        return list(dict.fromkeys("{!r} on {!r}".format(*pair.bodies) for pair, touch in self._touches(q) if touch.gap < _NEAR))
 
     def warn(self) -> None:
         """Warns as `warn_of_thin_boxes` does."""
@@ -214,14 +234,13 @@ class ImpulseContact(Interaction):
             gained=whole["gained"],
             moment=whole["moments"][:, pushed] / h if "moments" in whole else None,
         )
-        stiffness = np.array([owners[k].surface.stiffness or 0.0 for k in pushed], dtype=float)
-        closes = np.where(stiffness > 0.0, np.inf, RECOVERY * h)
+        closes = np.where(self._stiffness[pushed] > 0.0, np.inf, RECOVERY * h)
+        gaps, slowly = whole["gaps"][0], bool(step.layout.points)
+        told = throws(self.mechanism, self.touching_bodies, gaps, 0.5 * self._stiffness * np.minimum(gaps, 0.0) ** 2, slowly)
         turning = np.zeros_like(v)
         for k, part in enumerate(kinematics.turning(self.mechanism.tree, list(v.T))):  # type: ignore[arg-type]
             turning[:, k] = part
-        return Touched(
-            record, (whole["v"] - v) / h + turning, whole["unsolved"], closes, thrown(self.mechanism, record, stiffness)
-        )
+        return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes, told)
 
 
 def _along(kernel: Kernel, h: float, states: Sequence[np.ndarray], *, one_by_one: bool) -> dict[str, Any]:

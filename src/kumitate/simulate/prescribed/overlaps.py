@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,25 +10,22 @@ import numpy as np
 
 from ...scalar import maximum
 
-__all__ = ["PARTING", "SHRINKS", "Overlaps"]
-
-#: How fast overlaps that are left out shrink [m/s].
-SHRINKS = 0.2
-#: Bodies then part at less than this speed, as with rigid contact [m/s]: a spring of natural frequency ω whose end moves at a
-#: speed V throws a mass that lies on it at up to V + √(V² + (g/ω)²), which is 0.42 m/s where the mass sinks in by 1 mm.
-PARTING = 0.5
+__all__ = ["Overlaps"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Overlaps:
     """The depths of all points of contact that are left out of their springs, as a source of a simulation.
 
     Attributes:
-        depths: at the start [m], zero where points do not overlap.
+        depths: those at coordinates (nq) that a motion starts at [m], zero where points do not overlap.
+        size: how many; shrinks: how fast they do so [m/s].
     """
 
-    depths: tuple[float, ...]
+    depths: Callable[[np.ndarray], np.ndarray]
+    size: int
+    shrinks: float
 
-    def __call__(self, t: Any, q: Any, v: Any) -> np.ndarray:
-        """The depths left out at a time [s]."""
-        return np.array([maximum(depth - SHRINKS * t, 0.0) for depth in self.depths])
+    def __call__(self, t: Any, q: Any, v: Any, depths: Any) -> np.ndarray:
+        """The depths left out at a time [s], of those at the start."""
+        return np.array([maximum(depths[k] - self.shrinks * t, 0.0) for k in range(self.size)])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ...contact.models.penalty import FALL, THROWN
+from ...contact.models.penalty import FALL
+from ...contact.parting import PARTING, THROWN
 from ...model import Mechanism
 from ..integrators import FAILED
 
-__all__ = ["ContactRecord", "Touched", "fast_turns", "thrown"]
+__all__ = ["ContactRecord", "Touched", "fast_turns", "throws"]
 
 #: The most pairs that a warning names.
 _NAMED = 6
@@ -162,17 +164,24 @@ class Touched(NamedTuple):
         ]
 
 
-def thrown(mechanism: Mechanism, record: ContactRecord, stiffness: np.ndarray) -> tuple[str, ...]:
-    """A warning about bodies that overlap at the start, if springs of this stiffness (m) [N/m] throw them up (`THROWN`)."""
-    depth, weight = np.maximum(-record.gap[0], 0.0), mechanism.tree.mass * FALL
-    energy = 0.5 * stiffness * depth * depth
+def throws(
+    mechanism: Mechanism, bodies: Sequence[tuple[str, str]], gaps: np.ndarray, energy: np.ndarray, slowly: bool
+) -> tuple[str, ...]:
+    """A warning about bodies that overlap at the start, if the springs of contact would throw them up (`THROWN`).
+
+    Args:
+        bodies: of each point, or pair; gaps: there [m]; energy: of the springs there [J].
+        slowly: whether overlaps are left out, so that bodies part slowly.
+    """
+    weight = mechanism.tree.mass * FALL
     if energy.sum() < THROWN * weight:
         return ()
-    pairs = list(dict.fromkeys("{!r} and {!r}".format(*record.bodies[k]) for k in np.argsort(-energy) if energy[k] > 0.0))
+    pairs = list(dict.fromkeys("{!r} and {!r}".format(*bodies[k]) for k in np.argsort(-energy) if energy[k] > 0.0))
+    then = f"They begin without it, and push bodies apart at less than {PARTING:g} m/s. Start them apart"
     return (
-        f"{mechanism.name}: {_some(pairs)} overlap at the start, by up to {depth[energy > 0.0].max():.3g} m; their "
-        f"springs of contact hold {energy.sum():.3g} J there, enough to throw all bodies {energy.sum() / weight:.3g} m "
-        "up. Start them apart",
+        f"{mechanism.name}: {_some(pairs)} overlap at the start, by up to {-gaps[energy > 0.0].min():.3g} m; the springs of "
+        f"contact would hold {energy.sum():.3g} J there, enough to throw all bodies {energy.sum() / weight:.3g} m up. "
+        + (then if slowly else "Start them apart, or make the simulation with this start, which pushes them apart slowly"),
     )
 
 

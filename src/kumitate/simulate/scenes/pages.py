@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from ...contact.impulse.contact_points import RECOVERY
-from ...contact.models.penalty import FALL, THROWN, Penalty
+from ...contact.models.penalty import FALL, Penalty
+from ...contact.parting import THROWN
 from ...contact.scene import Contact
+from ...contact.scenes.overlaps import OverlapList
 from ...contact.scenes.scene import Scene
 from ...contact.scenes.step import advance_scene
 from ...errors import InputError
 from ...model import Mechanism
 from ...procedure import LocatedProgram
-from ..prescribed.overlaps import PARTING
+from ..results.contact_record import throws
 
 __all__ = ["PAGES", "ScenePage", "SpringsPage"]
 
@@ -31,29 +33,48 @@ class ScenePage:
     gains = True
 
     def __init__(self, mechanism: Mechanism, contact: Contact):
-        """A page before the first step; nothing of these is needed for rigid contact."""
+        """A page before the first step."""
+        self._mechanism, thrown = mechanism, THROWN * mechanism.tree.mass * FALL
+        self._overlaps = OverlapList(np.array([1, 0]), thrown, np.zeros(4), np.zeros((0, 3)))
 
     def bound(self, scene: Scene, *rest: Any) -> Callable[[], int]:
         """Steps from a state, with arguments as of `advance_scene`; returns how they ended."""
-        return advance_scene.bound(scene, *rest)
+        self._make_room(len(scene.points.gap))
+        return advance_scene.bound(scene._replace(overlaps=self._overlaps), *rest)
 
     def begin(self) -> None:
         """Lets a motion begin at another state."""
+        self._overlaps.marks[:] = (1, 0)
 
     def carried(self) -> np.ndarray:
         """Rows (n, 6) that are carried from step to step beside impulses; the third number of each is negative."""
-        return np.zeros((0, 6))
+        rows = np.zeros((int(self._overlaps.marks[1]), 6))
+        rows[:, [0, 1, 3]], rows[:, 2] = self._overlaps.rows[: len(rows)], -1.0
+        return rows
 
     def load(self, rows: np.ndarray, *, begins: bool) -> None:
         """Continues from such rows; `begins`: whether no step was made yet."""
+        self._make_room(len(rows))
+        self._overlaps.rows[: len(rows)] = rows[:, [0, 1, 3]]
+        self._overlaps.marks[:] = (begins, len(rows))
 
     def refusal(self, scene: Scene) -> Exception:
         """What is wrong where steps ended otherwise than those of `advance_scene` do."""
         return AssertionError("steps end in the ways of `advance_scene`")
 
-    def overlap(self, step: float, names: Sequence[str]) -> tuple[float, tuple[str, ...]]:
-        """`closes` and `warned` of `Touched`; by the names of the solids."""
-        return RECOVERY * step, ()
+    def closes(self, step: float) -> float:
+        """The overlap that a step closes, as of `Touched` [m]."""
+        return RECOVERY * step
+
+    def thrown(self, names: Sequence[str]) -> tuple[str, ...]:
+        """A warning about solids of these names that overlap at the start, as of `throws`."""
+        energy, depth, a, b = self._overlaps.held
+        return throws(self._mechanism, [(names[int(a)], names[int(b)])], np.array([-depth]), np.array([energy]), slowly=True)
+
+    def _make_room(self, rows: int) -> None:
+        more, own = rows - len(self._overlaps.rows), self._overlaps
+        if more > 0:  # else steps that are bound already would go on with other rows
+            self._overlaps = own._replace(rows=np.concatenate([own.rows, np.zeros((more, 3))]))
 
 
 class SpringsPage(ScenePage):
@@ -63,58 +84,37 @@ class SpringsPage(ScenePage):
 
     def __init__(self, mechanism: Mechanism, contact: Contact):
         """The law of a point with the options of the contact; it is compiled for the first steps."""
-        self._name, self._weight = mechanism.name, mechanism.tree.mass * FALL
-        self._model = Penalty.of(contact.options, mechanism.tree.mass)
-        self._clock, self._marks = np.zeros(2), np.array([1, 0])
-        self._held, self._overlaps = np.zeros(4), np.zeros((0, 3))
+        super().__init__(mechanism, contact)
+        self._model, self._clock = Penalty.of(contact.options, mechanism.tree.mass), np.zeros(2)
 
     def bound(self, scene: Scene, *rest: Any) -> Callable[[], int]:
         from ...contact.scenes.springs import Springs, advance_springs
 
         law, room = np.array([program.address for program in _law_of(self._model)]), len(scene.points.gap)
         self._make_room(room)
-        springs = Springs(
-            law, self._clock, THROWN * self._weight, self._held, self._marks, self._overlaps,
-            np.zeros(len(scene.bodies.mass)), np.zeros((room, 3)),
-        )  # fmt: skip
+        springs = Springs(law, self._clock, self._overlaps, np.zeros(len(scene.bodies.mass)), np.zeros((room, 3)))
         return advance_springs.bound(scene, springs, *rest)
 
     def begin(self) -> None:
-        self._clock[0], self._marks[:] = 0.0, (1, 0)
-
-    def carried(self) -> np.ndarray:
-        rows = np.zeros((int(self._marks[1]), 6))
-        rows[:, [0, 1, 3]], rows[:, 2] = self._overlaps[: len(rows)], -1.0
-        return rows
+        super().begin()
+        self._clock[0] = 0.0
 
     def load(self, rows: np.ndarray, *, begins: bool) -> None:
-        self._make_room(len(rows))
-        self._overlaps[: len(rows)] = rows[:, [0, 1, 3]]
-        self._clock[0], self._marks[:] = 0.0, (begins, len(rows))
+        super().load(rows, begins=begins)
+        self._clock[0] = 0.0
 
     def refusal(self, scene: Scene) -> Exception:
         from ...contact.scenes.springs import MOST
 
         longest, step = float(self._clock[1]), scene.rules.step
         return InputError(
-            f"{self._name}: the springs of contact need steps of {longest:.2g} s, and a step of {step:g} s is made in at most "
-            f"{MOST} parts. Give a step of at most {MOST * longest:.2g} s, or a smaller stiffness, such as "
+            f"{self._mechanism.name}: the springs of contact need steps of {longest:.2g} s, and a step of {step:g} s is made "
+            f"in at most {MOST} parts. Give a step of at most {MOST * longest:.2g} s, or a smaller stiffness, such as "
             "options={'stiffness': 1e5}"
         )
 
-    def overlap(self, step: float, names: Sequence[str]) -> tuple[float, tuple[str, ...]]:
-        energy, depth, a, b = self._held
-        if energy < THROWN * self._weight:
-            return np.inf, ()
-        return np.inf, (
-            f"{self._name}: {names[int(a)]!r} and {names[int(b)]!r} overlap at the start, by up to {depth:.3g} m; the springs "
-            f"of contact would hold {energy:.3g} J there, enough to throw all bodies {energy / self._weight:.3g} m up. They "
-            f"begin without it, and push bodies apart at less than {PARTING:g} m/s. Start them apart",
-        )
-
-    def _make_room(self, rows: int) -> None:
-        more = max(rows - len(self._overlaps), 0)
-        self._overlaps = np.concatenate([self._overlaps, np.zeros((more, 3))])
+    def closes(self, step: float) -> float:
+        return np.inf
 
 
 @lru_cache(maxsize=64)

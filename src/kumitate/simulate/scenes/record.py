@@ -12,7 +12,7 @@ from ...contact.scenes.arrays import MovingBodies
 from ...contact.scenes.building import moving_bodies
 from ...contact.scenes.scene import SceneLog
 from ...model import Mechanism
-from ..results.contact_record import ContactRecord, Touched, thrown
+from ..results.contact_record import ContactRecord, Touched
 from .free_rows import FreeRows
 from .pages import ScenePage
 from .robots import RobotSteps
@@ -54,9 +54,8 @@ def record_of(model: SceneModel, page: ScenePage, logged: Sequence[Logged], h: f
     touches[:, 0] = row_of[touches[:, 0].astype(int)]
     record = _record(model, touches[touches[:, 0] >= 0.0], rows, sums, added)
     stiffness = np.array([model.contact.where(*pair).stiffness or 0.0 for pair in record.bodies], dtype=float)
-    closes, warned = page.overlap(h, model.names)
-    warned = (*warned, *thrown(model.mechanism, record, stiffness))
-    return Touched(record, acceleration, sums[:, 1], np.where(stiffness > 0.0, np.inf, closes), warned)
+    closes = np.where(stiffness > 0.0, np.inf, page.closes(h))
+    return Touched(record, acceleration, sums[:, 1], closes, page.thrown(model.names))
 
 
 def acceleration_of(model: SceneModel, logged: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:

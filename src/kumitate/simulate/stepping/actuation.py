@@ -187,6 +187,11 @@ class Actuation:
         source = self.forcing.commands[name]
         return given if given is None or callable(source) else command_values(self.forcing.mechanism, name, given, source)  # type: ignore[arg-type]
 
+    def begin(self, u: np.ndarray, q: np.ndarray) -> None:
+        """Puts the overlaps of bodies at the starts (N, nq) into rows u (N, size), if springs of contact leave any out."""
+        if self.forcing.overlaps:
+            u[:, self.forcing.layout.at("depths")] = [self.forcing.overlaps.depths(row) for row in q]
+
     def put_parameters(self, u: np.ndarray, given: Mapping[str, Any]) -> None:
         """Puts values of parameters, by name, into rows u (N, size); those that are not given stay.
 
@@ -244,7 +249,7 @@ class Actuation:
 
         def actuation(t: Any, q: Any, v: Any, u: Any) -> list[Any]:
             taken: list[Any] = []
-            inputs = {name: SymbolArray(u[own]) for name, own in forcing.own.items()}
+            inputs = {name: SymbolArray(u[own]) for name, own in forcing.read.items()}
             for k, (how, (_, names)) in enumerate(zip(self.how, forcing.labels, strict=True)):
                 own = range(len(taken), len(taken) + len(names))
                 compiled = how is How.COMPILED

@@ -153,7 +153,8 @@ class StepCode:
     @cached_property
     def impacts(self) -> Program | None:
         """(h, q, v, v_free, and what else it needs) → the velocities after contact by impulses; None without."""
-        return self.interaction.impacts(resisted=self.settles, parted=self.integrator.kicks) if self.touches else None
+        begun, parted = bool(self.layout.points), self.integrator.kicks
+        return self.interaction.impacts(resisted=self.settles, begun=begun, parted=parted) if self.touches else None
 
     @cached_property
     def kicks(self) -> Program | None:
@@ -420,7 +421,7 @@ def compiled_step(design: StepDesign, interaction: Interaction) -> CompiledStep:
         program is not None,
         varied,
         targets,
-        *([len(forcing.overlaps.depths)] if forcing.overlaps else ()),
+        *([forcing.overlaps.size] if forcing.overlaps else ()),
     )
     asked = tuple((output.name, output.key) for output in outputs)
     settings = (integrator.settings, shape, stabilisation, asked, bool(bounds))

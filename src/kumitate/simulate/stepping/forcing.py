@@ -19,6 +19,9 @@ from .reading import LOOPS, loops_at, read_by
 
 __all__ = ["Controller", "Forcing"]
 
+#: The name by which depths at the start are read; no parameter of a function can have it.
+OVERLAPS = "overlaps at the start"
+
 #: tau = f(t, q, v), or a wrench [n; f] = f(t, q, v); further parameters are inputs of their names.
 Controller = Callable[..., Any]
 
@@ -71,7 +74,7 @@ class Forcing:
         """What stands where in u."""
         m = self.mechanism
         return InputLayout(
-            m.nv, tuple(self.wrenches), tuple(self.drives.items()), len(self.overlaps.depths) if self.overlaps else 0,
+            m.nv, tuple(self.wrenches), tuple(self.drives.items()), self.overlaps.size if self.overlaps else 0,
             len(self.motions), tuple(self.commands), len(m.driven),
             tuple((name, len(values)) for name, values in self.inputs.items()),
             sum(len(drive_states(joint.drive)) for joint in m.driven), self.parameters.size if self.parameters else 0,
@@ -119,7 +122,7 @@ class Forcing:
         drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
         wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
         size = self.layout.points
-        overlaps = [("overlaps at the start", [f"point {k}" for k in range(size)])] if size else []
+        overlaps = [(OVERLAPS, [f"point {k}" for k in range(size)])] if size else []
         motions = ((f"the motion of {name!r}", ("position", "velocity", "acceleration")) for name in self.motions)
         driven = tuple(joint.name for joint in self.mechanism.driven)
         commands = ((f"the input {name!r}", driven) for name in self.commands)
@@ -134,7 +137,11 @@ class Forcing:
         """
         owner = self.mechanism.name
         return tuple(
-            read_by(source, (*self.own, *self.loops), f"{owner}: {label}", "input") if callable(source) else ()
+            (OVERLAPS,)
+            if source is self.overlaps
+            else read_by(source, (*self.own, *self.loops), f"{owner}: {label}", "input")
+            if callable(source)
+            else ()
             for source, (label, _) in zip(self.sources, self.labels, strict=True)
         )
 
@@ -155,6 +162,11 @@ class Forcing:
                 raise InputError(f"{self.mechanism.name}: {name!r} is an input and the parameter 'gain:{name}'; keep one")
             found[name] = slice(row + place.start, row + place.stop)
         return found
+
+    @property
+    def read(self) -> dict[str, slice]:
+        """Where everything stands in u that sources read."""
+        return {**self.own, OVERLAPS: self.layout.at("depths")}
 
     @property
     def values_of_inputs(self) -> dict[str, np.ndarray]:
@@ -178,7 +190,7 @@ class Forcing:
         """
         chosen = range(len(self.sources)) if only is None or last is None else only
         u = self.blank if last is None else last.copy()
-        start, inputs = 0, {name: u[own].copy() for name, own in self.own.items()}
+        start, inputs = 0, {name: u[own].copy() for name, own in self.read.items()}
         for k, (label, names) in enumerate(self.labels):
             if k in chosen:
                 u[start : start + len(names)] = _numbers(self.values(k, t, np.array(q), np.array(v), inputs), label, names, t)
@@ -206,7 +218,8 @@ class Forcing:
         if callable(source):
             if set(LOOPS) & set(self.reads[k]):
                 inputs = {**inputs, **loops_at(self.mechanism, q, v)}
-            given = source(t, q, v, **{name: inputs[name][0] if name in self.plain else inputs[name] for name in self.reads[k]})
+            read = {name: inputs[name][0] if name in self.plain else inputs[name] for name in self.reads[k]}
+            given = source(t, q, v, inputs[OVERLAPS]) if isinstance(source, Overlaps) else source(t, q, v, **read)
         else:
             given = np.zeros(len(names)) if source is None else source
         part = np.asarray(given)

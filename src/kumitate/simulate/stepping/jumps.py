@@ -37,7 +37,8 @@ def jump_program(
     Args:
         motion: (h, q, v, u, tau, resisting) → v̇ and the power, implicit in damping and springs; without the last two where
             there are no drives and stops.
-        impacts: (h, q, v, v_free, resisting) → the velocities after contact, likewise; None without contact.
+        impacts: (h, q, v, v_free, resisting, left_out) → the velocities after contact, likewise, the last one where bodies
+            overlap at the start; None without contact.
         bounds: the limits of joints that are stops.
         projection: (q, v, row of parameters if there are any) → q and v with the loops closed; None if nothing closes them.
 
@@ -78,8 +79,8 @@ def jump_program(
             v_free = [rate + h * (a - b) + more for rate, a, b, more in rates]
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
             if whole is not None:
-                row = forcing.layout.row(u)
-                found = call(whole, h, q, v, v_free, *([] if plain else [held_fast(free["resisting"])]), *row)
+                begun, row = [parts.overlaps] if forcing.overlaps else [], forcing.layout.row(u)
+                found = call(whole, h, q, v, v_free, *([] if plain else [held_fast(free["resisting"])]), *begun, *row)
             if fast:  # what contact adds to the efforts of prescribed motions
                 more = [stiff * (v_free[k] - found["v"][k]) / h for k, stiff in fast.items()]
                 after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]

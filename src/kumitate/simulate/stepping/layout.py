@@ -70,6 +70,7 @@ class InputLayout:
             *((("motions", str(k)), 3) for k in range(self.motions)),
             *((("commands", name), self.driven) for name in self.commands),
             *((("inputs", name), size) for name, size in self.inputs),
+            (("depths", ""), self.points),
             (("states", ""), self.states),
             (("parameters", ""), self.parameters),
         ]
@@ -82,7 +83,7 @@ class InputLayout:
         return self._fields["parameters", ""].stop
 
     def at(self, group: str, name: str = "") -> slice:
-        """Where an input stands: "tau", "overlaps", "states", "parameters", or one of a group by its name."""
+        """Where an input stands: "tau", "overlaps", "depths" (at the start), "states", "parameters", or one of a group by its name."""
         return self._fields[group, name]
 
     def group(self, group: str) -> dict[str, slice]:
@@ -92,7 +93,7 @@ class InputLayout:
     @property
     def sources(self) -> int:
         """How many numbers come first that functions and constants give: all before the inputs that functions read."""
-        return self.size - self.parameters - self.states - sum(size for _, size in self.inputs)
+        return self.size - self.parameters - self.states - self.points - sum(size for _, size in self.inputs)
 
     def row(self, u: Any) -> list[Any]:
         """The row of parameters in u (size), as the last input of programs; nothing without any."""

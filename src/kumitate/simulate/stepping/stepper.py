@@ -48,6 +48,7 @@ class Stepper(ABC):
             "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
             "size": np.full(1, step), "u": actuation.constants[None].copy(),
         }  # fmt: skip
+        actuation.begin(self.state["u"], self.state["q"])
         self._own = states_of(actuation.forcing)
         self.state |= {name: self.state["u"][:, actuation.forcing.layout.at("states")].copy() for name in self._own}
         self.steps = self.rejected = 0
@@ -74,6 +75,7 @@ class Stepper(ABC):
             self.state[name][0] = self.actuation.constants[self.actuation.forcing.layout.at("states")]
         for name in ("number", "work", "error"):
             self.state[name][0] = 0.0
+        self.actuation.begin(self.state["u"], self.state["q"])
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         """Continues from a state given by `carried`."""

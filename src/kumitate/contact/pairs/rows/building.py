@@ -10,8 +10,8 @@ import numpy as np
 
 from ....errors import ModelError, warn
 from ....model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
-from ....model.shapes.surfaces import convex_hull
 from ....model.shapes import Facets
+from ....model.shapes.surfaces import convex_hull
 from ....spatial import Transform
 from ...sizes import check_size
 from .convex.features import LARGEST

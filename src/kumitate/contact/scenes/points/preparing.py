@@ -10,6 +10,7 @@ from ...impulse.compliance import COMPLIANT, STORED
 from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY
 from ...impulse.mobility import LEAST, SMALLEST
 from ...pairs.rows.solids import Points
+from ...parting import SHRINKS
 from ..arrays import MovingBodies, Placed, ScenePoints
 from ..robots import yielding
 from ..rules import Rules
@@ -94,6 +95,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
     points.mass[to] = points.mass[c]
     points.softness[to] = points.softness[c]
     points.give[to] = points.give[c]
+    points.left_out[to] = points.left_out[c]
     points.target[to] = points.target[c]
     points.plastic[to] = points.plastic[c]
     for k in range(2):
@@ -217,10 +219,11 @@ def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints
         spring, law = local(4), local(3)
         _spring_of(rules, surface, spring)
         points.give[c] = _give(rules, bodies, points, count, c)
-        apply(COMPLIANT, spring, gap, n, free, points.give[c], law[0:1], law[1:2], law[2:3])
+        less, speed = points.left_out[c], _parting(rules, points, c)
+        apply(COMPLIANT, spring, gap + less, n - speed, free - speed, points.give[c], law[0:1], law[1:2], law[2:3])
         points.softness[c] = law[0]
-        target = law[1]
-        plastic = law[2]
+        target = law[1] + speed
+        plastic = law[2] + speed
     if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -max(2.0 * rules.fall, surface[3]):
         # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
         target = max(plastic, min(free - n, 0.0) - restitution * n)
@@ -241,8 +244,15 @@ def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
         return 0.0
     spring, energy = local(4), local(1)
     _spring_of(rules, surface, spring)
-    apply(STORED, spring, points.gap[c], points.before[c, 0], points.speed[c, 0], points.give[c], points.impulse[c, 0], energy)
+    gap, push, speed = points.gap[c] + points.left_out[c], points.impulse[c, 0], _parting(rules, points, c)
+    apply(STORED, spring, gap, points.before[c, 0] - speed, points.speed[c, 0] - speed, points.give[c], push, energy)
     return energy[0]
+
+
+@procedure
+def _parting(rules: Rules, points: ScenePoints, c: int) -> float:
+    """The speed of the end of the spring of a point: that at which what it leaves out shrinks [m/s]."""
+    return min(SHRINKS, points.left_out[c] / rules.step)
 
 
 @procedure
@@ -263,8 +273,8 @@ def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c
         first -= 1
     total, other = alone[0], first
     while other < count and _same_bodies(points, other, c) == 1:
-        closing = min(points.before[other, 0], points.free[other, 0], 0.0)
-        if other != c and points.gap[other] + rules.step * closing < 0.0:
+        closing = min(min(points.before[other, 0], points.free[other, 0]) - _parting(rules, points, other), 0.0)
+        if other != c and points.gap[other] + points.left_out[other] + rules.step * closing < 0.0:
             total += _given(bodies, points.body[c, 0], points.frame, points.lever_a, c, other)
             if points.body[c, 1] >= 0:
                 total += _given(bodies, points.body[c, 1], points.frame, points.lever_b, c, other)

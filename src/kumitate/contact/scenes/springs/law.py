@@ -9,6 +9,7 @@ from ....scalar import Program, Scalar, maximum, trace
 from ....spatial import Vector3
 from ...forces import SpringModel
 from ...surface import VariedSurface
+from ..overlaps import OverlapList
 
 __all__ = ["Springs", "law_program", "spring_program"]
 
@@ -19,20 +20,14 @@ class Springs(NamedTuple):
     Attributes:
         law: the addresses of a `law_program` and of a `spring_program`.
         clock: [time left of a step that lacked room; the longest part of a step that the springs allow now] [s].
-        thrown: the energy of the springs at the start from which on bodies are parted slowly [J].
-        held: [that energy [J]; the deepest overlap at the start [m], of these two solids].
-        marks: [1 before the first step; rows of `overlaps` in use].
-        overlaps: two solids, and by how much less deep than they are their points count [m].
+        overlaps: at the start.
         steep: of every body, the sum over its points of the stiffness times the velocity per unit impulse [1/s²].
         yields: of every point, the velocities along its axes per unit impulse along them [1/kg].
     """
 
     law: Ints
     clock: Floats
-    thrown: float
-    held: Floats
-    marks: Ints
-    overlaps: Floats[3]
+    overlaps: OverlapList
     steep: Floats
     yields: Floats[3]
 

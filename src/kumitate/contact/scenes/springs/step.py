@@ -6,17 +6,18 @@ import math
 
 from ....dynamics.settling.settled import PASSES
 from ....procedure import Floats, Shaped, apply_at, local, procedure
+from ..arrays import ScenePoints
 from ..driving import drive
 from ..islands import group
 from ..logs import gained_at, log_record, log_robots, log_touches, work_at
 from ..motion import flown, moved, read_state
 from ..narrow_phase import remember
+from ..overlaps import clear, keep_thrown, leave_out, note_overlap, shrink
 from ..robots import are_finite, begin_settling, let_go, move_robots, settle
 from ..rules import Rules
 from ..scene import Scene, SceneLog
 from ..step import DONE, FULL, ROOM, UNSOLVED, find
 from .law import Springs
-from .overlaps import find_overlaps, leave_out, shrink
 from .sweeps import place, press, ready, scale_impulses
 
 __all__ = ["MOST", "STIFF", "advance_springs"]
@@ -68,8 +69,9 @@ def _part(scene: Scene, springs: Springs, q: Floats[7], v: Floats[6], work: Floa
     if begins and log.marks[1] == 0 and log.marks[2] + scene.counts[1] > len(log.touches):
         return FULL
     place(scene, count)
-    find_overlaps(scene.points, springs, count)
-    leave_out(scene.points, springs, count, 1.0)
+    _find_overlaps(scene.points, springs, count)
+    leave_out(scene.points, springs.overlaps, count)
+    _shift(scene.points, count, 1.0)
     longest = _longest_part(scene, springs, left, count)
     springs.clock[1] = longest
     if longest * MOST < own.step:
@@ -81,8 +83,8 @@ def _part(scene: Scene, springs: Springs, q: Floats[7], v: Floats[6], work: Floa
         begin_settling(rules, bodies)
         let_go(rules, bodies)
     worst = _push(rules, scene, springs, count, done)
-    leave_out(scene.points, springs, count, -1.0)
-    shrink(springs, rules.step)
+    _shift(scene.points, count, -1.0)
+    shrink(springs.overlaps, rules.step)
     _log(scene, rules, count, worst, begins, v, log)
     _go(rules, scene, count, q, v, work)
     move_robots(rules, bodies, work)
@@ -91,6 +93,26 @@ def _part(scene: Scene, springs: Springs, q: Floats[7], v: Floats[6], work: Floa
     scene.counts[0] = remember(bodies, scene.placed, scene.points, count, scene.memory, scene.counts[0])
     springs.clock[0] = left - rules.step if parts > 1 else 0.0
     return DONE
+
+
+@procedure
+def _find_overlaps(points: ScenePoints, springs: Springs, count: int) -> None:
+    """Before the first step: the depths of all pairs, if their springs hold enough energy to throw bodies up."""
+    if springs.overlaps.marks[0] == 1:
+        clear(springs.overlaps)
+        stiffness, energy = local(1), local(1)
+        for c in range(count):
+            if points.gap[c] < 0.0:
+                apply_at(springs.law[1], (points.gap[c],), (stiffness, energy))
+                note_overlap(points, springs.overlaps, c, energy[0])
+        keep_thrown(springs.overlaps)
+
+
+@procedure
+def _shift(points: ScenePoints, count: int, sign: float) -> None:
+    """Adds what is left out to the gaps of points, or takes it back."""
+    for c in range(count):
+        points.gap[c] += sign * points.left_out[c]
 
 
 @procedure
