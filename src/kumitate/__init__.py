@@ -112,4 +112,8 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
+# the package of that name, which the function hides: `import kumitate.simulate.many as many` finds it through the function
+vars(import_module(".simulate", __name__)).update(vars(simulate))
+simulate.__dict__ = vars(import_module(".simulate", __name__))  # type: ignore[attr-defined]
+
 _stopping.as_before()

@@ -66,3 +66,18 @@ def test_what_is_loaded_later_exists():
     """A name here that nothing has any more would guard nothing."""
     missing = {name for name in LATER | ELSEWHERE if find_spec(name) is None}
     assert not missing, f"{sorted(missing)} are no modules; write their new names"
+
+
+def test_modules_of_the_package_that_a_function_hides_are_found():
+    """`km.simulate` is a function, and `kumitate.simulate` a package; Python looks for modules in both."""
+    program = """
+import inspect, pickle
+import kumitate
+import kumitate.simulate.results.audit as audit
+import kumitate.simulate.many
+from kumitate.simulate import Audit
+assert audit.Audit is Audit and kumitate.simulate.many.simulate_batch is not kumitate.simulate_batch
+assert "duration" in inspect.signature(kumitate.simulate).parameters and "controller" in kumitate.simulate.__doc__
+assert kumitate.simulate.__module__ == "kumitate.run" and pickle.loads(pickle.dumps(kumitate.simulate)) is kumitate.simulate
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
