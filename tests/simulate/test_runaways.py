@@ -93,6 +93,27 @@ def test_runs_side_by_side_are_lost_where_each_alone_ends(less):
     assert runs.lost[0] < runs.lost[1]
 
 
+def test_rows_of_a_batch_are_lost_where_a_run_alone_ends(less):
+    """Whether they are advanced step by step, or recorded."""
+    with pytest.raises(DivergenceError, match="runs away") as caught:
+        simulate(arm(0), start(0), duration=0.5, controller=lambda t, q, v: stiff(q, v), sample_time=1e-3)
+    sim, kept = MechanismSimulation(arm(0)), caught.value.result.time
+    batch, at = sim.batch(np.array([start(0), start(0)])), []
+    for _ in range(len(kept) + 2):
+        batch.tau[0] = stiff(batch.q[0], batch.v[0])
+        batch.step()
+        at.append(batch.lost.copy())
+        assert np.abs(batch.v).max() < 1e9
+    assert [bool(lost[0]) for lost in at] == [step >= len(kept) - 1 for step in range(len(at))]
+    assert not batch.lost[1]
+    batch.reset([0])
+    assert not batch.lost.any()
+    batch.q[0], batch.v[0] = caught.value.result.q[-1], caught.value.result.v[-1]
+    batch.tau[0] = stiff(batch.q[0], batch.v[0])
+    batch.record(1)
+    assert batch.lost.tolist() == [True, False]
+
+
 def test_efforts_that_throw_a_light_link_are_no_runaways():
     """From rest to 100 rad/s in a record or a call of 10 steps, and back from a stop."""
     pushed = [0.0, 0.0, 1.0]
@@ -101,8 +122,15 @@ def test_efforts_that_throw_a_light_link_are_no_runaways():
     assert np.abs(runs.v[0, 1]).max() > 90.0
     sim = MechanismSimulation(arm(0), controller=pushed)
     state = sim.start()
+    batch = MechanismSimulation(arm(0)).batch(2)
+    batch.tau = pushed
+    fastest = 0.0
     for _ in range(5):
         state = sim.step(state, 10)
+        batch.step(10)
+        fastest = max(fastest, np.abs(batch.v).max())
+    assert not batch.lost.any()
+    assert fastest > 90.0
 
 
 def test_contact_that_adds_energy_ends_runs_and_single_steps(monkeypatch):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .checks import checked_count, chosen_rows
+from .exchange import FAST, leaps
 from .live_arrays import LiveArrays, SettledAttributes
 from .rows import RUNAWAY
 from .stepping.outputs import STATE
@@ -35,7 +36,8 @@ class Batch(SettledAttributes):
         efforts: (N, size of u), all of these constants.
         inputs: by name, (N, k): what functions read.
         outputs: by name, (N, ...), as they were at the end of the last `step`, or when `look` was called.
-        lost: (N), whether a row has run away, or its contact had no usable solution; rows are not reset unless asked for.
+        lost: (N), whether a row has run away, also by energy that it gains from nowhere in a call (`exchange`), or its contact
+            had no usable solution; rows are not reset unless asked for.
         state: what is carried from step to step, by name.
     """
 
@@ -75,6 +77,7 @@ class Batch(SettledAttributes):
         self._recurrence = simulation.compiled.rows(simulation.actuation, simulation.step_size)
         seen = self.room(1)
         self._step = self._recurrence.over(self.state, self._given, seen, batch=True)
+        self._before = {name: np.array(state[name]) for name in ("q", "v", "work")}
         outputs = {name: array[:, 0] for name, array in seen.items() if name not in (*STATE, "states")}
         self.outputs = LiveArrays("Batch.outputs", outputs)
         self.look()
@@ -129,8 +132,12 @@ class Batch(SettledAttributes):
         Raises:
             InputError: if the number of steps is negative or not whole.
         """
-        self._step.run(1 if self.outputs else 0, checked_count(count))
-        self._mark()
+        count = checked_count(count)
+        for name, before in self._before.items():
+            before[...] = self.state[name]
+        self._step.run(1 if self.outputs else 0, count)
+        if not (self.v.max(initial=0.0) < FAST and self.v.min(initial=0.0) > -FAST):
+            self._mark(self._before)
 
     def look(self, rows: Any = slice(None)) -> None:
         """Computes the outputs of the states as they are: of all rows, or of some and of those beside them.
@@ -153,8 +160,9 @@ class Batch(SettledAttributes):
         """
         records, every = checked_count(records, "the number of records", 1), checked_count(every)
         seen = self.room(records) if out is None else dict(out)
+        before = {name: self.state[name].copy() for name in self._before}
         self._recurrence.over(self.state, self._given, seen, batch=True).run(records, every)
-        self._mark()
+        self._mark(before)
         return seen
 
     def room(self, records: int) -> dict[str, np.ndarray]:
@@ -196,5 +204,9 @@ class Batch(SettledAttributes):
         self.efforts[chosen, depths] = state.carried["u"][depths]
         self.lost[chosen] = False
 
-    def _mark(self) -> None:
-        np.logical_or(self.lost, ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY), out=self.lost)
+    def _mark(self, before: Mapping[str, np.ndarray]) -> None:
+        """Notes the rows that have run away since the states before, by their velocities or by energy from nowhere."""
+        self.lost |= ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY)
+        for row in np.flatnonzero(~self.lost & leaps(before["v"], self.v)):
+            q, v, work = (np.array([before[name][row], self.state[name][row]]) for name in ("q", "v", "work"))
+            self.lost[row] = self.simulation.gain(q, v, work, self.efforts[row]) is not None

@@ -83,7 +83,7 @@ class InputLayout:
         return self._fields["parameters", ""].stop
 
     def at(self, group: str, name: str = "") -> slice:
-        """Where an input stands: "tau", "overlaps", "depths" (at the start), "states", "parameters", or one of a group by its name."""
+        """Where an input stands: "tau", "overlaps", "depths", "states", "parameters", or one of a group by its name."""
         return self._fields[group, name]
 
     def group(self, group: str) -> dict[str, slice]:
