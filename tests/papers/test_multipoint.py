@@ -378,3 +378,13 @@ def test_integrators_that_cannot_jump_are_refused(name):
 def test_surfaces_that_cannot_be_are_refused(values, match):
     with pytest.raises(InputError, match=match):
         Surface(**values)
+
+
+def test_the_audit_says_by_how_much_laws_are_missed():
+    """A box that lands on an edge with friction: velocities that the model leaves, and `rigid` does not."""
+    q, v = [0.0, math.sin(0.2), 0.0, math.cos(0.2), 0.0, 0.0, 0.2], [0.0, 4.0, 0.0, 2.0, 0.0, -2.0]
+    for model, said in (("multipoint", True), ("rigid", False)):
+        found = simulate(block(), q, v, duration=0.3, contact=model)
+        notes = [note for note in found.audit.notes if "miss its laws" in note]
+        assert bool(notes) == said == (found.contact.residual[:-1].max() > 0.1)
+        assert not said or f"by up to {found.contact.residual[:-1].max():.3g} m/s" in notes[0]

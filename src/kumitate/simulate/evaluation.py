@@ -63,6 +63,7 @@ def result_of(
         acceleration = compiled.accelerations(step, q, v, u)
     else:
         acceleration = touched.acceleration
+        notes += touched.notes
         from .results.contact_record import fast_turns  # loaded only where something touches
 
         name = mechanism.name

@@ -43,6 +43,8 @@ _CHUNK = 1024
 _LONG = 5.0
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
+#: What a model of some of the laws misses by more than this is worth a note [m/s].
+_MISSED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +242,19 @@ class ImpulseContact(Interaction):
         turning = np.zeros_like(v)
         for k, part in enumerate(kinematics.turning(self.mechanism.tree, list(v.T))):  # type: ignore[arg-type]
             turning[:, k] = part
-        return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes, told)
+        missed = self._missed(record.residual[:-1])
+        return Touched(record, (whole["v"] - v) / h + turning, whole["unsolved"], closes, told, missed)
+
+    def _missed(self, residual: np.ndarray) -> tuple[str, ...]:
+        """A note on a model that obeys only some of the laws of contact, where its velocities miss others by much [m/s]."""
+        worst, count = float(residual.max(initial=0.0)), int((residual >= _MISSED).sum())
+        if self.contact.model == "rigid" or not count:
+            return ()
+        return (
+            f"contact: velocities miss its laws by up to {worst:.3g} m/s, and in {count} of {len(residual)} steps by more than "
+            f"{_MISSED:g} m/s, as {self.contact.model!r} obeys only some of them (docs/contact-models.md); "
+            "contact='rigid' obeys all",
+        )
 
 
 def _along(kernel: Kernel, h: float, states: Sequence[np.ndarray], *, one_by_one: bool) -> dict[str, Any]:

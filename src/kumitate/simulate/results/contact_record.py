@@ -112,7 +112,7 @@ class Touched(NamedTuple):
             speeds.
         closes: the overlap that one step closes [m], of all points or of each (m): deeper ones are pushed apart at a bounded
             speed. Infinite for compliant points.
-        warned: further warnings about bodies that overlap at the start.
+        warned: further warnings about bodies that overlap at the start; notes: for the audit alone.
     """
 
     record: ContactRecord
@@ -120,6 +120,7 @@ class Touched(NamedTuple):
     unsolved: np.ndarray
     closes: float | np.ndarray = math.inf
     warned: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def overlaps(self, name: str, step: float) -> list[str]:
         """Warnings about bodies that overlap at the start, if any overlap by more than a step of so many seconds closes."""
