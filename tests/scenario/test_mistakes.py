@@ -86,7 +86,7 @@ def test_without_a_robot_the_rest_is_read_as_far_as_it_can_be(tmp_path):
         (b"robot: &a pendulum\nstart: {q: {angle: *a}}", "an alias (*name) repeats a value"),
         (b"robot: !!python/object/apply:os.getcwd []", "is not read"),
         (b"robot: pendulum\n? [1, 2]\n: 3", "a key is a list"),
-        (b"robot: pendulum\nsolver: {duration: 0.0015, sample_time: 0.001}", "solver: duration 0.0015 s is not a multiple"),
+        (b"robot: pendulum\nsolver: {duration: 0.0015, sample_time: 0.0015}", "solver: sample_time 0.0015 s is not a multiple"),
         (b"robot: pendulum\ncontroller: nothing.py:f", "cannot be read"),
         (b"robot: pendulum\nsolver: {step: 1e-3}\nsweep: {}", "varies nothing"),
         (b"robot: pendulum\ncontact: rigid", "has a shape to touch with"),

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.values import POSITIVE, Rule, shown
 from ..run import Run
-from ..simulate.checks import fitted_step, step_count
+from ..simulate.checks import fitted_sample_time, fitted_step, step_count
 from ..simulate.integrators import INTEGRATORS
 from ..simulate.stepping.stabilisation import STABILISATIONS
 from ..simulation import checked_output
@@ -230,7 +230,8 @@ def _solver(section: Section, own: Solver) -> Solver:
         section.flag("limits", True),
     )
     with section.mistakes.catching(section.at):
-        solver = replace(solver, step=fitted_step(solver.duration, solver.step, solver.every or 1, solver.sample_time))
+        step = fitted_step(solver.duration, solver.step, solver.every or 1)
+        solver = replace(solver, step=step, sample_time=fitted_sample_time(solver.sample_time, solver.step, step))
         count = step_count(solver.duration, solver.step)
         if count % (solver.every or 1):
             raise InputError(f"every is {solver.every}; it must divide the number of steps, {count}. Take another")

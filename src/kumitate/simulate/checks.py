@@ -16,8 +16,8 @@ from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked
 
 __all__ = [
     "OFF_MANIFOLD", "by_name", "check_limits", "check_manifold", "check_memory", "checked_baumgarte", "checked_count",
-    "checked_rows", "checked_state", "checked_step", "checked_tolerance", "chosen_rows", "first_notes", "fitted_step",
-    "run_steps", "step_count", "step_notes", "steps_held",
+    "checked_rows", "checked_state", "checked_step", "checked_tolerance", "chosen_rows", "first_notes",
+    "fitted_sample_time", "fitted_step", "run_steps", "step_count", "step_notes", "steps_held",
 ]  # fmt: skip
 
 _TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
@@ -159,34 +159,32 @@ def checked_step(step: Any) -> float:
 
 
 def step_count(duration: float, step: float) -> int:
-    """The number of steps in a duration; refused if it is not a whole number."""
-    step, duration = checked_step(step), _checked_duration(duration)
-    count = round(duration / step)
-    if not _fits(duration, step):
-        remedy = (
-            f"take {count * step:.12g} s, or the step {fitted_step(duration, step)!r} s"
-            if count
-            else (f"take a step of {duration:.12g} s or a part of it")
-        )
-        raise InputError(f"duration {duration} s is not a multiple of the step {step} s; {remedy}")
-    return count
+    """The number of steps in a duration, for a step of `fitted_step`."""
+    return round(_checked_duration(duration) / checked_step(step))
 
 
-def fitted_step(duration: float, step: float, every: int = 1, sample_time: float | None = None) -> float:
+def fitted_step(duration: float, step: float, every: int = 1) -> float:
     """The step, or the next shorter one of which a duration is a multiple, and of `every` of them, if that is needed.
 
     All steps of a run are then equal, which contact and the order of an integrator are better off with than with a short last
-    one. Steps that a sample time is a multiple of stay as they are.
+    one.
     """
     step, duration = checked_step(step), _checked_duration(duration)
-    if _fits(duration, step) or sample_time or not isinstance(every, int) or every < 1:
+    if _fits(duration, step) or not isinstance(every, int) or every < 1:
         return step
     return duration / (every * ceil(duration / (every * step)))
 
 
-def step_notes(asked: float, fitted: float) -> list[str]:
-    """The sentence that says that a step was made shorter."""
-    return [] if fitted == asked else [f"the step is {fitted:.6g} s: the duration is not a multiple of {asked:.6g} s"]
+def fitted_sample_time(sample_time: float | None, asked: float, fitted: float) -> float | None:
+    """A sample time that is as many fitted steps as it was of those that were asked for."""
+    hold = steps_held(sample_time, asked)
+    return sample_time if hold is None or fitted == asked else hold * fitted
+
+
+def step_notes(asked: float, fitted: float, hold: int | None = None) -> list[str]:
+    """The sentence that says that a step was made shorter; `hold`: for so many of them sampled efforts are held."""
+    held = f", and efforts are sampled every {hold * fitted:.6g} s" if hold else ""
+    return [] if fitted == asked else [f"the step is {fitted:.6g} s{held}: the duration is not a multiple of {asked:.6g} s"]
 
 
 def _checked_duration(duration: Any) -> float:

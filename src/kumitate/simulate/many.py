@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError, warn
 from ..model import Mechanism
 from ..model.values import checked_whole
-from .checks import check_memory, checked_rows, fitted_step, step_count, steps_held
+from .checks import check_memory, checked_rows, fitted_sample_time, fitted_step, step_count, step_notes, steps_held
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
@@ -129,7 +129,8 @@ def simulate_batch(
     v0 = checked_rows(mechanism, "v", np.zeros((runs, mechanism.nv)) if v is None else v, mechanism.nv)
     if len(v0) != runs:
         raise InputError(f"{mechanism.name}: q has {runs} rows and v {len(v0)}; give one of each per run")
-    step = fitted_step(duration, step, every, sample_time)
+    asked, step = step, fitted_step(duration, step, every)
+    sample_time = fitted_sample_time(sample_time, asked, step)
     count, hold = step_count(duration, step), steps_held(sample_time, step)
     every = checked_whole(mechanism.name, "every", every, 1, remedy="Give a number of steps", error=InputError)
     _check_divisible(count, every, hold)
@@ -165,7 +166,7 @@ def simulate_batch(
         unsolved,
         wall,
         {"duration": duration, "every": every, **simulation.settings, "sample_time": sample_time},
-        tuple(simulation.notes),
+        (*simulation.notes, *step_notes(asked, step, hold)),
         simulation if known and not states_of(simulation.actuation.forcing) else None,
     )
 

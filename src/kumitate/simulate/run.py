@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model import Mechanism
-from .checks import fitted_step, step_notes
+from .checks import fitted_sample_time, fitted_step, step_notes, steps_held
 from .results.result import Result
 
 if TYPE_CHECKING:
@@ -100,12 +100,13 @@ def simulate(
     """
     from .simulation import MechanismSimulation  # with integrators and controllers: loaded for the first run
 
-    asked, step = step, fitted_step(duration, step, sample_time=sample_time)
+    asked, step = step, fitted_step(duration, step)
+    sample_time = fitted_sample_time(sample_time, asked, step)
     simulation = MechanismSimulation(
         mechanism, step=step, integrator=integrator, controller=controller, wrenches=wrenches, loop_tau=loop_tau,
         sample_time=sample_time, stabilisation=stabilisation, baumgarte=baumgarte, held=held, held_method=held_method,
         contact=contact, tolerance=tolerance, limits=limits, traced=traced, start=(q, v), inputs=inputs, motions=motions,
         equal_steps=False,
     )  # fmt: skip
-    simulation.notes += step_notes(asked, step)
+    simulation.notes += step_notes(asked, step, steps_held(sample_time, step))
     return simulation.run(duration=duration, progress=progress)

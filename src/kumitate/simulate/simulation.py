@@ -17,7 +17,18 @@ from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import Mechanism, bounds_of, check_resistance
 from ..version import __version__
 from .batch import Batch
-from .checks import by_name, check_memory, checked_rows, checked_step, first_notes, run_steps, steps_held
+from .checks import (
+    by_name,
+    check_memory,
+    checked_rows,
+    checked_step,
+    first_notes,
+    fitted_sample_time,
+    fitted_step,
+    run_steps,
+    step_notes,
+    steps_held,
+)
 from .evaluation import result_of
 from .exchange import FAST, Exchange, GainingStep, leaps
 from .integrators import FollowingSteps
@@ -310,11 +321,11 @@ class MechanismSimulation(SettledAttributes):
     @cached_property
     def _stepper(self) -> Stepper:
         """The stepper for single steps."""
-        return self._stepper_at(*self._starts.default)
+        return self._stepper_at(*self._starts.default, self.step_size)
 
-    def _stepper_at(self, q: np.ndarray, v: np.ndarray) -> Stepper:
+    def _stepper_at(self, q: np.ndarray, v: np.ndarray, step: float) -> Stepper:
         """A stepper from a state."""
-        return self.compiled.stepper(self.actuation, self.step_size, q, v)
+        return self.compiled.stepper(self.actuation, step, q, v)
 
     def _seen(self) -> State:
         """The current state of the stepper."""
@@ -360,7 +371,8 @@ class MechanismSimulation(SettledAttributes):
         Args:
             q: initial coordinates (nq), those of the start by default; v: initial velocities (nv): those of the start if q is
                 the start's too, else zero.
-            duration: [s].
+            duration: [s]; if it is not a multiple of the step, all steps of the run are equally shorter, and so are the times
+                for which sampled efforts are held.
             every: steps from one recorded state to the next; it does not change the motion.
             until: evaluated at every recorded state; the run ends at the first at which it is true.
             progress: called with the fraction done from time to time.
@@ -373,13 +385,14 @@ class MechanismSimulation(SettledAttributes):
                 does, as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
         """
         begin = clock.perf_counter()
-        count = run_steps(self.mechanism.name, duration, self.step_size, every)
+        step = fitted_step(duration, self.step_size, every)
+        count = run_steps(self.mechanism.name, duration, step, every)
         check_memory(self.mechanism, count // every + 1)
         q0, v0 = self._starts.given(q, v, self.bounds)
         self.interaction.warn()
-        stepper = self._stepper_at(q0, v0)
+        stepper = self._stepper_at(q0, v0, step)
         self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
-        times = np.arange(0, count + 1, every) * self.step_size
+        times = np.arange(0, count + 1, every) * step
         rows = Rows.of(stepper, times, every)
         failure, interruption = "", None
         try:
@@ -416,7 +429,7 @@ class MechanismSimulation(SettledAttributes):
             efforts: the constants that acted, (size of u), with `tau` first.
             every: steps from one record to the next.
         """
-        stepper = self._stepper_at(seen["q"][0], seen["v"][0])
+        stepper = self._stepper_at(seen["q"][0], seen["v"][0], self.step_size)
         stepper.steps = every * (len(time) - 1)
         outputs = {name: array for name, array in seen.items() if name not in STATE}
         u = np.tile(efforts, (len(time), 1))
@@ -425,8 +438,10 @@ class MechanismSimulation(SettledAttributes):
 
     def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
         """The result of a recorded motion, of the mechanism that its parameters make."""
-        settings = {"duration": duration, **self.settings}
-        return result_of(rows, stepper, self.interaction, self._loops, self.bounds, settings, self.notes)
+        step, settings = stepper.step, {"duration": duration, **self.settings, "step": stepper.step}
+        settings["sample_time"] = fitted_sample_time(settings["sample_time"], self.step_size, step)
+        notes = [*self.notes, *step_notes(self.step_size, step, steps_held(settings["sample_time"], step))]
+        return result_of(rows, stepper, self.interaction, self._loops, self.bounds, settings, notes)
 
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         """`count` initial states with their loops closed, as `Starts.many`."""
