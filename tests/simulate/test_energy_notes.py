@@ -31,6 +31,7 @@ def test_the_drift_of_first_order_is_named():
     (note,) = run.audit.notes
     assert "over the run, a little in each step" in note
     assert "order 1" in note
+    assert "\n".join(run.audit.lines()).count("order 1") == 1
     joules, percent = float(note.split(" J,")[0].removeprefix("energy: ")), float(note.split(" %")[0].split()[-1])
     assert joules == pytest.approx(run.audit.energy_drift, rel=1e-2)
     exchanged = max(run.energy.kinetic.max(), np.ptp(run.energy.potential))

@@ -17,12 +17,12 @@ from ..model.tree.base_parameters import SIZE
 from ..robot import Robot
 from .base_parameters import BaseParameters
 from .differentiate import States
+from .doubts import doubts_of
 from .equations import LogEquations, LogRows, rows_of
 from .fit import Fit
 from .log import MotionLog
 from .log_cholesky import logarithms, pseudo_inertia
 from .physical import Physical
-from .reporting.doubts import doubts_of
 from .unknowns import Unknowns
 
 __all__ = ["BaseEstimate", "Identified"]
@@ -203,13 +203,13 @@ class Identified:
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draws measured and predicted efforts into a PDF, EPS, PNG or SVG."""
-        from .reporting.figures import efforts_figure, write_figure  # loaded on first use
+        from .report import efforts_figure, write_figure  # loaded on first use
 
         return write_figure(efforts_figure(self), path)
 
     def write(self, folder: str | os.PathLike[str]) -> Path:
         """Writes a report into a folder: `report.md`, with figures of the efforts and of the base parameters."""
-        from .reporting.report import write_report  # loaded on first use
+        from .report import write_report  # loaded on first use
 
         return write_report(self, folder)
 

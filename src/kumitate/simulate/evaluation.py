@@ -87,10 +87,11 @@ def result_of(
     gaps = tuple(loops.gaps(q, v))
     if gaps and compiled.keeps_closed:
         notes += _open_loops(gaps, mechanism.tree.size)
-    order = compiled.integrator.order
-    unexplained = energy_notes(time, np.stack([kinetic, potential]), work, order, lambda k: _passes_singular(loops, q, k))
+    energies = np.stack([kinetic, potential])
+    balance = energy_balance(energies, work, stopped, compiled.integrator.order)
+    unexplained = energy_notes(time, energies, work, balance["remedy"], lambda k: _passes_singular(loops, q, k))
     audit = Audit(
-        **energy_balance(kinetic, potential, work, stopped),
+        **balance,
         work=float(work[-1]),
         quaternion_error=quaternion_error(mechanism, q),
         limits_passed=limits_passed(mechanism, time, q, v, tau, loop_tau),

@@ -22,6 +22,8 @@ __all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_
 _JUMP, _ROUNDING = 0.02, 1e-9
 #: A step past a singular posture is reported above this part, if its change is so many times that of most steps.
 _BESIDE, _ALONE = 1e-5, 100.0
+#: How notes on energy begin.
+_ENERGY = "energy: "
 #: A step counts as gaining energy from contact above this part of the largest kinetic energy of the run.
 _GAIN = 1e-7
 #: Above this part of the energy that a run exchanges, the audit says where its drift comes from.
@@ -81,6 +83,7 @@ class Audit:
         exchanged: the largest kinetic energy of the run, or the range of its potential energy [J], if that is more.
         drift_at_stops: how much of all unexplained changes of energy, 0 to 1, falls on steps in which joints are at stops or
             bodies touch.
+        remedy: why the drift is as large, and what to do about it; empty where it is not worth a word.
     """
 
     energy_drift: float = 0.0
@@ -96,6 +99,7 @@ class Audit:
     contact: ContactAccount | None = None
     exchanged: float = 0.0
     drift_at_stops: float = 0.0
+    remedy: str = ""
 
     def __post_init__(self) -> None:
         for name in ("energy_drift", "work", "quaternion_error", "wall_time", "exchanged", "drift_at_stops"):
@@ -131,16 +135,13 @@ class Audit:
         return [*lines, *self.efforts, *self.notes]
 
     def _balance_line(self) -> str:
-        """The drift of energy, as a part of what the run exchanges, and why it is large where it is."""
+        """The drift of energy, as a part of what the run exchanges, and why it is large where it is and no note says so."""
         line = f"energy balance kept to {self.energy_drift:.3g} J"
         if not self.exchanged > self.energy_drift:  # at rest, where a percentage says nothing
             return line
         line += f", {100.0 * self.energy_drift / self.exchanged:.2g} % of the {self.exchanged:.3g} J exchanged"
-        if self.energy_drift < _WORTH_A_WORD * self.exchanged:
-            return line
-        if self.drift_at_stops > 0.5:
-            return f"{line}: most of it where joints are at stops or bodies touch, in steps of order 1; shorter ones lose less"
-        return f"{line}: the steps are long for this motion; take shorter ones"
+        noted = any(note.startswith(_ENERGY) for note in self.notes)
+        return f"{line}: {self.remedy}" if self.remedy and not noted else line
 
     @staticmethod
     def _contact_lines(contact: ContactAccount) -> list[str]:
@@ -191,15 +192,28 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccoun
     )
 
 
-def energy_balance(kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray, stopped: np.ndarray) -> dict[str, float]:
-    """The numbers of an audit on energies along a run (n,) [J]; `stopped` (n,): where joints are at stops or bodies touch."""
-    balance = kinetic + potential - work
+def energy_balance(energies: np.ndarray, work: np.ndarray, stopped: np.ndarray, order: int) -> dict[str, Any]:
+    """What an audit says on energies along a run.
+
+    Args:
+        energies, work: as of `energy_notes`; order: of the integrator.
+        stopped: where joints are at stops or bodies touch (n).
+    """
+    balance = energies.sum(axis=0) - work
     changes, where = np.abs(np.diff(balance)), stopped[1:] | stopped[:-1]
-    return {
-        "energy_drift": float(np.abs(balance - balance[0]).max()),
-        "exchanged": _exchanged(kinetic, potential),
-        "drift_at_stops": float(changes[where].sum() / changes.sum()) if changes.any() else 0.0,
-    }
+    drift, exchanged = float(np.abs(balance - balance[0]).max()), _exchanged(*energies)
+    at_stops = float(changes[where].sum() / changes.sum()) if changes.any() else 0.0
+    remedy = "" if drift < _WORTH_A_WORD * exchanged else _remedy(order, at_stops)
+    return {"energy_drift": drift, "exchanged": exchanged, "drift_at_stops": at_stops, "remedy": remedy}
+
+
+def _remedy(order: int, at_stops: float) -> str:
+    """Why energy drifts in steps of an order, and what to do; `at_stops`: how much of it at stops and contacts."""
+    if at_stops > 0.5:
+        return "most of it where joints are at stops or bodies touch, in steps of order 1; shorter ones lose less"
+    if order == 1:
+        return "steps of order 1 do so where inertia varies: take a smaller step, in proportion, or midpoint, rk4 or rkf45"
+    return "the steps are long for this motion: take a smaller step, or rkf45_adaptive"
 
 
 def _exchanged(kinetic: np.ndarray, potential: np.ndarray) -> float:
@@ -207,13 +221,14 @@ def _exchanged(kinetic: np.ndarray, potential: np.ndarray) -> float:
 
 
 def energy_notes(
-    time: np.ndarray, energies: np.ndarray, work: np.ndarray, order: int, singular: Callable[[int], bool]
+    time: np.ndarray, energies: np.ndarray, work: np.ndarray, remedy: str, singular: Callable[[int], bool]
 ) -> tuple[str, ...]:  # fmt: skip
     """A note on energy that nothing accounts for: on the step with the largest change, or else on the drift of the run.
 
     Args:
         time: (n,) [s]; energies: kinetic and potential (2, n) [J]; work: done since the start (n,) [J], contact included.
-        order: of the integrator; singular: whether the step from the time of this index passes a singular posture of the loops.
+        remedy: of `energy_balance`.
+        singular: whether the step from the time of this index passes a singular posture of the loops.
     """
     balance = energies.sum(axis=0) - work
     jumps, drifts = np.diff(balance), balance - balance[0]
@@ -225,7 +240,7 @@ def energy_notes(
 
     def said(amount: float) -> str:
         share, gone = 100.0 * abs(amount) / exchanged, "gained" if amount > 0.0 else "lost"
-        return f"energy: {abs(amount):.3g} J, {share:.2g} % of all that the run exchanges, are {gone}"
+        return f"{_ENERGY}{abs(amount):.3g} J, {share:.2g} % of all that the run exchanges, are {gone}"
 
     sudden = abs(jump) > _JUMP * exchanged + rounding
     alone = abs(jump) > _BESIDE * exchanged + rounding and abs(jump) > _ALONE * float(np.median(np.abs(jumps)))
@@ -233,17 +248,14 @@ def energy_notes(
         passing = singular(worst)
         if sudden or passing:
             where = ", where the loops pass a singular posture" if passing else ""
-            remedy = "; stabilisation='strict' or rkf45_adaptive may pass it better" if passing else ""
+            better = "; stabilisation='strict' or rkf45_adaptive may pass it better" if passing else ""
             return (
                 f"{said(jump)} in the step from t = {time[worst]:.6g} s{where}, which no effort, "
-                f"damping or contact accounts for; take a smaller step, or an integrator of higher order{remedy}",
+                f"damping or contact accounts for; take a smaller step, or an integrator of higher order{better}",
             )
     if abs(drift) <= _JUMP * exchanged + rounding:
         return ()
-    why = "take a smaller step, or rkf45_adaptive"
-    if order == 1:
-        why = "steps of order 1 do so where inertia varies: take a smaller step, in proportion, or midpoint, rk4 or rkf45"
-    return (f"{said(drift)} over the run, a little in each step; {why}",)
+    return (f"{said(drift)} over the run, a little in each step: {remedy}",)
 
 
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:

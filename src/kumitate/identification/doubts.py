@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...robot import Robot
-from ..differentiate import States
-from ..log import MotionLog
-from ..robust import BEYOND
+from ..robot import Robot
+from .differentiate import States
+from .log import MotionLog
+from .robust import BEYOND
 
 if TYPE_CHECKING:
-    from ..identified import Identified
+    from .identified import Identified
 
 __all__ = ["doubts_of"]
 

@@ -1,1 +1,0 @@
-"""What is said about an identification: its doubts, and the report with figures."""
