@@ -15,8 +15,10 @@ from kumitate.spatial import pose
 mpl = pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
 font_manager = pytest.importorskip("matplotlib.font_manager")
+pytest.importorskip("matplotlib.figure")
 
 from kumitate.view.animate import animate  # noqa: E402
+from kumitate.view.drawing_window import Stage  # noqa: E402
 from kumitate.view.figures import figure, plot  # noqa: E402
 from kumitate.view.outlines import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.panels import PANELS, panels_of  # noqa: E402
@@ -301,3 +303,22 @@ def test_a_robot_that_travels_far_is_followed(tmp_path, robot):
     widths = {round(float(np.ptp(place.get_xlim())), 6) for place in drawn.axes}
     assert len(widths) == 1
     assert widths.pop() < 50.0
+
+
+def test_the_axes_of_the_world_stand_where_bodies_cover_least():
+    """A plate fills the upper left corner with few edges; small balls, of many, leave most of the other two free."""
+    shapes = {"plate": Box((0.4, 0.01, 0.4)), "high": Sphere(0.004), "low": Sphere(0.004)}
+    bodies = tuple(Body(name, 1.0, inertia=(0.1,) * 3, collisions=(Geometry(shape),)) for name, shape in shapes.items())
+    free = Mechanism("three", bodies, tuple(Joint(name, "floating", "world", name) for name in shapes), gravity=(0.0, 0.0, 0.0))
+    places = ((0.2, 0.0, 0.8), (0.99, 0.0, 0.96), (0.99, 0.0, 0.04))
+    poses = np.tile(np.eye(4), (1, 3, 1, 1))
+    poses[0, :, :3, 3] = places
+    stage = Stage(free, poses, View.along(1))
+    axes = mpl.figure.Figure(figsize=(2.0, 2.0)).add_axes((0.0, 0.0, 1.0, 1.0))
+    stage.frame(axes, poses[0])
+    axes.set_xlim(0.0, 1.0)
+    axes.set_ylim(0.0, 1.0)
+    corner = stage.free_corner(axes, [poses[0]])
+    assert corner in ((1, 0), (1, 1))
+    stage.triad(axes, corner)
+    assert all(text.get_path_effects() for text in axes.texts)  # legible where bodies fill every corner

@@ -128,14 +128,18 @@ def drawer(stage: Stage, size: tuple[int, int], slower: int = 1) -> Callable[[np
     figure = Figure(figsize=(size[0] / dpi, size[1] / dpi), dpi=dpi)
     canvas = FigureCanvasAgg(figure)
 
+    corners: list[tuple[int, int]] = []
+
     def drawn(X: np.ndarray, sample: int, moment: float) -> np.ndarray:
+        nonlocal corners
         figure.clear()
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         stage.frame(axes, X)
         _widen(axes, size)
         stage.draw(axes, X, moment=sample)
         if not stage.view.plane:
-            stage.triad(axes)
+            corners = corners or [stage.free_corner(axes, [X])]  # where it stays
+            stage.triad(axes, corners[0])
         clock = f"{moment:.2f} s" if slower == 1 else f"{moment:.4f} s, {slower} times slower"
         figure.text(0.025, 0.035, clock, fontsize=11)
         if stage.force_scale:

@@ -26,6 +26,8 @@ FORCE_COLOR = "#c2174b"
 _LANDSCAPE = 25.0
 #: Arrows shorter than this have no head [points].
 _HEADED = 7.0
+#: Where in a corner it is asked whether bodies are in the way, as parts of half of it.
+_GRID = np.linspace(-0.95, 0.95, 13)
 
 
 def checked_poses(name: str, bodies: int, poses: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -176,27 +178,29 @@ class Stage:
 
     def triad(self, axes: Any, corner: tuple[int, int] = (0, 1), length: float = 18.0) -> None:
         """The world's axes, `length` points long, in a corner (0 or 1 from the left, 0 or 1 from below)."""
+        from matplotlib.patheffects import withStroke
+
         center, unit = self._corner(axes, corner)
+        light = [withStroke(linewidth=2.0, foreground="white")]  # for pictures that bodies fill to the corners
         tips = length * unit * self.view.axes[:2].T
         base = center - 0.5 * (tips.min(axis=0) + tips.max(axis=0))
         for name, tip in zip("xyz", tips, strict=True):
             far = float(np.linalg.norm(tip))
             if far > 0.1 * length * unit:
-                axes.plot(*np.column_stack([base, base + tip]), color=QUIET, linewidth=0.8, zorder=5)
-                at = base + tip * (1.0 + 6.0 * unit / far)
-                axes.text(*at, name, fontsize=7, fontstyle="italic", color=QUIET, ha="center", va="center", zorder=5)
+                axes.plot(*np.column_stack([base, base + tip]), color=QUIET, linewidth=0.8, zorder=5, path_effects=light)
+                at, words = base + tip * (1.0 + 6.0 * unit / far), {"fontsize": 7, "fontstyle": "italic", "color": QUIET}
+                axes.text(*at, name, ha="center", va="center", zorder=5, path_effects=light, **words)
 
     def free_corner(self, axes: Any, poses: Sequence[np.ndarray]) -> tuple[int, int]:
         """The corner with the most free space in these postures; not the lower left, where the scale is."""
-        edges = []
-        for outline in (outline for X in poses for outline in self.silhouettes.outlines(X)):
-            steps = np.linspace(0.0, 1.0, 12)[:, None, None]
-            edges.append((outline.points + steps * (np.roll(outline.points, 1, axis=0) - outline.points)).reshape(-1, 2))
-        points = np.concatenate(edges)
-        taken = {}
+        from matplotlib.path import Path
+
+        bodies = [Path(outline.points, closed=False) for X in poses for outline in self.silhouettes.outlines(X)]
+        grid, taken = np.array([(x, y) for x in _GRID for y in _GRID]), {}
         for corner in ((0, 1), (1, 1), (1, 0)):
             center, unit = self._corner(axes, corner)
-            taken[corner] = int((np.abs(points - center).max(axis=1) < 20.0 * unit).sum())
+            covered = [body.contains_points(center + 20.0 * unit * grid) for body in bodies]
+            taken[corner] = int(np.any(covered, axis=0).sum()) if covered else 0
         return min(taken, key=lambda corner: taken[corner])
 
     def _corner(self, axes: Any, corner: tuple[int, int]) -> tuple[np.ndarray, float]:
