@@ -38,6 +38,7 @@ from kumitate.model import (
     Shape,
     Sphere,
 )
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 
@@ -183,7 +184,7 @@ def random_scene(seed: int, *, loops: bool = True) -> tuple[Mechanism, Contact, 
 def run_scene(seed: int, duration: float = 1.2) -> Kept:
     """Runs the scene of a seed."""
     mechanism, contact, q, v, robots = random_scene(seed)
-    simulation = MechanismSimulation(mechanism, contact=contact, step=STEP, start=(q, v))
+    simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=STEP, q=q, v=v))
     run = simulation.run(duration=duration)
     start = run.q[0], run.v[0]  # closed to the last bit: others lead to other motions
     stepper: Any = simulation.compiled.stepper(simulation.actuation, STEP, *start)

@@ -9,6 +9,7 @@ import pytest
 
 import kumitate as km
 from kumitate.simulate import many, run, simulation
+from kumitate.simulate.setup import Setup
 
 from .test_documents import ROOT
 
@@ -16,7 +17,7 @@ PASSED = {
     "simulate": (km.simulate, run.simulate),
     "simulate_batch": (km.simulate_batch, many.simulate_batch),
     "linearize": (km.linearize, km.analysis.linearize),
-    "Simulation": (km.Simulation, simulation.MechanismSimulation),
+    "Simulation": (km.Simulation, Setup),
     "Simulation.run": (km.Simulation.run, simulation.MechanismSimulation.run),
 }
 TYPED = """
@@ -32,7 +33,7 @@ km.simulate(arm.mechanism, (0.1,), duration=1.0, contact="rigid").page("p.html")
 def test_a_call_shows_the_options_that_it_passes_on(name):
     outer, inner = (inspect.signature(function).parameters for function in PASSED[name])
     assert not [part for part in outer.values() if part.kind is part.VAR_KEYWORD]
-    options = {key: part for key, part in inner.items() if part.kind is part.KEYWORD_ONLY and key != "outputs"}
+    options = {key: part for key, part in inner.items() if part.kind is part.KEYWORD_ONLY}
     assert options
     assert {key: outer[key] for key in options} == options
 

@@ -26,10 +26,9 @@ from .model.values import checked_array, shown
 from .program_keys import kernel_key, stored_program
 from .share import RobotSharing
 from .simulate.checks import checked_rows, checked_state
-from .simulate.initial_state import named_start, state_by_name
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
-from .simulate.start import default_start, named_state
+from .simulate.starts import default_start, named_start, named_state, state_by_name
 
 if TYPE_CHECKING:
     from .inverse_kinematics import Reached
@@ -59,7 +58,7 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, v) at which simulations begin by default.
 
-        The one given; that of the mechanism's starts called "initial"; otherwise at rest at `simulate.start.default_start`:
+        The one given; that of the mechanism's starts called "initial"; otherwise at rest at `simulate.starts.default_start`:
         neutral, within limits, loops closed.
         """
         if self._given_start is not None:

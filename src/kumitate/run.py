@@ -24,6 +24,7 @@ from .simulate.checks import checked_state
 from .simulate.results.acted import acted
 from .simulate.results.line_laws import check_line_laws
 from .simulate.results.result import Result
+from .simulate.setup import Experiment
 
 if TYPE_CHECKING:
     from .runs import Runs
@@ -189,7 +190,7 @@ def runs_in_errors() -> Iterator[None]:
         raise
 
 
-@takes_options_of(single.simulate)
+@takes_options_of(Experiment)
 def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: Any) -> Run:
     """Simulates a robot from the state (q, v), or from its `start`.
 
@@ -197,7 +198,7 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
         robot: to simulate.
         q: initial coordinates (nq), those of the start by default; v: initial velocities (nv): those of the start if q is the
             start's too, else zero.
-        options: as of `kumitate.simulate.run.simulate`.
+        options: as of `kumitate.simulate.setup.Experiment`.
 
     Raises:
         InputError: for what is not a robot, and if an argument has a wrong shape or value.
@@ -216,16 +217,16 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     if q is None:
         q, v = robot.start[0], robot.start[1] if v is None else v
     with runs_in_errors(), bar(f"simulating {robot.name}", options.pop("progress", None)) as progress:
-        return as_run(single.simulate(robot.mechanism, q, v, progress=progress, **options))
+        return as_run(single.simulate(robot.mechanism, q, v, progress=progress, **_with_outputs(options)))
 
 
-@takes_options_of(many.simulate_batch)
+@takes_options_of(Experiment, many.simulate_batch, without=many.OF_ONE_RUN)
 def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: Any) -> Runs:
     """Simulates N runs in one batch, each as `simulate` would simulate it alone.
 
     Args:
         robot: to simulate; q: initial coordinates (N, nq); v: initial velocities (N, nv), at rest by default.
-        options: as of `kumitate.simulate.many.simulate_batch`.
+        options: as in `simulate`, the same for all runs; functions must be such that they can be compiled.
 
     Raises:
         InputError: if an argument has a wrong shape or value, or a function cannot be compiled.
@@ -239,7 +240,16 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
 
     robot = as_robot(robot)
     with bar(f"simulating {robot.name}, {len(q)} runs", options.pop("progress", None)) as progress:
-        return as_runs(many.simulate_batch(robot.mechanism, q, v, progress=progress, **options))
+        return as_runs(many.simulate_batch(robot.mechanism, q, v, progress=progress, **_with_outputs(options)))
+
+
+def _with_outputs(options: dict[str, Any]) -> dict[str, Any]:
+    """Options with the outputs that they name."""
+    if options.get("outputs"):
+        from .outputs import named_outputs  # with the functions of robots: loaded where there are any
+
+        options["outputs"] = named_outputs(options["outputs"])
+    return options
 
 
 @takes_options_of(cast(Any, analysis.linearize))  # whose q has no default

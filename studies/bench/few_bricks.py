@@ -20,6 +20,7 @@ from kumitate.simulate.interactions import Asked, StepDesign
 from kumitate.simulate.interactions.impulses import ImpulseContact
 from kumitate.simulate.interactions.scene import SceneContact
 from kumitate.simulate.scenes.stepper import SceneStepper
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
@@ -85,7 +86,7 @@ class FewBricks(Case):
 
 
 def _scene(mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray) -> SceneStepper:
-    simulation = MechanismSimulation(mechanism, step=STEP)
+    simulation = MechanismSimulation(Setup(mechanism, step=STEP))
     design = StepDesign(TimeStepping(), simulation.actuation, Stabilisation())
     return SceneContact(mechanism, contact).advance(design).stepper(simulation.actuation, STEP, q, v)
 

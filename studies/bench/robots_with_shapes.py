@@ -24,6 +24,7 @@ from kumitate.model.read import read_urdf
 from kumitate.simulate.integrators import TimeStepping
 from kumitate.simulate.interactions import StepDesign
 from kumitate.simulate.interactions.scene import SceneContact
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulate.stepping.stabilisation import Stabilisation
 
@@ -93,7 +94,7 @@ def _apart(robot: Mechanism, q: np.ndarray) -> list[tuple[str, str]]:
 
 def _ours(robot: Mechanism, q: np.ndarray, between: list[tuple[str, str]], count: int) -> tuple[Timing, float, float]:
     """Seconds a step, the largest residual [m/s], and the depth [m]."""
-    simulation = MechanismSimulation(robot, step=STEP)
+    simulation = MechanismSimulation(Setup(robot, step=STEP))
     contact = SceneContact(robot, Contact(between=between))
     design = StepDesign(TimeStepping(), simulation.actuation, Stabilisation())
     stepper = contact.advance(design).stepper(simulation.actuation, STEP, q, np.zeros(robot.nv))

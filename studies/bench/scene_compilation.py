@@ -20,11 +20,12 @@ __all__ = ["SceneCompilation"]
 #: Prints the seconds of processor time that the first step of so many bricks takes, apart from all that is imported for it.
 _FIRST = """
 import sys, time
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.bench.scenes import STEP, thrown
 import kumitate.contact.scenes.step, kumitate.procedure.machine, kumitate.simulate.scenes.advance
 mechanism, contact, q, v = thrown(int(sys.argv[1]))
-simulation = MechanismSimulation(mechanism, contact=contact, step=STEP)
+simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=STEP))
 begin = time.process_time()
 simulation.step(simulation.start(q.ravel(), v.ravel()))
 print(time.process_time() - begin)

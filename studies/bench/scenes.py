@@ -15,6 +15,7 @@ from kumitate.measure.timing import Effort, Timing, thread_seconds
 from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
 from kumitate.model.convert import mujoco as mujoco_order
 from kumitate.simulate.scenes.many_bodies import ManyBodies
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 
@@ -164,7 +165,7 @@ def _ours(
     mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray, counts: list[int], rounds: int
 ) -> list[tuple[Timing, Facts]]:
     """For every stretch: seconds per step, and how well the laws are kept."""
-    simulation = MechanismSimulation(mechanism, contact=contact, step=STEP)
+    simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=STEP))
     steps = simulation.compiled
     assert isinstance(steps, ManyBodies)
     simulation.step(simulation.start(q.ravel(), v.ravel()))  # compiles

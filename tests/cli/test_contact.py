@@ -8,7 +8,7 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import run
-from kumitate.cli.contact_options import asked, start_on
+from kumitate.cli.placing import Placing, start_on, touched_by
 from kumitate.errors import InputError
 from kumitate.view.scene import unpacked
 
@@ -64,18 +64,18 @@ def test_a_robot_file_is_dropped_on_the_floor(stool, capsys):
 )  # fmt: skip
 def test_where_it_starts(stool, floating, typed, height, expected):
     mechanism = km.load(stool, floating_base=True).mechanism
-    contact = asked("rigid", friction=None, restitution=None, height=height)
-    q = start_on(contact, mechanism, [0, 0, 0, 1, 0, 0, 2.0, 0], floating=floating, typed=typed, height=height)
+    placing = Placing(contact="rigid", floating_base=floating, q=typed, height=height)
+    q = start_on(placing, touched_by(placing), mechanism, [0, 0, 0, 1, 0, 0, 2.0, 0])
     assert q[6] == pytest.approx(expected)
-    assert start_on(None, mechanism, q, floating=True, typed="", height=None) is q
+    assert start_on(Placing(floating_base=True), None, mechanism, q) is q
 
 
 def test_options_without_contact_and_robots_without_shapes_are_named(stool):
     with pytest.raises(InputError, match=r"^--friction 0\.5 needs --contact, for example --contact rigid$"):
-        asked(None, friction=0.5, restitution=None, height=None)
+        touched_by(Placing(friction=0.5))
     with pytest.raises(InputError, match=r"the restitution is 2\.0"):
-        asked("rigid", friction=None, restitution=2.0, height=None)
-    assert asked(None, friction=None, restitution=None, height=None) is None
+        touched_by(Placing(contact="rigid", restitution=2.0))
+    assert touched_by(Placing()) is None
     with pytest.raises(InputError, match="pa10: no moving body has a shape to touch with"):
         km.simulate(km.load("pa10"), duration=0.1, contact="rigid")
 

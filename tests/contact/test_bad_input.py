@@ -10,6 +10,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Box, Cylinder, Ellipsoid, Geometry, Hull, Sphere
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import unconnected
 
@@ -20,7 +21,7 @@ def simulated(shape=BRICK, count=2, **options):
     """A simulation of free bodies of a shape."""
     bodies = [Body(f"lid{k}", 1.0, inertia=(0.01,) * 3, collisions=(Geometry(shape),)) for k in range(count)]
     contact = options.pop("contact", None) or Contact(**options)
-    return MechanismSimulation(unconnected(*bodies), contact=contact)
+    return MechanismSimulation(Setup(unconnected(*bodies), contact=contact))
 
 
 @pytest.mark.parametrize("count", [1, 3])

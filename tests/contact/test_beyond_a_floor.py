@@ -12,6 +12,7 @@ from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Sphere
 from kumitate.procedure import machine
 from kumitate.simulate.run import simulate
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import at, solid, unconnected
@@ -53,7 +54,7 @@ def test_a_fast_top_on_a_smooth_floor_keeps_its_energy(others):
     q += [x for k in range(others) for x in (0.0, 0.0, 0.0, 1.0, 5.0, k, 0.05)]
     missed = []
     for step in (1e-3, 5e-4):
-        sim = MechanismSimulation(world, contact=Contact(surface=Surface(0.0)), step=step)
+        sim = MechanismSimulation(Setup(world, contact=Contact(surface=Surface(0.0)), step=step))
         assert bool(sim.interaction.of_many_bodies) == (others > 0)
         run = sim.run(q, [0.0, 0.0, 400.0, *(0.0,) * (3 + 6 * others)], duration=1.0)
         rise = run.energy.total - run.energy.total[0]

@@ -8,6 +8,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Capsule, Cylinder, Geometry, Joint, Mechanism, Sphere
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid
 
@@ -27,7 +28,9 @@ def test_the_energy_of_eulers_disc_rises_by_no_more_than_the_audit_says(others, 
     q = [np.sin(tilt / 2), 0.0, 0.0, np.cos(tilt / 2), 0.0, 0.0, height]
     q += [x for k in range(others) for x in (0.0, 0.0, 0.0, 1.0, 50.0 + k, 0.0, R)]
     v = [0.0, np.sqrt(4.0 * G * np.sin(tilt) / R), *[0.0] * (4 + 6 * others)]
-    sim = MechanismSimulation(Mechanism("disc", bodies, free), contact=Contact(surface=Surface(10.0)), integrator=integrator)
+    sim = MechanismSimulation(
+        Setup(Mechanism("disc", bodies, free), contact=Contact(surface=Surface(10.0)), integrator=integrator)
+    )
     found = sim.run(q, v, duration=0.3)
     account, energy = found.audit.contact, found.energy.total
     assert account.gains > 100

@@ -8,6 +8,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Cylinder, Ellipsoid, Geometry, Joint, Mechanism, Plane, Polygon, Sphere
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected
 
@@ -20,18 +21,18 @@ def test_a_polygon_that_keeps_bodies_from_being_a_scene_is_what_is_blamed():
     corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))
     contact = Contact(ground=[Geometry(Plane()), Geometry(Polygon(corners))])
     with pytest.raises(ModelError, match=r"(?s)[Pp]olygon.*traced pair by pair, where .*how an Ellipsoid touches"):
-        MechanismSimulation(bodies, contact=contact)
+        MechanismSimulation(Setup(bodies, contact=contact))
 
 
 def test_boxes_on_a_polygon_say_what_keeps_them_from_being_a_scene():
     boxes = unconnected(*(solid(f"box{k}", BRICK) for k in range(6)))
     polygon = Contact(ground=[Geometry(Polygon(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))))])
-    sim = MechanismSimulation(boxes, contact=polygon)
+    sim = MechanismSimulation(Setup(boxes, contact=polygon))
     fault = "'ground': a polygon is not a convex solid"
     assert sim.explain_contact().why.startswith(fault)
     assert any(note.startswith("contact: no scene") and fault in note for note in sim.notes)
-    assert not any("no scene" in note for note in MechanismSimulation(boxes, contact="rigid").notes)
-    one = MechanismSimulation(unconnected(solid("box", BRICK)), contact=polygon)
+    assert not any("no scene" in note for note in MechanismSimulation(Setup(boxes, contact="rigid")).notes)
+    one = MechanismSimulation(Setup(unconnected(solid("box", BRICK)), contact=polygon))
     assert not any("no scene" in note for note in one.notes)
 
 
@@ -40,11 +41,11 @@ def test_motions_beside_one_free_body_are_refused_by_what_makes_it_a_scene():
     joints = (Joint("turn", "revolute", "world", "table", axis=(0, 0, 1)), Joint("free", "floating", "world", "box"))
     turntable = Mechanism("turntable", (table, solid("box", BRICK)), joints)
     with pytest.raises(InputError, match=r"shapes that only scenes know. Take the motions out, or .* boxes in place of other"):
-        MechanismSimulation(turntable, contact="rigid", motions={"turn": lambda t: 2.0 * t})
+        MechanismSimulation(Setup(turntable, contact="rigid", motions={"turn": lambda t: 2.0 * t}))
 
 
 def test_a_batch_of_a_scene_says_which_function_it_cannot_call():
     bricks = unconnected(*(solid(f"brick{k}", BRICK) for k in range(5)))
-    sim = MechanismSimulation(bricks, contact="rigid", controller=lambda t, q, v: np.zeros(30), traced=False)
-    with pytest.raises(InputError, match="constant efforts, and the controller would be called in every step"):
+    sim = MechanismSimulation(Setup(bricks, contact="rigid", controller=lambda t, q, v: np.zeros(30), traced=False))
+    with pytest.raises(InputError, match="functions that can be compiled; the controller: called once per step"):
         sim.batch(np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0], (2, 5)))

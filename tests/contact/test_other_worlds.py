@@ -17,6 +17,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Geometry, Hull, Joint, Mechanism, Plane
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.random_scenes import random_scene
@@ -68,7 +69,7 @@ def bases(world: World) -> list[tuple[int, int]]:
 
 def run(world: World) -> np.ndarray:
     """The coordinates (n, nq) of the motion."""
-    found = MechanismSimulation(world.mechanism, contact=world.contact).run(world.q, world.v, duration=DURATION)
+    found = MechanismSimulation(Setup(world.mechanism, contact=world.contact)).run(world.q, world.v, duration=DURATION)
     assert np.abs(found.contact.force).max() > 1.0
     return np.array(found.q)
 

@@ -20,6 +20,7 @@ from kumitate.kinematics import link_poses, neutral, place_pose
 from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechanism, Plane, Sphere
 from kumitate.model.samples.rods import planar_chain
 from kumitate.simulate.run import simulate
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.simulate.stepping.forcing import Forcing
@@ -317,7 +318,7 @@ def test_a_tilted_box_that_starts_deep_is_not_thrown_up():
 
 def test_the_law_is_unchanged_where_nothing_overlaps_at_the_start():
     """Also in a batch, and where a simulation is made for another start."""
-    apart = MechanismSimulation(free(ball()), start=(placed((0, 0, 0.11)), None), contact="penalty")
+    apart = MechanismSimulation(Setup(free(ball()), q=placed((0, 0, 0.11)), contact="penalty"))
     assert apart.actuation.forcing.overlaps is None
     assert apart.actuation.forcing.layout.size == 6
     deep = MechanismSimulation(free(ball()), start=(placed((0, 0, 0.07)), None), contact="penalty", integrator="rk4")

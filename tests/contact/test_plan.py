@@ -11,6 +11,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Ellipsoid, Geometry, Sphere
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected
 
@@ -23,7 +24,7 @@ def free_body(name, shape):
 
 def plan_of(*shapes, contact="rigid", **options):
     bodies = (free_body(f"body{k}", shape) for k, shape in enumerate(shapes))
-    return MechanismSimulation(unconnected(*bodies), contact=contact, **options).explain_contact()
+    return MechanismSimulation(Setup(unconnected(*bodies), contact=contact, **options)).explain_contact()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Box, Joint, Mechanism
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid
 
@@ -21,7 +22,7 @@ def test_a_block_on_a_slope_between_both_coefficients_rests_until_it_is_pushed(c
     bodies = tuple(solid(f"block{k}", Box((0.2, 0.16, 0.12))) for k in range(count))
     joints = tuple(Joint(f"free{k}", "floating", "world", f"block{k}") for k in range(count))
     slope = Mechanism("slope", bodies, joints, gravity=(G * math.sin(ANGLE), 0.0, -G * math.cos(ANGLE)))
-    simulation = MechanismSimulation(slope, contact=Contact(surface=Surface(STATIC, KINETIC)))
+    simulation = MechanismSimulation(Setup(slope, contact=Contact(surface=Surface(STATIC, KINETIC))))
     q = [x for k in range(count) for x in (0.0, 0.0, 0.0, 1.0, 2.0 * k, 0.0, 0.06)]
     still = simulation.run(q, duration=0.2)
     assert abs(still.q - still.q[0]).max() < 1e-10

@@ -15,6 +15,7 @@ from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Plane, Sphere
 from kumitate.simulate.results.archive import load, save
 from kumitate.simulate.results.contact_loads import contact_loads
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -126,7 +127,7 @@ def test_a_robot_is_slowed_down_by_torsional_friction_of_its_foot(others):
     robot = Mechanism("spindle", (carrier, foot, *far.bodies), (slide, spindle, *far.joints))
     q = [0.0, 0.0, *(x for k in range(others) for x in (0, 0, 0, 1, 50.0 + k, 0, R))]
     v = [0.0, 20.0, *[0.0] * 6 * others]
-    found = MechanismSimulation(robot, contact=Contact(surface=Surface(0.5, torsional=LENGTH))).run(q, v, duration=0.2)
+    found = MechanismSimulation(Setup(robot, contact=Contact(surface=Surface(0.5, torsional=LENGTH)))).run(q, v, duration=0.2)
     assert found.v[-1, 1] == pytest.approx(20.0 - LENGTH * 1.5 * G / I * 0.2, abs=1e-8)
 
 
@@ -139,7 +140,7 @@ def test_what_cannot_be_is_refused_by_name():
     ]:
         with pytest.raises(InputError, match=words):
             make()
-    ball = MechanismSimulation(unconnected(solid("ball", Sphere(R))), contact=Contact(surface=Surface(rolling=0.1)))
+    ball = MechanismSimulation(Setup(unconnected(solid("ball", Sphere(R))), contact=Contact(surface=Surface(rolling=0.1))))
     with pytest.raises(InputError, match="rolling friction, as between 'ball' and 'ground', cannot be differentiated"):
         ball.interaction.slopes(None)
 

@@ -13,6 +13,7 @@ from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Loop, Mechanism, Sphere
 from kumitate.model.read import read_file
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import unconnected
@@ -73,7 +74,7 @@ def test_a_ball_that_the_ground_does_not_touch_falls_through_it(count):
         joints=(*mechanism.joints, Joint("stands", "fixed", "world", "table", pose=pose((3.0, 0.0, 0.1)))),
     )  # fmt: skip
     contact = Contact(apart=[("ball1", "ground"), ("ball0", "ball1"), ("table", "ball0")])
-    sim = MechanismSimulation(mechanism, contact=contact, side_by_side=count == 2)
+    sim = MechanismSimulation(Setup(mechanism, contact=contact, side_by_side=count == 2))
     assert bool(sim.interaction.of_many_bodies) == (count == 4)
     far = [x for k in range(2, count) for x in (0.0, 0.0, 0.0, 1.0, 10.0 + k, 0.0, 0.1)]
     run = sim.run([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0, 0.02, 0.0, 0.35, *far], duration=0.5)

@@ -11,6 +11,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.model import Body, Sphere
 from kumitate.simulate.results.result import Result
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected
 
@@ -28,6 +29,6 @@ def run(
     """The run of upright bodies at these places with velocities v; so many other balls lie far away."""
     mechanism = unconnected(*bodies, *(solid(f"far{k}", Sphere(R)) for k in range(others)))
     q = [x for place in (*places, *((50.0 + k, 0.0, R) for k in range(others))) for x in (0.0, 0.0, 0.0, 1.0, *place)]
-    simulation = MechanismSimulation(mechanism, contact=contact, side_by_side=not others, **options)
+    simulation = MechanismSimulation(Setup(mechanism, contact=contact, side_by_side=not others, **options))
     assert bool(simulation.interaction.of_many_bodies) == (others > 0)
     return simulation.run(q, [*np.ravel(v), *[0.0] * 6 * others], duration=duration)

@@ -195,7 +195,7 @@ def test_seeds_make_episodes_again():
         (lambda envs: swinging(action_space=None), "a simulation has no option 'action_space'"),
         (lambda envs: swinging(controller=None), "nothing that drives the robot reads the action. Give a controller"),
         (lambda envs: swinging(controller=lambda t, q, v, command: command[:1]), "nothing that drives the robot reads"),
-        (lambda envs: setattr(envs.task, "step", 2), "Task has no attribute 'step'; did you mean 'steps'"),
+        (lambda envs: setattr(envs.task, "step", 2), "Task has no attribute 'step', did you mean 'steps'"),
     ],
 )
 def test_mistakes_are_named(call, words):

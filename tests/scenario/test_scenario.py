@@ -92,7 +92,7 @@ MADE = {
     "q:joint2": (0.7, lambda setup: setup.q[1]),
     "v:joint2": (0.7, lambda setup: setup.v[1]),
     "tau:joint2": (0.7, lambda setup: setup.tau[1]),
-    "solver:step": (0.01, lambda setup: setup.solver.step),
+    "solver:step": (0.01, lambda setup: setup.step),
 }
 
 

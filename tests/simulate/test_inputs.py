@@ -99,7 +99,7 @@ def test_simulations_of_other_inputs_share_no_code():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: arm(inputs={"targets": 3}), "parameter 'target', which is not an input; did you mean 'targets'"),
+        (lambda: arm(inputs={"targets": 3}), "parameter 'target', which is not an input, did you mean 'targets'"),
         (lambda: arm(inputs={"tau": 3}), "an input is called 'tau'"),
         (lambda: arm(inputs={"the target": 3}), "an input is called 'the target'"),
         (

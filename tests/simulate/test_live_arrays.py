@@ -68,9 +68,9 @@ def test_mistakes_are_refused():
         batch.tau = np.zeros((4, 2))
     with pytest.raises(InputError, match=r"Batch\.tau is .*nan.*must be finite real numbers"):
         batch.tau = [0.0, np.nan, 0.0]
-    with pytest.raises(InputError, match="no attribute 'taus'; did you mean 'tau'"):
+    with pytest.raises(InputError, match="no attribute 'taus', did you mean 'tau'"):
         batch.taus = 1.0
-    with pytest.raises(InputError, match=r"Batch\.wrenches has no 'link4'; did you mean 'link3'"):
+    with pytest.raises(InputError, match=r"Batch\.wrenches has no 'link4', did you mean 'link3'"):
         batch.wrenches["link4"] = np.zeros(6)
     with pytest.raises(InputError, match=r"Batch\.wrenches is .*; it must be a dictionary by name: link3"):
         batch.wrenches = np.zeros(6)
@@ -80,11 +80,11 @@ def test_mistakes_are_refused():
         batch.time = 0.0
     with pytest.raises(InputError, match=r"Simulation\.step_size cannot be assigned"):
         sim.step_size = 1e-4
-    with pytest.raises(InputError, match="Simulation has no attribute 'intergrator'; did you mean 'integrator'"):
+    with pytest.raises(InputError, match="Simulation has no attribute 'intergrator', did you mean 'integrator'"):
         sim.intergrator = "rk4"
     batch._mine = sim._mine = 1  # one's own
 
 
 def test_an_unknown_option_has_a_near_one():
-    with pytest.raises(InputError, match="a simulation has no option 'integrater'; did you mean 'integrator'"):
+    with pytest.raises(InputError, match="a simulation has no option 'integrater', did you mean 'integrator'"):
         km.Simulation(km.load("pendulum"), integrater="rk4")

@@ -154,7 +154,7 @@ def test_motions_that_fight_a_loop_are_refused_before_the_run():
 @pytest.mark.parametrize(
     ("motions", "told"),
     [
-        ({"hing": swing}, "'hing', which is not a joint; did you mean 'hinge'?"),
+        ({"hing": swing}, "'hing', which is not a joint, did you mean 'hinge'?"),
         ({"hinge": 0.3}, "a prescribed motion is 0.3; it must be a function of time"),
         ({"hinge": lambda t: float(t)}, "must be a function of time that can be compiled"),
     ],

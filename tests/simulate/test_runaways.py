@@ -13,6 +13,7 @@ from kumitate.model import Body, Geometry, Joint, Limits, Mechanism, Sphere
 from kumitate.simulate.exchange import Exchange
 from kumitate.simulate.many import simulate_batch
 from kumitate.simulate.run import simulate
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 
@@ -65,7 +66,7 @@ def less(monkeypatch):
 @pytest.mark.parametrize(("balls", "contact"), [(0, None), (1, "rigid"), (BALLS, "rigid")], ids=["alone", "traced", "scene"])
 def test_a_controller_that_is_too_stiff_for_its_step_ends_runs_and_single_steps(balls, contact, less):
     sim = MechanismSimulation(
-        arm(balls), controller=lambda t, q, v: stiff(q, v), sample_time=1e-3, traced=False, contact=contact
+        Setup(arm(balls), controller=lambda t, q, v: stiff(q, v), sample_time=1e-3, traced=False, contact=contact)
     )
     assert bool(sim.interaction.of_many_bodies) == (balls == BALLS)
     with pytest.raises(DivergenceError, match=r"runs away: .* J are gained in the step from t = 0\.0\d+ s") as caught:
@@ -120,7 +121,7 @@ def test_efforts_that_throw_a_light_link_are_no_runaways():
     runs = simulate_batch(arm(0), [start(0)] * 2, duration=0.05, every=10, controller=pushed)
     assert (runs.lost == np.inf).all()
     assert np.abs(runs.v[0, 1]).max() > 90.0
-    sim = MechanismSimulation(arm(0), controller=pushed)
+    sim = MechanismSimulation(Setup(arm(0), controller=pushed))
     state = sim.start()
     batch = MechanismSimulation(arm(0)).batch(2)
     batch.tau = pushed
@@ -141,7 +142,7 @@ def test_contact_that_adds_energy_ends_runs_and_single_steps(monkeypatch):
         return Solved(given.after(points, []), residual=0.0)
 
     monkeypatch.setitem(IMPULSE_MODELS, "repelling", repelling)
-    sim = MechanismSimulation(thrown(1), contact=Contact("repelling"), step=1e-2)
+    sim = MechanismSimulation(Setup(thrown(1), contact=Contact("repelling"), step=1e-2))
     with pytest.raises(DivergenceError, match=r"runs away: .* most of it by contact itself") as caught:
         sim.run([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2], [0.0, 0.0, 0.0, 0.0, 0.0, -10.0], duration=0.3)
     kept = caught.value.result
@@ -152,7 +153,7 @@ def test_contact_that_adds_energy_ends_runs_and_single_steps(monkeypatch):
 @pytest.mark.parametrize(("balls", "steps"), [(1, 1), (BALLS, 1), (BALLS, 4)], ids=["traced", "scene", "scene, some steps"])
 def test_what_contact_adds_in_steps_is_that_of_the_record(balls, steps):
     """Balls that begin 5 cm deep in the ground are pushed out of it."""
-    sim = MechanismSimulation(thrown(balls), contact="rigid")
+    sim = MechanismSimulation(Setup(thrown(balls), contact="rigid"))
     q = [x for k in range(balls) for x in (0.0, 0.0, 0.0, 1.0, k, 0.0, 0.05)]
     with pytest.warns(KumitateWarning, match="overlap at the start"):
         result = sim.run(q, duration=0.01)

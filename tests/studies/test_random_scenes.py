@@ -50,7 +50,7 @@ def test_scenes_are_what_their_seeds_say():
 def test_stops_hold_where_a_robot_hits_the_floor():
     """Restitution, a stop that needs to push, and a contact that then rebounds less: the joint passed its limit by 2 mm."""
     mechanism, contact, q, v, _ = random_scene(517, loops=False)
-    sim = random_scenes.MechanismSimulation(mechanism, contact=contact, step=1e-3)
+    sim = random_scenes.MechanismSimulation(random_scenes.Setup(mechanism, contact=contact, step=1e-3))
     assert not sim.run(q, v, duration=0.2).audit.limits_passed
 
 

@@ -65,5 +65,5 @@ def refuse_options(source: str, options: Mapping[str, Any]) -> None:
         InputError: naming the first that was given.
     """
     for name, value in options.items():
-        if value not in (None, False, "auto"):
-            raise InputError(f"--{name} is for robots; {source} says it itself. Change the file, or leave the option out")
+        option = ("no-" if value is False else "") + name.replace("_", "-")
+        raise InputError(f"--{option} is for robots; {source} says it itself. Change the file, or leave the option out")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, did_you_mean
+from ..scenario.mistakes import number_of
 
 if TYPE_CHECKING:
     from ..robot import Robot
 
-__all__ = ["start_by_name", "with_values"]
+__all__ = ["start_by_name", "values_by_name", "with_values"]
 
 
 def with_values(text: str, option: str, names: Sequence[str], start: Sequence[float]) -> list[float]:
@@ -38,8 +38,8 @@ def with_values(text: str, option: str, names: Sequence[str], start: Sequence[fl
         if not equals:
             raise InputError(f'{option}: {item!r} is not of the form name=value; write "{names[0]}=0.5" or "{names[0]}=30deg"')
         if name not in names:
-            hint = did_you_mean(name, names, ";", lead="; ")
-            raise InputError(f"{option}: there is no component {name!r}{hint} There are {', '.join(names)}")
+            near = did_you_mean(name, names, lead=", ")
+            raise InputError(f"{option}: there is no component {name!r}{near}; there are {', '.join(names)}")
         values[list(names).index(name)] = _number(option, item, number)
     return values
 
@@ -65,16 +65,18 @@ def start_by_name(robot: Robot, q: str | None, v: str | None = None) -> tuple[li
     return closed_q.tolist(), closed_v.tolist()
 
 
+def values_by_name(text: str, option: str) -> dict[str, float]:
+    """The numbers of a text such as "mass:link3=6, gravity=3.7", by name; errors as of `with_values`."""
+    names = _names(text)
+    return dict(zip(names, with_values(text, option, names, [0.0] * len(names)), strict=True))
+
+
 def _names(text: str | None) -> list[str]:
     return [item.partition("=")[0].strip() for item in (text or "").split(",") if item.strip()]
 
 
 def _number(option: str, item: str, text: str) -> float:
-    degrees = text.endswith("deg")
     try:
-        value = float(text.removesuffix("deg"))
-    except ValueError:
-        raise InputError(f"{option}: in {item!r}, {text!r} is not a number; write 0.5 (SI units) or 30deg") from None
-    if not math.isfinite(value):
-        raise InputError(f"{option}: in {item!r}, {text!r} is not finite")
-    return math.radians(value) if degrees else value
+        return number_of(item, text if text.endswith("deg") else float(text))
+    except ValueError:  # of float, or an InputError
+        raise InputError(f"{option}: in {item!r}, {text!r} is not a finite number; write 0.5 (SI units) or 30deg") from None

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..simulate.checks import fitted_step, step_notes
-from ..simulate.integrators import INTEGRATORS
-from ..simulate.stepping.stabilisation import STABILISATIONS
+from ..scenario.setup import Described, times_of
 from . import run_folder as runs
-from .contact_options import ContactModel, Friction, HullVertices, Restitution, asked, held, start_on
 from .described import described, refuse_options
 from .draw_result import draw, formats_of
-from .named_values import start_by_name
-from .options import AsJson, FixInertia, FloatingBase, Formats, Gif, Hold, Out, StartQ
+from .named_values import values_by_name
+from .options import AsJson, Formats, Gif, Out, takes_fields
+from .placing import AS_IT_IS, Placing
 from .report import complain, print_facts, print_json, print_text, progress, shown
 
 if TYPE_CHECKING:
     from ..examples.illustrated import Plate
     from ..run import Run
-    from ..simulation import Simulation
+    from ..scenario import Scenario
 
-__all__ = ["finish", "simulate"]
+__all__ = ["OPTIONS", "finish", "simulate"]
 
-#: Simulates, and tells its progress.
-Motion = Callable[..., "Run"]
-
-#: Simulated time for mechanisms that do not come with their own [s].
-DURATION = 10.0
-#: Their time step [s].
-STEP = 1e-3
+#: The options of a setup that can be written as texts; files have more.
+OPTIONS = (
+    "duration", "step", "every", "integrator", "tolerance", "stabilisation", "baumgarte", "limits", "outputs", "parameters",
+)  # fmt: skip
 
 
+@takes_fields(Described, *OPTIONS, outputs='Written as "name, ...".', parameters='Written as "name=value, ...".')
 def simulate(
     robot: Annotated[
         str,
@@ -51,37 +48,7 @@ def simulate(
     controller: Annotated[
         str | None, Parameter(help="The FILE.py:FUNCTION that a result or a sweep may run as its controller.")
     ] = None,
-    duration: Annotated[float | None, Parameter(help="Simulated time [s]; unless given, the sample's own, or 10.")] = None,
-    step: Annotated[
-        float | None,
-        Parameter(help="Time step of the integrator and of the results [s]; by default that of the sample, or 1e-3."),
-    ] = None,
-    integrator: Annotated[
-        str, Parameter(help=f"{', '.join(INTEGRATORS)}; auto takes rkf45, or another one if the mechanism is too stiff for it.")
-    ] = "auto",
-    stabilisation: Annotated[
-        str | None, Parameter(help=f"How loops are closed: {STABILISATIONS[0]}, or {STABILISATIONS[1]}, fully at every stage.")
-    ] = None,
-    floating_base: FloatingBase = False,
-    fix_inertia: FixInertia = False,
-    q: StartQ = None,
-    v: Annotated[
-        str | None,
-        Parameter(help='Initial velocities, "name=value, ...", in SI units; angular ones also as 30deg, per second.'),
-    ] = None,
-    lock: Annotated[str | None, Parameter(help='Joints to lock in their initial positions, "name, ...".')] = None,
-    contact: ContactModel = None,
-    friction: Friction = None,
-    restitution: Restitution = None,
-    height: Annotated[
-        float | None,
-        Parameter(
-            help="Initial height of the lowest point above the floor [m], with --contact; with --floating-base 0 by default."
-        ),
-    ] = None,
-    hull_vertices: HullVertices = None,
-    limits: Annotated[bool, Parameter(help="Whether joints stop at their position limits.")] = True,
-    hold: Hold = False,
+    placing: Annotated[Placing, Parameter(name="*")] = AS_IT_IS,
     explain: Annotated[
         bool,
         Parameter(help="Only print which bodies may touch, how their contact is computed and why, and what compiling costs."),
@@ -90,32 +57,25 @@ def simulate(
     formats: Formats = "pdf,png",
     out: Out = None,
     as_json: AsJson = False,
+    **options: Any,
 ) -> None:
     """Simulate a mechanism; write its data, graphs and a page with 3D playback to a folder.
 
     With --contact the floor is z = 0, and a robot file with --floating-base starts with its lowest point on it.
     """
     wanted = formats_of(formats)
-    for option, value in (("--duration", duration), ("--step", step)):
-        if value is not None and not 0.0 < value < float("inf"):
-            raise InputError(f"{option} {value}: must be a time above 0 s")
-    own: dict[str, Any] = {
-        "duration": duration, "step": step, "integrator": integrator, "stabilisation": stabilisation,
-        "floating-base": floating_base, "fix-inertia": fix_inertia, "q": q, "v": v, "lock": lock, "contact": contact,
-        "friction": friction, "restitution": restitution, "height": height, "hull-vertices": hull_vertices,
-        "no-limits": not limits, "hold": hold,
-    }  # fmt: skip
+    for option in ("duration", "step"):
+        if option in options and not 0.0 < options[option] < float("inf"):
+            raise InputError(f"--{option} {options[option]}: must be a time above 0 s")
     found = described(robot, run, controller)
     if found is not None:
         name, scenario = found
-        refuse_options(robot, own)
-        simulation: Callable[[], Simulation] = scenario.setup.simulation
-        motion: Motion = scenario.run
+        refuse_options(robot, placing.given | options)
     else:
         name = Path(robot).stem if Path(robot).exists() else robot
-        simulation, motion = _motion_of(robot, **{option.replace("-", "_"): value for option, value in own.items()})
+        scenario = _scenario_of(robot, placing, options)
     if explain:
-        plan = simulation().explain_contact()
+        plan = scenario.setup.simulation().explain_contact()
         if as_json:
             print_json(plan.plain)
         else:
@@ -125,7 +85,7 @@ def simulate(
     result = None
     try:
         with progress(f"simulating {name}") as done:
-            result = motion(progress=done)
+            result = scenario.run(progress=done)
         result.save(saved)
     except BaseException as error:  # it diverged, or was stopped
         _keep(result if result is not None else getattr(error, "result", None), saved)
@@ -133,53 +93,25 @@ def simulate(
     finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
 
 
-def _motion_of(
-    robot: str, *, duration: float | None, step: float | None, integrator: str, stabilisation: str | None, floating_base: bool,
-    fix_inertia: bool,
-    q: str | None, v: str | None, lock: str | None, contact: str | None, friction: float | None, restitution: float | None,
-    height: float | None, hull_vertices: int | None, no_limits: bool, hold: bool,
-) -> tuple[Callable[[], Simulation], Motion]:  # fmt: skip
-    """What makes the simulation of a robot as the options say, and what runs it; results hold a scenario to run again from."""
-    from .. import load
-    from ..model.samples import SAMPLES
+def _scenario_of(robot: str, placing: Placing, options: dict[str, Any]) -> Scenario:
+    """The scenario of a robot as the options say."""
+    from ..scenario import Scenario
+    from ..scenario.parameters import parameter
 
-    machine = load(robot, floating_base=floating_base, fix_inertia=fix_inertia)
-    if lock:
-        machine = machine.locked([joint.strip() for joint in lock.split(",")])
-    mechanism = machine.mechanism
-    q0, v0 = start_by_name(machine, q, v)
-    touching = asked(contact, friction=friction, restitution=restitution, height=height, hull_vertices=hull_vertices)
-    q0 = start_on(touching, mechanism, q0, floating=floating_base, typed=q or "", height=height)
-    if hold:
-        machine = held(machine, q0, touching)
-    own_duration, own_step = (SAMPLES[robot].duration, SAMPLES[robot].step) if robot in SAMPLES else (DURATION, STEP)
-    duration, step = (own_duration if duration is None else duration), (own_step if step is None else step)
-    fitted = fitted_step(duration, step)
-    step, notes = fitted, step_notes(step, fitted)
-    given = {"friction": friction, "restitution": restitution, "hull_vertices": hull_vertices}
-    surface = {name: value for name, value in given.items() if value is not None}
-    options: dict[str, Any] = {
-        "step": step, "integrator": integrator, **({"stabilisation": stabilisation} if stabilisation else {}),
-        **({"limits": False} if no_limits else {}),
-    }  # fmt: skip
+    machine, q, v, contact = placing.placed(robot)
+    outputs = [name.strip() for name in options.pop("outputs", "").split(",") if name.strip()]
+    values = values_by_name(options.pop("parameters", ""), "--parameters")
+    solver = {**times_of(robot), **options}
+    setup = Described(machine.mechanism, q, v, tau=np.zeros(machine.nv), contact=contact, outputs=tuple(outputs), **solver)
+    for name, value in values.items():
+        setup = parameter(setup, name).put(setup, value)
     plain = {
-        "robot": robot, "start": {"q": [float(x) for x in q0], "v": [float(x) for x in v0]},
-        "solver": {"duration": duration, **options},
-        **({"contact": {"model": contact, **surface}} if contact else {}),
+        "robot": robot, "start": {"q": [float(x) for x in q], "v": [float(x) for x in v]},
+        "solver": {"step": setup.step, "duration": setup.duration, **solver},
+        **({"contact": {"model": placing.contact, **placing.surface}} if contact else {}),
+        **({"outputs": outputs} if outputs else {}), **({"parameters": values} if values else {}),
     }  # fmt: skip
-
-    def made() -> Simulation:
-        from ..simulation import Simulation
-
-        return Simulation(machine, start=(q0, v0), contact=touching, equal_steps=False, **options)
-
-    def motion(*, progress: Callable[[float], None]) -> Run:
-        simulation = made()
-        simulation.notes += notes
-        simulation.settings["scenario"] = plain
-        return simulation.run(duration=duration, progress=progress)
-
-    return made, motion
+    return Scenario(robot, plain, setup)
 
 
 def _keep(result: Run | None, path: Path) -> None:

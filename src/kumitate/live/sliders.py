@@ -9,8 +9,8 @@ import numpy as np
 from ..analysis import LoopEquations
 from ..errors import InputError
 from ..model import Limits, Mechanism
-from ..simulate.initial_state import state_by_name
 from ..simulate.results.columns import joint_columns
+from ..simulate.starts import state_by_name
 
 __all__ = ["JointSlider", "joint_sliders", "slid"]
 

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..model.values import shown
 from .mistakes import Section, number_of
 from .parameters import ScenarioParameter, parameter
-from .setup import Setup
+from .setup import Described
 
 __all__ = ["Design", "read_design"]
 
@@ -61,7 +61,7 @@ class Design:
         return self.record is None or run in self.record
 
 
-def read_design(section: Section, setup: Setup) -> Design | None:
+def read_design(section: Section, setup: Described) -> Design | None:
     """The design of a scenario's `sweep`; mistakes go to the section's list.
 
     Args:
@@ -87,7 +87,7 @@ def read_design(section: Section, setup: Setup) -> Design | None:
 
 
 # --- grids ------------------------------------------------------------------------------------------------------------
-def _grid(section: Section, setup: Setup, names: list[ScenarioParameter]) -> tuple[tuple[Any, ...], ...]:
+def _grid(section: Section, setup: Described, names: list[ScenarioParameter]) -> tuple[tuple[Any, ...], ...]:
     axes = []
     for name in section.values:
         at = (*section.at, name)
@@ -121,7 +121,9 @@ def _axis(given: Any) -> Sequence[Any]:
 
 
 # --- random -----------------------------------------------------------------------------------------------------------
-def _drawn(section: Section, setup: Setup, names: list[ScenarioParameter]) -> tuple[tuple[tuple[Any, ...], ...], int | None]:
+def _drawn(
+    section: Section, setup: Described, names: list[ScenarioParameter]
+) -> tuple[tuple[tuple[Any, ...], ...], int | None]:
     if not section.values:
         return ((),), None
     count = section.whole("count", 1)

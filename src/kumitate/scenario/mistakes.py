@@ -78,8 +78,8 @@ class Section:
         self.values: Mapping[str, Any] = values
         for key in values:
             if known and key not in known:
-                meant = did_you_mean(key, known, lead=", ")
-                mistakes.add((*at, key), f"there is no such key{meant}; there are {', '.join(known)}")
+                near = did_you_mean(key, known, lead=", ")
+                mistakes.add((*at, key), f"there is no such key{near}; there are {', '.join(known)}")
 
     def __contains__(self, key: str) -> bool:
         return self.values.get(key) is not None
@@ -118,8 +118,8 @@ class Section:
             if not isinstance(value, str) or not value:
                 raise InputError(f"{key} is {shown(value)}; write a text")
             if choices and value not in choices:
-                meant = did_you_mean(value, choices, lead=", ")
-                raise InputError(f"there is no {key} {value!r}{meant}; there are {', '.join(choices)}")
+                near = did_you_mean(value, choices, lead=", ")
+                raise InputError(f"there is no {key} {value!r}{near}; there are {', '.join(choices)}")
             return value
 
         return self.take(key, checked, default)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,14 @@ from ..model.values import LENGTH, NOT_NEGATIVE
 from ..robot import Robot
 from .laws import LAWS, ControlLaw, file_hash, names_function
 from .mistakes import Section, number_of
-from .setup import Setup, Solver
+from .setup import Described
 
 __all__ = ["read_laws", "read_robot", "read_start"]
 
 
 # --- the robot --------------------------------------------------------------------------------------------------------
-def read_robot(
-    top: Section, folder: Path, mechanism: Mechanism | None, plain: dict[str, Any]
-) -> tuple[Robot | None, dict[str, Any]]:
-    """The robot, or None after a mistake; and the step and duration of a sample.
+def read_robot(top: Section, folder: Path, mechanism: Mechanism | None, plain: dict[str, Any]) -> Robot | None:
+    """The robot, or None after a mistake.
 
     Args:
         folder: that its path is relative to; mechanism: in place of the robot that is named.
@@ -34,27 +32,26 @@ def read_robot(
     """
     name = top.text("robot")
     sample = SAMPLES.get(name)
-    own: dict[str, Any] = {} if sample is None else {"step": sample.step, "duration": sample.duration}
     floating, mended = top.flag("floating_base"), top.flag("fix_inertia")
     if mechanism is not None:
         start = (sample.q, sample.v) if sample is not None and len(sample.q) == mechanism.nq else None
-        return Robot(mechanism, start=start), own
+        return Robot(mechanism, start=start)
     if name is None:
         if "robot" not in top:
             top.mistakes.add(("robot",), "there is no robot; write a sample's name or a file, robot: pa10")
-        return None, own
+        return None
     path = folder / Path(name).expanduser()
     is_file = sample is None and (path.suffix or len(Path(name).parts) > 1)
     if is_file:
         plain["robot"] = str(path.resolve())
     with top.mistakes.catching(("robot",)):
-        return load(path if is_file else name, floating_base=floating, fix_inertia=mended), own
-    return None, own
+        return load(path if is_file else name, floating_base=floating, fix_inertia=mended)
+    return None
 
 
 # --- the start --------------------------------------------------------------------------------------------------------
-def read_start(top: Section, robot: Robot, solver: Solver) -> Setup:
-    """The setup of a robot from its start."""
+def read_start(top: Section, robot: Robot, solver: Mapping[str, Any]) -> Described:
+    """The setup of a robot from its start, with these settings of the solver."""
     m = robot.mechanism
     section = top.section("start", ("q", "v", "assemble", "height"))
     q, v = robot.start
@@ -63,9 +60,8 @@ def read_start(top: Section, robot: Robot, solver: Solver) -> Setup:
     tau = _named(top, "tau", m.v_names, np.zeros(m.nv))
     if "tau" in top and "controller" in top:
         top.mistakes.add(("tau",), "is a constant effort, and there is a controller; write one of them")
-    return Setup(
-        m, q, v, tau, solver=solver, assemble=section.flag("assemble"), height=section.number("height", LENGTH),
-    )  # fmt: skip
+    rough = {"assemble": section.flag("assemble"), "height": section.number("height", LENGTH)}
+    return Described(m, q, v, tau=tau, **rough, **solver)
 
 
 def _named(section: Section, key: str, names: Sequence[str], default: np.ndarray) -> np.ndarray:
@@ -87,8 +83,8 @@ def _named(section: Section, key: str, names: Sequence[str], default: np.ndarray
 
 # --- controllers ------------------------------------------------------------------------------------------------------
 def read_laws(
-    top: Section, setup: Setup, folder: Path, plain: dict[str, Any], allowed: Collection[str] | None = None
-) -> Setup:  # fmt: skip
+    top: Section, setup: Described, folder: Path, plain: dict[str, Any], allowed: Collection[str] | None = None
+) -> Described:  # fmt: skip
     """The setup with the controllers that are named; `allowed`: the functions of files that may be run, all unless given."""
     given = top.values.get("controller")
     if given is None:
@@ -107,7 +103,7 @@ def read_laws(
     return replace(setup, laws=tuple(laws))
 
 
-def _law(section: Section, setup: Setup, folder: Path) -> ControlLaw:
+def _law(section: Section, setup: Described, folder: Path) -> ControlLaw:
     name = section.text("law")
     if name is None:
         raise InputError(f"there is no law; write one of {', '.join(LAWS)}, or FILE.py:FUNCTION")
@@ -123,8 +119,8 @@ def _law(section: Section, setup: Setup, folder: Path) -> ControlLaw:
                 gains[gain] = section.number(gain)
         return ControlLaw(f"{path}:{function}", gains, None, undriven, path, section.text("sha256") or file_hash(path))
     if name not in LAWS:
-        meant = did_you_mean(name, LAWS, lead=", ")
-        raise InputError(f"there is no law {name!r}{meant}; there are {', '.join(LAWS)}, and FILE.py:FUNCTION")
+        near = did_you_mean(name, LAWS, lead=", ")
+        raise InputError(f"there is no law {name!r}{near}; there are {', '.join(LAWS)}, and FILE.py:FUNCTION")
     kind = LAWS[name]
     Section(section.values, section.at, section.mistakes, ("law", "undriven", *kind.gains, *(["reference"] * kind.refers)))
     for gain in kind.gains:

@@ -13,14 +13,14 @@ from ..model.values import NOT_NEGATIVE
 from ..simulate.prescribed.loops import with_followed_loops
 from ..simulate.prescribed.motion import PrescribedMotion
 from .mistakes import Section
-from .setup import Setup
+from .setup import Described
 
 __all__ = ["read_motions"]
 
 _OSCILLATION = ("mean", "amplitude", "frequency", "phase")
 
 
-def read_motions(top: Section, setup: Setup, plain: dict[str, Any]) -> Setup:
+def read_motions(top: Section, setup: Described, plain: dict[str, Any]) -> Described:
     """The setup with the motions of joints and loop joints that are asked for, by name.
 
     Loop joints that follow motions get coordinates of their own in the mechanism, and in the start and the efforts of `plain`:

@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
 from ..model import Mechanism
-from ..model.values import POSITIVE, Rule, shown
+from ..model.values import shown
+from ..outputs import checked_output
 from ..run import Run
-from ..simulate.checks import fitted_sample_time, fitted_step, step_count
+from ..simulate.checks import RATE, TIME, TOLERANCE, run_steps
 from ..simulate.integrators import INTEGRATORS
-from ..simulate.stepping.stabilisation import STABILISATIONS
-from ..simulation import checked_output
+from ..simulate.setup import STABILISATIONS
 from .design import Design, read_design
 from .mistakes import Mistakes, Section
 from .parameters import parameter
 from .parts import read_laws, read_robot, read_start
 from .prescribed import read_motions
-from .setup import Setup, Solver
+from .setup import Described, times_of
 from .touching import read_contact
 from .written import Written, read_yaml
 
-__all__ = ["KEYS", "Scenario", "functions_of", "names_scenario", "read_scenario", "scenario_of"]
+__all__ = ["KEYS", "SOLVER", "Scenario", "functions_of", "names_scenario", "read_scenario", "scenario_of"]
 
 #: What a scenario may say.
 KEYS = (
     "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "prescribed", "contact", "solver", "outputs",
     "parameters", "sweep",
 )  # fmt: skip
-_SOLVER = ("step", "duration", "integrator", "every", "tolerance", "sample_time", "stabilisation", "baumgarte", "limits")
-_BETWEEN = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
+#: How the keys of `solver` are read; each is a field of `Described`, whose default it has.
+SOLVER: dict[str, Callable[[Section, str], Any]] = {
+    "step": partial(Section.number, rule=TIME),
+    "duration": partial(Section.number, rule=TIME),
+    "integrator": partial(Section.text, choices=("auto", *INTEGRATORS)),
+    "every": partial(Section.whole, least=1),
+    "tolerance": partial(Section.number, rule=TOLERANCE),
+    "sample_time": partial(Section.number, rule=TIME),
+    "stabilisation": partial(Section.text, choices=STABILISATIONS),
+    "baumgarte": partial(Section.number, rule=RATE),
+    "limits": Section.flag,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +66,7 @@ class Scenario:
 
     source: str
     plain: Mapping[str, Any]
-    setup: Setup
+    setup: Described
     design: Design | None = None
     drawn: Mapping[str, Any] = field(default_factory=dict)
 
@@ -149,14 +160,17 @@ def read_scenario(
     if written.data is None:
         mistakes.add((), "there is nothing in it; a scenario names at least a robot")
     plain: dict[str, Any] = dict(top.values)
-    robot, own_solver = read_robot(top, written.folder, mechanism, plain)
-    solver = _solver(top.section("solver", _SOLVER), Solver(**own_solver))
+    robot = read_robot(top, written.folder, mechanism, plain)
+    solver = _solver(top.section("solver", SOLVER), times_of(top.values.get("robot")))
     if robot is None:  # names in the rest belong to a robot that is not known
         if len(mistakes):
             mistakes.add((), "names of joints, bodies and parameters were not checked, as the robot could not be read")
         mistakes.check()
     assert robot is not None
     setup = read_start(top, robot, solver)
+    with mistakes.catching(("solver",)):
+        setup = setup.fitted
+        run_steps(setup.mechanism.name, setup.duration, setup.step, setup.every)
     setup = read_motions(top, setup, plain)
     setup = read_laws(top, setup, written.folder, plain, allowed)
     setup = read_contact(top, setup)
@@ -216,29 +230,13 @@ def _plain_copy(given: Mapping[str, Any], source: str) -> Any:
         raise InputError(f"{source}: is not plain data ({error}); keep numbers, texts, lists and dictionaries") from None
 
 
-def _solver(section: Section, own: Solver) -> Solver:
-    """The solver's settings; those of the robot's sample where nothing is said."""
-    solver = Solver(
-        section.number("step", POSITIVE, own.step),
-        section.number("duration", POSITIVE, own.duration),
-        section.text("integrator", ("auto", *INTEGRATORS), "auto"),
-        section.whole("every", 1),
-        section.number("tolerance", _BETWEEN, 1e-8),
-        section.number("sample_time", POSITIVE),
-        section.text("stabilisation", STABILISATIONS, "lagged"),
-        section.number("baumgarte"),
-        section.flag("limits", True),
-    )
-    with section.mistakes.catching(section.at):
-        step = fitted_step(solver.duration, solver.step, solver.every or 1)
-        solver = replace(solver, step=step, sample_time=fitted_sample_time(solver.sample_time, solver.step, step))
-        count = step_count(solver.duration, solver.step)
-        if count % (solver.every or 1):
-            raise InputError(f"every is {solver.every}; it must divide the number of steps, {count}. Take another")
-    return solver
+def _solver(section: Section, own: Mapping[str, float]) -> dict[str, Any]:
+    """The settings of the solver that are said, and those of the robot's sample where nothing is."""
+    said = {key: read(section, key) for key, read in SOLVER.items() if key in section}
+    return {**own, **{key: value for key, value in said.items() if value is not None}}
 
 
-def _outputs(top: Section, setup: Setup) -> Setup:
+def _outputs(top: Section, setup: Described) -> Described:
     given = top.values.get("outputs") or []
     if not isinstance(given, list):
         top.mistakes.add(("outputs",), f"is {shown(given)}; write a list of names, such as [energy, center_of_mass]")

@@ -1,4 +1,4 @@
-"""`Setup`: one simulation that a scenario describes, with every name looked up and every number in its place."""
+"""`Described`: the experiment of a file, with what only files say: laws by name, and a start that is rough."""
 
 from __future__ import annotations
 
@@ -8,75 +8,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model import Mechanism
+from ..model.samples import SAMPLES
 from ..robot import Robot
 from ..run import Run
 from ..simulate.parameters import Plant
+from ..simulate.setup import Experiment
 from ..simulation import Simulation
 from .laws import ControlLaw, controller_of
 
 if TYPE_CHECKING:
     from ..contact.scene import Contact
-    from ..simulate.prescribed.motion import PrescribedMotion
 
-__all__ = ["Setup", "Solver"]
-
-
-@dataclass(frozen=True)
-class Solver:
-    """How a motion is computed.
-
-    Attributes:
-        step: [s]; `duration`: [s].
-        integrator: its name, or "auto".
-        every: steps from one recorded state to the next; None for every step of a run, and for about a hundred records of each
-            run of a sweep.
-        tolerance: relative, of an adaptive step.
-        sample_time: if given, the controller is called at its multiples only [s].
-        stabilisation: how steps keep loops closed, "lagged" or "strict".
-        baumgarte: if given, the rate at which gaps of loops decay [1/s], in place of projection.
-        limits: whether joints stop at their limits.
-    """
-
-    step: float = 1e-3
-    duration: float = 10.0
-    integrator: str = "auto"
-    every: int | None = None
-    tolerance: float = 1e-8
-    sample_time: float | None = None
-    stabilisation: str = "lagged"
-    baumgarte: float | None = None
-    limits: bool = True
+__all__ = ["Described", "times_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Setup:
-    """One simulation.
+class Described(Experiment):
+    """One simulation that a file describes, with every name looked up and every number in its place.
 
     Attributes:
-        mechanism: that moves.
-        q, v: where it starts, (nq) and (nv).
         tau: constant efforts at the joints (nv) [N·m, N]; without a controller.
-        laws: the controllers, whose sum drives it.
-        contact: what it touches, and by which model.
-        solver: how the motion is computed.
-        outputs: names of what else is computed.
+        laws: the controllers, whose sum drives it; they are made for its robot.
         assemble: whether loops are closed from a rough start, by the nearest configuration.
         height: of the lowest point above the floor at the start [m]; None leaves the start as it is.
-        motions: that joints follow, by name.
+        step: time step [s], made a little shorter if the duration is not a multiple of it; that of a sample, or 1e-3, unless
+            given.
+        duration: simulated time [s]; that of a sample, or 10, unless given.
+        every: steps from one recorded state to the next; unless given, every step, and about a hundred records of each run of
+            a sweep.
     """
 
-    mechanism: Mechanism
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
-    laws: tuple[ControlLaw, ...] = ()
-    contact: Contact | None = None
-    solver: Solver = field(default_factory=Solver)
-    outputs: tuple[str, ...] = ()
-    assemble: bool = False
-    height: float | None = None
-    motions: Mapping[str, PrescribedMotion] = field(default_factory=dict)
+    contact: Contact | None = field(default=None, kw_only=True)
+    duration: float = field(default=10.0, kw_only=True)
+    tau: np.ndarray = field(kw_only=True)
+    laws: tuple[ControlLaw, ...] = field(default=(), kw_only=True)
+    assemble: bool = field(default=False, kw_only=True)
+    height: float | None = field(default=None, kw_only=True)
 
     @property
     def plant(self) -> Plant:
@@ -87,10 +54,6 @@ class Setup:
                 gains.setdefault(name, []).append(value)
         alike = {name: many[0] for name, many in gains.items() if all(np.array_equal(many[0], value) for value in many)}
         return Plant(self.mechanism, self.contact, alike)
-
-    def with_solver(self, **settings: Any) -> Setup:
-        """The setup with other settings of its solver."""
-        return replace(self, solver=replace(self.solver, **settings))
 
     @property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
@@ -121,15 +84,12 @@ class Setup:
         Raises:
             KumitateError: if anything of the setup is refused.
         """
-        solver, start = self.solver, self.start
-        robot = Robot(self.mechanism, start=start)
-        driven: Any = controller_of(self.laws, robot) if self.laws else self.tau if np.any(self.tau) else None
-        return Simulation(
-            robot, outputs=self.outputs, start=start, step=solver.step, integrator=solver.integrator, controller=driven,
-            contact=self.contact, tolerance=solver.tolerance, sample_time=solver.sample_time, motions=self.motions,
-            stabilisation=solver.stabilisation, baumgarte=solver.baumgarte, limits=solver.limits, equal_steps=equal_steps,
-            parameters=parameters,
-        )  # fmt: skip
+        q, v = self.start
+        driven: Any = self.tau if np.any(self.tau) else None
+        if self.laws:
+            driven = controller_of(self.laws, Robot(self.mechanism, start=(q, v)))
+        asked = replace(self, q=q, v=v, controller=driven, equal_steps=equal_steps, parameters=parameters)
+        return asked.simulation_of(Simulation)
 
     def run(self, origin: Mapping[str, Any], progress: Any = None) -> Run:
         """The motion; its settings hold `origin`, as of `Scenario.settings`.
@@ -139,4 +99,9 @@ class Setup:
         """
         simulation = self.simulation()
         simulation.settings |= origin
-        return simulation.run(duration=self.solver.duration, every=self.solver.every or 1, progress=progress)
+        return simulation.run(duration=self.duration, every=self.every, progress=progress)
+
+
+def times_of(name: Any) -> dict[str, float]:
+    """The step and the duration of a sample; nothing of other robots."""
+    return {"step": SAMPLES[name].step, "duration": SAMPLES[name].duration} if name in SAMPLES else {}

@@ -10,12 +10,12 @@ from ..errors import InputError, did_you_mean
 from ..model.values import checked_numbers, shown
 from ..renamed import load_papers
 from .mistakes import Section
-from .setup import Setup
+from .setup import Described
 
 __all__ = ["read_contact"]
 
 
-def read_contact(top: Section, setup: Setup) -> Setup:
+def read_contact(top: Section, setup: Described) -> Described:
     """The setup with the contact that is asked for."""
     given = top.values.get("contact")
     if given is None:
@@ -98,8 +98,8 @@ def _pair(given: Any, bodies: Collection[str]) -> tuple[str, str]:
         raise InputError(f"is {shown(given)}; write pairs of bodies, [one, other]")
     for name in given:
         if name not in bodies:
-            meant = did_you_mean(name, bodies, lead=", ")
-            raise InputError(f"there is no body {shown(name)}{meant}; there are {', '.join(bodies)}")
+            near = did_you_mean(name, bodies, lead=", ")
+            raise InputError(f"there is no body {shown(name)}{near}; there are {', '.join(bodies)}")
     if given[0] == given[1]:
         raise InputError(f"is of {given[0]!r} against itself; write two different bodies")
     return given[0], given[1]

@@ -11,15 +11,18 @@ if TYPE_CHECKING:
     from .results.loop_records import CouplingRecord, LoopRecord
     from .results.result import Energy, JointMotion, Result
     from .run import simulate
+    from .setup import Experiment, Setup
 
 __all__ = [
-    "INTEGRATORS", "Audit", "CouplingRecord", "Energy", "Integrator", "JointMotion", "LoopRecord", "Result", "simulate",
+    "INTEGRATORS", "Audit", "CouplingRecord", "Energy", "Experiment", "Integrator", "JointMotion", "LoopRecord", "Result",
+    "Setup", "simulate",
 ]  # fmt: skip
 
 _LATER = {
     "INTEGRATORS": ".integrators", "Audit": ".results.audit", "CouplingRecord": ".results.loop_records",
     "Energy": ".results.result", "Integrator": ".integrators", "JointMotion": ".results.result",
-    "LoopRecord": ".results.loop_records", "Result": ".results.result", "simulate": ".run",
+    "LoopRecord": ".results.loop_records", "Result": ".results.result", "simulate": ".run", "Setup": ".setup",
+    "Experiment": ".setup",
 }  # fmt: skip
 _former = former_names(__name__, {"readings": "results.readings"})
 

@@ -15,15 +15,16 @@ from ..model import Bound, Limits, Mechanism, in_loops, loop_bounds
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
 __all__ = [
-    "OFF_MANIFOLD", "by_name", "check_limits", "check_manifold", "check_memory", "checked_baumgarte", "checked_count",
-    "checked_rows", "checked_state", "checked_step", "checked_tolerance", "chosen_rows", "first_notes",
-    "fitted_sample_time", "fitted_step", "run_steps", "step_count", "step_notes", "steps_held",
+    "OFF_MANIFOLD", "RATE", "TIME", "TOLERANCE", "by_name", "check_limits", "check_manifold", "check_memory",
+    "checked_count", "checked_every", "checked_rows", "checked_state", "checked_step",
+    "chosen_rows", "first_notes", "fitted_sample_time", "fitted_step",
+    "run_steps", "step_count", "step_notes", "steps_held",
 ]  # fmt: skip
 
-_TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
+TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
 _DURATION = Rule(NOT_NEGATIVE.words, "Give a time in seconds", NOT_NEGATIVE.holds)
-_TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
-_RATE = Rule(NOT_NEGATIVE.words, "Give a rate in 1/s, or leave it out for projection", NOT_NEGATIVE.holds)
+TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
+RATE = Rule(NOT_NEGATIVE.words, "Give a rate in 1/s, or leave it out for projection", NOT_NEGATIVE.holds)
 #: A quaternion counts as of unit length if its length differs from 1 by less than this.
 OFF_MANIFOLD = 1e-6
 #: Coordinates of mechanisms with loops may start outside their limits by this much [rad, m].
@@ -155,7 +156,7 @@ def _ends(limits: Limits) -> int:
 # --- times ------------------------------------------------------------------------------------------------------------
 def checked_step(step: Any) -> float:
     """The time step [s]."""
-    return checked_number("simulate", "step", step, _TIME, error=InputError)
+    return checked_number("simulate", "step", step, TIME, error=InputError)
 
 
 def step_count(duration: float, step: float) -> int:
@@ -200,10 +201,15 @@ def checked_count(count: Any, what: str = "the number of steps", least: int = 0)
     return checked_whole("simulate", what, count, least, remedy="Give a whole number", error=InputError)
 
 
-def run_steps(name: str, duration: float, step: float, every: int) -> int:
+def checked_every(name: str, every: Any) -> int:
+    """The number of steps from one recorded state to the next, one unless given."""
+    given = 1 if every is None else every
+    return checked_whole(name, "every", given, 1, remedy="Give a number of steps", error=InputError)
+
+
+def run_steps(name: str, duration: float, step: float, every: int | None) -> int:
     """The number of steps in a duration of which every so many-th is recorded; refused if it is not a multiple."""
-    count = step_count(duration, step)
-    every = checked_whole(name, "every", every, 1, remedy="Give a number of steps", error=InputError)
+    count, every = step_count(duration, step), checked_every(name, every)
     if count % every:
         raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
     return count
@@ -247,16 +253,6 @@ def _memory() -> float:
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
-def checked_tolerance(tolerance: Any) -> float:
-    """The relative error of an adaptive step."""
-    return checked_number("simulate", "tolerance", tolerance, _TOLERANCE, error=InputError)
-
-
-def checked_baumgarte(rate: Any) -> float:
-    """The rate at which errors of loops decay [1/s]."""
-    return checked_number("simulate", "baumgarte", rate, _RATE, error=InputError)
-
-
 def by_name(what: str, given: Any) -> dict[str, Any]:
     """A dictionary given by the user; empty for None.
 

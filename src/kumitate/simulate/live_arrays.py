@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..model.values import real_array, shown
 
 __all__ = ["LiveArrays", "SettledAttributes", "fill_array"]
@@ -46,7 +45,7 @@ class SettledAttributes:
         owner, public = type(self).__name__, [key for key in dir(self) if not key.startswith("_")]
         if name in public:
             return InputError(f"{owner}.{name} cannot be assigned: it is settled when a {owner} is made. Make another one")
-        near = _near(name, public)
+        near = did_you_mean(name, public, lead=", ")
         return InputError(f"{owner} has no attribute {name!r}{near}. Begin the name of an attribute of your own with _")
 
 
@@ -63,7 +62,8 @@ class LiveArrays(UserDict[str, np.ndarray]):
 
     def __setitem__(self, name: str, values: Any) -> None:
         if name not in self.data:
-            raise InputError(f"{self.what} has no {name!r}{_near(name, self.data)}; there are {', '.join(self.data) or 'none'}")
+            near = did_you_mean(name, self.data, lead=", ")
+            raise InputError(f"{self.what} has no {name!r}{near}; there are {', '.join(self.data) or 'none'}")
         fill_array(f"{self.what}[{name!r}]", self.data[name], values)
 
     def __delitem__(self, name: str) -> None:
@@ -85,8 +85,3 @@ def fill_array(what: str, live: np.ndarray, values: Any) -> None:
         live[...] = array
     except ValueError:
         raise InputError(f"{what} has shape {array.shape}; it must have the shape {live.shape}, or fit it") from None
-
-
-def _near(name: Any, known: Iterable[str]) -> str:
-    near = get_close_matches(str(name), list(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""

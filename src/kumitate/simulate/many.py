@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError, warn
 from ..model import Mechanism
-from ..model.values import checked_whole
-from .checks import check_memory, checked_rows, fitted_sample_time, fitted_step, step_count, step_notes, steps_held
+from ..options import takes_options_of
+from .checks import check_memory, checked_every, checked_rows, run_steps, step_notes, steps_held
+from .setup import Experiment, options_of
 
 if TYPE_CHECKING:
-    from ..contact.scene import Contact
     from .batch import Batch
     from .results.contact_record import ContactRecord
     from .simulation import MechanismSimulation
-    from .stepping.forcing import Controller
 
 __all__ = ["Results", "simulate_batch"]
 
@@ -40,7 +39,8 @@ class Results:
         wall_time: without compiling [s].
         settings: the options of the runs and the version of kumitate, as plain data.
         notes: what is worth to know about the runs: which integrator "auto" took, and why.
-        simulation: of each run, if its efforts are known at all times: no sampled controllers or rows of constants.
+        simulation: of each run, if all that acts on it is known: nothing is sampled, and no run has numbers of its own.
+        outputs: (N, n, ...) by name, NaN after a run has diverged.
     """
 
     mechanism: Mechanism
@@ -54,6 +54,7 @@ class Results:
     settings: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     simulation: MechanismSimulation | None = field(default=None, repr=False)
+    outputs: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.q)
@@ -66,51 +67,33 @@ class Results:
         """The contact in run k, in the steps that begin at the recorded times.
 
         Raises:
-            InputError: if the runs were without contact, or with a sampled controller or constants of their own; or for a copy.
+            InputError: if the runs were without contact, sampled, with constants or parameters of their own; or for a copy.
         """
         simulation, q, v = self.simulation, self.q[k], self.v[k]
         touched = None if simulation is None else simulation.touched(self.time, q, v)
         if touched is None:
             raise InputError(
-                f"{self.mechanism.name}: no contact, efforts that are sampled, or a copy of the runs; simulate the run alone"
+                f"{self.mechanism.name}: no contact, efforts that are sampled, parameters of each run, or a copy of the runs; "
+                "simulate the run alone"
             )
         return touched.record
 
 
-def simulate_batch(
-    mechanism: Mechanism,
-    q: Any,
-    v: Any = None,
-    *,
-    duration: float,
-    step: float = 1e-3,
-    every: int = 1,
-    integrator: str = "auto",
-    controller: Controller | Sequence[float] | np.ndarray | None = None,
-    wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
-    inputs: Mapping[str, Any] | None = None,
-    motions: Mapping[str, Any] | None = None,
-    sample_time: float | None = None,
-    stabilisation: str = "lagged",
-    baumgarte: float | None = None,
-    contact: Contact | str | None = None,
-    limits: bool = True,
-    progress: Callable[[float], None] | None = None,
-) -> Results:
-    """Simulates N runs of a mechanism in a batch, each as `simulate` would simulate it alone.
+#: Options of one run that a batch does not have: its rows end together, and its steps are made for batches.
+OF_ONE_RUN = ("until", "equal_steps", "side_by_side")
+
+
+@takes_options_of(Experiment, without=OF_ONE_RUN)
+def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) -> Results:
+    """Simulates N runs of a mechanism in a batch, each as `simulate` would simulate it alone, in steps of equal length.
 
     Args:
         mechanism: to move.
         q: initial coordinates (N, nq); v: initial velocities (N, nv), zero by default.
-        duration: [s]; `step` [s], made a little shorter if need be; `every`: how many steps lie between recorded states.
-        integrator: as in `simulate`, with constant step; "auto" takes semi_implicit_euler for forces too fast for rkf45, where
-            `simulate` takes extrapolated_euler, whose steps are not of equal length; `Results.notes` say so.
-        controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv).
-        wrenches: as in `simulate`, constants or functions that can be compiled.
-        inputs, motions: as in `simulate`, the same for all runs.
-        sample_time: if given, the controller is any function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv),
-            called at its multiples and held in between [s]: a learned policy, say.
-        stabilisation, baumgarte, contact, limits, progress: as in `simulate`.
+        controller: tau = f(t, q, v) that can be compiled into the step; or constants, (nv) or (N, nv). With `sample_time`, any
+            function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv): a learned policy, say.
+        parameters: as in `simulate`, by name; a value may be one for all runs, or one for each (N).
+        options: as in `simulate`, the same for all runs; functions must be such that they can be compiled.
 
     Raises:
         InputError: if an argument has a wrong shape or value, or a function cannot be compiled.
@@ -129,45 +112,47 @@ def simulate_batch(
     v0 = checked_rows(mechanism, "v", np.zeros((runs, mechanism.nv)) if v is None else v, mechanism.nv)
     if len(v0) != runs:
         raise InputError(f"{mechanism.name}: q has {runs} rows and v {len(v0)}; give one of each per run")
-    asked, step = step, fitted_step(duration, step, every)
-    sample_time = fitted_sample_time(sample_time, asked, step)
-    count, hold = step_count(duration, step), steps_held(sample_time, step)
-    every = checked_whole(mechanism.name, "every", every, 1, remedy="Give a number of steps", error=InputError)
-    _check_divisible(count, every, hold)
+    asked = Experiment(mechanism, q0[0], v0[0], **options_of(Experiment, mechanism.name, options, OF_ONE_RUN))
+    fitted, controller, values = asked.fitted, asked.controller, asked.parameters
+    every, hold = checked_every(mechanism.name, asked.every), steps_held(fitted.sample_time, fitted.step)
+    count = run_steps(mechanism.name, fitted.duration, fitted.step, every)
+    if hold is not None and max(every, hold) % min(every, hold):
+        raise InputError(f"every is {every} and the sample time {hold} steps; one must be a multiple of the other")
     check_memory(mechanism, count // every + 1, runs)
     per_run = controller is not None and not callable(controller) and np.ndim(controller) == 2
     known = not per_run and hold is None
-    simulation = MechanismSimulation(
-        mechanism, step=step, integrator=integrator, controller=controller if known else None,  # type: ignore[arg-type]
-        wrenches=wrenches, contact=contact, start=(q0[0], v0[0]), inputs=inputs, motions=motions, limits=limits,
-        stabilisation=stabilisation, baumgarte=baumgarte, side_by_side=True,
-    )  # fmt: skip
+    by_row = isinstance(values, Mapping)  # of which each run may have its own
+    alike = replace(fitted, controller=controller if known else None, parameters=tuple(values) if by_row else values)
+    simulation = MechanismSimulation(replace(alike, sample_time=None, equal_steps=True, side_by_side=True))
+    simulation.notes += step_notes(asked.step, fitted.step)
     simulation.interaction.warn()
-    batch = simulation.batch(q0, v0)
+    batch = simulation.batch(q0, v0, parameters=values if isinstance(values, Mapping) else None)
     if per_run:
         batch.tau[:] = checked_rows(mechanism, "controller", controller, mechanism.nv, runs)
     begin = clock.perf_counter()
-    seen = _recorded(batch, count, every, hold, controller, progress)
+    seen = _recorded(batch, count, every, hold, controller, asked.progress)
     wall = clock.perf_counter() - begin
-    times = np.arange(0, count + 1, every) * step
+    times = np.arange(0, count + 1, every) * simulation.step_size
     fastest = np.abs(seen["v"]).max(axis=2, initial=0.0)
     lost = _last_before(times, ~(fastest < RUNAWAY) | _gained(batch, seen, fastest))
     unsolved = _last_before(times, seen["error"] > 1.0)
     _warn_of_lost(mechanism, lost, unsolved)
-    for name in ("q", "v", "work"):
-        seen[name][times[None, :] > lost[:, None]] = np.nan
+    del seen["error"]
+    for array in seen.values():
+        array[times[None, :] > lost[:, None]] = np.nan
     return Results(
         mechanism,
         times,
-        seen["q"],
-        seen["v"],
-        seen["work"],
+        seen.pop("q"),
+        seen.pop("v"),
+        seen.pop("work"),
         lost,
         unsolved,
         wall,
-        {"duration": duration, "every": every, **simulation.settings, "sample_time": sample_time},
-        (*simulation.notes, *step_notes(asked, step, hold)),
-        simulation if known and not states_of(simulation.actuation.forcing) else None,
+        {"duration": asked.duration, "every": every, **simulation.settings, "sample_time": asked.sample_time},
+        tuple(simulation.notes),
+        simulation if known and not by_row and not states_of(simulation.actuation.forcing) else None,
+        seen,
     )
 
 
@@ -178,8 +163,9 @@ def _recorded(
     from .rows import LOOK
 
     seen = batch.room(count // every + 1)
+    start = batch.record(1, 0) if set(seen) - set(batch.state) else {}  # outputs, which a state does not keep
     for name, array in seen.items():
-        array[:, 0] = batch.state[name]
+        array[:, 0] = batch.state[name] if name in batch.state else start[name][:, 0]
     done, share = 0, 1
     while done < count:
         if hold is not None and done % hold == 0:
@@ -212,14 +198,6 @@ def _gained(batch: Batch, seen: Mapping[str, np.ndarray], fastest: np.ndarray) -
         if leaps(v[:-1], v[1:]).any() and (gain := batch.simulation.gain(q, v, work, batch.efforts[run])):
             gone[run, gain.step + 1] = True
     return gone
-
-
-def _check_divisible(count: int, every: int, hold: int | None) -> None:
-    """Refuses records and samples that do not fall on steps or do not align with each other."""
-    if count % every:
-        raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
-    if hold is not None and max(every, hold) % min(every, hold):
-        raise InputError(f"every is {every} and the sample time {hold} steps; one must be a multiple of the other")
 
 
 def _sampled(batch: Batch, controller: Any, done: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +14,13 @@ import numpy as np
 
 from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
-from ..model import Mechanism, bounds_of, check_resistance
+from ..model import bounds_of, check_resistance
 from ..version import __version__
 from .batch import Batch
 from .checks import (
     by_name,
     check_memory,
     checked_rows,
-    checked_step,
     first_notes,
     fitted_sample_time,
     fitted_step,
@@ -35,41 +34,38 @@ from .integrators import FollowingSteps
 from .integrators.extended import stopping
 from .interactions import Asked, StepDesign, interaction_of
 from .live_arrays import SettledAttributes
-from .parameters.asked import variation_of
+from .parameters.variation import variation_of
 from .prescribed.loops import with_followed_loops
 from .prescribed.motion import motions_of
 from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
 from .rows import RUNAWAY, Rows, fill
+from .setup import Setup, Until
 from .starts import Starts
 from .stepping.actuation import Actuation, How
 from .stepping.advance import Advance
 from .stepping.choice import divergence, runaway
 from .stepping.commands import commands_of
 from .stepping.compiled_step import CompiledStep
-from .stepping.forcing import Controller, Forcing
-from .stepping.outputs import STATE, Output
+from .stepping.forcing import Forcing
+from .stepping.outputs import STATE
 from .stepping.stabilisation import Stabilisation
 from .stepping.state import State
 from .stepping.stepper import Stepper
 
 if TYPE_CHECKING:
-    from ..contact.held.point import HeldPoint
     from ..contact.plan import ContactPlan
-    from ..contact.scene import Contact
     from .results.contact_record import Touched
 
-__all__ = ["MechanismSimulation", "Until"]
-
-#: Whether a run ends at (t, q, v).
-Until = Callable[[float, np.ndarray, np.ndarray], bool]
+__all__ = ["MechanismSimulation"]
 
 
 class MechanismSimulation(SettledAttributes):
     """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.
 
     Attributes:
-        mechanism: the simulated mechanism.
+        setup: what it was made of.
+        mechanism: the simulated mechanism; that of the setup, unless loop joints follow motions.
         step_size: [s].
         integrator: of the steps.
         actuation: the functions and constants that drive it, and how each is evaluated.
@@ -81,94 +77,55 @@ class MechanismSimulation(SettledAttributes):
         settings: what was asked for, as plain data; results of `run` keep it.
     """
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        *,
-        step: float = 1e-3,
-        integrator: str = "auto",
-        controller: Controller | Sequence[float] | None = None,
-        wrenches: Mapping[str, Controller | Sequence[float]] | None = None,
-        loop_tau: Mapping[str, Controller | Sequence[float]] | None = None,
-        motions: Mapping[str, Any] | None = None,
-        sample_time: float | None = None,
-        stabilisation: str = "lagged",
-        baumgarte: float | None = None,
-        held: Sequence[HeldPoint] = (),
-        held_method: str = "rows",
-        contact: Contact | str | None = None,
-        tolerance: float = 1e-8,
-        limits: bool = True,
-        traced: bool = True,
-        start: tuple[Any, Any] = (None, None),
-        outputs: Sequence[Output] = (),
-        inputs: Mapping[str, Any] | None = None,
-        equal_steps: bool = True,
-        side_by_side: bool = False,
-        parameters: Sequence[str] | str = (),
-    ):
-        """A simulation; nothing is compiled before it is needed.
-
-        Args:
-            equal_steps: whether "auto" must take an integrator of constant step, which can be stepped one by one and in
-                batches.
-            side_by_side: whether the simulation is for batches, so that contact of a few free bodies is traced pair by pair.
-            outputs: additional quantities to compute from every state; recorded by runs, batches and states.
-            inputs: arrays that may change from step to step and that functions read, such as targets: by name, how many numbers
-                they have, or the values that they have unless others are given. A controller reads an input by a parameter of
-                its name after (t, q, v). Of a mechanism with drives, "target", "target_velocity" and "feed_forward" are inputs
-                of one value per driven joint, an array or a dictionary by joint; or functions of (t, q, v) and other inputs.
-            start: the state (q, v) that runs begin at unless told otherwise; neutral and at rest by default.
-            parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
-                "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md
-                lists the kinds. Until other values are given, they are those of the mechanism.
-
-        All others are those of `kumitate.simulate`.
+    def __init__(self, setup: Setup):
+        """A simulation of a setup; nothing is compiled before it is needed.
 
         Raises:
-            InputError: if an argument has a wrong shape or value.
+            InputError: if an option has a wrong shape or value, or excludes another.
         """
-        mechanism, start = with_followed_loops(mechanism, motions, start)
-        check_resistance(mechanism, by_name("motions", motions))
-        self.mechanism = mechanism
+        setup.check()
+        mechanism, start = with_followed_loops(setup.mechanism, setup.motions, (setup.q, setup.v))
+        check_resistance(mechanism, setup.motions or {})
+        self.setup, self.mechanism, self.step_size = setup, mechanism, float(setup.step)
         self._starts = Starts(mechanism, *start)
-        self.step_size = checked_step(step)
         self._busy = Lock()
-        self.notes = first_notes(mechanism, limits)
-        wrenches, loop_tau, inputs = map(by_name, ("wrenches", "loop_tau", "inputs"), (wrenches, loop_tau, inputs))
-        sources = (controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
-        self.parameters = variation_of(mechanism, contact, sources, parameters)
-        how = {"traced": side_by_side, "called": bool(motions) or any(map(callable, sources))}
-        self.interaction = interaction_of(mechanism, contact, held, held_method, self.parameters, integrator, **how)
-        self._hold = steps_held(sample_time, step)
-        asked = Asked(integrator, step, tolerance, *self._starts.default, equal_steps)
-        self.bounds = tuple(bounds_of(mechanism)) if limits else ()
+        self.notes = first_notes(mechanism, setup.limits)
+        wrenches, loop_tau, inputs = setup.wrenches or {}, setup.loop_tau or {}, setup.inputs or {}
+        sources = (setup.controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
+        self.parameters = variation_of(mechanism, setup.contact, sources, setup.parameters)
+        how = {"traced": setup.side_by_side, "called": bool(setup.motions) or any(map(callable, sources))}
+        self.interaction = interaction_of(
+            mechanism, setup.contact, setup.held, setup.held_method, self.parameters, setup.integrator, **how
+        )
+        self._hold = steps_held(setup.sample_time, setup.step)
+        asked = Asked(setup.integrator, self.step_size, setup.tolerance, *self._starts.default, setup.equal_steps)
+        self.bounds = tuple(bounds_of(mechanism)) if setup.limits else ()
         self.integrator = stopping(self.interaction.integrator(asked, self.notes), self.bounds)
-        commands, others = commands_of(mechanism, inputs, self._starts.default[0], None if outputs else sources)
-        given = motions_of(mechanism, by_name("motions", motions))
+        commands, others = commands_of(mechanism, inputs, self._starts.default[0], None if setup.outputs else sources)
+        motions = motions_of(mechanism, setup.motions or {})
         overlaps = self.interaction.overlaps(self._starts.default[0])
-        forcing = Forcing(mechanism, controller, wrenches, loop_tau, others, commands, self.parameters, given, overlaps)
-        if given:
-            check_followed(mechanism, self.interaction)
+        forcing = Forcing(mechanism, setup.controller, wrenches, loop_tau, others, commands, self.parameters, motions, overlaps)
+        if motions:
+            check_followed(mechanism, self.interaction.of_many_bodies)
             self.bounds = tuple(bound for bound in self.bounds if bound.v not in forcing.fixed)
             self.integrator = FollowingSteps(self.integrator)
-        self._stabilisation = Stabilisation.of(stabilisation, baumgarte)
+        self._stabilisation = Stabilisation(setup.baumgarte is None, float(setup.baumgarte or 0.0), setup.strict)
         self._loops = loop_equations(mechanism)
-        follow = FollowedStarts(self._loops, forcing.following, list(given.values())) if given else None
+        follow = FollowedStarts(self._loops, forcing.following, list(motions.values())) if motions else None
         self.notes += follow.notes(self._starts.default[0]) if follow else []
         self._starts.close(self._loops, self.interaction.start, forcing.drives, follow)
         self.actuation = Actuation.of(
-            forcing, *self._starts.default, traced=traced, sampled=bool(self._hold), stages=sample_time == 0.0,
+            forcing, *self._starts.default, traced=setup.traced, sampled=bool(self._hold), stages=setup.sample_time == 0.0,
             held=self.interaction.of_many_bodies,
         )  # fmt: skip
-        self.outputs = tuple(outputs)
+        self.outputs = tuple(setup.outputs(self, *self._starts.default) if callable(setup.outputs) else setup.outputs)
         self.interaction.check(self._stabilisation)
         self.settings: dict[str, Any] = {
-            "kumitate": __version__, "step": step, "integrator": self.integrator.name, "tolerance": tolerance,
-            "sample_time": sample_time, "forcing": self.actuation.mode, "wrenches": forcing.places, "motions": list(given),
-            "loop_tau": list(forcing.drives), "stabilisation": stabilisation, "baumgarte": baumgarte,
-            "held": [point.label for point in held], "limits": limits, "contact": self.interaction.plain,
-            "inputs": {k: x.tolist() for k, x in forcing.values_of_inputs.items()},
+            "kumitate": __version__, "step": setup.step, "integrator": self.integrator.name, "tolerance": setup.tolerance,
+            "sample_time": setup.sample_time, "forcing": self.actuation.mode, "wrenches": forcing.places,
+            "motions": list(motions), "loop_tau": list(forcing.drives), "stabilisation": setup.stabilisation,
+            "baumgarte": setup.baumgarte, "held": [point.label for point in setup.held], "limits": setup.limits,
+            "contact": self.interaction.plain, "inputs": {k: x.tolist() for k, x in forcing.values_of_inputs.items()},
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -361,7 +318,7 @@ class MechanismSimulation(SettledAttributes):
         v: Any = None,
         *,
         duration: float,
-        every: int = 1,
+        every: int | None = None,
         until: Until | None = None,
         progress: Callable[[float], None] | None = None,
         parameters: Mapping[str, Any] | None = None,
@@ -373,9 +330,7 @@ class MechanismSimulation(SettledAttributes):
                 the start's too, else zero.
             duration: [s]; if it is not a multiple of the step, all steps of the run are equally shorter, and so are the times
                 for which sampled efforts are held.
-            every: steps from one recorded state to the next; it does not change the motion.
-            until: evaluated at every recorded state; the run ends at the first at which it is true.
-            progress: called with the fraction done from time to time.
+            every, until, progress: as of `Experiment`.
             parameters: values over the run, by name; of those that are not given, the mechanism's own. The result's
                 mechanism is one made with these values.
 
@@ -385,8 +340,8 @@ class MechanismSimulation(SettledAttributes):
                 does, as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
         """
         begin = clock.perf_counter()
-        step = fitted_step(duration, self.step_size, every)
-        count = run_steps(self.mechanism.name, duration, step, every)
+        step = fitted_step(duration, self.step_size, every or 1)
+        count, every = run_steps(self.mechanism.name, duration, step, every), every or 1
         check_memory(self.mechanism, count // every + 1)
         q0, v0 = self._starts.given(q, v, self.bounds)
         self.interaction.warn()

@@ -16,8 +16,8 @@ import numpy as np
 from ..errors import DivergenceError, InputError, KumitateError
 from ..run import Run
 from ..scenario.parameters import BatchInput, ScenarioParameter
-from ..scenario.setup import Setup
-from ..simulate.checks import step_count
+from ..scenario.setup import Described
+from ..simulate.checks import run_steps
 from ..simulate.parameters import Variation
 from ..simulate.stepping.kept import Kept
 from ..simulation import Simulation
@@ -51,7 +51,7 @@ class BlockTask:
     sweep: str
     version: str
     block: Block
-    setup: Setup
+    setup: Described
     parameters: tuple[ScenarioParameter, ...]
     values: tuple[tuple[Any, ...], ...]
     outcomes: tuple[Outcome, ...]
@@ -103,7 +103,7 @@ def run_block(task: BlockTask) -> Answer:
     return answer
 
 
-def _compiled_in(task: BlockTask) -> Setup:
+def _compiled_in(task: BlockTask) -> Described:
     """The setup with the values that all runs of the block share."""
     setup = task.setup
     for one, value in zip(task.parameters, task.values[0], strict=True):
@@ -112,18 +112,16 @@ def _compiled_in(task: BlockTask) -> Setup:
     return setup
 
 
-def _simulation(task: BlockTask, setup: Setup, integrator: str | None) -> Simulation | None:
+def _simulation(task: BlockTask, setup: Described, integrator: str | None) -> Simulation | None:
     """The simulation that runs of the block share with this integrator; None if they share none."""
     if integrator is None:
         return None
     names = [one.name for one in task.parameters if one.of_model]
     key = (task.sweep, task.block.group, integrator)
-    return _SIMULATIONS.get(
-        key, lambda: setup.with_solver(integrator=integrator).simulation(equal_steps=True, parameters=names)
-    )
+    return _SIMULATIONS.get(key, lambda: replace(setup, integrator=integrator).simulation(equal_steps=True, parameters=names))
 
 
-def _possible(task: BlockTask, setup: Setup, answer: Answer) -> list[int]:
+def _possible(task: BlockTask, setup: Described, answer: Answer) -> list[int]:
     """The places of the runs whose numbers of the model are possible; why others are not goes into the answer."""
     varied = [k for k, one in enumerate(task.parameters) if one.of_model]
     if not varied:
@@ -152,7 +150,7 @@ def _possible(task: BlockTask, setup: Setup, answer: Answer) -> list[int]:
     return fine
 
 
-def _setup(task: BlockTask, setup: Setup, place: int) -> Setup:
+def _setup(task: BlockTask, setup: Described, place: int) -> Described:
     """The setup of one run of the block."""
     for one, value in zip(task.parameters, task.values[place], strict=True):
         if one.shared:
@@ -161,7 +159,7 @@ def _setup(task: BlockTask, setup: Setup, place: int) -> Setup:
 
 
 # --- many runs at once ------------------------------------------------------------------------------------------------
-def _side_by_side(task: BlockTask, setup: Setup, simulation: Simulation, places: Sequence[int], answer: Answer) -> None:
+def _side_by_side(task: BlockTask, setup: Described, simulation: Simulation, places: Sequence[int], answer: Answer) -> None:
     """Runs of the block as one batch; those whose start is refused are left out of it."""
     inputs: dict[str, np.ndarray] = {name: np.tile(getattr(setup, name), (len(places), 1)) for name in ("q", "v", "tau")}
     for k, one in enumerate(task.parameters):
@@ -178,7 +176,7 @@ def _side_by_side(task: BlockTask, setup: Setup, simulation: Simulation, places:
 
 
 def _starts(
-    setup: Setup, simulation: Simulation, q: np.ndarray, v: np.ndarray
+    setup: Described, simulation: Simulation, q: np.ndarray, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
     """The starts as the simulation takes them, and why it refuses some."""
     refused: dict[int, str] = {}
@@ -198,7 +196,7 @@ def _starts(
 
 def _record(
     task: BlockTask,
-    setup: Setup,
+    setup: Described,
     simulation: Simulation,
     rows: Sequence[int],
     start: tuple[np.ndarray, ...],
@@ -233,23 +231,21 @@ def _record(
         answer.files[rows[row]] = _files(run, task.keep[rows[row]])
 
 
-def _recorded(setup: Setup) -> tuple[int, int]:
+def _recorded(setup: Described) -> tuple[int, int]:
     """Steps from one record to the next, and how many records there are."""
-    solver = setup.solver
-    count = step_count(solver.duration, solver.step)
-    every = solver.every or max(k for k in range(1, max(1, count // RECORDS) + 1) if count % k == 0)
-    if count % every:
-        raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
+    fitted = setup.fitted
+    count = run_steps(setup.mechanism.name, fitted.duration, fitted.step, fitted.every)
+    every = fitted.every or max(k for k in range(1, max(1, count // RECORDS) + 1) if count % k == 0)
     return every, count // every
 
 
 # --- one after the other ----------------------------------------------------------------------------------------------
-def _one_by_one(task: BlockTask, setup: Setup, places: Sequence[int], answer: Answer) -> None:
+def _one_by_one(task: BlockTask, setup: Described, places: Sequence[int], answer: Answer) -> None:
     """Run by run, where the step needs Python: adaptive integrators, controllers that are called."""
     for place in places:
         try:
             own = _setup(task, setup, place)
-            own = own.with_solver(every=_recorded(own)[0])
+            own = replace(own, every=_recorded(own)[0])
             lost = False
             try:
                 run = own.run(task.keep.get(place, {}))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..scenario.parameters import ScenarioParameter
-from ..scenario.setup import Setup
+from ..scenario.setup import Described
 from ..simulate.integrators import SemiImplicitEuler
 from ..simulate.stepping.choice import EXPLICIT
 from ..simulate.stepping.stiffness import fastest_rate
@@ -18,7 +18,7 @@ _PASSIVE = ("damping", "friction", "stiffness")
 
 
 def chosen_integrators(
-    setup: Setup, parameters: Sequence[ScenarioParameter], values: Sequence[Sequence[Any]]
+    setup: Described, parameters: Sequence[ScenarioParameter], values: Sequence[Sequence[Any]]
 ) -> list[str | None]:
     """For each run the name of the integrator with which it shares a step; None for a run that cannot share any.
 
@@ -26,14 +26,14 @@ def chosen_integrators(
         setup: that the runs share.
         parameters: that vary, and their values, a row for each run.
     """
-    name = setup.solver.integrator
+    name = setup.integrator
     varied = [k for k, one in enumerate(parameters) if one.of_model]
     if name != "auto" or not varied or not _resists(setup, [parameters[k] for k in varied]):
         return [name] * len(values)
     q, v = setup.start
 
-    def stiff(own: Setup) -> bool:
-        return fastest_rate(own.mechanism, q, v)[0] * setup.solver.step >= EXPLICIT
+    def stiff(own: Described) -> bool:
+        return fastest_rate(own.mechanism, q, v)[0] * setup.step >= EXPLICIT
 
     known, shared = {}, stiff(setup)
     for row in values:
@@ -48,7 +48,7 @@ def chosen_integrators(
     return ["auto" if known[tuple(row[k] for k in varied)] == shared else otherwise for row in values]
 
 
-def _resists(setup: Setup, varied: Sequence[ScenarioParameter]) -> bool:
+def _resists(setup: Described, varied: Sequence[ScenarioParameter]) -> bool:
     """Whether joints have damping, friction or springs, in any run."""
     joints = (*setup.mechanism.joints, *setup.mechanism.loops)
     own = any(any(getattr(joint, key)) for joint in joints for key in _PASSIVE)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..scenario.parameters.states import Coordinate, Velocity
-from ..scenario.setup import Setup
+from ..scenario.setup import Described
 from ..simulate.rows import RUNAWAY
 
 __all__ = ["Outcome", "Summary", "outcomes_of"]
@@ -35,7 +35,7 @@ class Outcome:
     of: str = "end"
 
 
-def outcomes_of(setup: Setup) -> tuple[Outcome, ...]:
+def outcomes_of(setup: Described) -> tuple[Outcome, ...]:
     """The columns that the runs of a setup have, none of which depends on the parameters that vary, or on controllers."""
     simulation = replace(setup, laws=()).simulation(equal_steps=True)
     found = [Outcome("work", "J", "work", ())]

@@ -10,7 +10,7 @@ import numpy as np
 from ..model import Box, Geometry
 from ..spatial import pose
 
-__all__ = ["GROUND_COLOR", "Surroundings", "surroundings"]
+__all__ = ["GROUND_COLOR", "DrawnSurroundings", "surroundings"]
 
 #: The colour of ground shapes without their own.
 GROUND_COLOR = (0.87, 0.88, 0.90, 1.0)
@@ -21,7 +21,7 @@ _LEVEL = 1e-9
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class DrawnSurroundings:
     """Shapes fixed in the world, and the height of the floor.
 
     Attributes:
@@ -33,7 +33,7 @@ class Surroundings:
     floor: float | None = None
 
 
-def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) -> Surroundings:
+def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) -> DrawnSurroundings:
     """The ground of a run as it is drawn.
 
     Args:
@@ -52,7 +52,7 @@ def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) 
             floors.append(float(X[2, 3]))
         else:
             shapes.append(replace(_slab(X, low, high), color=item.color or GROUND_COLOR))
-    return Surroundings(tuple(shapes), max(floors, default=None))
+    return DrawnSurroundings(tuple(shapes), max(floors, default=None))
 
 
 def _slab(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> Geometry:

@@ -10,6 +10,7 @@ import numpy as np
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -48,6 +49,6 @@ def bin_of(half: float, surface: Surface | None = None) -> Contact:
 
 def simulation(mechanism: Mechanism, contact: Contact | str = "rigid", **options: Any) -> MechanismSimulation:
     """A simulation of a scene, which steps itself."""
-    made = MechanismSimulation(mechanism, contact=contact, **options)
+    made = MechanismSimulation(Setup(mechanism, contact=contact, **options))
     assert made.interaction.of_many_bodies
     return made

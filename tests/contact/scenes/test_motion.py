@@ -15,6 +15,7 @@ from kumitate.model import Box, Sphere
 from kumitate.simulate.interactions.traced_or_scene import BEGINS, Begins
 from kumitate.simulate.scenes import stepper
 from kumitate.simulate.scenes.stepper import SceneSteps
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulation import Simulation
 from studies.contact_problems import solid, unconnected
@@ -159,7 +160,7 @@ def test_scenes_move_as_traced_pairs_do(case, monkeypatch):
     runs = []
     for fewest in (1, 99):
         monkeypatch.setitem(BEGINS, "rigid", Begins(fewest, fewest))
-        sim = MechanismSimulation(replace(mechanism, name=f"from {fewest}"), contact="rigid")
+        sim = MechanismSimulation(Setup(replace(mechanism, name=f"from {fewest}"), contact="rigid"))
         assert sim.interaction.of_many_bodies == (fewest == 1)
         runs.append(sim.run(q, v, duration=0.08 if case == "two" else 0.2))
         monkeypatch.undo()
@@ -212,9 +213,9 @@ def test_controllers_are_sampled_and_wrenches_act_at_their_places():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: MechanismSimulation(mixed(3), contact="rigid", integrator="rk4"), "velocities jump"),
-        (lambda: MechanismSimulation(mixed(1), contact=Contact(options={"sleeping": 1.0})), "sleeping"),
-        (lambda: MechanismSimulation(mixed(3), contact=Contact(options={"slepping": 1.0})), "slepping"),
+        (lambda: MechanismSimulation(Setup(mixed(3), contact="rigid", integrator="rk4")), "velocities jump"),
+        (lambda: MechanismSimulation(Setup(mixed(1), contact=Contact(options={"sleeping": 1.0}))), "sleeping"),
+        (lambda: MechanismSimulation(Setup(mixed(3), contact=Contact(options={"slepping": 1.0}))), "slepping"),
     ],
 )
 def test_refusals_say_why(make, words):
@@ -223,7 +224,7 @@ def test_refusals_say_why(make, words):
 
 
 def test_few_bodies_are_traced_for_batches():
-    assert not MechanismSimulation(mixed(3), contact="rigid", side_by_side=True).interaction.of_many_bodies
+    assert not MechanismSimulation(Setup(mixed(3), contact="rigid", side_by_side=True)).interaction.of_many_bodies
     assert Simulation(mixed(3), contact="rigid", outputs=["energy"]).interaction.of_many_bodies
 
 
@@ -265,7 +266,7 @@ def test_bodies_that_overlap_at_the_start_are_pushed_apart_at_half_a_metre_per_s
     bricks = replace(unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), gravity=(0.0, 0.0, 0.0))
     q = upright((0.0, 0.0, 0.0), (0.0, 0.0, 0.07), *((k, 0.0, 0.0) for k in range(2, count)))
     with pytest.warns(KumitateWarning, match=r"'brick0' and 'brick1' overlap at the start, by up to 0\.05 m; .* at 0\.5 m/s"):
-        run = MechanismSimulation(bricks, contact=Contact(ground=()), side_by_side=count == 2).run(q, duration=0.15)
+        run = MechanismSimulation(Setup(bricks, contact=Contact(ground=()), side_by_side=count == 2)).run(q, duration=0.15)
     speed = run.v[1:, 11] - run.v[1:, 5]
     assert speed == pytest.approx(0.5, abs=1e-9)
     assert np.abs(run.momentum).max() < 1e-12

@@ -18,6 +18,7 @@ from kumitate.kinematics import link_poses
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere, bounds_of
 from kumitate.simulate.scenes.free_rows import FreeRows
 from kumitate.simulate.scenes.robots import begun_program, settled_program
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -97,7 +98,7 @@ CASES = {
 def test_a_robot_moves_in_a_scene_as_by_itself(case):
     """Its contact alone is traced into straight lines: another implementation of the same laws. Bricks are far away."""
     robot, q, v = CASES[case]
-    alone = MechanismSimulation(robot, contact=Contact(surface=Surface(0.4))).run(q, v, duration=0.5)
+    alone = MechanismSimulation(Setup(robot, contact=Contact(surface=Surface(0.4)))).run(q, v, duration=0.5)
     scene = simulation(beside(robot, *BRICKS), Contact(surface=Surface(0.4)))
     run = scene.run([*q, *upright(*FAR)], [*v, *np.zeros(18)], duration=0.5)
     nq, nv = robot.nq, robot.nv
@@ -181,7 +182,7 @@ def test_poses_of_a_robot_in_a_scene_are_those_of_its_own_tree():
 def test_wrenches_on_links_act_as_on_the_robot_alone():
     robot, q, v = CASES["walker"]
     wrench = {"leg0": (0.1, 0.2, -0.1, 3.0, 1.0, 2.0)}
-    alone = MechanismSimulation(robot, contact="rigid", wrenches=wrench).run(q, v, duration=0.3)
+    alone = MechanismSimulation(Setup(robot, contact="rigid", wrenches=wrench)).run(q, v, duration=0.3)
     run = simulation(beside(robot, *BRICKS), wrenches=wrench).run([*q, *upright(*FAR)], [*v, *np.zeros(18)], duration=0.3)
     assert np.abs(run.q[:, : robot.nq] - alone.q).max() < 1e-8
     assert run.audit.work == pytest.approx(alone.audit.work, abs=1e-5)
@@ -211,7 +212,7 @@ def test_drives_and_stops_of_a_robot_hold_as_by_itself(limit):
     robot = driven_arm(limit)
     q, v = [0.3, 0.2, 0.1], [0.5, 0.0, -1.0]
     commands = {"target": [0.5, 0.1]}
-    alone = MechanismSimulation(robot, contact="rigid", integrator="semi_implicit_euler", inputs=commands).run(
+    alone = MechanismSimulation(Setup(robot, contact="rigid", integrator="semi_implicit_euler", inputs=commands)).run(
         q, v, duration=0.5
     )
     scene = simulation(beside(robot, *BRICKS), integrator="semi_implicit_euler", inputs=commands)

@@ -14,6 +14,7 @@ from kumitate.model import Body, Box, Coupling, Geometry, Joint, Limits, Loop, M
 from kumitate.model.samples.rods import four_bars, four_bars_start
 from kumitate.simulate.results.archive import load, save
 from kumitate.simulate.results.loop_records import loop_records
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid
@@ -53,7 +54,7 @@ def test_a_four_bar_pushed_by_a_box_moves_as_its_traced_contact_does():
     robot = beside(four_bar(), solid("thrown", Box((0.3, 0.3, 0.3)), 20.0))
     (legs, speeds), thrown = four_bars_start(1, 0.1, 0.0), upright((-0.45, 0.02, 0.45))
     q, v = np.array([*legs, *thrown]), np.array([*speeds, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0])
-    alone = MechanismSimulation(robot, contact=NO_GROUND, start=(q, v)).run(duration=0.2)
+    alone = MechanismSimulation(Setup(robot, contact=NO_GROUND, q=q, v=v)).run(duration=0.2)
     run = with_bricks(robot, q, v).run(duration=0.2)
     assert alone.contact.force.max() > 100.0
     assert np.abs(run.q[:, : robot.nq] - alone.q).max() < 1e-8
@@ -92,7 +93,7 @@ def test_what_acts_on_loops_acts_as_on_the_robot_by_itself(case, integrator):
     q, v = four_bars_start(1, 0.3, 0.5)
     deep = Contact(ground=(Geometry(Plane(), pose((0.0, 0.0, -2.0))),))
     options = {"integrator": integrator, **options}
-    alone = MechanismSimulation(robot, contact=deep, start=(np.array(q), np.array(v)), **options).run(duration=0.3)
+    alone = MechanismSimulation(Setup(robot, contact=deep, q=np.array(q), v=np.array(v), **options)).run(duration=0.3)
     run = with_bricks(robot, q, v, **options).run(duration=0.3)
     assert np.abs(alone.v).max() > 0.1
     assert np.abs(run.q[:, : robot.nq] - alone.q).max() < 1e-8
@@ -111,7 +112,7 @@ def test_stops_of_loop_joints_hold_as_on_the_robot_by_itself(driven):
     options: dict[str, object] = {"integrator": "semi_implicit_euler"} | ({"inputs": {"target": [1.6]}} if driven else {})
     q, v = four_bars_start(1, 0.3, 0.5)
     deep = Contact(ground=(Geometry(Plane(), pose((0.0, 0.0, -2.0))),))
-    alone = MechanismSimulation(robot, contact=deep, start=(np.array(q), np.array(v)), **options).run(duration=0.6)
+    alone = MechanismSimulation(Setup(robot, contact=deep, q=np.array(q), v=np.array(v), **options)).run(duration=0.6)
     run = with_bricks(robot, q, v, **options).run(duration=0.6)
     angle = run.loops["loop0"].q[:, 0]
     limit = robot.loops[0].limits[0]

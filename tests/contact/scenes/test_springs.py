@@ -17,6 +17,7 @@ from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, Body, Ellipsoid, Geometry, Joint, Limits, Mechanism, Sphere
 from kumitate.simulate.interactions.traced_or_scene import BEGINS, Begins
 from kumitate.simulate.scenes import pages
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import Vector3, pose
 from studies.contact_problems import solid, unconnected
@@ -47,7 +48,7 @@ def test_scenes_move_as_the_traced_model_does_in_the_limit(case):
     v = np.zeros(6 * count)
     v[-3] = 0.7
     start = upright(*places), v
-    exact = MechanismSimulation(unconnected(*bodies), contact=contact, tolerance=1e-9, start=start).run(duration=0.1)
+    exact = MechanismSimulation(Setup(unconnected(*bodies), *start, contact=contact, tolerance=1e-9)).run(duration=0.1)
     misses = []
     for step in (5e-5, 2.5e-5):
         sim = simulation(unconnected(*bodies, *AWAY), contact, step=step)
@@ -116,7 +117,7 @@ def test_robots_among_bodies_move_as_in_the_traced_model_in_the_limit(limits, mo
     ball = solid("ball", Sphere(0.1))
     pushing = Mechanism("pushing", (arm, ball), (hinge, Joint("free", KINDS["floating"], "world", "ball")))
     start, options = ([0.0, *upright((0.0, 0.0, 0.1))], np.zeros(7)), {"contact": penalty(), "limits": limits}
-    exact = MechanismSimulation(pushing, start=start, tolerance=1e-9, **options).run(duration=0.3)
+    exact = MechanismSimulation(Setup(pushing, *start, tolerance=1e-9, **options)).run(duration=0.3)
     assert np.abs(exact.contact.force).max() > 20.0
     monkeypatch.setitem(BEGINS, "penalty", Begins(1, 1))
     misses = []
@@ -272,7 +273,7 @@ def test_what_scenes_with_springs_refuse_and_warn_of():
     with pytest.raises(InputError, match=r"need steps of .* Give a step of at most .*, or a smaller stiffness"):
         simulation(bricks, penalty(stiffness=1e16)).run(q - np.tile([0, 0, 0, 0, 0, 0, 1e-3], 5), duration=0.01)
     with pytest.raises(InputError, match="penalty contact has no option 'stifness'"):
-        MechanismSimulation(bricks, contact=Contact("penalty", options={"stifness": 1.0}))
+        MechanismSimulation(Setup(bricks, contact=Contact("penalty", options={"stifness": 1.0})))
     with pytest.warns(KumitateWarning, match="'brick0' and 'ground' overlap at the start, by up to 0.02 m"):
         simulation(bricks, penalty()).run(q - np.tile([0, 0, 0, 0, 0, 0, 0.02], 5), duration=0.002)
 
@@ -289,6 +290,6 @@ def test_what_scenes_with_springs_refuse_and_warn_of():
 def test_what_scenes_do_not_have_is_traced(asked):
     """For any number of bodies."""
     balls = unconnected(*(solid(f"ball{k}", Sphere(0.1)) for k in range(BEGINS["penalty"].fewest)))
-    sim = MechanismSimulation(balls, contact=penalty(**asked.pop("options", {})), **asked)
+    sim = MechanismSimulation(Setup(balls, contact=penalty(**asked.pop("options", {})), **asked))
     assert not sim.interaction.of_many_bodies
     assert "scenes" in sim.explain_contact().why

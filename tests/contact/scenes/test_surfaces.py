@@ -11,6 +11,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
 from studies.contact_problems import solid, unconnected
@@ -103,7 +104,7 @@ def test_collisions_slower_than_the_threshold_do_not_rebound(count, height, boun
     balls = unconnected(*(solid(f"ball{k}", Sphere(0.1)) for k in range(count)))
     contact = Contact(surface=Surface(0.0, restitution=0.5, threshold=np.sqrt(2.0 * G * 0.05)))
     q = upright((0.0, 0.0, 0.1 + height), *((k, 0.0, 0.1) for k in range(1, count)))
-    run = MechanismSimulation(balls, contact=contact).run(q, duration=0.2)
+    run = MechanismSimulation(Setup(balls, contact=contact)).run(q, duration=0.2)
     expected = 0.5 * np.sqrt(2.0 * G * height) if bounces else 0.0
     assert run.v[:, 5].max() == pytest.approx(expected, abs=0.02 if bounces else 1e-9)
 
@@ -115,7 +116,7 @@ def test_a_pair_has_a_surface_of_its_own(count):
     contact = Contact(surface=Surface(0.5), pairs={("brick0", "ground"): Surface(0.1)})
     v = np.zeros(6 * count)
     v[3] = v[9] = 1.0
-    sim = MechanismSimulation(bricks, contact=contact, side_by_side=count == 2)
+    sim = MechanismSimulation(Setup(bricks, contact=contact, side_by_side=count == 2))
     run = sim.run(upright(*((0.0, k, 0.06) for k in range(count))), v, duration=0.1)
     assert run.v[-1, [3, 9]] == pytest.approx([1.0 - 0.1 * G * 0.1, 1.0 - 0.5 * G * 0.1], abs=1e-9)
 
@@ -130,7 +131,9 @@ def test_a_pair_has_a_surface_of_its_own(count):
         (lambda: Surface(threshold=-1.0), "threshold"),
         (lambda: Surface(belt=(1.0, 0.0)), "belt"),
         (
-            lambda: MechanismSimulation(unconnected(solid("a", BRICK)), contact=Contact("penalty", surfaces={"ground": BELT})),
+            lambda: MechanismSimulation(
+                Setup(unconnected(solid("a", BRICK)), contact=Contact("penalty", surfaces={"ground": BELT}))
+            ),
             "only rigid contact has belts",
         ),
         (lambda: simulation(unconnected(solid("a", BRICK)), Contact(pairs={("a", "floor"): Surface()})), "floor"),
@@ -145,6 +148,6 @@ def test_refusals_say_why(make, words):
 def test_bodies_of_a_mechanism_that_never_touch_pass_through_each_other(count):
     bricks = replace(unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), no_contact=(("brick0", "brick1"),))
     q = upright((0.0, 0.0, 0.06), (0.0, 0.0, 0.12), *((k, 0.0, 0.06) for k in range(2, count)))
-    run = MechanismSimulation(bricks, contact="rigid", side_by_side=count == 2).run(q, duration=0.2)
+    run = MechanismSimulation(Setup(bricks, contact="rigid", side_by_side=count == 2)).run(q, duration=0.2)
     assert run.q[-1, [6, 13]] == pytest.approx([0.06, 0.06], abs=1e-9)
     assert ("brick0", "brick1") not in run.contact.bodies

@@ -11,7 +11,7 @@ from ...errors import KumitateError
 from ...simulate.interactions import interaction_of
 from ...simulate.parameters import MODEL_KINDS, ModelKind, Parameter, ParameterKind, Variation, resolved
 from ..mistakes import number_of
-from ..setup import Setup
+from ..setup import Described
 
 __all__ = ["BatchInput", "ScenarioParameter", "of_setup"]
 
@@ -25,13 +25,13 @@ class BatchInput(ParameterKind):
     """A kind whose numbers stand in an array of a batch.
 
     Attributes:
-        array: of a `Setup` that its numbers stand in: "q", "v" or "tau".
+        array: of a `Described` that its numbers stand in: "q", "v" or "tau".
     """
 
     array: ClassVar[str]
 
     @abstractmethod
-    def columns(self, setup: Setup, targets: Sequence[str]) -> list[int]:
+    def columns(self, setup: Described, targets: Sequence[str]) -> list[int]:
         """Where the targets stand in the array."""
 
     def checked(self, name: str, value: Any) -> Any:
@@ -59,14 +59,14 @@ class ScenarioParameter(Parameter):
         return self.shared and not isinstance(self.kind, BatchInput)
 
 
-def of_setup(kinds: Sequence[ParameterKind], setup: Setup, name: Any) -> ScenarioParameter:
+def of_setup(kinds: Sequence[ParameterKind], setup: Described, name: Any) -> ScenarioParameter:
     """The parameter of a name such as "mass:link3"; errors as of `resolved`."""
     found = resolved(kinds, setup, name)
     shared = isinstance(found.kind, BatchInput) or _shared(setup, found)
     return ScenarioParameter(found.name, found.kind, found.targets, found.unit, shared)
 
 
-def _shared(setup: Setup, one: Parameter) -> bool:
+def _shared(setup: Described, one: Parameter) -> bool:
     """Whether a parameter of the model or of a law can be an input of the step.
 
     Controllers that know the robot's masses are made for the values of each run. Where contact follows from them by default,
@@ -86,9 +86,9 @@ def _shared(setup: Setup, one: Parameter) -> bool:
     return True
 
 
-def _of_files(setup: Setup) -> bool:
+def _of_files(setup: Described) -> bool:
     return any(law.file is not None for law in setup.laws)
 
 
-def _surfaces(setup: Setup) -> list[str]:
+def _surfaces(setup: Described) -> list[str]:
     return [] if setup.contact is None else ["floor", *setup.contact.surfaces]

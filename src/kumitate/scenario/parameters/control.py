@@ -12,7 +12,7 @@ from ...model.values import POSITIVE, checked_whole
 from ...simulate.integrators import INTEGRATORS
 from ...simulate.parameters import ParameterKind
 from ..mistakes import number_of
-from ..setup import Setup
+from ..setup import Described
 
 __all__ = ["Gain", "OfSolver"]
 
@@ -23,18 +23,18 @@ class Gain(ParameterKind):
     name = "gain"
     meaning = "a gain of a controller; as gain:kp:JOINT, that of one joint"
 
-    def targets(self, setup: Setup) -> Sequence[str]:
+    def targets(self, setup: Described) -> Sequence[str]:
         gains = list(dict.fromkeys(name for law in setup.laws for name in law.gains))
         of_joints = list(dict.fromkeys(name for law in setup.laws if law.file is None for name in law.gains))
         return [*gains, *(f"{gain}:{joint.name}" for gain in of_joints for joint in setup.mechanism.joints if joint.kind.nv)]
 
-    def unit(self, setup: Setup, target: str) -> str:
+    def unit(self, setup: Described, target: str) -> str:
         return ""
 
     def checked(self, name: str, value: Any) -> Any:
         return number_of(name, value, self.rule)
 
-    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+    def put(self, setup: Described, targets: Sequence[str], value: Any) -> Described:
         laws = setup.laws
         for target in targets:
             gain, colon, joint = target.partition(":")
@@ -49,10 +49,10 @@ class OfSolver(ParameterKind):
     name, meaning = "solver", "a setting of the solver: solver:step, solver:integrator"
     units: ClassVar = {"step": "s", "duration": "s", "integrator": "", "every": "1"}
 
-    def targets(self, setup: Setup) -> Sequence[str]:
+    def targets(self, setup: Described) -> Sequence[str]:
         return list(self.units)
 
-    def unit(self, setup: Setup, target: str) -> str:
+    def unit(self, setup: Described, target: str) -> str:
         return self.units[target]
 
     def checked(self, name: str, value: Any) -> Any:
@@ -65,5 +65,5 @@ class OfSolver(ParameterKind):
             return checked_whole("scenario", name, value, 1, remedy="Give a number of steps", error=InputError)
         return number_of(name, value, POSITIVE)
 
-    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
-        return setup.with_solver(**dict.fromkeys(targets, value))
+    def put(self, setup: Described, targets: Sequence[str], value: Any) -> Described:
+        return replace(setup, **dict.fromkeys(targets, value))

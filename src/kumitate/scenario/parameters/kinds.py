@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...simulate.parameters import MODEL_KINDS, ParameterKind
-from ..setup import Setup
+from ..setup import Described
 from .contract import ScenarioParameter, of_setup
 from .control import Gain, OfSolver
 from .states import ConstantEffort, Coordinate, Velocity
@@ -16,6 +16,6 @@ KINDS: tuple[ParameterKind, ...] = (
 )  # fmt: skip
 
 
-def parameter(setup: Setup, name: Any) -> ScenarioParameter:
+def parameter(setup: Described, name: Any) -> ScenarioParameter:
     """The parameter of a name such as "mass:link3" or "damping:*"; errors as of `resolved`."""
     return of_setup(KINDS, setup, name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...simulate.parameters.passive import sort_of
-from ..setup import Setup
+from ..setup import Described
 from .contract import BatchInput
 
 __all__ = ["ConstantEffort", "Coordinate", "Velocity"]
@@ -23,18 +23,18 @@ class _State(BatchInput):
     key: ClassVar[str]
     units: ClassVar[dict[str, str]]
 
-    def targets(self, setup: Setup) -> Sequence[str]:
+    def targets(self, setup: Described) -> Sequence[str]:
         return getattr(setup.mechanism, self.names)  # type: ignore[no-any-return]
 
-    def unit(self, setup: Setup, target: str) -> str:
+    def unit(self, setup: Described, target: str) -> str:
         components = [name for joint in setup.mechanism.joints for name in getattr(joint.kind, self.key)]
         return self.units[sort_of(components[self.columns(setup, [target])[0]])]
 
-    def columns(self, setup: Setup, targets: Sequence[str]) -> list[int]:
+    def columns(self, setup: Described, targets: Sequence[str]) -> list[int]:
         names = list(getattr(setup.mechanism, self.names))
         return [names.index(target) for target in targets]
 
-    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+    def put(self, setup: Described, targets: Sequence[str], value: Any) -> Described:
         array = np.array(getattr(setup, self.array))
         array[self.columns(setup, targets)] = value
         changed: dict[str, Any] = {self.array: array}
@@ -64,7 +64,7 @@ class ConstantEffort(_State):
     meaning = "a constant effort at a joint, without a controller"
     units: ClassVar = {"angle": "N·m", "length": "N", "plain": "1"}
 
-    def put(self, setup: Setup, targets: Sequence[str], value: Any) -> Setup:
+    def put(self, setup: Described, targets: Sequence[str], value: Any) -> Described:
         if setup.laws:
             raise InputError("tau is a constant effort, and there is a controller; write one of them")
         return super().put(setup, targets, value)

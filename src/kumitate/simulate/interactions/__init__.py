@@ -41,19 +41,13 @@ def interaction_of(
         called: whether functions of the state act on it, or joints follow motions.
 
     Raises:
-        InputError: for both contact and held points, an unknown model or method, or options that the model refuses.
+        InputError: for an unknown model or method, or options that the model refuses.
     """
     if held or held_method != "rows":
         from ...contact.held.motion import check_method
         from .held import HeldContact
 
         check_method(held_method)
-        if held and contact is not None:
-            raise InputError(f"{mechanism.name}: points are held on surfaces or touch them; give `held` or `contact`, not both")
-        if held and parameters is not None:
-            raise InputError(
-                f"{mechanism.name}: with points held on surfaces there are no parameters; make a simulation for each value"
-            )
         if held:
             return HeldContact.of(mechanism, held, held_method)
     if contact is None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InputError, KumitateError
-from ...model import check_resistance
+from ...model import Mechanism, check_resistance
 from ...model.tree.traversal import rolled_runs
 from ...model.values import real_array, shown
 from ...model.varied import VariedMechanism
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
+from .gains import gains_of
 from .kinds import MODEL_KINDS
 
-__all__ = ["Variation"]
+if TYPE_CHECKING:
+    from ...contact.scene import Contact
+
+__all__ = ["Variation", "variation_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,19 +37,22 @@ class Variation:
         plant: the model as it was made.
         asked: the parameters by the names that they were asked for.
         columns: what stands in each column of the values: a kind and a target.
+        given: values of rows of which nothing else is said, by name; of others, those of the plant.
     """
 
     plant: Plant
     asked: tuple[Parameter, ...]
     columns: tuple[tuple[ModelKind, str], ...]
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plant: Plant, names: Sequence[str] | str) -> Variation | None:
-        """The variation of parameters of these names; None without any.
+    def of(cls, plant: Plant, names: Sequence[str] | Mapping[str, Any] | str) -> Variation | None:
+        """The variation of parameters of these names, or of the names of a dictionary of values; None without any.
 
         Raises:
             InputError: for unknown names, names that set the same thing, or a mechanism that cannot vary.
         """
+        given = names if isinstance(names, Mapping) else {}
         names = (names,) if isinstance(names, str) else tuple(names)
         if not names:
             return None
@@ -65,7 +72,7 @@ class Variation:
                 f"{owner}: its chains of similar links are so long that they are compiled as loops over tables of constants, "
                 "which cannot be parameters; make a simulation for each value"
             )
-        return cls(plant, asked, tuple(columns.values()))
+        return cls(plant, asked, tuple(columns.values()), given)
 
     # --- sizes ------------------------------------------------------------------------------------------------------------
     @property
@@ -127,7 +134,7 @@ class Variation:
     # --- values -----------------------------------------------------------------------------------------------------------
     @cached_property
     def blank(self) -> np.ndarray:
-        """The row (size) of the plant as it was made. Targets whose numbers differ among themselves have the value NaN."""
+        """The row (size) of the plant with the values that are given. Targets whose numbers differ have the value NaN."""
         own = np.array([kind.value(self.plant, target) for kind, target in self.columns])
         raw = self._raw(1)
         for k, (kind, target) in enumerate(self.columns):
@@ -135,7 +142,10 @@ class Variation:
             kind.write(self.plant, tried, target, own[k : k + 1])
             if any(not np.allclose(tried[name], array, 1e-12, 0.0) for name, array in raw.items()):
                 own[k] = np.nan
-        return np.concatenate([own, self._numbers(raw)[0]])
+        row = np.concatenate([own, self._numbers(raw)[0]])
+        if self.given:
+            self.put(row[None], self.given)
+        return row
 
     def put(self, rows: np.ndarray, given: Mapping[str, Any]) -> None:
         """Puts values into rows (N, size), in place; those that are not given stay.
@@ -290,6 +300,28 @@ class Variation:
                 f"with parameters=[…, {name!r}]"
             )
         return one, [known[one.kind.name, target] for target in one.targets]
+
+
+def variation_of(
+    mechanism: Mechanism,
+    contact: Contact | str | None,
+    sources: Sequence[Any],
+    names: Sequence[str] | Mapping[str, Any] | str,
+) -> Variation | None:
+    """The parameters of these names, or of a dictionary of values, of a mechanism, its contact and the functions that drive it.
+
+    None without any.
+
+    Raises:
+        InputError: as `Variation.of`.
+    """
+    if not names:
+        return None
+    if contact is not None:
+        from ...contact.scene import Contact  # loaded only where something touches
+
+        contact = (Contact(contact) if isinstance(contact, str) else contact).on(mechanism)
+    return Variation.of(Plant(mechanism, contact, gains_of(sources)), names)
 
 
 #: Kinds whose zeros can leave a joint without inertia.

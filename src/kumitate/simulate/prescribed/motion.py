@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...model import Mechanism
 from ...scalar import Program, Scalar, call, directional, trace
 from ...scalar.purity import judged
@@ -105,12 +104,9 @@ def motions_of(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Pres
     for name, motion in given.items():
         joint = known.get(name)
         if joint is None:
-            close = get_close_matches(str(name), known, 1)
             kinds = [loop.kind.name for loop in mechanism.loops if loop.name == name]
             hint = f"is a loop of kind {kinds[0]}: a motion is of one degree of freedom" if kinds else "is not a joint"
-            raise InputError(
-                f"{mechanism.name}: motions names {name!r}, which {hint}{f'; did you mean {close[0]!r}?' if close else ''}"
-            )
+            raise InputError(f"{mechanism.name}: motions names {name!r}, which {hint}{did_you_mean(name, known, lead=', ')}")
         if (joint.kind.nq, joint.kind.nv) != (1, 1):
             raise InputError(
                 f"{mechanism.name}: the motion of {name!r}, a {joint.kind.name} joint, cannot be prescribed: it has "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
 
 import numpy as np
 
@@ -23,32 +22,23 @@ _ZERO, _PART = 1e-7, 1e-3
 _SAME = 1e-9
 
 
-def check_followed(mechanism: Mechanism, around: StepsAround) -> None:
+def check_followed(mechanism: Mechanism, in_scene: bool) -> None:
     """Refuses steps in which joints cannot follow prescribed motions.
 
     Raises:
-        InputError: with points held on surfaces, in scenes of many bodies, in long chains that are compiled as loops.
+        InputError: in scenes of many bodies, and in long chains that are compiled as loops.
     """
-    if around.of_many_bodies or around.held is not None:
-        where, remedy = "points are held on surfaces", "the motions, or these, out"
-        if around.held is None:
-            where = "contact is computed as a scene, as of many free bodies or of shapes that only scenes know"
-            remedy = "the motions out, or fewer free bodies and boxes in place of other shapes; sim.explain_contact() says why"
-        raise InputError(f"{mechanism.name}: joints cannot follow prescribed motions where {where}. Take {remedy}")
+    if in_scene:
+        raise InputError(
+            f"{mechanism.name}: joints cannot follow prescribed motions where contact is computed as a scene, as of many free "
+            "bodies or of shapes that only scenes know. Take the motions out, or fewer free bodies and boxes in place of other "
+            "shapes; sim.explain_contact() says why"
+        )
     if rolled_runs(mechanism.base_parameter_tree):
         raise InputError(
             f"{mechanism.name}: its chains of similar links are so long that they are compiled as loops, in which no joint can "
             "follow a prescribed motion. Hold the joint with a stiff PositionDrive"
         )
-
-
-class StepsAround(Protocol):
-    """What a simulation's interaction says of itself."""
-
-    @property
-    def of_many_bodies(self) -> bool: ...
-    @property
-    def held(self) -> object | None: ...
 
 
 class FollowedStarts:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property, partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...model.values import checked_whole
 from ..batch import Batch
 from ..integrators import WithStops
@@ -263,11 +262,8 @@ def _all_efforts(owner: str, sloped: SlopedStep, start: Batch, efforts: Mapping[
     u = np.repeat(start.efforts[:, None], steps, axis=1)
     for name, values in efforts.items():
         if name not in sloped.places:
-            close = get_close_matches(str(name), sloped.places, 1)
-            raise InputError(
-                f"{owner}: there is no effort or input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; there are "
-                f"{', '.join(sloped.places)}"
-            )
+            near, known = did_you_mean(name, sloped.places, lead=", "), ", ".join(sloped.places)
+            raise InputError(f"{owner}: there is no effort or input {name!r}{near}; there are {known}")
         place = sloped.places[name]
         given, wanted = np.asarray(values, dtype=float), (steps, place.stop - place.start)
         if given.shape not in (wanted, (len(start), *wanted)):

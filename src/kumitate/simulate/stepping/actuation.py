@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate, pairwise, starmap
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...kinematics import integrate
 from ...model.values import checked_array, shown
 from ...scalar import Program, trace
@@ -218,10 +217,9 @@ class Actuation:
         names = [*self.forcing.commands, *known]
         for name in inputs:
             if name not in known:
-                close = get_close_matches(str(name), names, 1)
                 raise InputError(
-                    f"{owner}: there is no input {name!r}{f', did you mean {close[0]!r}?' if close else ''}; make the "
-                    f"simulation with inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
+                    f"{owner}: there is no input {name!r}{did_you_mean(name, names, lead=', ')}; make the simulation with "
+                    f"inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
                 )
         for name in known:
             own = self.forcing.own[name]

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...errors import InputError
 from ...model import Mechanism
-from ..checks import checked_tolerance
 from ..exchange import GainingStep
 from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, Midpoint, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
@@ -40,7 +39,7 @@ def chosen_integrator(
         equal_steps: whether "auto" has to take a method of constant step.
 
     Raises:
-        InputError: for an unknown name, or a tolerance outside of 0…1.
+        InputError: for an unknown name.
     """
     if name == "auto":
         try:
@@ -68,7 +67,6 @@ def chosen_integrator(
     kind = INTEGRATORS[name]
     if kind is Midpoint:
         check_midpoint(mechanism, step, q, v)
-    tolerance = checked_tolerance(tolerance)
     if not kind.adaptive:
         return kind()
     return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]

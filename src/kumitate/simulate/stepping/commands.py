@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from ...analysis import joint_motion
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...model import Command, Mechanism
 from ...model.values import checked_array
 from .reading import checked_inputs
@@ -70,10 +69,9 @@ def command_values(mechanism: Mechanism, name: str, given: Any, otherwise: np.nd
         return np.array(array, dtype=float)
     for joint, value in given.items():
         if joint not in driven:
-            close = get_close_matches(str(joint), driven, 1)
             raise InputError(
                 f"{mechanism.name}: {what} names {joint!r}, which is not a joint with a drive"
-                f"{f'; did you mean {close[0]!r}?' if close else ''}. Drives are in {', '.join(driven)}"
+                f"{did_you_mean(joint, driven, lead=', ')}. Drives are in {', '.join(driven)}"
             )
         values[driven[joint]] = checked_array(mechanism.name, f"{what} of {joint!r}", value, ())
     return values

@@ -35,7 +35,7 @@ from ...model import Mechanism, Tree, by_loop, check_resistance, freedoms
 from ...model.tree.traversal import with_limbs
 from ...scalar import Program, Scalar, absolute, call, loop, maximum, minimum, select, trace
 from ..parameters import Variation, VariedPlant
-from ..start import default_start
+from ..starts import default_start
 from .forcing import Forcing
 from .layout import StepInputs
 

@@ -45,9 +45,9 @@ class Forcing:
     """
 
     mechanism: Mechanism
-    controller: Controller | Sequence[float] | None = None
-    wrenches: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
-    loop_tau: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
+    controller: Controller | Sequence[float] | np.ndarray | None = None
+    wrenches: Mapping[str, Controller | Sequence[float] | None] = field(default_factory=dict)
+    loop_tau: Mapping[str, Controller | Sequence[float] | None] = field(default_factory=dict)
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
     commands: Mapping[str, Controller | Sequence[float]] = field(default_factory=dict)
     parameters: Variation | None = None

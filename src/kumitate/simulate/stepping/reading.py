@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from ...analysis.loop_motion import loop_coordinates
 from ...compile import Kernel
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...model import Mechanism
 from ...model.values import checked_array
 from ...scalar import call
@@ -88,10 +87,9 @@ def read_by(function: Callable[..., Any], known: Collection[str], label: str, wh
     for parameter in parameters:
         needed = parameter.kind in _NAMED and parameter.default is parameter.empty
         if needed and parameter.name not in known:
-            close = get_close_matches(parameter.name, known, 1)
             raise InputError(
                 f"{label} has the parameter {parameter.name!r}, which is not an {what}"
-                f"{f'; did you mean {close[0]!r}?' if close else ''}. After t, q, v it may have {', '.join(known) or 'none'}"
+                f"{did_you_mean(parameter.name, known, lead=', ')}. After t, q, v it may have {', '.join(known) or 'none'}"
             )
     return tuple(parameter.name for parameter in parameters if parameter.kind in _NAMED and parameter.name in known)
 

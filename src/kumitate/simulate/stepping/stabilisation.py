@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...errors import InputError
-from ...model.values import shown
-from ..checks import checked_baumgarte
-
-__all__ = ["STABILISATIONS", "Stabilisation"]
-
-#: How steps keep loops closed by projection, by the names that users give.
-STABILISATIONS = ("lagged", "strict")
+__all__ = ["Stabilisation"]
 
 
 class Stabilisation(NamedTuple):
@@ -27,19 +20,3 @@ class Stabilisation(NamedTuple):
     projects: bool = True
     baumgarte: float = 0.0
     strict: bool = False
-
-    @classmethod
-    def of(cls, stabilisation: Any, baumgarte: Any) -> Stabilisation:
-        """By the options of a simulation.
-
-        Raises:
-            InputError: for another name than `STABILISATIONS`, or a wrong rate; for strict projection with errors that decay.
-        """
-        if stabilisation not in STABILISATIONS:
-            raise InputError(f"stabilisation is {shown(stabilisation)}; it must be one of {', '.join(STABILISATIONS)}")
-        strict = stabilisation == "strict"
-        if baumgarte is None:
-            return cls(strict=strict)
-        if strict:
-            raise InputError("stabilisation is 'strict', which projects, and baumgarte is given, which does not; leave one out")
-        return cls(False, checked_baumgarte(baumgarte))
