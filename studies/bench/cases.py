@@ -29,6 +29,7 @@ from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
 from .planning import Planning
 from .postures import PosesReached
+from .recorded_states import RecordedStates
 from .report import Report, Row
 from .robots_with_shapes import RobotsWithShapes
 from .scene_compilation import SceneCompilation
@@ -75,6 +76,7 @@ CASES: dict[str, Case] = {
         ContactSteps(one=2.0, batch=8.0, at_most={"standing": (5e-6, 1.2e-6), "falling": (5e-6, 2e-6)}),
         Scenes(),
         FewBricks(),
+        RecordedStates(),
         RobotsWithShapes(),
         SceneCompilation(),
         TouchingPairs(),
