@@ -13,7 +13,8 @@ from kumitate.contact.impulse.branch_factors import BranchFactors
 from kumitate.contact.impulse.contact_points import contact_patches
 from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.impulse.newton import Approach, again, newton
-from kumitate.contact.impulse.problem import STIFF, Impulses, Problem, inertia
+from kumitate.contact.impulse.problem import Impulses, Problem, inertia
+from kumitate.contact.laws import STIFF
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box

@@ -12,7 +12,8 @@ import pytest
 from kumitate.contact.impulse.contact_points import contact_patches
 from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.impulse.newton import Approach, again, newton
-from kumitate.contact.impulse.problem import STIFF, Problem
+from kumitate.contact.impulse.problem import Problem
+from kumitate.contact.laws import STIFF
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box, Loop, Mechanism

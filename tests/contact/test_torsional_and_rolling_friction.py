@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
-from kumitate.contact.scenes.solvers.laws import TIE
-from kumitate.contact.scenes.solvers.turning import linearise_turn
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Plane, Sphere
@@ -143,19 +139,3 @@ def test_what_cannot_be_is_refused_by_name():
     ball = MechanismSimulation(Setup(unconnected(solid("ball", Sphere(R))), contact=Contact(surface=Surface(rolling=0.1))))
     with pytest.raises(InputError, match="rolling friction, as between 'ball' and 'ground', cannot be differentiated"):
         ball.interaction.slopes(None)
-
-
-@pytest.mark.parametrize("beyond", [1e-12, 1e-3])
-def test_moments_at_their_limits_to_rounding_hold_what_does_not_turn(beyond):
-    """They are as stiff in all directions as ones within their limits; those beyond it turn with what turns."""
-    moments = 2.0 * np.array([[0.1, 0.03, 0.04]]) * (1.0 + beyond)  # limits 0.1 and 0.05 of a normal impulse of 2 N s
-    turns = SimpleNamespace(
-        limit=np.array([[0.1, 0.05]]), mass=np.ones(1), mode=np.zeros((1, 3)), impulse=moments, speed=np.zeros((1, 3)),
-        K=np.zeros((1, 3, 3)), base=np.zeros((1, 3)), push=np.zeros((1, 3)),
-    )  # fmt: skip
-    points = SimpleNamespace(turns=turns, impulse=np.array([[2.0, 0.0, 0.0]]))
-    linearise_turn.plain(points, 0, 1e4, 0, 1.0, 2.0)
-    holds = beyond < TIE
-    assert np.array_equal(turns.K[0], 1e4 * np.eye(3)) == holds
-    assert np.array_equal(turns.base, moments) == holds
-    assert turns.push.any() != holds

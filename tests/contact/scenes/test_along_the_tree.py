@@ -1,8 +1,6 @@
-"""Twists, wrenches and responses of a robot's links in a scene against its Jacobians and inertia, and repeated Newton steps."""
+"""Twists, wrenches and responses of a robot's links in a scene against its Jacobians and inertia."""
 
 from __future__ import annotations
-
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from kumitate.contact.pairs.rows.convex import convex_convex, gap_along
 from kumitate.contact.scene import Contact
 from kumitate.contact.scenes.robots.inverse import respond
 from kumitate.contact.scenes.robots.links import gather, spread, write_jacobian
-from kumitate.contact.scenes.solvers.laws import linearise, relinearise
 from kumitate.model import Hull
 
 from .places import simulation, upright
@@ -75,42 +72,6 @@ def test_the_inertia_is_inverted_only_where_something_pushes():
     M = robots.inertia.reshape(2, 2, 6, 6).transpose(0, 2, 1, 3).reshape(12, 12)
     assert robots.inverted[0] == 1
     assert np.abs(M @ v.ravel() - robots.felt.ravel()).max() < 1e-12
-
-
-# --- Newton steps that are repeated with the same factors ------------------------------------------------------------------
-def a_point(impulse, speed) -> SimpleNamespace:
-    """What the laws read of one point of mass 2 kg, with friction 0.5."""
-    one, three = np.zeros(1), np.zeros((1, 3))
-    given = {"impulse": np.array([impulse]), "speed": np.array([speed]), "mass": one + 2.0, "friction": one + 0.5}
-    return SimpleNamespace(target=one, softness=one, mode=three, **given)
-
-
-@pytest.mark.parametrize(
-    ("impulse", "speed"),
-    [
-        ((0.0, 0.0, 0.0), (0.3, 0.1, 0.0)),  # apart
-        ((2.0, 0.3, -0.2), (0.0, 0.0, 0.0)),  # sticks
-        ((2.0, -0.6, 0.8), (0.0, 0.3, -0.4)),  # slides
-    ],
-)
-def test_a_solution_stays_one_when_a_step_is_repeated(impulse, speed):
-    """base − K·0 is the impulse where the laws hold, also with the slopes K of a state nearby; those stay as they were."""
-    rng, K, base = np.random.default_rng(1), np.zeros((3, 3)), np.zeros(3)
-    near = a_point(np.add(impulse, 1e-4 * rng.normal(size=3) * (impulse[0] > 0.0)), speed)
-    linearise.plain(near, 0, 2e7, 0, K, base)
-    kept = K.copy()
-    relinearise.plain(a_point(impulse, speed), 0, K, base)
-    assert np.abs(base - impulse).max() < 1e-12
-    assert np.array_equal(K, kept)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_law_is_the_same_anew_where_it_was_linearised(seed):
-    rng, K, bases = np.random.default_rng(seed), np.zeros((3, 3)), np.zeros((2, 3))
-    point = a_point(rng.normal(3.0 * np.eye(3)[0]), 1e-3 * rng.normal(size=3))
-    linearise.plain(point, 0, 2e7, 0, K, bases[0])
-    relinearise.plain(point, 0, K, bases[1])
-    assert np.abs(bases[1] - bases[0]).max() < 1e-9 * np.abs(bases[0]).max(), seed
 
 
 # --- axes along which hulls are apart --------------------------------------------------------------------------------------

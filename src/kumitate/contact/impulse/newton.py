@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ...scalar import Scalar, is_zero, maximum, minimum, select, sqrt
+from ...scalar import Scalar, maximum, select
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
+from ..laws import disc_law, normal_law
 from .contact_points import ContactFrame
 from .jacobians import NO_STIFFNESS, along, frozen
-from .problem import STIFF, Impulses, Problem
+from .problem import Impulses, Problem
 
 __all__ = ["Approach", "again", "felt_stiffness", "newton"]
 
 Targets = Sequence[Sequence[Scalar]]
-
-#: Points that are closed and at rest up to this rounding error count as sticking [m/s].
-TIE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -159,99 +157,25 @@ def _after(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
     return [frame.onto_laws(impulse) for frame, impulse in zip(frames, _onwards(frames, *state), strict=True)]
 
 
-@dataclass(frozen=True)
-class _NormalLaw:
-    """The law along the normal.
-
-    Attributes:
-        old: the impulse; aim: the one that decides the mode; u: the velocity; closed: the mode.
-        give: how the impulse falls with the velocity where it is closed; stiff: that of what friction holds.
-        tie: the rounding error of an impulse; mass: the point's.
-    """
-
-    old: Scalar
-    aim: Scalar
-    u: Scalar
-    closed: Scalar
-    give: Scalar
-    stiff: Scalar
-    tie: Scalar
-    mass: Scalar
-
-    @property
-    def normal(self) -> Scalar:
-        """The impulse without a change of velocity, where it is closed."""
-        return self.old - self.give * self.u
-
-    @property
-    def R(self) -> Scalar:
-        """How the impulse falls with the velocity."""
-        return select(self.closed, self.give, 0.0)
-
-
 def _law(frame: ContactFrame, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
     """The law at the velocity u relative to the target; `told_by`: the velocity that decides its mode and sliding direction."""
-    tie = TIE * frame.mass
     aims = [part - rate * mass for part, rate, mass in zip(impulse, told_by, frame.masses, strict=True)]
-    give = stiff if is_zero(frame.softness) else stiff / (1.0 + frame.softness * stiff)
-    push = _NormalLaw(impulse[0], aims[0], u[0], aims[0] >= -tie, give, stiff, tie, frame.mass)
-    of_each = [frame.split(values) for values in (impulse, u, aims)]
-    discs = [_disc(push, frame.friction, *(parts[1:] for parts, _ in of_each))]
-    for k, turn in enumerate(frame.turns):
-        discs.append(_disc(push, turn.limit, *(turning[k] for _, turning in of_each)))
-    K = _joined(push.R, discs)
-    return Law([select(push.closed, push.normal, 0.0), *(part for disc in discs for part in disc.base())], K)
+    push = normal_law(impulse[0], aims[0], u[0], frame.softness, frame.mass, stiff)
+    (old, turned), (rates, turning), (aimed, aiming) = (frame.split(values) for values in (impulse, u, aims))
+    discs = [(frame.friction, old[1:], rates[1:], aimed[1:])]
+    discs += [(turn.limit, turned[k], turning[k], aiming[k]) for k, turn in enumerate(frame.turns)]
+    laws = [disc_law(push, limit, a, b, aim, push.holds(limit, aim)) for limit, a, b, aim in discs]
+    K = _joined(push.R, [rows for rows, _ in laws])
+    return Law([push.base, *(part for _, base in laws for part in base())], K)
 
 
-@dataclass(frozen=True)
-class _DiscLaw:
-    """The law of friction or of moments, whose size has a limit that follows from the normal impulse.
-
-    Attributes:
-        rows: how each component falls with the normal velocity and with their own.
-        base: gives them without a change of velocity.
-    """
-
-    rows: list[list[Scalar]]
-    base: Callable[[], list[Scalar]]
-
-
-def _disc(push: _NormalLaw, limit: Scalar, old: Sequence[Scalar], u: Sequence[Scalar], aims: Sequence[Scalar]) -> _DiscLaw:
-    """The law of one or two components, of size `limit` times the normal impulse: they are held, or slide along `aims`."""
-    length = sqrt(maximum(sum((part * part for part in aims[1:]), aims[0] * aims[0]), 1e-300))
-    sticks = length <= limit * maximum(push.aim, 0.0) + push.tie
-    R = push.R
-    holds, slides = select(sticks, select(push.closed, push.stiff, 0.0), 0.0), select(sticks, 0.0, R)
-    shrink = 1.0 / length
-    d = [part * shrink for part in aims]
-    normal = push.normal
-    # sliding friction keeps its size and turns with the velocity: it is stiff across, more so at lower speed
-    kept = limit * maximum(push.old, 0.0) * shrink
-    across = minimum(kept * push.mass / maximum(1.0 - kept, 1.0 / STIFF), push.stiff)
-    turns = select(sticks, 0.0, select(push.closed, across, 0.0)) if len(d) == 2 else 0.0
-    dx, dy = (*d, 0.0)[:2]
-    aside = turns * (dx * u[-1] - dy * u[0])
-    rows = [
-        [limit * dx * slides, holds + turns * (dy * dy), -turns * (dx * dy)],
-        [limit * dy * slides, -turns * (dx * dy), holds + turns * (dx * dx)],
-    ]
-
-    def base() -> list[Scalar]:
-        return [
-            select(push.closed, select(sticks, part - push.stiff * rate, limit * ahead * normal + aside * left), 0.0)
-            for part, rate, ahead, left in zip(old, u, d, (dy, -dx), strict=False)
-        ]
-
-    return _DiscLaw([row[: 1 + len(d)] for row in rows[: len(d)]], base)
-
-
-def _joined(R: Scalar, discs: Sequence[_DiscLaw]) -> Dense:
+def _joined(R: Scalar, discs: Sequence[list[list[Scalar]]]) -> Dense:
     """K of all components."""
-    size = 1 + sum(len(disc.rows) for disc in discs)
+    size = 1 + sum(map(len, discs))
     rows = [[R, *[0.0] * (size - 1)]]
     for disc in discs:
         first = len(rows)
-        for by_normal, *own in disc.rows:
+        for by_normal, *own in disc:
             rows.append([by_normal, *[0.0] * (first - 1), *own, *[0.0] * (size - first - len(own))])
     return Dense.of(rows)
 

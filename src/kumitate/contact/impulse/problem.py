@@ -15,15 +15,13 @@ from ...model import Mechanism, Tree, by_loop
 from ...scalar import Scalar, absolute, either, is_zero, maximum
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
-from ..laws import worst
+from ..laws import STIFF, worst
 from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
 from .jacobians import LinkJacobians, Pattern, along, frozen
 
-__all__ = ["STIFF", "Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
+__all__ = ["Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
 
-#: The stiffness of constraints relative to their surroundings: each sweep resolves undetermined impulses to 1/STIFF.
-STIFF = 1e7
 #: The number of sweeps for the loops' impulses.
 SWEEPS = 3
 

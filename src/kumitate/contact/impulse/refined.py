@@ -13,11 +13,12 @@ from typing import Any
 
 from ...model import Mechanism
 from ...scalar import Program, Scalar, absolute, call, directional, either, maximum, select, trace, when
+from ..laws import STIFF
 from ..scene import Contact, contact_pairs
 from .contact_points import ContactPatch, contact_patches
 from .jacobians import link_jacobians
 from .newton import Approach, again, newton
-from .problem import STIFF, Problem
+from .problem import Problem
 from .step import RESTING, Parameters
 
 __all__ = ["impact_slopes"]

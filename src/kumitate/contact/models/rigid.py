@@ -10,7 +10,8 @@ from ...scalar import Scalar, both, either, flatten, loop, maximum, minimum, sel
 from ..impulse.admm import admm
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
-from ..impulse.problem import STIFF, Impulses, Problem, Solved
+from ..impulse.problem import Impulses, Problem, Solved
+from ..laws import STIFF
 
 __all__ = ["rigid"]
 

@@ -1,8 +1,6 @@
-"""The laws of contact at the points of an island: velocities, the residual, and the linearised law."""
+"""The laws of contact at the points of an island: velocities and the residual."""
 
 from __future__ import annotations
-
-import math
 
 from ....procedure import Shaped, apply, at, local, procedure
 from ...laws import RESIDUAL
@@ -11,12 +9,7 @@ from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
 
-__all__ = ["TIE", "add_wrench", "linearise", "move", "relinearise", "residual"]
-
-#: ScenePoints that are closed and at rest up to this rounding error count as sticking [m/s].
-TIE = 1e-10
-#: A sliding point's stiffness across its direction is at most this many of its masses.
-STIFF = 1e7
+__all__ = ["add_wrench", "move", "residual"]
 
 
 @procedure
@@ -81,75 +74,3 @@ def residual(island: int, islands: Islands, points: ScenePoints, trial: SolverSp
     if len(points.turns.length) > 0:
         worst = max(worst, residual_of_turns(island, islands, points))
     return worst
-
-
-@procedure
-def linearise(points: ScenePoints, c: int, stiff: float, by_mode: int, K: Shaped[3, 3], base: Shaped[3]) -> None:
-    """The law of a point near its impulse and speed, λ' = base − K du (Alart and Curnier 1991).
-
-    by_mode: 1 if `ScenePoints.mode` decides whether it is apart, sticks or slides, 0 if its impulse and speed do.
-    """
-    mu, mass, tie = points.friction[c], points.mass[c], TIE * points.mass[c]
-    n, x, y = points.impulse[c, 0], points.impulse[c, 1], points.impulse[c, 2]
-    soft = points.softness[c]
-    un, ux, uy = points.speed[c, 0] - points.target[c] + soft * n, points.speed[c, 1], points.speed[c, 2]
-    for i in range(3):
-        base[i] = 0.0
-        for j in range(3):
-            K[i, j] = 0.0
-    if by_mode == 1:
-        aim, along_x, along_y = n - mass * points.mode[c, 0], x - mass * points.mode[c, 1], y - mass * points.mode[c, 2]
-    else:
-        part = mass if soft == 0.0 else mass / (1.0 + soft * mass)
-        aim, along_x, along_y = n - part * un, x - mass * ux, y - mass * uy
-    if aim < -tie:
-        return
-    give = stiff if soft == 0.0 else stiff / (1.0 + soft * stiff)
-    normal = n - give * un
-    base[0] = normal
-    K[0, 0] = give
-    length = math.sqrt(max(along_x * along_x + along_y * along_y, 1e-300))
-    if length <= mu * max(aim, 0.0) + tie:
-        base[1] = x - stiff * ux
-        base[2] = y - stiff * uy
-        K[1, 1] = stiff
-        K[2, 2] = stiff
-        return
-    dx, dy = along_x / length, along_y / length
-    # sliding friction keeps its size and turns with the velocity: it is stiff across, more so at lower speed
-    kept = mu * max(n, 0.0) / length
-    across = min(kept * mass / max(1.0 - kept, 1.0 / STIFF), stiff)
-    aside = across * (dx * uy - dy * ux)
-    base[1] = mu * dx * normal + aside * dy
-    base[2] = mu * dy * normal - aside * dx
-    K[1, 0] = mu * dx * give
-    K[2, 0] = mu * dy * give
-    K[1, 1] = across * dy * dy
-    K[1, 2] = -across * dx * dy
-    K[2, 1] = -across * dx * dy
-    K[2, 2] = across * dx * dx
-
-
-@procedure
-def relinearise(points: ScenePoints, c: int, K: Shaped[3, 3], base: Shaped[3]) -> None:
-    """The base of a linearised law at another impulse and speed, while K stays, and so do points apart, sticking or sliding.
-
-    A solution with the same factors then goes to the laws as long as K is about right (chord method).
-    """
-    mu, n, x, y = points.friction[c], points.impulse[c, 0], points.impulse[c, 1], points.impulse[c, 2]
-    un, ux, uy = points.speed[c, 0] - points.target[c] + points.softness[c] * n, points.speed[c, 1], points.speed[c, 2]
-    for k in range(3):
-        base[k] = 0.0
-    if K[0, 0] == 0.0:
-        return
-    base[0] = n - K[0, 0] * un
-    if K[1, 0] == 0.0 and K[2, 0] == 0.0 and K[1, 1] > 0.0:
-        base[1] = x - K[1, 1] * ux
-        base[2] = y - K[2, 2] * uy
-        return
-    along_x, along_y = x - points.mass[c] * ux, y - points.mass[c] * uy
-    length = math.sqrt(max(along_x * along_x + along_y * along_y, 1e-300))
-    dx, dy = along_x / length, along_y / length
-    aside = (K[1, 1] + K[2, 2]) * (dx * uy - dy * ux)
-    base[1] = mu * dx * n - K[1, 0] * un + aside * dy
-    base[2] = mu * dy * n - K[2, 0] * un - aside * dx

@@ -5,18 +5,16 @@ It converges in a few steps from the impulses of the last step, and for islands 
 
 from __future__ import annotations
 
-from ....procedure import procedure
+from ....procedure import apply, at, local, procedure
+from ...laws import LINEARISED, STIFF, TURNING
 from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
-from .laws import linearise, move, relinearise, residual
+from .laws import move, residual
 from .trials import best_again, keep_best, restore, save
-from .turning import linearise_turn
 
 __all__ = ["newton"]
 
-#: The stiffness of points relative to their masses: a step leaves its inverse of the error.
-STIFF = 1e7
 #: As in `models.rigid`: after a step that leaves more than the part PROGRESS of the residual the next one has WEAKER times less
 #: strength, after any other it has more. A step that increases the residual is undone, unless it was the weakest.
 PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
@@ -78,11 +76,9 @@ def _repeated(
     converges = True
     while converges and left > FURTHER * enough:
         save(island, islands, points, trial.tried)
-        for at in range(islands.first_point[island], islands.first_point[island + 1]):
-            c = islands.points[at]
-            relinearise(points, c, trial.K[c], trial.base[c])
-            if c < len(points.turns.length):
-                linearise_turn(points, c, strength, 0, trial.K[c, 0, 0], trial.base[c, 0])
+        for row in range(islands.first_point[island], islands.first_point[island + 1]):
+            c = islands.points[row]
+            _linearise(c, strength * points.mass[c], strength, 0, points, trial)
         advance(island, bodies, islands, points, factors, trial)
         move(island, bodies, islands, points)
         after = residual(island, islands, points, trial)
@@ -99,9 +95,20 @@ def _repeated(
 def _laws(
     island: int, strength: float, step: int, by_mode: int, islands: Islands, points: ScenePoints, trial: SolverSpace
 ) -> None:
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for row in range(islands.first_point[island], islands.first_point[island + 1]):
+        c = islands.points[row]
         stiff = strength * (points.common[c] if step < ALIKE else points.mass[c])
-        linearise(points, c, stiff, by_mode, trial.K[c], trial.base[c])
-        if c < len(points.turns.length):
-            linearise_turn(points, c, strength, by_mode, trial.K[c, 0, 0], trial.base[c, 0])
+        _linearise(c, stiff, strength, by_mode, points, trial)
+
+
+@procedure
+def _linearise(c: int, stiff: float, strength: float, by_mode: int, points: ScenePoints, trial: SolverSpace) -> None:
+    """The laws of a point near its impulse and speed; by_mode: 1 if `ScenePoints.mode` decides what it does."""
+    aim, turns = local(1), points.turns
+    apply(LINEARISED, at(points, c), at(trial, c), stiff, float(by_mode), aim)
+    if c < len(turns.length):
+        above = points.speed[c, 0] - points.target[c] + points.softness[c] * points.impulse[c, 0]
+        apply(
+            TURNING, at(turns, c), strength * turns.mass[c], float(by_mode), points.impulse[c, 0], aim[0], above,
+            trial.K[c, 0, 0],
+        )  # fmt: skip

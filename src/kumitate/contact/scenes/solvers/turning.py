@@ -1,64 +1,14 @@
-"""Torsional and rolling friction in a Newton step: their linearised laws, in the matrix of blocks and after its solution."""
+"""Torsional and rolling friction in a Newton step: in the matrix of blocks and after its solution."""
 
 from __future__ import annotations
-
-import math
 
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import BlockFactors, Islands, Robots, ScenePoints, SolverSpace
 from ..turns import add_moment, onto_limits
 from .articulated import add_block, reach_of_unit
-from .laws import STIFF, TIE
 from .ordering import units_of
 
-__all__ = ["add_lacks", "advance_turns", "couple_turns", "linearise_turn"]
-
-
-@procedure
-def linearise_turn(points: ScenePoints, c: int, strength: float, by_mode: int, give: float, normal: float) -> None:
-    """The law of the moments of a point, λ' = base − K dω − push du_n; that of the normal impulse is `normal` − give du_n."""
-    turns, aim = points.turns, local(3)
-    stiff, tie, u, old, K = strength * turns.mass[c], TIE * turns.mass[c], turns.speed[c], turns.impulse[c], turns.K[c]
-    for i in range(3):
-        turns.base[c, i] = 0.0
-        turns.push[c, i] = 0.0
-        for j in range(3):
-            K[i, j] = 0.0
-        aim[i] = old[i] - turns.mass[c] * (turns.mode[c, i] if by_mode == 1 else u[i])
-    if give == 0.0:  # the point is apart
-        return
-    for disc in range(2):
-        first, last, limit = (0, 1, turns.limit[c, 0]) if disc == 0 else (1, 3, turns.limit[c, 1])
-        if limit == 0.0:
-            continue
-        length = 1e-150
-        for k in range(first, last):
-            length = math.hypot(length, aim[k])
-        for k in range(first, last):
-            if length <= limit * max(normal, 0.0) + tie:
-                turns.base[c, k] = old[k] - stiff * u[k]
-                K[k, k] = stiff
-            else:
-                turns.base[c, k] = limit * normal * aim[k] / length
-                turns.push[c, k] = limit * give * aim[k] / length
-        if disc == 1 and length > limit * max(normal, 0.0) + tie:
-            _across(points, c, aim, length, stiff)
-
-
-@procedure
-def _across(points: ScenePoints, c: int, aim: Shaped[3], length: float, stiff: float) -> None:
-    """A rolling moment at its limit turns with the angular velocity; see `laws.linearise`."""
-    turns = points.turns
-    dx, dy = aim[1] / length, aim[2] / length
-    kept = turns.limit[c, 1] * max(points.impulse[c, 0], 0.0) / length
-    across = min(kept * turns.mass[c] / max(1.0 - kept, 1.0 / STIFF), stiff)
-    aside = across * (dx * turns.speed[c, 2] - dy * turns.speed[c, 1])
-    turns.base[c, 1] += aside * dy
-    turns.base[c, 2] -= aside * dx
-    turns.K[c, 1, 1] = across * dy * dy
-    turns.K[c, 1, 2] = -across * dx * dy
-    turns.K[c, 2, 1] = -across * dx * dy
-    turns.K[c, 2, 2] = across * dx * dx
+__all__ = ["add_lacks", "advance_turns", "couple_turns"]
 
 
 @procedure
