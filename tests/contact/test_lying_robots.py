@@ -87,7 +87,7 @@ HARD = [(3, 1, 1286), (3, 1, 2660), (3, 1, 3717), (4, 2, 846), (4, 2, 2141), (4,
 
 @pytest.mark.parametrize(("count", "seed", "number"), HARD)
 def test_impacts_on_steep_friction_obey_all_laws(count, seed, number):
-    """Of 4000 random states, some of those in which Newton steps and operator splitting alone left 0.02 to 8 m/s."""
+    """Of 4000 random states, some of those in which Newton steps alone, or with operator splitting, left 0.02 to 8 m/s."""
     mechanism, q, v = random_states(count, seed)
     given, _ = on_floor(mechanism, q[number], v[number])
     solved = rigid(given)

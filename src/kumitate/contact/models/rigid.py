@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...scalar import Scalar, both, either, flatten, loop, maximum, minimum, select, sqrt, when
-from ..impulse.admm import admm
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import Impulses, Problem, Solved
@@ -27,9 +26,8 @@ PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
 #: contains the residual.
 PATIENCE, EASE, DOUBT = 8, 4.0, 1e-6
 #: Where more is left, the step PATIENCE and from then on every fourth (EVERY) is followed by sweeps over the points one by one,
-#: SWEEPS for each step so far, or the next time by ROUNDS of operator splitting (ADMM): the former suit few points and much
-#: friction, the latter many points. Where no link has two points, they begin at the step EARLY: few sweeps suffice then.
-EARLY, EVERY, SWEEPS, ROUNDS = 2, 4, 2.5, 30
+#: SWEEPS for each step so far. Where no link has two points, they begin at the step EARLY: few sweeps suffice then.
+EARLY, EVERY, SWEEPS = 2, 4, 2.5
 #: In this many first steps all points of a patch have equal stiffness.
 ALIKE = 4
 #: If the guessed modes are right, a step leaves less than this fraction of a velocity, by the softness of the laws, and, where
@@ -43,7 +41,7 @@ class _Pass:
     """The state of the Newton iteration.
 
     A guess and its residual [m/s], the best guess so far and its own, the residual accepted by now [m/s], the strength of the
-    next step, the number of steps so far, the number of steps until another method may help, and whether that goes by points.
+    next step, the number of steps so far, and the number of steps until sweeps may help.
     """
 
     guess: Impulses
@@ -54,7 +52,6 @@ class _Pass:
     strength: Scalar
     passes: Scalar
     help_in: Scalar
-    by_points: Scalar
 
     def bettered(self) -> _Pass:
         """With this guess as the best one if it is."""
@@ -101,7 +98,7 @@ def rigid(given: Problem) -> Solved:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
-    """Newton steps from the state before the time step, with regularisation (Levenberg 1944) or others if one fails.
+    """Newton steps from the state before the time step, with regularisation (Levenberg 1944), and sweeps if they fail.
 
     A Newton step may increase the residual on its way to other modes of the points; the best of all guesses is returned.
     """
@@ -143,14 +140,9 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(EVERY)),
         ).bettered()
 
-        def swept() -> Impulses:
-            return point_by_point(given, after.guess, targets, SWEEPS * after.passes)
-
         def helped() -> _Pass:
-            guess = when(after.by_points > 0.5, swept, after.guess)
-            guess = when(after.by_points < 0.5, lambda: admm(given, after.guess, targets, ROUNDS), guess)
-            residual = given.residual(guess, targets)
-            return replace(after, guess=guess, residual=residual, strength=STIFF, by_points=1.0 - after.by_points).bettered()
+            guess = point_by_point(given, after.guess, targets, SWEEPS * after.passes)
+            return replace(after, guess=guess, residual=given.residual(guess, targets), strength=STIFF).bettered()
 
         lost = both(now.help_in <= 1.0, after.least > maximum(doubtful, after.enough))
         return when(lost, helped, after), None
@@ -158,7 +150,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     nothing = given.nothing()
     # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
     start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
-    first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(begin), 1.0)
+    first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(begin))
     end = loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)
 

@@ -14,7 +14,7 @@ from .ordering import coupling, units_of
 
 __all__ = [
     "add_block", "forget_links", "go_on", "inertial_row", "put_inertia", "reach_of_unit",
-    "solve_twists", "weighed_row",
+    "solve_twists",
 ]  # fmt: skip
 
 
@@ -101,21 +101,6 @@ def inertial_row(robots: Robots, row: int, effort: Shaped[6]) -> None:
         for i in range(6):
             for j in range(6):
                 effort[i] -= block[i, j] * (robots.after[first + other, j] - robots.free[first + other, j])
-
-
-@procedure
-def weighed_row(robots: Robots, row: int, factors: BlockFactors, changes: Floats[6]) -> float:
-    """The part of dvᵀ M dv of a row of velocities."""
-    robot, total = robots.row_owner[row], 0.0
-    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    change = changes[factors.node[len(robots.link) + row]]
-    for other in range(rows):
-        block = robots.inertia[robots.first_block[robot] + (row - first) * rows + other]
-        along = changes[factors.node[len(robots.link) + first + other]]
-        for i in range(6):
-            for j in range(6):
-                total += change[i] * block[i, j] * along[j]
-    return total
 
 
 @procedure

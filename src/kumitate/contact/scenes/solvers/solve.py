@@ -12,7 +12,6 @@ from .laws import move, residual
 from .leaving_out import leave_out
 from .newton import newton
 from .ordering import pattern
-from .proximal import proximal
 from .relaxation import relax
 from .trials import restore, save
 
@@ -43,9 +42,9 @@ MANY, NEAR = 40, 0.03
 #: large islands, of which the second is for bodies that move [m/s], up to FAIREST, or in islands of more than CROWD bodies, of
 #: which less is promised, to FAIREST_OF_CROWD.
 GOOD, FAIR, MOVING, FAIREST, CROWD, FAIREST_OF_CROWD = 5e-9, 2e-7, 2e-6, 9e-7, 100, 5e-6
-#: How often convex problems and sweeps are tried in turn after that; how many sweeps and how many rounds each time. In large
+#: How often sweeps, or every third time the interior point method, are tried after that; how many sweeps each time. In large
 #: islands they end after so many times if more than this part of a residual of at most so much is left [m/s].
-TIMES, SWEEPS, SLOW, PATIENCE, LITTLE, STUCK = 8, 100, 5, 2, 0.5, 1e-5
+TIMES, SWEEPS, PATIENCE, LITTLE, STUCK = 8, 100, 2, 0.5, 1e-5
 #: How many points are left out, one at a time, before that, and again after it; and in large islands, only before it.
 LEFT_OUT, FEWER = 12, 3
 
@@ -175,7 +174,7 @@ def _in_turn(
     island: int, plain: bool, patience: int, best: float, good: float, enough: float, fastest: float, bodies: MovingBodies,
     islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
 ) -> float:  # fmt: skip
-    """Convex problems, sweeps and the interior point method in turn, from the best impulses so far; the least residual.
+    """Sweeps and the interior point method in turn, from the best impulses so far; the least residual.
 
     patience: after so many they end if the residual is small and hardly gets less.
     """
@@ -188,8 +187,6 @@ def _in_turn(
         if attempt % 3 == 2 and plain:
             inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
             left = interior_point(island, ROUNDS, CALM, end, inside, bodies, islands, points, factors, trial)
-        elif attempt % 3 == 0 and plain:
-            left = proximal(island, SLOW, fastest, bodies, islands, points, factors, trial)
         else:
             left = relax(island, SWEEPS, bodies, islands, points, trial)
         left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
