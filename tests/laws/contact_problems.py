@@ -15,10 +15,9 @@ import numpy as np
 
 from kumitate.compile import Kernel
 from kumitate.contact.impulse.compliance import Compliance
-from kumitate.contact.impulse.contact_points import RECOVERY
 from kumitate.contact.impulse.mobility import LEAST
 from kumitate.contact.impulse.step import impact_program
-from kumitate.contact.laws import onto_disc, residual
+from kumitate.contact.laws import RECOVERY, onto_disc, residual
 from kumitate.contact.models import IMPULSE_MODELS
 from kumitate.contact.scene import FLOOR, Contact, contact_pairs
 from kumitate.contact.surface import Surface

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...scalar import Scalar, absolute, arctan2, both, either, exp, log, maximum, minimum, select, sqrt, trace
+from ..parting import SHRINKS
 from ..surface import Surface, VariedSurface
 
 __all__ = ["COMPLIANT", "STORED", "Compliance", "Softened"]
@@ -170,17 +171,31 @@ def _theta(part: Scalar) -> Scalar:
     return select(part > _LITTLE, 1.0 / (1.0 - exp(-some)) - 1.0 / some, 0.5)
 
 
-def _law(spring: Sequence[Scalar], gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> dict[str, Scalar]:
-    softness, target, plastic, _ = Compliance(*spring).law(gap, before, free, give)
-    return {"softness": softness, "target": target, "plastic": plastic}
+def _of(surface: Sequence[Scalar], step: Scalar, resting: Scalar) -> Compliance:
+    return Compliance(surface[6], surface[7], step, resting)
 
 
-def _stored(spring: Sequence[Scalar], gap: Scalar, before: Scalar, after: Scalar, give: Scalar, impulse: Scalar) -> Scalar:
-    return Compliance(*spring).stored(gap, before, after, give, impulse)
+def _law(
+    gap: Scalar, left_out: Scalar, before: Any, free: Any, give: Scalar, surface: Any, step: Scalar, resting: Scalar
+) -> dict[str, Scalar]:  # fmt: skip
+    speed = minimum(SHRINKS, left_out / step)  # of the end of the spring
+    softness, target, plastic, _ = _of(surface, step, resting).law(gap + left_out, before[0] - speed, free[0] - speed, give)
+    target, plastic = target + speed, plastic + speed
+    return {"softness": softness, "target": target, "plastic": plastic, "apart": select(free[0] < target, 0.0, 1.0)}
 
 
-#: `Compliance.law` and `Compliance.stored` for procedures, of [k, c, h, resting] and their arguments.
-COMPLIANT = trace(_law, {"spring": 4, "gap": (), "before": (), "free": (), "give": ()}, "law_of_a_compliant_point")
-STORED = trace(
-    _stored, {"spring": 4, "gap": (), "before": (), "after": (), "give": (), "impulse": ()}, "energy_of_a_compliant_point"
-)
+def _stored(
+    gap: Scalar, left_out: Scalar, before: Any, speed: Any, give: Scalar, impulse: Any, surface: Any, step: Scalar,
+    resting: Scalar,
+) -> Scalar:  # fmt: skip
+    moving = minimum(SHRINKS, left_out / step)
+    spring = _of(surface, step, resting)
+    return spring.stored(gap + left_out, before[0] - moving, speed[0] - moving, give, impulse[0])
+
+
+_POINT: dict[str, int | tuple[int, ...]] = {"gap": (), "left_out": (), "before": 3}
+_SPRING: dict[str, int | tuple[int, ...]] = {"surface": 8, "step": (), "resting": ()}
+#: `Compliance.law` and `Compliance.stored` for the points of lists. `surface`: a row of `Placed.surfaces`; `apart`: 1 where the
+#: point is guessed not to be pushed.
+COMPLIANT = trace(_law, {**_POINT, "free": 3, "give": (), **_SPRING}, "law_of_a_compliant_point")
+STORED = trace(_stored, {**_POINT, "speed": 3, "give": (), "impulse": 3, **_SPRING}, "energy_of_a_compliant_point")

@@ -10,10 +10,10 @@ from itertools import groupby
 from typing import Any
 
 from ...model import Mechanism, PerLink, Tree
-from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
+from ...scalar import Scalar, absolute, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
-from ..laws import above, masses, onto_cone, onto_disc, projected, sizes, tangents
+from ..laws import CLOSED, above, friction_at, masses, modes, onto_cone, onto_disc, projected, sizes, slides, tangents, targets
 from ..pairs import FAR, Touch, touches
 from ..parting import SHRINKS
 from ..scene import Pair
@@ -26,16 +26,10 @@ from .mobility import gives_of, mobility_of, sizes_of
 
 __all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches"]
 
-#: Points that slide more slowly than this are at rest: static friction applies [m/s].
-AT_REST = 1e-4
-#: A point that closes and opens more slowly than this counts as resting [m/s].
-CLOSED = 1e-3
 #: Shapes whose bounding spheres, scaled by this factor, do not overlap have no contact points.
 SURROUND = 1.25
 #: The mobility of a patch that is not near.
 _IMMOBILE = Dense.zero(6, 6)
-#: The largest velocity at which overlap is corrected [m/s].
-RECOVERY = 0.5
 
 
 @dataclass(frozen=True)
@@ -366,22 +360,13 @@ def _point(
     compliance = Compliance.of(surface, h, resting)
     bare = ContactFrame(lever, axes, surface.friction, turns=_turns(pair, axes))
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
-    slid = velocity[1] * velocity[1] + velocity[2] * velocity[2] > AT_REST**2
-    friction = surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
-    threshold = maximum(resting, surface.threshold) if surface.threshold else resting
-    target = plastic = minimum(-touch.gap * per_step, RECOVERY)
-    if surface.bounces:
-        # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
-        back = minimum(free[0] - velocity[0], 0.0) - surface.restitution * velocity[0]
-        arrives = both(touch.gap + h * minimum(velocity[0], free[0]) < 0.0, velocity[0] < -threshold)
-        if not isinstance(surface.restitution, float):  # without restitution, the gap is closed exactly
-            arrives = both(arrives, surface.restitution > 0.0)
-        target = select(arrives, maximum(plastic, back), plastic)
-    stays = both(touch.gap < CLOSED * h, velocity[0] < CLOSED)
-    sliding, turning = bare.split(velocity)
-    initial_mode = [select(either(stays, free[0] < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in sliding[1:])]
+    slid = slides(velocity[1:3])
+    friction = friction_at(surface, slid)
+    target, plastic = targets(surface, touch.gap, velocity[0], free[0], h, per_step, resting)
+    turning = bare.split(velocity)[1]
+    initial_mode = modes(touch.gap, velocity[:3], free[0], target, h, slid)
     for parts in turning:
-        turned = sum((part * part for part in parts), 0.0) > AT_REST**2
+        turned = slides(parts)
         initial_mode += [select(turned, part, 0.0) for part in parts]
     frame = replace(bare, friction=friction)
     return ContactPoint(touch, number, surface, frame, target, plastic, velocity, free, tuple(initial_mode), compliance)

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from ...scalar import Program, Scalar, call, either, equal, jacobian, maximum, minimum, select, sqrt, trace
 from ...spatial import Dense, DenseRotation, Force, Matrix3, Motion, Transform, Vector3, dot
-from ..laws import tangents
+from ..laws import RECOVERY, tangents
 from ..pairs import capacity, touches
-from .contact_points import RECOVERY, ContactFrame
+from .contact_points import ContactFrame
 
 __all__ = ["LinearisedPair", "linearised_pair"]
 

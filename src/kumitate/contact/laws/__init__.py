@@ -4,24 +4,10 @@ from .axes import tangents
 from .cone import CONE, onto_cone, onto_disc
 from .linearised import LINEARISED, STIFF, TIE, TURNING, NormalLaw, disc_law, normal_law
 from .residual import RESIDUAL, above, masses, projected, residual, sizes, worst
+from .target import AIMED, AT_REST, CLOSED, RECOVERY, friction_at, modes, slides, targets
 
 __all__ = [
-    "CONE",
-    "LINEARISED",
-    "RESIDUAL",
-    "STIFF",
-    "TIE",
-    "TURNING",
-    "NormalLaw",
-    "above",
-    "disc_law",
-    "masses",
-    "normal_law",
-    "onto_cone",
-    "onto_disc",
-    "projected",
-    "residual",
-    "sizes",
-    "tangents",
-    "worst",
-]
+    "AIMED", "AT_REST", "CLOSED", "CONE", "LINEARISED", "RECOVERY", "RESIDUAL", "STIFF", "TIE", "TURNING", "NormalLaw", "above",
+    "disc_law", "friction_at", "masses", "modes", "normal_law", "onto_cone", "onto_disc", "projected", "residual", "sizes",
+    "slides", "tangents", "targets", "worst",
+]  # fmt: skip

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from ...procedure import Floats, Shaped, local, procedure
-from ..impulse.contact_points import AT_REST
 from ..impulse.mobility import SMALLEST
+from ..laws import AT_REST
 from .arrays import Islands, MovingBodies, Placed, ScenePoints, Turns
 
 __all__ = [

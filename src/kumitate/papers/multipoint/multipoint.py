@@ -15,8 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...contact.impulse.contact_points import AT_REST, ContactPatch, ContactPoint
+from ...contact.impulse.contact_points import ContactPatch, ContactPoint
 from ...contact.impulse.problem import Impulses, Problem, Solved
+from ...contact.laws import AT_REST
 from ...scalar import Scalar, absolute, both, either, loop, maximum, select, sqrt, when
 from .assumed_impulses import assumed_impulses
 

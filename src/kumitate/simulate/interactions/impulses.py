@@ -11,8 +11,8 @@ import numpy as np
 
 from ... import kinematics
 from ...compile import Kernel
-from ...contact.impulse.contact_points import RECOVERY
 from ...contact.impulse.step import impact_program
+from ...contact.laws import RECOVERY
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ...contact.models.penalty import FALL
 from ...contact.pairs import Touch, touches

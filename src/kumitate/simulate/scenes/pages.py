@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contact.impulse.contact_points import RECOVERY
+from ...contact.laws import RECOVERY
 from ...contact.models.penalty import FALL, Penalty
 from ...contact.parting import THROWN
 from ...contact.scene import Contact

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ....procedure import Floats, Shaped, apply, at, local, over, procedure
 from ...impulse.compliance import COMPLIANT, STORED
-from ...impulse.contact_points import AT_REST, CLOSED, RECOVERY
 from ...impulse.mobility import LEAST, SMALLEST
+from ...laws import AIMED
 from ...pairs.rows.solids import Points
 from ...parting import SHRINKS
 from ..arrays import MovingBodies, Placed, ScenePoints
@@ -18,9 +18,6 @@ from ..turns import move_turn, prepare_turn
 from .measured import MEASURED
 
 __all__ = ["keep_near", "prepare", "relative", "stored", "yields"]
-
-#: Gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
-TOUCHING = 1e-11
 
 
 @procedure
@@ -206,33 +203,13 @@ def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints
     """The target, the friction that applies, and the mode that the point is guessed to be in."""
     a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
     surface = placed.surfaces[a * placed.materials + b]
-    n, x, y = points.before[c, 0], points.before[c, 1], points.before[c, 2]
-    slid = x * x + y * y > AT_REST * AT_REST
-    points.friction[c] = surface[1] if slid else surface[0]
-    gap, free, restitution = points.gap[c], points.free[c, 0], surface[2]
-    if abs(gap) < TOUCHING:
-        gap = 0.0
-    plastic = min(-gap / rules.step, RECOVERY)
-    target = plastic
+    apply(AIMED, at(points, c), surface, rules.step, 2.0 * rules.fall)
     points.softness[c] = 0.0
     if surface[6] > 0.0:
-        spring, law = local(4), local(3)
-        _spring_of(rules, surface, spring)
+        apart = local(1)
         points.give[c] = _give(rules, bodies, points, count, c)
-        less, speed = points.left_out[c], _parting(rules, points, c)
-        apply(COMPLIANT, spring, gap + less, n - speed, free - speed, points.give[c], law[0:1], law[1:2], law[2:3])
-        points.softness[c] = law[0]
-        target = law[1] + speed
-        plastic = law[2] + speed
-    if restitution > 0.0 and gap + rules.step * min(n, free) < 0.0 and n < -max(2.0 * rules.fall, surface[3]):
-        # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
-        target = max(plastic, min(free - n, 0.0) - restitution * n)
-    points.plastic[c] = plastic
-    points.target[c] = target
-    stays = gap < CLOSED * rules.step and n < CLOSED
-    points.mode[c, 0] = 0.0 if stays or free < target else 1.0
-    points.mode[c, 1] = x if slid else 0.0
-    points.mode[c, 2] = y if slid else 0.0
+        apply(COMPLIANT, at(points, c), surface, rules.step, 2.0 * rules.fall, apart)
+        points.mode[c, 0] = apart[0]
 
 
 @procedure
@@ -242,10 +219,8 @@ def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
     surface = placed.surfaces[a * placed.materials + b]
     if surface[6] <= 0.0:
         return 0.0
-    spring, energy = local(4), local(1)
-    _spring_of(rules, surface, spring)
-    gap, push, speed = points.gap[c] + points.left_out[c], points.impulse[c, 0], _parting(rules, points, c)
-    apply(STORED, spring, gap, points.before[c, 0] - speed, points.speed[c, 0] - speed, points.give[c], push, energy)
+    energy = local(1)
+    apply(STORED, at(points, c), surface, rules.step, 2.0 * rules.fall, energy)
     return energy[0]
 
 
@@ -253,15 +228,6 @@ def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
 def _parting(rules: Rules, points: ScenePoints, c: int) -> float:
     """The speed of the end of the spring of a point: that at which what it leaves out shrinks [m/s]."""
     return min(SHRINKS, points.left_out[c] / rules.step)
-
-
-@procedure
-def _spring_of(rules: Rules, surface: Shaped[8], spring: Shaped[4]) -> None:
-    """The numbers of `impulse.compliance.Compliance`."""
-    spring[0] = surface[6]
-    spring[1] = surface[7]
-    spring[2] = rules.step
-    spring[3] = 2.0 * rules.fall
 
 
 @procedure

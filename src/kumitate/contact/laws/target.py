@@ -1,0 +1,69 @@
+"""What a point is to reach in a step: the friction that applies, the least normal velocity, and what it is guessed to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, trace
+from ..surface import Surface, VariedSurface
+
+__all__ = ["AIMED", "AT_REST", "CLOSED", "RECOVERY", "TOUCHING", "friction_at", "modes", "slides", "targets"]
+
+#: Points that slide more slowly than this are at rest: static friction applies [m/s].
+AT_REST = 1e-4
+#: A point that closes and opens more slowly than this counts as resting [m/s].
+CLOSED = 1e-3
+#: The largest velocity at which overlap is corrected [m/s].
+RECOVERY = 0.5
+#: In lists gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
+TOUCHING = 1e-11
+
+
+def slides(parts: Sequence[Scalar]) -> Scalar:
+    """Whether a point that moved so along the surface, or turned so, was not at rest."""
+    return sum((part * part for part in parts[1:]), parts[0] * parts[0]) > AT_REST**2
+
+
+def friction_at(surface: Surface | VariedSurface, slid: Scalar) -> Scalar:
+    """The coefficient of friction that applies."""
+    return surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
+
+
+def targets(
+    surface: Surface | VariedSurface, gap: Scalar, before: Scalar, free: Scalar, h: Scalar, per_step: Scalar, resting: Scalar
+) -> tuple[Scalar, Scalar]:
+    """The least normal velocity after the step, which closes the gap exactly or rebounds; and the same without a rebound.
+
+    Args:
+        before, free: the normal velocity before the step, and after it without contact [m/s].
+        h, per_step: the step and 1 / h; impacts slower than `resting` [m/s] do not bounce.
+    """
+    threshold = resting if is_zero(surface.threshold) else maximum(resting, surface.threshold)
+    target = plastic = minimum(-gap * per_step, RECOVERY)
+    if surface.bounces:
+        # forces of the whole step also act on the rebound: without this term a ball would gain g h in every bounce
+        back = minimum(free - before, 0.0) - surface.restitution * before
+        arrives = both(gap + h * minimum(before, free) < 0.0, before < -threshold)
+        if not isinstance(surface.restitution, float):  # without restitution, the gap is closed exactly
+            arrives = both(arrives, surface.restitution > 0.0)
+        target = select(arrives, maximum(plastic, back), plastic)
+    return target, plastic
+
+
+def modes(gap: Scalar, before: Sequence[Scalar], free: Scalar, target: Scalar, h: Scalar, slid: Scalar) -> list[Scalar]:
+    """The velocity relative to the target from which it is guessed whether a point is apart, sticks or slides."""
+    stays = both(gap < CLOSED * h, before[0] < CLOSED)
+    return [select(either(stays, free < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in before[1:])]
+
+
+def _aimed(gap: Scalar, before: Any, free: Any, surface: Any, step: Scalar, resting: Scalar) -> dict[str, Any]:
+    gap = select(absolute(gap) < TOUCHING, 0.0, gap)
+    of_both, slid = VariedSurface(surface[0], surface[1], surface[2], surface[3]), slides(before[1:])
+    target, plastic = targets(of_both, gap, before[0], free[0], step, 1.0 / step, resting)
+    mode = modes(gap, before, free[0], target, step, slid)
+    return {"friction": friction_at(of_both, slid), "target": target, "plastic": plastic, "mode": mode}
+
+
+#: All of these as a program, of rigid points. `surface`: a row of `Placed.surfaces`.
+AIMED = trace(_aimed, {"gap": (), "before": 3, "free": 3, "surface": 8, "step": (), "resting": ()}, "aimed")
