@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from kumitate.contact.scenes.arrays import BlockFactors
+from kumitate.contact.scenes.arrays import BlockFactors, Island
 from kumitate.contact.scenes.broad_phase import near_pairs, place_solids
 from kumitate.contact.scenes.building import log_of, roomier, scene_of
 from kumitate.contact.scenes.islands import group
@@ -72,6 +72,13 @@ def scene_at(seed: int, count: int):
     q, v = q.reshape(-1, 7), v.reshape(-1, 6)
     read_state(scene.rules, scene.bodies, scene.pulls, q, v)
     return scene, q, v
+
+
+def first_island(scene) -> Island:
+    """The first island of a scene whose points are known."""
+    lists = scene.islands
+    return Island(lists.bodies[: lists.first_body[1]], lists.points[: lists.first_point[1]],
+                  scene.bodies, scene.points, scene.factors, scene.trial)  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -191,12 +198,13 @@ def test_the_matrix_of_an_island_is_that_of_its_points_velocities():
         scene = roomier(scene)
     bodies, islands, points, factors, trial = scene.bodies, scene.islands, scene.points, scene.factors, scene.trial
     assert group(bodies.robots, count, points, islands) > 0
-    pattern(0, bodies.robots, islands, points, factors)
-    find_reaches(0, islands, points, trial)
+    island = first_island(scene)
+    pattern(island)
+    find_reaches(island)
     trial.K[:] = rng.normal(size=trial.K.shape)
-    assemble.plain(0, bodies, islands, points, factors, trial)
+    assemble.plain(island)
     nodes = int(factors.count[0])
-    of_points, units = islands.points[islands.first_point[0] : islands.first_point[1]], factors.unit[:nodes]
+    of_points, units = island.listed, factors.unit[:nodes]
     assert 1 < nodes < len(of_points)
     expected = np.zeros((nodes, 6, nodes, 6))
     for k, body in enumerate(units):
@@ -223,14 +231,14 @@ def test_the_interior_point_method_forgets_what_it_left_before():
         scene, _, _ = scene_at(7, 3)
         while (count := find(scene)) < 0:
             scene = roomier(scene)
-        bodies, islands, points, factors, trial = scene.bodies, scene.islands, scene.points, scene.factors, scene.trial
-        assert group(bodies.robots, count, points, islands) > 0
-        for space in trial:
+        assert group(scene.bodies.robots, count, scene.points, scene.islands) > 0
+        for space in scene.trial:
             space[:] = left
-        move(0, bodies, islands, points)
-        pattern(0, bodies.robots, islands, points, factors)
-        find_reaches(0, islands, points, trial)
-        found.append(interior_point.plain(0, 4, 1.0, 1e-9, 0.1, bodies, islands, points, factors, trial))
+        island = first_island(scene)
+        move(island)
+        pattern(island)
+        find_reaches(island)
+        found.append(interior_point.plain(island, 4, 1.0, 1e-9, 0.1))
     assert found[0] == found[1] < np.inf
 
 
@@ -293,11 +301,12 @@ def test_a_guess_of_nans_has_an_infinite_residual(k):
     scene, _, _ = scene_at(7, 3)
     while (count := find(scene)) < 0:
         scene = roomier(scene)
-    bodies, islands, points, trial = scene.bodies, scene.islands, scene.points, scene.trial
-    assert group(bodies.robots, count, points, islands) > 0
-    move(0, bodies, islands, points)
-    assert residual(0, islands, points, trial) < np.inf
-    for guess in (points.impulse, points.speed):
-        kept, guess[islands.points[0], k] = guess[islands.points[0], k], np.nan
-        assert residual(0, islands, points, trial) == residual.plain(0, islands, points, trial) == np.inf
-        guess[islands.points[0], k] = kept
+    assert group(scene.bodies.robots, count, scene.points, scene.islands) > 0
+    island = first_island(scene)
+    move(island)
+    assert residual(island) < np.inf
+    c = island.listed[0]
+    for guess in (scene.points.impulse, scene.points.speed):
+        kept, guess[c, k] = guess[c, k], np.nan
+        assert residual(island) == residual.plain(island) == np.inf
+        guess[c, k] = kept

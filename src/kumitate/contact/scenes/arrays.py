@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...procedure import Floats, Ints
 
 __all__ = [
-    "BlockFactors", "Efforts", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots", "ScenePoints",
+    "BlockFactors", "Efforts", "Island", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots", "ScenePoints",
     "SolverSpace", "Turns",
 ]  # fmt: skip
 
@@ -428,3 +428,19 @@ class SolverSpace(NamedTuple):
     share: Floats
     reach: Floats[3, 6]
     effort: Floats[6]
+
+
+class Island(NamedTuple):
+    """An island with all that its solution reads and writes.
+
+    Attributes:
+        members, listed: the numbers of its bodies and of its points, those of two bodies next to each other.
+        bodies, points: all of the scene; factors, trial: those of the island that is being solved.
+    """
+
+    members: Ints
+    listed: Ints
+    bodies: MovingBodies
+    points: ScenePoints
+    factors: BlockFactors
+    trial: SolverSpace

@@ -7,6 +7,7 @@ import math
 from ...dynamics.settling.settled import PASSES
 from ...procedure import Floats, Shaped, local, procedure
 from ..impulse.step import RESTING
+from .arrays import Island
 from .broad_phase import near_pairs, place_solids
 from .driving import drive
 from .islands import group
@@ -91,13 +92,20 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
 @procedure
 def _push(scene: Scene, count: int, left: Shaped[2]) -> int:
     """Solves all islands; `left`: the worst residual [m/s], and the worst as a part of the speeds."""
+    islands = scene.islands
     left[0] = 0.0
     left[1] = 0.0
-    for island in range(group(scene.bodies.robots, count, scene.points, scene.islands)):
+    for island in range(group(scene.bodies.robots, count, scene.points, islands)):
         if asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
             _rest(scene, island)
         else:
-            needed, worst, fastest = solve(island, scene.bodies, scene.islands, scene.points, scene.factors, scene.trial)
+            needed, worst, fastest = solve(
+                Island(
+                    islands.bodies[islands.first_body[island] : islands.first_body[island + 1]],
+                    islands.points[islands.first_point[island] : islands.first_point[island + 1]],
+                    scene.bodies, scene.points, scene.factors, scene.trial,
+                )
+            )  # fmt: skip
             if needed > len(scene.factors.later):
                 scene.counts[3] = needed
                 return ROOM

@@ -11,7 +11,7 @@ import math
 from ...procedure import Floats, Shaped, local, procedure
 from ..impulse.mobility import SMALLEST
 from ..laws import AT_REST
-from .arrays import Islands, MovingBodies, Placed, ScenePoints, Turns
+from .arrays import Island, MovingBodies, Placed, ScenePoints, Turns
 
 __all__ = [
     "add_moment", "add_moments", "move_turn", "onto_limits", "prepare_turn", "residual_of_turns", "turning_speed",
@@ -84,17 +84,19 @@ def turning_speed(points: ScenePoints, c: int, twists: Floats[6], speed: Shaped[
 
 
 @procedure
-def turning_speeds(island: int, islands: Islands, points: ScenePoints, twists: Floats[6]) -> None:
+def turning_speeds(island: Island, twists: Floats[6]) -> None:
     """Those of all points of an island."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        turning_speed(points, islands.points[at], twists, points.turns.speed[islands.points[at]])
+    points = island.points
+    for at in range(len(island.listed)):
+        turning_speed(points, island.listed[at], twists, points.turns.speed[island.listed[at]])
 
 
 @procedure
-def add_moments(island: int, islands: Islands, points: ScenePoints, wrenches: Floats[6]) -> None:
+def add_moments(island: Island, wrenches: Floats[6]) -> None:
     """Adds all moments of an island to the wrenches on its bodies."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points = island.points
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         add_moment(points, c, points.turns.impulse[c], 1.0, wrenches[points.body[c, 0]])
         if points.body[c, 1] >= 0:
             add_moment(points, c, points.turns.impulse[c], -1.0, wrenches[points.body[c, 1]])
@@ -121,11 +123,12 @@ def onto_limits(points: ScenePoints, c: int, moment: Shaped[3]) -> None:
 
 
 @procedure
-def residual_of_turns(island: int, islands: Islands, points: ScenePoints) -> float:
+def residual_of_turns(island: Island) -> float:
     """The largest |m − limited(m − u·mass)|·size of the moments of an island [m/s]; infinite if any is NaN."""
+    points = island.points
     turns, aim, worst = points.turns, local(3), 0.0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         for k in range(3):
             aim[k] = turns.impulse[c, k] - turns.mass[c] * turns.speed[c, k]
         onto_limits(points, c, aim)

@@ -7,7 +7,7 @@ row of its own, where the pages of points put wrenches on it, and find its chang
 from __future__ import annotations
 
 from ....procedure import Floats, Shaped, procedure
-from ..arrays import BlockFactors, Islands, MovingBodies, Robots, ScenePoints
+from ..arrays import BlockFactors, Island, Robots, ScenePoints
 from ..robots import gather, leads, spread
 from .blocks import solve_factored
 from .ordering import coupling, units_of
@@ -104,27 +104,29 @@ def inertial_row(robots: Robots, row: int, effort: Shaped[6]) -> None:
 
 
 @procedure
-def forget_links(island: int, robots: Robots, islands: Islands, factors: BlockFactors, effort: Floats[6]) -> None:
+def forget_links(island: Island, effort: Floats[6]) -> None:
     """Sets the efforts of an island's links to zero."""
+    factors, robots = island.factors, island.bodies.robots
     if len(robots.body) == 0:
         return
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        link = robots.link[islands.bodies[at]]
+    for at in range(len(island.members)):
+        link = robots.link[island.members[at]]
         if link >= 0 and robots.given[link] == 1:
             for k in range(6):
-                effort[factors.node[islands.bodies[at]], k] = 0.0
+                effort[factors.node[island.members[at]], k] = 0.0
 
 
 @procedure
-def solve_twists(island: int, robots: Robots, islands: Islands, factors: BlockFactors, effort: Floats[6]) -> None:
+def solve_twists(island: Island, effort: Floats[6]) -> None:
     """Replaces efforts on the units and links of an island by their changes of velocity."""
-    for at in range(islands.first_body[island], islands.first_body[island + 1] if len(robots.body) > 0 else 0):
-        if leads(robots, islands.bodies[at]) >= 0:
-            _inward(robots, leads(robots, islands.bodies[at]), factors, effort)
+    factors, robots = island.factors, island.bodies.robots
+    for at in range(len(island.members) if len(robots.body) > 0 else 0):
+        if leads(robots, island.members[at]) >= 0:
+            _inward(robots, leads(robots, island.members[at]), factors, effort)
     solve_factored(factors.count[0], factors, effort)
-    for at in range(islands.first_body[island], islands.first_body[island + 1] if len(robots.body) > 0 else 0):
-        if leads(robots, islands.bodies[at]) >= 0:
-            _outward(robots, leads(robots, islands.bodies[at]), factors, effort)
+    for at in range(len(island.members) if len(robots.body) > 0 else 0):
+        if leads(robots, island.members[at]) >= 0:
+            _outward(robots, leads(robots, island.members[at]), factors, effort)
 
 
 @procedure
@@ -158,12 +160,11 @@ def _outward(robots: Robots, robot: int, factors: BlockFactors, effort: Floats[6
 
 
 @procedure
-def go_on(
-    island: int, share: float, bodies: MovingBodies, islands: Islands, factors: BlockFactors, changes: Floats[6]
-) -> None:  # fmt: skip
+def go_on(island: Island, share: float, changes: Floats[6]) -> None:
     """Adds a share of the changes to all velocities of an island."""
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
+    bodies, factors = island.bodies, island.factors
+    for at in range(len(island.members)):
+        body = island.members[at]
         link = bodies.robots.link[body]
         if link < 0 or bodies.robots.given[link] == 1:
             for k in range(6):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....procedure import Floats, Shaped, apply, local, procedure
 from ...laws import CONE
-from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import BlockFactors, Island, MovingBodies, ScenePoints
 from ..points import relative
 from .articulated import forget_links, inertial_row, put_inertia, solve_twists
 from .laws import add_wrench
@@ -18,23 +18,22 @@ __all__ = ["advance", "assemble", "change_of", "find_reaches", "inertial"]
 
 
 @procedure
-def assemble(
-    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
-) -> None:
+def assemble(island: Island) -> None:
     """Fills the blocks with the inertias and with the stiffness `trial.K` of the points, transposed."""
-    _assemble_inertias(bodies, factors)
-    if len(points.turns.length) > 0:
-        couple_turns(island, bodies.robots, islands, points, factors)
-    at, last = islands.first_point[island], islands.first_point[island + 1]
-    while at < last:
-        at = _assemble_pair(at, last, bodies, islands, points, factors, trial)
+    _assemble_inertias(island.bodies, island.factors)
+    if len(island.points.turns.length) > 0:
+        couple_turns(island)
+    at = 0
+    while at < len(island.listed):
+        at = _assemble_pair(island, at)
 
 
 @procedure
-def find_reaches(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+def find_reaches(island: Island) -> None:
     """Fills `trial.reach` with J of the points: J [ω; v] = frame (v + ω × lever) is the velocity of A at a point."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points, trial = island.points, island.trial
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         lever, reach = points.lever_a[c], trial.reach[c]
         for i in range(3):
             axis = points.frame[c, i]
@@ -46,17 +45,16 @@ def find_reaches(island: int, islands: Islands, points: ScenePoints, trial: Solv
 
 
 @procedure
-def _assemble_pair(
-    at: int, last: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
-) -> int:  # fmt: skip
+def _assemble_pair(island: Island, at: int) -> int:
     """Adds the points of two bodies, which stand next to each other; returns where the next pair begins.
 
     Their stiffness S, summed about the center of A, is S X about that of B: X [ω; v] is the velocity v + ω × d at A's center.
     """
-    stiffness, moved, shift, c = local(6, 6), local(6, 6), local(3), islands.points[at]
+    bodies, points, factors, trial, last = island.bodies, island.points, island.factors, island.trial, len(island.listed)
+    stiffness, moved, shift, c = local(6, 6), local(6, 6), local(3), island.listed[at]
     one, other, e, pushing = points.body[c, 0], points.body[c, 1], points.edge[c], 0
-    while at < last and points.body[islands.points[at], 0] == one and points.body[islands.points[at], 1] == other:
-        c = islands.points[at]
+    while at < last and points.body[island.listed[at], 0] == one and points.body[island.listed[at], 1] == other:
+        c = island.listed[at]
         if trial.K[c, 0, 0] != 0.0:  # else the point is apart
             _stiffen(trial.K[c], trial.reach[c], stiffness)
             pushing = 1
@@ -103,16 +101,15 @@ def _assemble_inertias(bodies: MovingBodies, factors: BlockFactors) -> None:
 
 
 @procedure
-def advance(
-    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
-) -> None:
+def advance(island: Island) -> None:
     """New impulses of the points: solves (M + JᵀKJ) dv = Jᵀ(base − λ), then λ' = cone(base − K J dv)."""
+    points, factors, trial = island.points, island.factors, island.trial
     for node in range(factors.count[0]):
         for k in range(6):
             trial.effort[node, k] = 0.0
-    forget_links(island, bodies.robots, islands, factors, trial.effort)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    forget_links(island, trial.effort)
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         lack = trial.aim[c]
         for k in range(3):
             lack[k] = trial.base[c, k] - points.impulse[c, k]
@@ -121,10 +118,10 @@ def advance(
             if points.body[c, 1] >= 0:
                 add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
     if len(points.turns.length) > 0:
-        add_lacks(island, islands, points, factors, trial.effort)
-    solve_twists(island, bodies.robots, islands, factors, trial.effort)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+        add_lacks(island, trial.effort)
+    solve_twists(island, trial.effort)
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         du, new = trial.aim[c], points.impulse[c]
         if trial.K[c, 0, 0] == 0.0:
             for k in range(3):
@@ -135,7 +132,7 @@ def advance(
             new[k] = trial.base[c, k] - trial.K[c, k, 0] * du[0] - trial.K[c, k, 1] * du[1] - trial.K[c, k, 2] * du[2]
         apply(CONE, new, points.friction[c], new)
     if len(points.turns.length) > 0:
-        advance_turns(island, islands, points, factors, trial)
+        advance_turns(island)
 
 
 @procedure

@@ -12,7 +12,7 @@ import math
 
 from ....procedure import Ints, Shaped, apply, at, over, procedure
 from ...laws import CONE
-from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import Island, ScenePoints, SolverSpace
 from .articulated import forget_links, go_on, solve_twists
 from .assembly import assemble, change_of, inertial
 from .blocks import factor
@@ -30,10 +30,7 @@ STALLED = 1e-2
 
 
 @procedure
-def interior_point(
-    island: int, rounds: int, follow: float, end: float, inside: float, bodies: MovingBodies, islands: Islands,
-    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def interior_point(island: Island, rounds: int, follow: float, end: float, inside: float) -> float:
     """At most so many rounds from the impulses of the points, until √τ, an estimate of the residual, is below `end` [m/s].
 
     follow: how much of the derivative of |u_t| the directions follow at first. With all of it the matrix is not symmetric and
@@ -44,39 +41,41 @@ def interior_point(
 
     Returns the residual [m/s].
     """
+    points, factors, trial = island.points, island.factors, island.trial
     if inside > 0.0:
-        _begin(island, inside, islands, points, trial)
+        _begin(island, inside)
     share, stalls = 1.0, 0
     for _ in range(rounds):
-        tau = _tau(island, 0.0, islands, points, trial)
+        tau = _tau(island, 0.0)
         if tau <= end * end or stalls >= 4:
             break
-        _scale(island, math.sqrt(tau), follow, islands, points, trial)
-        assemble(island, bodies, islands, points, factors, trial)
+        _scale(island, math.sqrt(tau), follow)
+        assemble(island)
         factor(factors.count[0], factors)
         if share < CRAMPED:  # the last step met the boundary: away from it first
-            share = _direction(island, tau, 0.0, bodies, islands, points, factors, trial)
+            share = _direction(island, tau, 0.0)
         else:
-            ahead = min(1.0, _direction(island, 0.0, 0.0, bodies, islands, points, factors, trial))
-            center = _tau(island, ahead, islands, points, trial) / tau
-            share = _direction(island, center * center * center * tau, 1.0, bodies, islands, points, factors, trial)
+            ahead = min(1.0, _direction(island, 0.0, 0.0))
+            center = _tau(island, ahead) / tau
+            share = _direction(island, center * center * center * tau, 1.0)
         share = min(1.0, SHORT * share)
-        _go(island, share, bodies, islands, points, factors, trial)
+        _go(island, share)
         stalls = stalls + 1 if share < STALLED else 0
         follow *= 0.5 if share < CRAMPED else 1.0
-    for row in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[row]
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         _impulse(points, trial, c, points.impulse[c])
         apply(CONE, points.impulse[c], points.friction[c], points.impulse[c])
-    move(island, bodies, islands, points)
-    return residual(island, islands, points, trial)
+    move(island)
+    return residual(island)
 
 
 @procedure
-def _begin(island: int, inside: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+def _begin(island: Island, inside: float) -> None:
     """x and z of the impulses and speeds, moved into the cones; hardly any friction is taken for zero."""
-    for row in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[row]
+    points, trial = island.points, island.trial
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         x, z, mu = trial.x[c], trial.z[c], points.friction[c]
         for k in range(3):
             x[k] = points.impulse[c, k]
@@ -106,16 +105,17 @@ def _impulse(points: ScenePoints, trial: SolverSpace, c: int, impulse: Shaped[3]
 
 
 @procedure
-def _tau(island: int, share: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+def _tau(island: Island, share: float) -> float:
     """The mean of x·z / m a share of the step ahead [m²/s²]."""
-    total, first, last = 0.0, islands.first_point[island], islands.first_point[island + 1]
-    for row in range(first, last):
-        c = islands.points[row]
+    points, trial = island.points, island.trial
+    total = 0.0
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         along = 0.0
         for k in range(3):
             along += (trial.x[c, k] + share * trial.dx[c, k]) * (trial.z[c, k] + share * trial.dz[c, k])
         total += along * points.size[c]
-    return max(total / float(last - first), 1e-30)
+    return max(total / float(len(island.listed)), 1e-30)
 
 
 @procedure
@@ -127,9 +127,10 @@ def _give(which: Ints, first: float, second: float, trial: SolverSpace) -> None:
 
 
 @procedure
-def _scale(island: int, root: float, follow: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+def _scale(island: Island, root: float, follow: float) -> None:
     """The linearised laws of the points; root: √τ, follow: how much of the derivative of |u_t| is in them."""
-    which = islands.points[islands.first_point[island] : islands.first_point[island + 1]]
+    points, trial = island.points, island.trial
+    which = island.listed
     _give(which, root, follow, trial)
     over(
         SCALED, len(which), at(points.friction, which), at(points.target, which), at(points.speed, which), at(trial.x, which),
@@ -139,15 +140,13 @@ def _scale(island: int, root: float, follow: float, islands: Islands, points: Sc
 
 
 @procedure
-def _direction(
-    island: int, tau: float, seconds: float, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
-    trial: SolverSpace,
-) -> float:  # fmt: skip
+def _direction(island: Island, tau: float, seconds: float) -> float:
     """dx, dz and the changes of twists towards x∘z = τ m; returns the longest step that keeps all in the cones.
 
     seconds: 1 to correct by the products of the predictor's steps.
     """
-    which = islands.points[islands.first_point[island] : islands.first_point[island + 1]]
+    bodies, points, factors, trial = island.bodies, island.points, island.factors, island.trial
+    which = island.listed
     _give(which, tau, seconds, trial)
     over(
         AIMED, len(which), at(points.friction, which), at(points.mass, which), at(trial.x, which), at(trial.z, which),
@@ -156,13 +155,13 @@ def _direction(
     )  # fmt: skip
     for node in range(factors.count[0]):
         inertial(bodies, factors.unit[node], trial.effort[node])
-    forget_links(island, bodies.robots, islands, factors, trial.effort)
+    forget_links(island, trial.effort)
     for k in range(len(which)):
         c = which[k]
         add_wrench(points.frame[c], points.lever_a[c], trial.aim[c], 1.0, trial.effort[factors.node[points.body[c, 0]]])
         if points.body[c, 1] >= 0:
             add_wrench(points.frame[c], points.lever_b[c], trial.aim[c], -1.0, trial.effort[factors.node[points.body[c, 1]]])
-    solve_twists(island, bodies.robots, islands, factors, trial.effort)
+    solve_twists(island, trial.effort)
     for k in range(len(which)):
         change_of(points, factors, trial.effort, which[k], trial.aim[which[k]])
     over(
@@ -177,14 +176,12 @@ def _direction(
 
 
 @procedure
-def _go(
-    island: int, share: float, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors,
-    trial: SolverSpace,
-) -> None:  # fmt: skip
+def _go(island: Island, share: float) -> None:
     """A share of the step: twists, speeds, x and z, which rounding must not take out of their cones."""
-    go_on(island, share, bodies, islands, factors, trial.effort)
-    for row in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[row]
+    points, trial = island.points, island.trial
+    go_on(island, share, trial.effort)
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         x, z = trial.x[c], trial.z[c]
         for k in range(3):
             points.speed[c, k] += share * trial.aim[c, k]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....procedure import Shaped, apply, at, local, procedure
 from ...laws import RESIDUAL
-from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import Island
 from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
@@ -27,13 +27,14 @@ def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share:
 
 
 @procedure
-def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints) -> None:
+def move(island: Island) -> None:
     """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
-    for row in range(islands.first_body[island], islands.first_body[island + 1]):
+    bodies, points = island.bodies, island.points
+    for row in range(len(island.members)):
         for k in range(6):
-            bodies.after[islands.bodies[row], k] = 0.0
-    for row in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[row]
+            bodies.after[island.members[row], k] = 0.0
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         a, b = points.body[c, 0], points.body[c, 1]
         if points.impulse[c, 0] == 0.0:  # all of them are in their cones
             continue
@@ -41,9 +42,9 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
         if b >= 0:
             add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
     if len(points.turns.length) > 0:
-        add_moments(island, islands, points, bodies.after)
-    for row in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[row]
+        add_moments(island, bodies.after)
+    for row in range(len(island.members)):
+        body = island.members[row]
         if bodies.robots.link[body] >= 0:
             robot = leads(bodies.robots, body)
             if robot >= 0:
@@ -54,23 +55,24 @@ def move(island: int, bodies: MovingBodies, islands: Islands, points: ScenePoint
         for k in range(3):
             twist[k] = bodies.free[body, k] + mobility[k, 0] * x + mobility[k, 1] * y + mobility[k, 2] * z
             twist[3 + k] = bodies.free[body, 3 + k] + each * twist[3 + k]
-    for row in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[row]
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         relative(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.speed[c])
         for k in range(3):
             points.speed[c, k] += points.drift[c, k]
     if len(points.turns.length) > 0:
-        turning_speeds(island, islands, points, bodies.after)
+        turning_speeds(island, bodies.after)
 
 
 @procedure
-def residual(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+def residual(island: Island) -> float:
     """The largest residual of an island's points [m/s], infinite for NaN; `aim` of each is what the laws ask for."""
+    points, trial = island.points, island.trial
     worst, error = 0.0, local(1)
-    for row in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[row]
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         apply(RESIDUAL, at(points, c), at(trial, c), error)
         worst = max(worst, error[0])
     if len(points.turns.length) > 0:
-        worst = max(worst, residual_of_turns(island, islands, points))
+        worst = max(worst, residual_of_turns(island))
     return worst

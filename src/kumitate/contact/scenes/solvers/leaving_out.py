@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import procedure
-from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import Island
 from .laws import move, residual
 from .newton import newton
 from .trials import restore, save
@@ -26,47 +26,45 @@ NEVER, ROUGH = -1e9, 1e3
 
 
 @procedure
-def leave_out(
-    island: int, tries: int, good: float, enough: float, best: float, fastest: float,
-    bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def leave_out(island: Island, tries: int, good: float, enough: float, best: float, fastest: float) -> float:
     """At most so many tries of each kind from the impulses in `trial.first`, whose residual is `best`, until one is `good`.
 
     Returns the least residual, of the impulses that are then in `trial.first`.
     """
-    first, last = islands.first_point[island], islands.first_point[island + 1]
+    trial = island.trial
     for way in range(3):
-        for at in range(first, last):
-            trial.share[islands.points[at]] = 0.0
-        restore(island, islands, points, trial.first)
-        for _ in range(min(tries, last - first)):
+        for at in range(len(island.listed)):
+            trial.share[island.listed[at]] = 0.0
+        restore(island, trial.first)
+        for _ in range(min(tries, len(island.listed))):
             if way != TOGETHER:
-                restore(island, islands, points, trial.first)
-            move(island, bodies, islands, points)
-            c = _next(island, way, islands, points, trial)
+                restore(island, trial.first)
+            move(island)
+            c = _next(island, way)
             if best <= good or c < 0:
                 break
-            _change(island, way, c, islands, points, trial)
-            move(island, bodies, islands, points)
-            newton(island, STEPS, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
-            _change_back(island, islands, points, trial)
-            left = newton(island, STEPS, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+            _change(island, way, c)
+            move(island)
+            newton(island, STEPS, 1, enough, math.inf, fastest)
+            _change_back(island)
+            left = newton(island, STEPS, 1, enough, math.inf, fastest)
             if left < best:
-                save(island, islands, points, trial.first)
+                save(island, trial.first)
                 best = left
     return best
 
 
 @procedure
-def _next(island: int, way: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> int:
+def _next(island: Island, way: int) -> int:
     """The point to try next, of those that push and were not tried yet; −1 if there is none, and else it is marked.
 
     To be left out, the one that misses its law most, those last that should push more; to be held, the slowest that slides.
     """
-    residual(island, islands, points, trial)  # leaves the impulses that the laws ask for in `aim`
+    points, trial = island.points, island.trial
+    residual(island)  # leaves the impulses that the laws ask for in `aim`
     found, most = -1, 0.0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         if trial.share[c] > 0.0 or points.impulse[c, 0] <= 0.0:
             continue
         error = 0.0
@@ -88,10 +86,11 @@ def _next(island: int, way: int, islands: Islands, points: ScenePoints, trial: S
 
 
 @procedure
-def _change(island: int, way: int, c: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+def _change(island: Island, way: int, c: int) -> None:
     """Leaves a point out, with all that were tried before if they are left out together, or holds it."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        d = islands.points[at]
+    points, trial = island.points, island.trial
+    for at in range(len(island.listed)):
+        d = island.listed[at]
         trial.slope[d, 0] = points.target[d]
         trial.slope[d, 1] = points.friction[d]
         if way == HELD:
@@ -103,9 +102,10 @@ def _change(island: int, way: int, c: int, islands: Islands, points: ScenePoints
 
 
 @procedure
-def _change_back(island: int, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+def _change_back(island: Island) -> None:
     """The laws of all points again."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points, trial = island.points, island.trial
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         points.target[c] = trial.slope[c, 0]
         points.friction[c] = trial.slope[c, 1]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....procedure import apply, at, local, procedure
 from ...laws import LINEARISED, STIFF, TURNING
-from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import Island, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
 from .laws import move, residual
@@ -27,33 +27,31 @@ NEAR, CONVERGING, FURTHER = 1e-4, 0.1, 1e-4
 
 
 @procedure
-def newton(
-    island: int, passes: int, begun: int, enough: float, hopeless: float, fastest: float,
-    bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def newton(island: Island, passes: int, begun: int, enough: float, hopeless: float, fastest: float) -> float:
     """At most `passes` steps from the impulses of the points, until their residual is below `enough`; returns the least.
 
     Steps end before that if one makes no progress above `hopeless` [m/s].
     The points keep the impulses with the least residual. begun: 1 if they are a guess, 0 if the modes of the points decide the
     first step. fastest: the largest velocity of a point [m/s].
     """
-    now = residual(island, islands, points, trial)
+    factors, trial = island.factors, island.trial
+    now = residual(island)
     best, strength = now, STIFF
-    save(island, islands, points, trial.best)
+    save(island, trial.best)
     for step in range(passes):
         if now <= enough:
             break
-        save(island, islands, points, trial.kept)
+        save(island, trial.kept)
         by_mode = 1 if step == 0 and begun == 0 else 0
-        _laws(island, strength, step, by_mode, islands, points, trial)
-        assemble(island, bodies, islands, points, factors, trial)
+        _laws(island, strength, step, by_mode)
+        assemble(island)
         factor(factors.count[0], factors)
-        advance(island, bodies, islands, points, factors, trial)
-        move(island, bodies, islands, points)
-        after = residual(island, islands, points, trial)
+        advance(island)
+        move(island)
+        after = residual(island)
         if enough < after < NEAR * fastest:
-            after = _repeated(island, after, enough, strength, bodies, islands, points, factors, trial)
-        best = keep_best(island, after, best, islands, points, trial)
+            after = _repeated(island, after, enough, strength)
+        best = keep_best(island, after, best)
         done, weakest = after < now, strength <= WEAKEST
         if not done and step > 0 and after > hopeless:
             break
@@ -61,42 +59,39 @@ def newton(
         if done or weakest:
             now = after
         else:
-            restore(island, islands, points, trial.kept)
-            move(island, bodies, islands, points)
-    best_again(island, now, best, bodies, islands, points, trial)
+            restore(island, trial.kept)
+            move(island)
+    best_again(island, now, best)
     return best
 
 
 @procedure
-def _repeated(
-    island: int, left: float, enough: float, strength: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
-    factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def _repeated(island: Island, left: float, enough: float, strength: float) -> float:
     """Steps with the same factors while they converge; returns the residual that is left."""
+    points, trial = island.points, island.trial
     converges = True
     while converges and left > FURTHER * enough:
-        save(island, islands, points, trial.tried)
-        for row in range(islands.first_point[island], islands.first_point[island + 1]):
-            c = islands.points[row]
+        save(island, trial.tried)
+        for row in range(len(island.listed)):
+            c = island.listed[row]
             _linearise(c, strength * points.mass[c], strength, 0, points, trial)
-        advance(island, bodies, islands, points, factors, trial)
-        move(island, bodies, islands, points)
-        after = residual(island, islands, points, trial)
+        advance(island)
+        move(island)
+        after = residual(island)
         converges = after < CONVERGING * left
         if after < left:
             left = after
         else:
-            restore(island, islands, points, trial.tried)
-            move(island, bodies, islands, points)
+            restore(island, trial.tried)
+            move(island)
     return left
 
 
 @procedure
-def _laws(
-    island: int, strength: float, step: int, by_mode: int, islands: Islands, points: ScenePoints, trial: SolverSpace
-) -> None:
-    for row in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[row]
+def _laws(island: Island, strength: float, step: int, by_mode: int) -> None:
+    points, trial = island.points, island.trial
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         stiff = strength * (points.common[c] if step < ALIKE else points.mass[c])
         _linearise(c, stiff, strength, by_mode, points, trial)
 

@@ -7,7 +7,7 @@ with one another. Couplings are rows of bits, as islands are small and dense.
 from __future__ import annotations
 
 from ....procedure import Ints, procedure
-from ..arrays import BlockFactors, Islands, Robots, ScenePoints
+from ..arrays import BlockFactors, Island, Robots
 from ..robots import leads
 
 __all__ = ["BITS", "coupling", "eliminate", "pattern", "units_of"]
@@ -17,21 +17,22 @@ BITS = 62
 
 
 @procedure
-def pattern(island: int, robots: Robots, islands: Islands, points: ScenePoints, factors: BlockFactors) -> int:
+def pattern(island: Island) -> int:
     """Orders the units of an island and lays out its blocks; returns how many couplings there are, fill included.
 
     More than there is room for in `factors.later` means that nothing after the order is usable.
     """
-    count = _list_units(island, robots, islands, factors)
+    points, factors, robots = island.points, island.factors, island.bodies.robots
+    count = _list_units(island)
     words = (count + BITS - 1) // BITS
     for k in range(count * words):
         factors.near[k] = 0
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
+    for at in range(len(island.members)):
+        body = island.members[at]
         if leads(robots, body) >= 0:
             _join_all(robots, body, body, words, factors)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        a, b = points.body[islands.points[at], 0], points.body[islands.points[at], 1]
+    for at in range(len(island.listed)):
+        a, b = points.body[island.listed[at], 0], points.body[island.listed[at], 1]
         if b >= 0:
             _join_all(robots, a, b, words, factors)
     found = eliminate(count, words, factors)
@@ -45,8 +46,8 @@ def pattern(island: int, robots: Robots, islands: Islands, points: ScenePoints, 
         for e in range(factors.first[k], factors.first[k + 1]):
             factors.later[e] = factors.mark[factors.later[e]]
         _sort(factors.later, factors.first[k], factors.first[k + 1])
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         points.edge[c] = -1
         if points.body[c, 1] >= 0 and robots.link[points.body[c, 0]] < 0 and robots.link[points.body[c, 1]] < 0:
             a, b = factors.node[points.body[c, 0]], factors.node[points.body[c, 1]]
@@ -65,11 +66,12 @@ def units_of(robots: Robots, body: int) -> tuple[int, int]:
 
 
 @procedure
-def _list_units(island: int, robots: Robots, islands: Islands, factors: BlockFactors) -> int:
+def _list_units(island: Island) -> int:
     """Numbers the units of an island; returns how many it has."""
+    factors, robots = island.factors, island.bodies.robots
     count, most = 0, len(factors.unit)
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
+    for at in range(len(island.members)):
+        body = island.members[at]
         link = robots.link[body]
         if link >= 0:
             factors.node[body] = most + link

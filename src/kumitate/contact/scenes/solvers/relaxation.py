@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....procedure import Shaped, apply, local, procedure
 from ...laws import CONE
-from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import Island, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
 from ..robots import nudged
 from ..turns import add_moment, onto_limits, turning_speed
@@ -21,14 +21,15 @@ SHARE = 0.6
 
 
 @procedure
-def relax(island: int, sweeps: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+def relax(island: Island, sweeps: int) -> float:
     """So many sweeps from the impulses of the points; returns the residual that they leave [m/s]."""
-    first, last = islands.first_point[island], islands.first_point[island + 1]
+    bodies, points, trial = island.bodies, island.points, island.trial
+    count = len(island.listed)
     for sweep in range(sweeps):
-        for at in range(first, last):
-            _relax_point(islands.points[at if sweep % 2 == 0 else first + last - 1 - at], bodies, points, trial)
-    move(island, bodies, islands, points)
-    return residual(island, islands, points, trial)
+        for at in range(count):
+            _relax_point(island.listed[at if sweep % 2 == 0 else count - 1 - at], bodies, points, trial)
+    move(island)
+    return residual(island)
 
 
 @procedure

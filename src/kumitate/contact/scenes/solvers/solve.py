@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import procedure
-from ..arrays import BlockFactors, Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import Island
 from .assembly import find_reaches
 from .interior_point import interior_point
 from .laws import move, residual
@@ -50,18 +50,17 @@ LEFT_OUT, FEWER = 12, 3
 
 
 @procedure
-def solve(
-    island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace
-) -> tuple[int, float, float]:
+def solve(island: Island) -> tuple[int, float, float]:
     """Solves the laws of an island.
 
     Returns:
         The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
         left [m/s], and the fastest velocity of a point without contact [m/s].
     """
+    points, factors = island.points, island.factors
     fastest, closing, begun, bouncing = 0.0, 0.0, 0, 0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         for k in range(3):
             fastest = max(fastest, abs(points.free[c, k]))
         closing = max(closing, points.target[c] - points.free[c, 0])
@@ -69,199 +68,194 @@ def solve(
         if points.target[c] > points.plastic[c]:
             bouncing = 1
     accepted = ACCEPTED + RELATIVE * fastest
-    move(island, bodies, islands, points)
-    left = residual(island, islands, points, trial)
+    move(island)
+    left = residual(island)
     if left <= accepted and (begun == 1 or closing <= 0.0):
         return 0, left, fastest
     if left <= STEADY:
-        part = _steady(island, islands, points)
-        for at in range(islands.first_point[island], islands.first_point[island + 1]):
-            points.steady[islands.points[at]] = part
-    couplings = pattern(island, bodies.robots, islands, points, factors)
+        part = _steady(island)
+        for at in range(len(island.listed)):
+            points.steady[island.listed[at]] = part
+    couplings = pattern(island)
     if couplings > len(factors.later):
         return couplings, left, fastest
-    _share(island, islands, points)
-    find_reaches(island, islands, points, trial)
-    good = _good(island, fastest, islands, points)
-    left = _chain(island, accepted, begun, good, fastest, bodies, islands, points, factors, trial)
-    if left > _wanted(island, good, islands, points) and _pushing(island, islands, points):
-        left = _left_in(island, left, accepted, good, fastest, bodies, islands, points, factors, trial)
-    if bouncing == 1 and gained(island, islands, points) > 0.0:
-        left = max(left, _tame(island, accepted, good, fastest, bodies, islands, points, factors, trial))
+    _share(island)
+    find_reaches(island)
+    good = _good(island, fastest)
+    left = _chain(island, accepted, begun, good, fastest)
+    if left > _wanted(island, good) and _pushing(island):
+        left = _left_in(island, left, accepted, good, fastest)
+    if bouncing == 1 and gained(island) > 0.0:
+        left = max(left, _tame(island, accepted, good, fastest))
     return couplings, left, fastest
 
 
 @procedure
-def _chain(
-    island: int, accepted: float, begun: int, good: float, fastest: float, bodies: MovingBodies, islands: Islands,
-    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def _chain(island: Island, accepted: float, begun: int, good: float, fastest: float) -> float:
     """One method after another until the residual is small; the best impulses of all are the result.
 
     Only Newton's method and sweeps know compliance, and moments.
     """
-    plain, small = _plain(island, islands, points), _small(island, islands, points)
-    enough, count = 0.1 * accepted, islands.first_body[island + 1] - islands.first_body[island]
-    left = residual(island, islands, points, trial)
+    trial = island.trial
+    plain, small = _plain(island), _small(island)
+    enough, count = 0.1 * accepted, len(island.members)
+    left = residual(island)
     if small or count <= MANY or left <= NEAR * fastest:
         passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * max(fastest, 1.0)
-        left = newton(island, passes, begun, enough, hopeless, fastest, bodies, islands, points, factors, trial)
-    best = _set_aside(island, left, math.inf, islands, points, trial)
+        left = newton(island, passes, begun, enough, hopeless, fastest)
+    best = _set_aside(island, left, math.inf)
     if plain and left > (accepted if small else good):
         inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
         follow = 1.0 if small else FOLLOW
-        left = interior_point(island, ROUNDS, follow, end, inside, bodies, islands, points, factors, trial)
-        left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
-        best = _set_aside(island, left, best, islands, points, trial)
+        left = interior_point(island, ROUNDS, follow, end, inside)
+        left = _polished(island, left, enough, fastest)
+        best = _set_aside(island, left, best)
         if best > good and not small:
             later = max(enough, LATER * fastest)
-            left = interior_point(island, FURTHER, CALM, later, 0.0, bodies, islands, points, factors, trial)
-            left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
-            best = _set_aside(island, left, best, islands, points, trial)
+            left = interior_point(island, FURTHER, CALM, later, 0.0)
+            left = _polished(island, left, enough, fastest)
+            best = _set_aside(island, left, best)
     if best > good:
-        tries, wanted = LEFT_OUT if small else FEWER, _wanted(island, good, islands, points)
+        tries, wanted = LEFT_OUT if small else FEWER, _wanted(island, good)
         if best > wanted:
-            best = leave_out(island, tries, wanted, enough, best, fastest, bodies, islands, points, factors, trial)
+            best = leave_out(island, tries, wanted, enough, best, fastest)
         if best > good:
             patience = TIMES if small else PATIENCE
-            best = _in_turn(island, plain, patience, best, good, enough, fastest, bodies, islands, points, factors, trial)
+            best = _in_turn(island, plain, patience, best, good, enough, fastest)
         left = math.inf
     if best < left:
-        restore(island, islands, points, trial.first)
-        move(island, bodies, islands, points)
+        restore(island, trial.first)
+        move(island)
     return best
 
 
 @procedure
-def _left_in(
-    island: int, left: float, accepted: float, good: float, fastest: float, bodies: MovingBodies, islands: Islands,
-    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def _left_in(island: Island, left: float, accepted: float, good: float, fastest: float) -> float:
     """The laws without pushing overlaps out, if friction wedges bodies so that this keeps them better; the residual.
 
     The laws have a solution if some velocities separate every point by more than its target plus μ times its sliding speed
     (Cadoux 2009). Without pushing out, rest has them; in a corner of walls, or between other bodies, nothing else may.
     """
-    save(island, islands, points, trial.pushed)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points, trial = island.points, island.trial
+    save(island, trial.pushed)
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         trial.asked[c] = points.target[c]
         if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             points.target[c] = min(points.target[c], 0.0)
-    move(island, bodies, islands, points)
-    found = _chain(island, accepted, 1, good, fastest, bodies, islands, points, factors, trial)
+    move(island)
+    found = _chain(island, accepted, 1, good, fastest)
     if found < left:
         return found
-    restore(island, islands, points, trial.pushed)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        points.target[islands.points[at]] = trial.asked[islands.points[at]]
-    move(island, bodies, islands, points)
+    restore(island, trial.pushed)
+    for at in range(len(island.listed)):
+        points.target[island.listed[at]] = trial.asked[island.listed[at]]
+    move(island)
     return left
 
 
 @procedure
-def _pushing(island: int, islands: Islands, points: ScenePoints) -> bool:
+def _pushing(island: Island) -> bool:
     """Whether an overlap of two bodies is to be pushed out."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points = island.points
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         if 0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             return True
     return False
 
 
 @procedure
-def _in_turn(
-    island: int, plain: bool, patience: int, best: float, good: float, enough: float, fastest: float, bodies: MovingBodies,
-    islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def _in_turn(island: Island, plain: bool, patience: int, best: float, good: float, enough: float, fastest: float) -> float:
     """Sweeps and the interior point method in turn, from the best impulses so far; the least residual.
 
     patience: after so many they end if the residual is small and hardly gets less.
     """
+    trial = island.trial
     begin = best
-    restore(island, islands, points, trial.first)
-    move(island, bodies, islands, points)
+    restore(island, trial.first)
+    move(island)
     for attempt in range(TIMES):
         if best <= good or (attempt >= patience and LITTLE * begin < best < STUCK):
             break
         if attempt % 3 == 2 and plain:
             inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
-            left = interior_point(island, ROUNDS, CALM, end, inside, bodies, islands, points, factors, trial)
+            left = interior_point(island, ROUNDS, CALM, end, inside)
         else:
-            left = relax(island, SWEEPS, bodies, islands, points, trial)
-        left = _polished(island, left, enough, fastest, bodies, islands, points, factors, trial)
-        best = _set_aside(island, left, best, islands, points, trial)
+            left = relax(island, SWEEPS)
+        left = _polished(island, left, enough, fastest)
+        best = _set_aside(island, left, best)
     if best > good and best < begin and patience == TIMES:
-        best = leave_out(island, LEFT_OUT, good, enough, best, fastest, bodies, islands, points, factors, trial)
+        best = leave_out(island, LEFT_OUT, good, enough, best, fastest)
     return best
 
 
 @procedure
-def _polished(
-    island: int, left: float, enough: float, fastest: float, bodies: MovingBodies, islands: Islands, points: ScenePoints,
-    factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def _polished(island: Island, left: float, enough: float, fastest: float) -> float:
     """The residual after Newton steps on the result of another method, if it left more than enough."""
     if left <= enough:
         return left
-    return newton(island, POLISH, 1, enough, math.inf, fastest, bodies, islands, points, factors, trial)
+    return newton(island, POLISH, 1, enough, math.inf, fastest)
 
 
 @procedure
-def _plain(island: int, islands: Islands, points: ScenePoints) -> bool:
+def _plain(island: Island) -> bool:
     """Whether all points of an island are rigid, and without moments."""
+    points = island.points
     if len(points.turns.length) > 0:
         return False
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        if points.softness[islands.points[at]] > 0.0:
-            return False
-    return True
+    softest = 0.0
+    for at in range(len(island.listed)):
+        softest = max(softest, points.softness[island.listed[at]])
+    return softest == 0.0
 
 
 @procedure
-def _small(island: int, islands: Islands, points: ScenePoints) -> bool:
+def _small(island: Island) -> bool:
     """Whether all methods are tried for an island until its laws are kept as they are in small ones."""
-    return islands.first_body[island + 1] - islands.first_body[island] <= SMALL or not _plain(island, islands, points)
+    return len(island.members) <= SMALL or not _plain(island)
 
 
 @procedure
-def _good(island: int, fastest: float, islands: Islands, points: ScenePoints) -> float:
+def _good(island: Island, fastest: float) -> float:
     """The residual of an island that is not worth more [m/s]."""
-    large = 0.0 if _small(island, islands, points) else min(FAIR + MOVING * fastest, _fairest(island, islands))
+    large = 0.0 if _small(island) else min(FAIR + MOVING * fastest, _fairest(island))
     return max(GOOD * (1.0 + fastest), large)
 
 
 @procedure
-def _wanted(island: int, good: float, islands: Islands, points: ScenePoints) -> float:
+def _wanted(island: Island, good: float) -> float:
     """The residual above which also the methods are tried that take longest [m/s]."""
-    return good if _small(island, islands, points) else max(good, _fairest(island, islands))
+    return good if _small(island) else max(good, _fairest(island))
 
 
 @procedure
-def _fairest(island: int, islands: Islands) -> float:
+def _fairest(island: Island) -> float:
     """What `_good` is at most in a large island [m/s]."""
-    return FAIREST if islands.first_body[island + 1] - islands.first_body[island] <= CROWD else FAIREST_OF_CROWD
+    return FAIREST if len(island.members) <= CROWD else FAIREST_OF_CROWD
 
 
 @procedure
-def _set_aside(island: int, left: float, best: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+def _set_aside(island: Island, left: float, best: float) -> float:
     """Keeps the impulses if their residual is the least so far; returns the least. The next method goes on from these."""
+    trial = island.trial
     if left < best:
-        save(island, islands, points, trial.first)
+        save(island, trial.first)
         return left
     return best
 
 
 @procedure
-def _steady(island: int, islands: Islands, points: ScenePoints) -> float:
+def _steady(island: Island) -> float:
     """The part of the old impulses in those that would keep the island at rest, if it were.
 
     With the old impulses its velocities have gone from u₀ to u₁, new ones would stop it. A part w of the old and 1 − w of the
     new ones leave w u₁ − u₀, which vanishes for w = u₀ / u₁. Only directions that are held count, not that of sliding.
     """
+    points = island.points
     both, square = 0.0, 0.0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         x, y, most = points.impulse[c, 1], points.impulse[c, 2], points.friction[c] * points.impulse[c, 0]
         if most > 0.0:
             held = 3 if x * x + y * y < 0.999 * most * most else 1
@@ -272,26 +266,28 @@ def _steady(island: int, islands: Islands, points: ScenePoints) -> float:
 
 
 @procedure
-def _share(island: int, islands: Islands, points: ScenePoints) -> None:
+def _share(island: Island) -> None:
     """Gives every point the largest mass of a point of the same two bodies; these stand next to each other."""
-    first, last = islands.first_point[island], islands.first_point[island + 1]
+    points = island.points
+    first, last = 0, len(island.listed)
     while first < last:
-        a, b = points.body[islands.points[first], 0], points.body[islands.points[first], 1]
+        a, b = points.body[island.listed[first], 0], points.body[island.listed[first], 1]
         end, most = first, 0.0
-        while end < last and points.body[islands.points[end], 0] == a and points.body[islands.points[end], 1] == b:
-            most = max(most, points.mass[islands.points[end]])
+        while end < last and points.body[island.listed[end], 0] == a and points.body[island.listed[end], 1] == b:
+            most = max(most, points.mass[island.listed[end]])
             end += 1
         for at in range(first, end):
-            points.common[islands.points[at]] = most
+            points.common[island.listed[at]] = most
         first = end
 
 
 @procedure
-def gained(island: int, islands: Islands, points: ScenePoints) -> float:
+def gained(island: Island) -> float:
     """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J]."""
+    points = island.points
     total = 0.0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         for k in range(3):
             total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
         if c < len(points.turns.length):
@@ -301,17 +297,15 @@ def gained(island: int, islands: Islands, points: ScenePoints) -> float:
 
 
 @procedure
-def _tame(
-    island: int, accepted: float, good: float, fastest: float, bodies: MovingBodies, islands: Islands,
-    points: ScenePoints, factors: BlockFactors, trial: SolverSpace,
-) -> float:  # fmt: skip
+def _tame(island: Island, accepted: float, good: float, fastest: float) -> float:
     """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
 
     Returns the residual of the impact without rebound, with which it is mixed.
     """
-    full = gained(island, islands, points)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points, trial = island.points, island.trial
+    full = gained(island)
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         # the modes have been used; the impulses of the rebound take their place
         for k in range(3):
             points.mode[c, k] = points.impulse[c, k]
@@ -319,29 +313,30 @@ def _tame(
             for k in range(3):
                 points.turns.mode[c, k] = points.turns.impulse[c, k]
         points.target[c] = points.plastic[c]
-    move(island, bodies, islands, points)
-    left = _chain(island, accepted, 1, good, fastest, bodies, islands, points, factors, trial)
-    none = gained(island, islands, points)
-    save(island, islands, points, trial.kept)
-    _mix(island, 0.5, islands, points, trial)
-    move(island, bodies, islands, points)
-    half = gained(island, islands, points)
+    move(island)
+    left = _chain(island, accepted, 1, good, fastest)
+    none = gained(island)
+    save(island, trial.kept)
+    _mix(island, 0.5)
+    move(island)
+    half = gained(island)
     # kinetic energy from the plastic impulses to the rebound is a parabola, below the start at 0 and above it at 1
     bend = 2.0 * (none - 2.0 * half + full)
     slope = full - none - bend
     root = max(slope * slope - 4.0 * bend * none, 0.0)
     share = min(2.0 * max(-none, 0.0) / max(slope + math.sqrt(root), 1e-300), 1.0)
-    restore(island, islands, points, trial.kept)
-    _mix(island, share, islands, points, trial)
-    move(island, bodies, islands, points)
+    restore(island, trial.kept)
+    _mix(island, share)
+    move(island)
     return left
 
 
 @procedure
-def _mix(island: int, share: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> None:
+def _mix(island: Island, share: float) -> None:
     """Plastic impulses, which are in `trial.kept`, plus a share of what the rebound, which is in `mode`, adds to them."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points, trial = island.points, island.trial
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         for k in range(3):
             points.impulse[c, k] = trial.kept[c, k] + share * (points.mode[c, k] - trial.kept[c, k])
         if c < len(points.turns.length):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from ....procedure import Floats, procedure
-from ..arrays import Islands, MovingBodies, ScenePoints, SolverSpace
+from ..arrays import Island
 from .laws import move
 
 __all__ = ["best_again", "keep_best", "restore", "save"]
 
 
 @procedure
-def save(island: int, islands: Islands, points: ScenePoints, impulses: Floats[3]) -> None:
+def save(island: Island, impulses: Floats[3]) -> None:
     """Copies the impulses of an island."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points = island.points
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         for k in range(3):
             impulses[c, k] = points.impulse[c, k]
         if c < len(points.turns.length):
@@ -22,10 +23,11 @@ def save(island: int, islands: Islands, points: ScenePoints, impulses: Floats[3]
 
 
 @procedure
-def restore(island: int, islands: Islands, points: ScenePoints, impulses: Floats[3]) -> None:
+def restore(island: Island, impulses: Floats[3]) -> None:
     """Takes the impulses of an island back; the velocities are not changed."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    points = island.points
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         for k in range(3):
             points.impulse[c, k] = impulses[c, k]
         if c < len(points.turns.length):
@@ -34,19 +36,19 @@ def restore(island: int, islands: Islands, points: ScenePoints, impulses: Floats
 
 
 @procedure
-def keep_best(island: int, now: float, best: float, islands: Islands, points: ScenePoints, trial: SolverSpace) -> float:
+def keep_best(island: Island, now: float, best: float) -> float:
     """Sets the impulses aside if their residual is the least so far; returns the least."""
+    trial = island.trial
     if now < best:
-        save(island, islands, points, trial.best)
+        save(island, trial.best)
         return now
     return best
 
 
 @procedure
-def best_again(
-    island: int, now: float, best: float, bodies: MovingBodies, islands: Islands, points: ScenePoints, trial: SolverSpace
-) -> None:
+def best_again(island: Island, now: float, best: float) -> None:
     """Goes back to the best impulses if those that the points have now are worse."""
+    trial = island.trial
     if not now <= best:
-        restore(island, islands, points, trial.best)
-        move(island, bodies, islands, points)
+        restore(island, trial.best)
+        move(island)

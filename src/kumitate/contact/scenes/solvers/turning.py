@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....procedure import Floats, Shaped, local, procedure
-from ..arrays import BlockFactors, Islands, Robots, ScenePoints, SolverSpace
+from ..arrays import BlockFactors, Island, Robots, ScenePoints
 from ..turns import add_moment, onto_limits
 from .articulated import add_block, reach_of_unit
 from .ordering import units_of
@@ -12,10 +12,11 @@ __all__ = ["add_lacks", "advance_turns", "couple_turns"]
 
 
 @procedure
-def couple_turns(island: int, robots: Robots, islands: Islands, points: ScenePoints, factors: BlockFactors) -> None:
+def couple_turns(island: Island) -> None:
     """Adds the stiffness of all moments of an island, transposed, to its blocks."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        _couple(robots, points, islands.points[at], factors)
+    points, factors, robots = island.points, island.factors, island.bodies.robots
+    for at in range(len(island.listed)):
+        _couple(robots, points, island.listed[at], factors)
 
 
 @procedure
@@ -62,11 +63,12 @@ def _spin(robots: Robots, points: ScenePoints, c: int, side: int, unit: int, spi
 
 
 @procedure
-def add_lacks(island: int, islands: Islands, points: ScenePoints, factors: BlockFactors, effort: Floats[6]) -> None:
+def add_lacks(island: Island, effort: Floats[6]) -> None:
     """Adds to the efforts what the moments of an island lack."""
+    points, factors = island.points, island.factors
     lack = local(3)
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        c = islands.points[at]
+    for at in range(len(island.listed)):
+        c = island.listed[at]
         for k in range(3):
             lack[k] = points.turns.base[c, k] - points.turns.impulse[c, k]
         add_moment(points, c, lack, 1.0, effort[factors.node[points.body[c, 0]]])
@@ -75,10 +77,11 @@ def add_lacks(island: int, islands: Islands, points: ScenePoints, factors: Block
 
 
 @procedure
-def advance_turns(island: int, islands: Islands, points: ScenePoints, factors: BlockFactors, trial: SolverSpace) -> None:
+def advance_turns(island: Island) -> None:
     """The moments of an island after a solution; `trial.aim` has the changes of the points' velocities."""
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        _advance(points, islands.points[at], factors, trial.effort, trial.aim[islands.points[at], 0])
+    points, factors, trial = island.points, island.factors, island.trial
+    for at in range(len(island.listed)):
+        _advance(points, island.listed[at], factors, trial.effort, trial.aim[island.listed[at], 0])
 
 
 @procedure

@@ -8,6 +8,7 @@ from ....dynamics.settling.settled import PASSES
 from ....procedure import Floats, Shaped, apply_at, local, procedure
 from ..arrays import ScenePoints
 from ..driving import drive
+from ..arrays import Island
 from ..islands import group
 from ..logs import gained_at, log_record, log_robots, log_touches, work_at
 from ..motion import flown, moved, read_state
@@ -121,15 +122,20 @@ def _push(rules: Rules, scene: Scene, springs: Springs, count: int, done: Shaped
 
     `done`: the work of drives and stops [J].
     """
-    bodies, points, worst = scene.bodies, scene.points, 0.0
+    bodies, points, islands, worst = scene.bodies, scene.points, scene.islands, 0.0
     scale_impulses(points, count, rules.step)
     for again in range(PASSES + 1):
         if again > 0:
             let_go(rules, bodies)
         ready(bodies, points, springs, count)
         worst = 0.0
-        for island in range(group(bodies.robots, count, points, scene.islands)):
-            worst = max(worst, press(rules, island, bodies, scene.islands, points, springs))
+        for island in range(group(bodies.robots, count, points, islands)):
+            of_island = Island(
+                islands.bodies[islands.first_body[island] : islands.first_body[island + 1]],
+                islands.points[islands.first_point[island] : islands.first_point[island + 1]],
+                bodies, points, scene.factors, scene.trial,
+            )  # fmt: skip
+            worst = max(worst, press(rules, of_island, springs))
         if settle(rules, bodies, points, count, done) == 0:
             break
     return worst

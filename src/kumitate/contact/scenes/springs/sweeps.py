@@ -6,7 +6,7 @@ Springs push as at the start of the part, dampers and friction as at the velocit
 from __future__ import annotations
 
 from ....procedure import apply_at, local, procedure
-from ..arrays import Islands, MovingBodies, ScenePoints
+from ..arrays import Island, MovingBodies, ScenePoints
 from ..points import relative, yields
 from ..rules import Rules
 from ..scene import Scene
@@ -52,24 +52,22 @@ def ready(bodies: MovingBodies, points: ScenePoints, springs: Springs, count: in
 
 
 @procedure
-def press(
-    rules: Rules, island: int, bodies: MovingBodies, islands: Islands, points: ScenePoints, springs: Springs
-) -> float:  # fmt: skip
+def press(rules: Rules, island: Island, springs: Springs) -> float:
     """The impulses of an island, and velocities after them; returns the largest change in the last sweep [m/s]."""
-    first, last = islands.first_point[island], islands.first_point[island + 1]
-    fastest, change = 0.0, 0.0
-    for at in range(first, last):
+    bodies, points = island.bodies, island.points
+    count, fastest, change = len(island.listed), 0.0, 0.0
+    for at in range(count):
         for k in range(3):
-            fastest = max(fastest, abs(points.free[islands.points[at], k]))
-    move(island, bodies, islands, points)
+            fastest = max(fastest, abs(points.free[island.listed[at], k]))
+    move(island)
     for sweep in range(SWEEPS):
         change = 0.0
-        for at in range(first, last):
-            c = islands.points[at if sweep % 2 == 0 else first + last - 1 - at]
+        for at in range(count):
+            c = island.listed[at if sweep % 2 == 0 else count - 1 - at]
             change = max(change, _press_point(rules, c, bodies, points, springs))
         if change < CHANGE + RELATIVE * fastest:
             break
-    move(island, bodies, islands, points)
+    move(island)
     return change
 
 
