@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ...scalar import Scalar, maximum, select, sqrt, trace
 
-__all__ = ["CONE", "onto_cone", "onto_disc"]
+__all__ = ["CONE", "LIMITED", "onto_cone", "onto_disc", "onto_limits"]
 
 _SMALLEST = 1e-300
 
@@ -33,5 +33,11 @@ def onto_disc(parts: Sequence[Scalar], radius: Scalar) -> list[Scalar]:
     return [part * scale for part in parts]
 
 
-#: The projection of one impulse as a program.
+def onto_limits(moment: Sequence[Scalar], limit: Sequence[Scalar], normal: Scalar) -> list[Scalar]:
+    """Moments about the normal and about two tangents, with the limits of each in parts of the normal impulse."""
+    return [*onto_disc(moment[:1], limit[0] * normal), *onto_disc(moment[1:], limit[1] * normal)]
+
+
+#: The projection of one impulse as a program, and that of the moments of a point.
 CONE = trace(onto_cone, {"impulse": 3, "friction": ()}, "cone")
+LIMITED = trace(onto_limits, {"moment": 3, "limit": 2, "normal": ()}, "limited")

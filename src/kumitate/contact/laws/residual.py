@@ -8,9 +8,9 @@ from functools import reduce
 from typing import Any
 
 from ...scalar import Scalar, absolute, is_zero, maximum, select, trace
-from .cone import onto_cone
+from .cone import onto_cone, onto_limits
 
-__all__ = ["RESIDUAL", "above", "masses", "projected", "residual", "sizes", "worst"]
+__all__ = ["RESIDUAL", "TURNED", "above", "masses", "projected", "residual", "sizes", "worst"]
 
 
 def above(speed: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar, softness: Scalar) -> list[Scalar]:
@@ -59,6 +59,13 @@ def residual(
     return {"aim": aim, "error": worst(errors)}
 
 
+def _turned(impulse: Any, speed: Any, limit: Any, size: Scalar, mass: Scalar, normal: Scalar) -> Scalar:
+    aim = onto_limits([a - rate * mass for a, rate in zip(impulse, speed, strict=True)], limit, maximum(normal, 0.0))
+    return worst([absolute(a - b) * size for a, b in zip(impulse, aim, strict=True)])
+
+
+#: The residual of the moments of a point, whose normal impulse is `normal`, as a program.
+TURNED = trace(_turned, {"impulse": 3, "speed": 3, "limit": 2, "size": (), "mass": (), "normal": ()}, "turned")
 #: The residual of one point as a program.
 RESIDUAL = trace(
     residual,

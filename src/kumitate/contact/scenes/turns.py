@@ -6,11 +6,9 @@ it is opposite to the angular velocity. Moments are written in parts of the radi
 
 from __future__ import annotations
 
-import math
-
-from ...procedure import Floats, Shaped, local, procedure
+from ...procedure import Floats, Shaped, apply, at, local, procedure
 from ..impulse.mobility import SMALLEST
-from ..laws import AT_REST
+from ..laws import AT_REST, LIMITED, TURNED
 from .arrays import Island, MovingBodies, Placed, ScenePoints, Turns
 
 __all__ = [
@@ -87,16 +85,16 @@ def turning_speed(points: ScenePoints, c: int, twists: Floats[6], speed: Shaped[
 def turning_speeds(island: Island, twists: Floats[6]) -> None:
     """Those of all points of an island."""
     points = island.points
-    for at in range(len(island.listed)):
-        turning_speed(points, island.listed[at], twists, points.turns.speed[island.listed[at]])
+    for row in range(len(island.listed)):
+        turning_speed(points, island.listed[row], twists, points.turns.speed[island.listed[row]])
 
 
 @procedure
 def add_moments(island: Island, wrenches: Floats[6]) -> None:
     """Adds all moments of an island to the wrenches on its bodies."""
     points = island.points
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for row in range(len(island.listed)):
+        c = island.listed[row]
         add_moment(points, c, points.turns.impulse[c], 1.0, wrenches[points.body[c, 0]])
         if points.body[c, 1] >= 0:
             add_moment(points, c, points.turns.impulse[c], -1.0, wrenches[points.body[c, 1]])
@@ -113,27 +111,15 @@ def add_moment(points: ScenePoints, c: int, moment: Shaped[3], share: float, wre
 @procedure
 def onto_limits(points: ScenePoints, c: int, moment: Shaped[3]) -> None:
     """Enforces what the normal impulse of a point allows its moments, in place."""
-    normal, limit = max(points.impulse[c, 0], 0.0), points.turns.limit[c]
-    moment[0] = min(max(moment[0], -limit[0] * normal), limit[0] * normal)
-    square, radius = moment[1] * moment[1] + moment[2] * moment[2], limit[1] * normal
-    if square > radius * radius:
-        scale = radius / math.sqrt(max(square, 1e-300))
-        moment[1] *= scale
-        moment[2] *= scale
+    apply(LIMITED, moment, points.turns.limit[c], max(points.impulse[c, 0], 0.0), moment)
 
 
 @procedure
 def residual_of_turns(island: Island) -> float:
-    """The largest |m − limited(m − u·mass)|·size of the moments of an island [m/s]; infinite if any is NaN."""
-    points = island.points
-    turns, aim, worst = points.turns, local(3), 0.0
-    for at in range(len(island.listed)):
-        c = island.listed[at]
-        for k in range(3):
-            aim[k] = turns.impulse[c, k] - turns.mass[c] * turns.speed[c, k]
-        onto_limits(points, c, aim)
-        for k in range(3):
-            error = abs(turns.impulse[c, k] - aim[k]) * turns.size[c]
-            if not error <= worst:
-                worst = error if error >= 0.0 else math.inf
+    """The largest residual of the moments of an island [m/s]; infinite if any is NaN."""
+    worst, error = 0.0, local(1)
+    for row in range(len(island.listed)):
+        c = island.listed[row]
+        apply(TURNED, at(island.points.turns, c), island.points.impulse[c, 0], error)
+        worst = max(worst, error[0])
     return worst
