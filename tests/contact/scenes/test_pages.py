@@ -12,12 +12,10 @@ from kumitate.contact.scenes.broad_phase import near_pairs, place_solids
 from kumitate.contact.scenes.building import log_of, roomier, scene_of
 from kumitate.contact.scenes.islands import group
 from kumitate.contact.scenes.motion import read_state
-from kumitate.contact.scenes.points import relative
-from kumitate.contact.scenes.points.measured import measured
+from kumitate.contact.scenes.points import measured, relative
 from kumitate.contact.scenes.solvers.assembly import assemble, find_reaches
 from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
-from kumitate.contact.scenes.solvers.cone_laws import aimed, scaled, stepped
-from kumitate.contact.scenes.solvers.cone_scaling import divided, inner, product, scaling, step_to_cone
+from kumitate.contact.scenes.solvers.cone_laws import aimed, divided, inner, product, scaled, scaling, step_to_cone, stepped
 from kumitate.contact.scenes.solvers.interior_point import interior_point
 from kumitate.contact.scenes.solvers.laws import move, residual
 from kumitate.contact.scenes.solvers.ordering import BITS, eliminate, pattern

@@ -20,9 +20,8 @@ from ..scene import Pair
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
 from .compliance import NEVER, Compliance, Softened
-from .inverse_inertia import inverse_link_inertia
 from .jacobians import LinkJacobians
-from .mobility import gives_of, mobility_of, sizes_of
+from .mobility import gives_of, inverse_link_inertia, mobility_of, sizes_of
 
 __all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches"]
 

@@ -1,4 +1,4 @@
-"""The arrays of a scene: bodies, solids, points of contact, islands and blocks. All vectors are in the axes of the world."""
+"""The arrays of a scene: constants, bodies, solids, points, islands and blocks. All vectors are in the axes of the world."""
 
 from __future__ import annotations
 
@@ -7,9 +7,25 @@ from typing import NamedTuple
 from ...procedure import Floats, Ints
 
 __all__ = [
-    "BlockFactors", "Efforts", "Island", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots", "ScenePoints",
-    "SolverSpace", "Turns",
+    "BlockFactors", "Efforts", "Island", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots",
+    "Rules", "ScenePoints", "SolverSpace", "Turns",
 ]  # fmt: skip
+
+
+class Rules(NamedTuple):
+    """The constants of a run.
+
+    Attributes:
+        step: [s]; gravity: (3) [m/s²]; fall: the speed that it gives in a step [m/s].
+        patience: after so many steps in which a body has hardly moved it sleeps; 0: bodies do not sleep.
+        flies: 1 if bodies that nothing touches take a Runge-Kutta step, else 0.
+    """
+
+    step: float
+    gravity: Floats
+    fall: float
+    patience: int
+    flies: int
 
 
 class RobotMotions(NamedTuple):

@@ -24,14 +24,14 @@ from .arrays import (
     Pulls,
     RobotMotions,
     Robots,
+    Rules,
     ScenePoints,
     SolverSpace,
     Turns,
 )
 from .overlaps import OverlapList
 from .parts import RobotPart, central_inertias, robot_parts
-from .points.measured import SEEN
-from .rules import Rules
+from .points import SEEN
 from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
 

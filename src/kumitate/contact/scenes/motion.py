@@ -6,14 +6,30 @@ Rotations are those of the body frame B; translations those of the center of mas
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from ...procedure import Floats, Shaped, local, procedure
-from .arrays import MovingBodies, Pulls
-from .gyroscopic import turned_freely
+from ...dynamics.settling.free_turning import turn_of
+from ...procedure import Floats, Shaped, apply, local, procedure
+from ...scalar import Scalar, trace
+from ...spatial import Symmetric3, Vector3
+from .arrays import MovingBodies, Pulls, Rules
 from .robots import place_robots
-from .rules import Rules
 
-__all__ = ["flown", "moved", "read_state"]
+__all__ = ["flown", "moved", "read_state", "turned_freely"]
+
+
+def _turn(step: Scalar, inertia: Any, twist: Any) -> list[Scalar]:
+    omega = Vector3.of(twist[:3])
+    return list(omega + turn_of(Symmetric3.of(inertia), omega, step, 0.5 * step))
+
+
+_TURNED = trace(_turn, {"step": (), "inertia": (3, 3), "twist": 6}, name="turned_freely")
+
+
+@procedure
+def turned_freely(step: float, inertia: Shaped[3, 3], twist: Shaped[6], after: Shaped[3]) -> None:
+    """The angular velocity after a step from that of `twist` without torque, in the axes of the body at its start."""
+    apply(_TURNED, step, inertia, twist, after)
 
 
 @procedure

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 from ..pairs.rows.solids import Points, Solids
-from .arrays import BlockFactors, Efforts, Islands, Memory, MovingBodies, Placed, Pulls, ScenePoints, SolverSpace
+from .arrays import BlockFactors, Efforts, Islands, Memory, MovingBodies, Placed, Pulls, Rules, ScenePoints, SolverSpace
 from .overlaps import OverlapList
-from .rules import Rules
 
 __all__ = ["Scene", "SceneLog"]
 

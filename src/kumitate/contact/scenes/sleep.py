@@ -7,10 +7,9 @@ recorded of it in `Scene.settled`. It wakes when a point with a body that is awa
 from __future__ import annotations
 
 from ...procedure import procedure
-from .arrays import Islands, MovingBodies, ScenePoints
+from .arrays import Islands, MovingBodies, Rules, ScenePoints
 from .islands import root_of
 from .logs import gained_at, write_touch
-from .rules import Rules
 from .scene import Scene
 
 __all__ = ["asleep", "count_quiet", "lie_down", "sleep_on", "wake_all", "wake_touched"]

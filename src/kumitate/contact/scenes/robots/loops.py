@@ -9,8 +9,7 @@ contact needs to know of loops, and redundant ones, whose G has dependent rows, 
 from __future__ import annotations
 
 from ....procedure import Floats, apply_at, procedure
-from ..arrays import MovingBodies, Robots
-from ..rules import Rules
+from ..arrays import MovingBodies, Robots, Rules
 from .inverse import is_zero, respond
 from .links import write_jacobian
 from .null_space import project_to_null_space

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import Floats, apply_at, local, procedure
-from ..arrays import MovingBodies, Robots
-from ..rules import Rules
+from ..arrays import MovingBodies, Robots, Rules
 from .loops import find_loops
 from .response import feel
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ....procedure import Floats, apply_at, local, procedure
-from ..arrays import MovingBodies, ScenePoints
-from ..rules import Rules
+from ..arrays import MovingBodies, Rules, ScenePoints
 from .motion import reach
 
 __all__ = ["begin_settling", "settle"]

@@ -9,9 +9,8 @@ from ....procedure import Floats, Shaped, apply, local, procedure
 from ...laws import CONE
 from ..arrays import BlockFactors, Island, MovingBodies, ScenePoints
 from ..points import relative
-from .articulated import forget_links, inertial_row, put_inertia, solve_twists
+from .articulated import couple_links, forget_links, inertial_row, put_inertia, solve_twists
 from .laws import add_wrench
-from .on_links import couple_links
 from .turning import add_lacks, advance_turns, couple_turns
 
 __all__ = ["advance", "assemble", "change_of", "find_reaches", "inertial"]

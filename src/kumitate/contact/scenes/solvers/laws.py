@@ -1,15 +1,15 @@
-"""The laws of contact at the points of an island: velocities and the residual."""
+"""The laws of contact at the points of an island: velocities and the residual; and impulses that a solver sets aside."""
 
 from __future__ import annotations
 
-from ....procedure import Shaped, apply, at, local, procedure
+from ....procedure import Floats, Shaped, apply, at, local, procedure
 from ...laws import RESIDUAL
 from ..arrays import Island
 from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
 
-__all__ = ["add_wrench", "move", "residual"]
+__all__ = ["add_wrench", "best_again", "keep_best", "move", "residual", "restore", "save"]
 
 
 @procedure
@@ -76,3 +76,48 @@ def residual(island: Island) -> float:
     if len(points.turns.length) > 0:
         worst = max(worst, residual_of_turns(island))
     return worst
+
+
+@procedure
+def save(island: Island, impulses: Floats[3]) -> None:
+    """Copies the impulses of an island."""
+    points = island.points
+    for row in range(len(island.listed)):
+        c = island.listed[row]
+        for k in range(3):
+            impulses[c, k] = points.impulse[c, k]
+        if c < len(points.turns.length):
+            for k in range(3):
+                impulses[len(points.gap) + c, k] = points.turns.impulse[c, k]
+
+
+@procedure
+def restore(island: Island, impulses: Floats[3]) -> None:
+    """Takes the impulses of an island back; the velocities are not changed."""
+    points = island.points
+    for row in range(len(island.listed)):
+        c = island.listed[row]
+        for k in range(3):
+            points.impulse[c, k] = impulses[c, k]
+        if c < len(points.turns.length):
+            for k in range(3):
+                points.turns.impulse[c, k] = impulses[len(points.gap) + c, k]
+
+
+@procedure
+def keep_best(island: Island, now: float, best: float) -> float:
+    """Sets the impulses aside if their residual is the least so far; returns the least."""
+    trial = island.trial
+    if now < best:
+        save(island, trial.best)
+        return now
+    return best
+
+
+@procedure
+def best_again(island: Island, now: float, best: float) -> None:
+    """Goes back to the best impulses if those that the points have now are worse."""
+    trial = island.trial
+    if not now <= best:
+        restore(island, trial.best)
+        move(island)

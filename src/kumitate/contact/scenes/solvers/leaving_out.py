@@ -11,9 +11,8 @@ import math
 
 from ....procedure import procedure
 from ..arrays import Island
-from .laws import move, residual
+from .laws import move, residual, restore, save
 from .newton import newton
-from .trials import restore, save
 
 __all__ = ["leave_out"]
 

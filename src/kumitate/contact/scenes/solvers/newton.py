@@ -10,8 +10,7 @@ from ...laws import LINEARISED, STIFF, TURNING
 from ..arrays import Island, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
-from .laws import move, residual
-from .trials import best_again, keep_best, restore, save
+from .laws import best_again, keep_best, move, residual, restore, save
 
 __all__ = ["newton"]
 

@@ -8,12 +8,11 @@ from ....procedure import procedure
 from ..arrays import Island
 from .assembly import find_reaches
 from .interior_point import interior_point
-from .laws import move, residual
+from .laws import move, residual, restore, save
 from .leaving_out import leave_out
 from .newton import newton
 from .ordering import pattern
 from .relaxation import relax
-from .trials import restore, save
 
 __all__ = ["ACCEPTED", "gained", "solve"]
 

@@ -6,16 +6,14 @@ import math
 
 from ....dynamics.settling.settled import PASSES
 from ....procedure import Floats, Shaped, apply_at, local, procedure
-from ..arrays import ScenePoints
+from ..arrays import Island, Rules, ScenePoints
 from ..driving import drive
-from ..arrays import Island
 from ..islands import group
 from ..logs import gained_at, log_record, log_robots, log_touches, work_at
 from ..motion import flown, moved, read_state
 from ..narrow_phase import remember
 from ..overlaps import clear, keep_thrown, leave_out, note_overlap, shrink
 from ..robots import are_finite, begin_settling, let_go, move_robots, settle
-from ..rules import Rules
 from ..scene import Scene, SceneLog
 from ..step import DONE, FULL, ROOM, UNSOLVED, find
 from .law import Springs

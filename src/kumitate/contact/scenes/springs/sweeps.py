@@ -6,9 +6,8 @@ Springs push as at the start of the part, dampers and friction as at the velocit
 from __future__ import annotations
 
 from ....procedure import apply_at, local, procedure
-from ..arrays import Island, MovingBodies, ScenePoints
+from ..arrays import Island, MovingBodies, Rules, ScenePoints
 from ..points import relative, yields
-from ..rules import Rules
 from ..scene import Scene
 from ..solvers.laws import move
 from ..solvers.relaxation import SHARE, add_impulse
