@@ -9,6 +9,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from kumitate.contact import tuned
 from kumitate.contact.impulse.contact_points import contact_patches
 from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.impulse.newton import Approach, again, newton
@@ -97,7 +98,7 @@ def test_a_push_that_friction_holds_takes_one_factorisation(monkeypatch, name):
         given, targets = problem(mechanism, push)
         quick, steps = counted.of(given)
         with monkeypatch.context() as without:
-            without.setattr(model, "REPEATS", 0)
+            without.setattr(tuned, "REPEATS", 0)
             plain, factored = counted.of(given)
         assert steps[0] == sum(steps) == 1 < sum(factored) == len(factored)
         for solved in (quick, plain):
@@ -111,7 +112,7 @@ def test_repetitions_go_on_while_each_leaves_less_than_a_tenth(monkeypatch, shar
     counted = Counted(monkeypatch)
     given, targets = problem(MECHANISMS["in a loop"], pushes(MECHANISMS["in a loop"], 3e-4, 1)[0])
     first = newton(given, given.nothing(), targets, replace(NEAR, first=1.0))[0]
-    left, enough = given.residual(first, targets), model.ABSOLUTE + model.RELATIVE * given.fastest
+    left, enough = given.residual(first, targets), tuned.ABSOLUTE + tuned.RELATIVE * given.fastest
     exact = model.rigid(given).impulses
 
     def nearer(given, guess, *_):
@@ -122,7 +123,7 @@ def test_repetitions_go_on_while_each_leaves_less_than_a_tenth(monkeypatch, shar
     solved, steps = counted.of(given)
     needed = math.ceil(math.log(enough / left) / math.log(share))
     assert needed > 1
-    repeated = min(needed, model.REPEATS) if share < model.FALLING else 1
+    repeated = min(needed, tuned.REPEATS) if share < tuned.FALLING else 1
     assert steps[: repeated + 1] == [1, *[0] * repeated]
     assert steps[repeated + 1 : repeated + 2] == ([] if repeated == needed else [1])
     assert given.residual(solved.impulses, targets) <= enough

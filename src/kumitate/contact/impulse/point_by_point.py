@@ -12,6 +12,7 @@ from typing import Any
 from ...scalar import Scalar, absolute, loop, maximum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, dot
+from .. import tuned
 from .contact_points import ContactFrame
 from .jacobians import frozen
 from .mobility import twist_of
@@ -19,18 +20,9 @@ from .problem import Impulses, Problem
 
 __all__ = ["point_by_point"]
 
-#: The most sweeps.
-MOST = 100
-#: Projected steps on the law of one point that slides.
-STEPS = 10
-#: A point's inverse inertia may be singular: so much of its size is added where it is inverted.
-SINGULAR = 1e-9
-#: The rounding error of an impulse, as a part of it.
-ROUNDING = 1e-9
-
 
 def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], sweeps: Scalar) -> Impulses:
-    """The guess after so many sweeps over all points, MOST at most; `targets`: their least normal velocities [m/s]."""
+    """The guess after so many sweeps over all points, MOST_SWEEPS at most; `targets`: their least normal velocities [m/s]."""
     mobilities = [_mobility(given, k) if given.loops else patch.mobility for k, patch in enumerate(given.patches)]
 
     def sweep(_: Any, now: Any) -> Any:
@@ -47,7 +39,7 @@ def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[S
         return (points, v, left - 1.0), None
 
     begun = guess.points, guess.v, sweeps
-    (points, *_), _ = loop(MOST, sweep, begun, while_=lambda now: now[2] > 0.5, varies=True)
+    (points, *_), _ = loop(tuned.MOST_SWEEPS, sweep, begun, while_=lambda now: now[2] > 0.5, varies=True)
     return given.after(points, guess.loops)
 
 
@@ -88,7 +80,9 @@ def _inverse_inertia(frame: ContactFrame, mobility: Dense) -> list[list[Scalar]]
 def _own_impulse(frame: ContactFrame, W: list[list[Scalar]], above: Sequence[Scalar], old: Sequence[Scalar]) -> list[Scalar]:
     """The impulse with which the point is apart, sticks or slides by its law."""
     free = [a - dot(row, old) for a, row in zip(above, W, strict=True)]
-    firm = [[entry + SINGULAR * frame.size if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(W)]
+    firm = [
+        [entry + tuned.SINGULAR * frame.size if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(W)
+    ]
     held = Dense.of(firm).factored().solve([-part for part in free])
     allowed = frame.onto_laws(held)
     off: Scalar = 0.0
@@ -99,7 +93,7 @@ def _own_impulse(frame: ContactFrame, W: list[list[Scalar]], above: Sequence[Sca
         rates = [a + dot(row, now) for a, row in zip(free, W, strict=True)]
         return frame.onto_laws([a - rate * m for a, rate, m in zip(now, rates, frame.masses, strict=True)]), None
 
-    sliding, _ = loop(STEPS, slid, list(old), varies=True)
-    sticks = off <= ROUNDING * maximum(held[0], 0.0)
+    sliding, _ = loop(tuned.PROJECTIONS, slid, list(old), varies=True)
+    sticks = off <= tuned.ROUNDING * maximum(held[0], 0.0)
     pressed = [select(sticks, a, b) for a, b in zip(allowed, sliding, strict=True)]
     return [select(free[0] >= 0.0, 0.0, part) for part in pressed]

@@ -15,15 +15,13 @@ from ...model import Mechanism, Tree, by_loop
 from ...scalar import Scalar, absolute, either, is_zero, maximum
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
+from .. import tuned
 from ..laws import STIFF, worst
 from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
 from .jacobians import LinkJacobians, Pattern, along, frozen
 
 __all__ = ["Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
-
-#: The number of sweeps for the loops' impulses.
-SWEEPS = 3
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ class Problem:
         v = list(self.v_free)
         # M (v − v_free): the correction is small after the first sweep, and so is its rounding error
         moved: list[Scalar] = [0.0] * len(v)
-        for _ in range(SWEEPS if self.loops else 1):
+        for _ in range(tuned.LOOP_SWEEPS if self.loops else 1):
             left = [effort - done for effort, done in zip(self.efforts(wrenches, self.pulls(v, loops)), moved, strict=True)]
             change = self.factors.solve(left)
             v = [rate + more for rate, more in zip(v, change, strict=True)]

@@ -7,33 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...scalar import Scalar, both, either, flatten, loop, maximum, minimum, select, sqrt, when
+from .. import tuned
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import Impulses, Problem, Solved
 from ..laws import STIFF
 
 __all__ = ["rigid"]
-
-#: Tolerances of the contact laws: absolute [m/s], and relative to the largest velocity.
-ABSOLUTE, RELATIVE = 1e-11, 1e-11
-#: The maximum number of Newton steps.
-PASSES = 40
-#: A step that leaves more than the fraction PROGRESS of the residual is followed by one with WEAKER times less strength, any
-#: other by a stronger one. A step that increases the residual is rejected, unless the strength is already WEAKEST.
-PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
-#: After PATIENCE steps, each further step multiplies the accepted residual by EASE, up to DOUBT times (1 m/s + the largest
-#: velocity): points at their sticking limit, or redundant points, can prevent convergence to rounding error. The record
-#: contains the residual.
-PATIENCE, EASE, DOUBT = 8, 4.0, 1e-6
-#: Where more is left, the step PATIENCE and from then on every fourth (EVERY) is followed by sweeps over the points one by one,
-#: SWEEPS for each step so far. Where no link has two points, they begin at the step EARLY: few sweeps suffice then.
-EARLY, EVERY, SWEEPS = 2, 4, 2.5
-#: In this many first steps all points of a patch have equal stiffness.
-ALIKE = 4
-#: If the guessed modes are right, a step leaves less than this fraction of a velocity, by the softness of the laws, and, where
-#: there are loops, by that of their equations. It is then repeated with the same factors, at half the cost, up to REPEATS times
-#: while each leaves less than FALLING of the last.
-SOFT, SOFT_LOOPS, REPEATS, FALLING = 10.0 / STIFF, 1e-3, 4, 0.1
 
 
 @dataclass(frozen=True)
@@ -106,13 +86,13 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     for patch, aims in zip(given.patches, targets, strict=True):
         for point, target in zip(patch.points, aims, strict=True):
             closing = maximum(closing, target - point.free[0])
-    soft = SOFT_LOOPS if given.loops else SOFT
-    begin = EARLY if _one_by_link(given) else PATIENCE
-    enough, doubtful = ABSOLUTE + RELATIVE * fastest, DOUBT * (1.0 + fastest)
+    soft = tuned.SOFT_LOOPS if given.loops else tuned.SOFT
+    begin = tuned.EARLY if _one_by_link(given) else tuned.PATIENCE
+    enough, doubtful = tuned.ABSOLUTE + tuned.RELATIVE * fastest, tuned.DOUBT * (1.0 + fastest)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
         approach = Approach(
-            first=select(now.passes < 1.0, 1.0, 0.0), strength=now.strength, alike=select(now.passes < ALIKE, 1.0, 0.0)
+            first=select(now.passes < 1.0, 1.0, 0.0), strength=now.strength, alike=select(now.passes < tuned.ALIKE, 1.0, 0.0)
         )
         tried, factors = newton(given, now.guess, targets, approach)
         residual = given.residual(tried, targets)
@@ -120,28 +100,33 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         def repeated(_: Any, last: _Repeat) -> tuple[_Repeat, None]:
             finer = again(given, last.guess, targets, replace(approach, first=0.0), factors)
             left = maximum(given.residual(finer, targets), given.unbalanced(finer))
-            falling = select(left < FALLING * last.residual, 1.0, 0.0)
+            falling = select(left < tuned.FALLING * last.residual, 1.0, 0.0)
             return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
 
         found = _Repeat(tried, residual, select(residual < soft * fastest, 1.0, 0.0))
-        found = loop(
-            REPEATS, repeated, found, while_=lambda last: both(last.residual > now.enough, last.falling > 0.5), varies=True
-        )[0]
+
+        def goes_on(last: _Repeat) -> Scalar:
+            return both(last.residual > now.enough, last.falling > 0.5)
+
+        found = loop(tuned.REPEATS, repeated, found, while_=goes_on, varies=True)[0]
         tried, residual = found.guess, found.residual
-        done = either(residual < now.residual, now.strength <= WEAKEST)
-        weaker, stronger = maximum(now.strength * (1.0 / WEAKER), WEAKEST), minimum(now.strength * STRONGER, STIFF)
+        done = either(residual < now.residual, now.strength <= tuned.WEAKEST)
+        weaker = maximum(now.strength * (1.0 / tuned.WEAKER), tuned.WEAKEST)
+        stronger = minimum(now.strength * tuned.STRONGER, STIFF)
         after = replace(
             now,
             guess=_chosen(done, tried, now.guess),
             residual=select(done, residual, now.residual),
-            enough=select(now.passes >= PATIENCE, maximum(minimum(EASE * now.enough, doubtful), now.enough), now.enough),
-            strength=select(residual < PROGRESS * now.residual, stronger, weaker),
+            enough=select(
+                now.passes >= tuned.PATIENCE, maximum(minimum(tuned.EASE * now.enough, doubtful), now.enough), now.enough
+            ),
+            strength=select(residual < tuned.PROGRESS * now.residual, stronger, weaker),
             passes=now.passes + 1.0,
-            help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(EVERY)),
+            help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(tuned.EVERY)),
         ).bettered()
 
         def helped() -> _Pass:
-            guess = point_by_point(given, after.guess, targets, SWEEPS * after.passes)
+            guess = point_by_point(given, after.guess, targets, tuned.SWEEPS * after.passes)
             return replace(after, guess=guess, residual=given.residual(guess, targets), strength=STIFF).bettered()
 
         lost = both(now.help_in <= 1.0, after.least > maximum(doubtful, after.enough))
@@ -151,7 +136,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
     start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
     first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(begin))
-    end = loop(PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
+    end = loop(tuned.PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)
 
 

@@ -6,6 +6,7 @@ import math
 
 from ...dynamics.settling.settled import PASSES
 from ...procedure import Floats, Shaped, local, procedure
+from .. import tuned
 from ..impulse.step import RESTING
 from .arrays import Island
 from .broad_phase import near_pairs, place_solids
@@ -27,10 +28,6 @@ __all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene", "find"]
 #: (`Scene.counts` says for how many); contact has no usable solution, or
 #: the state of a robot has run away.
 DONE, FULL, ROOM, UNSOLVED = 0, 1, 2, 3
-#: Points are looked for within this many times the way of the fastest body in a step.
-REACH = 3.0
-#: Velocities that miss the laws by more than this many times the points' speeds are not a solution.
-STOPPED = 10.0
 
 
 @procedure
@@ -79,7 +76,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
             break
     log_touches(scene, count, v, left[0], left[1], log)
     log_robots(scene, log)
-    if left[1] > STOPPED:
+    if left[1] > tuned.STOPPED:
         return UNSOLVED
     _go(scene, count, q, v, work)
     move_robots(rules, bodies, work)
@@ -133,7 +130,7 @@ def find(scene: Scene) -> int:
 def _find_awake(scene: Scene) -> int:
     """The points of solids that do not both rest, without impulses."""
     rules, bodies, points = scene.rules, scene.bodies, scene.points
-    margin = REACH * rules.step * _fastest(scene)
+    margin = tuned.REACH * rules.step * _fastest(scene)
     place_solids(bodies, scene.placed, margin)
     pairs = near_pairs(scene.placed, scene.allowed, margin, scene.pairs, scene.starts, scene.space)
     scene.counts[1] = pairs
@@ -149,7 +146,7 @@ def _find_awake(scene: Scene) -> int:
     find_overlaps(scene.placed, points, scene.overlaps, count)
     leave_out(points, scene.overlaps, count)
     fastest = prepare(rules, bodies, scene.placed, scene.found, points, count)
-    return keep_near(points, count, REACH * rules.step * fastest)
+    return keep_near(points, count, tuned.REACH * rules.step * fastest)
 
 
 @procedure

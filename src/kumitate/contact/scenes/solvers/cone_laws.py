@@ -9,8 +9,9 @@ import math
 from typing import Any
 
 from ....scalar import maximum, minimum, select, sqrt, trace
+from ... import tuned
 
-__all__ = ["AIMED", "SCALED", "SMOOTH", "STEPPED", "divided", "product", "scaling", "step_to_cone", "times"]
+__all__ = ["AIMED", "SCALED", "STEPPED", "divided", "product", "scaling", "step_to_cone", "times"]
 
 
 def product(a: Any, b: Any) -> list[Any]:
@@ -65,15 +66,9 @@ def step_to_cone(x: Any, dx: Any) -> Any:
     return select(b < 0.0, c / maximum(root - b, 1e-300), outwards)
 
 
-#: ε of a sticking point, as a multiple of √τ; of a sliding one it is smaller by √τ / |u_t|.
-ROUNDING = 0.3
-#: Below this friction a point has only a normal law.
-SMOOTH = 1e-6
-
-
 def per_friction(mu: Any) -> Any:
     """1/μ, or 1 for a smooth point: λ_n is x₀ times this, and the part of u_n in z₀ is u_n times this."""
-    return select(mu < SMOOTH, 1.0, 1.0 / maximum(mu, SMOOTH))
+    return select(mu < tuned.SMOOTH, 1.0, 1.0 / maximum(mu, tuned.SMOOTH))
 
 
 def scaled(mu: Any, target: Any, u: Any, x: Any, z: Any, given: Any) -> dict[str, Any]:
@@ -81,10 +76,10 @@ def scaled(mu: Any, target: Any, u: Any, x: Any, z: Any, given: Any) -> dict[str
 
     given: √τ, and how much of the derivative of |u_t| is followed.
     """
-    root, follow, first, smooth = given[0], given[1], per_friction(mu), mu < SMOOTH
+    root, follow, first, smooth = given[0], given[1], per_friction(mu), mu < tuned.SMOOTH
     W = scaling(x, z)
     square = u[1] * u[1] + u[2] * u[2]
-    epsilon = ROUNDING * root * root / (root + sqrt(square))
+    epsilon = tuned.ROUNDED * root * root / (root + sqrt(square))
     length = sqrt(square + epsilon * epsilon)
     followed = follow / length
     slope = [select(smooth, 0.0, followed * u[k]) for k in (1, 2)]
@@ -116,7 +111,7 @@ def stepped(mu: Any, K: Any, push: Any, slope: Any, lack: Any, du: Any, x: Any, 
 
     W⁻¹ = J W J / η², η² = √(det W)^(2/3) of the scaling.
     """
-    first, smooth, turned = per_friction(mu), mu < SMOOTH, times(K, du)
+    first, smooth, turned = per_friction(mu), mu < tuned.SMOOTH, times(K, du)
     dx = [push[k] - turned[k] for k in range(3)]
     dx[0] = select(smooth, 1.0, mu) * dx[0]
     dz = [lack[0] + first * du[0] + slope[0] * du[1] + slope[1] * du[2]]

@@ -11,22 +11,16 @@ from __future__ import annotations
 import math
 
 from ....procedure import Ints, Shaped, apply, at, over, procedure
+from ... import tuned
 from ...laws import CONE
 from ..arrays import Island, ScenePoints, SolverSpace
 from .articulated import forget_links, go_on, solve_twists
 from .assembly import assemble, change_of, inertial
 from .blocks import factor
-from .cone_laws import AIMED, SCALED, SMOOTH, STEPPED
+from .cone_laws import AIMED, SCALED, STEPPED
 from .laws import add_wrench, move, residual
 
 __all__ = ["interior_point"]
-
-#: A step goes this part of the way to the boundary of the cones.
-SHORT = 0.99
-#: After a step shorter than this the next one only centers, and follows |u_t| half as much.
-CRAMPED = 0.2
-#: Four steps shorter than this in a row end the iteration.
-STALLED = 1e-2
 
 
 @procedure
@@ -52,16 +46,16 @@ def interior_point(island: Island, rounds: int, follow: float, end: float, insid
         _scale(island, math.sqrt(tau), follow)
         assemble(island)
         factor(factors.count[0], factors)
-        if share < CRAMPED:  # the last step met the boundary: away from it first
+        if share < tuned.CRAMPED:  # the last step met the boundary: away from it first
             share = _direction(island, tau, 0.0)
         else:
             ahead = min(1.0, _direction(island, 0.0, 0.0))
             center = _tau(island, ahead) / tau
             share = _direction(island, center * center * center * tau, 1.0)
-        share = min(1.0, SHORT * share)
+        share = min(1.0, tuned.SHORT * share)
         _go(island, share)
-        stalls = stalls + 1 if share < STALLED else 0
-        follow *= 0.5 if share < CRAMPED else 1.0
+        stalls = stalls + 1 if share < tuned.STALLED else 0
+        follow *= 0.5 if share < tuned.CRAMPED else 1.0
     for row in range(len(island.listed)):
         c = island.listed[row]
         _impulse(points, trial, c, points.impulse[c])
@@ -84,7 +78,7 @@ def _begin(island: Island, inside: float) -> None:
             trial.dz[c, k] = 0.0
             trial.second[c, k] = 0.0  # what another solve left here may not be a number
         z[0] -= points.target[c]
-        if mu < SMOOTH:
+        if mu < tuned.SMOOTH:
             for k in range(1, 3):
                 x[k] = 0.0
                 z[k] = 0.0
@@ -99,7 +93,7 @@ def _begin(island: Island, inside: float) -> None:
 def _impulse(points: ScenePoints, trial: SolverSpace, c: int, impulse: Shaped[3]) -> None:
     """λ of x."""
     mu = points.friction[c]
-    impulse[0] = trial.x[c, 0] / mu if mu >= SMOOTH else trial.x[c, 0]
+    impulse[0] = trial.x[c, 0] / mu if mu >= tuned.SMOOTH else trial.x[c, 0]
     impulse[1] = trial.x[c, 1]
     impulse[2] = trial.x[c, 2]
 
@@ -169,7 +163,7 @@ def _direction(island: Island, tau: float, seconds: float) -> float:
         at(trial.lack, which), at(trial.aim, which), at(trial.x, which), at(trial.z, which), at(trial.W, which),
         at(trial.dx, which), at(trial.dz, which), at(trial.second, which), at(trial.share, which),
     )  # fmt: skip
-    share = 1.0 / SHORT
+    share = 1.0 / tuned.SHORT
     for k in range(len(which)):
         share = min(share, trial.share[which[k]])
     return share

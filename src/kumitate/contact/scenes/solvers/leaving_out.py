@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import procedure
+from ... import tuned
 from ..arrays import Island
 from .laws import move, residual, restore, save
 from .newton import newton
@@ -18,8 +19,6 @@ __all__ = ["leave_out"]
 
 #: Points are left out one at a time, then more and more of them; then one at a time is held.
 ALONE, TOGETHER, HELD = 0, 1, 2
-#: Newton steps without a point, and then with all of them.
-STEPS = 12
 #: The least normal velocity of a point that is left out [m/s], and the friction of one that is held.
 NEVER, ROUGH = -1e9, 1e3
 
@@ -44,9 +43,9 @@ def leave_out(island: Island, tries: int, good: float, enough: float, best: floa
                 break
             _change(island, way, c)
             move(island)
-            newton(island, STEPS, 1, enough, math.inf, fastest)
+            newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf, fastest)
             _change_back(island)
-            left = newton(island, STEPS, 1, enough, math.inf, fastest)
+            left = newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf, fastest)
             if left < best:
                 save(island, trial.first)
                 best = left

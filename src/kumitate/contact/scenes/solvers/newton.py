@@ -6,6 +6,7 @@ It converges in a few steps from the impulses of the last step, and for islands 
 from __future__ import annotations
 
 from ....procedure import apply, at, local, procedure
+from ... import tuned
 from ...laws import LINEARISED, STIFF, TURNING
 from ..arrays import Island, ScenePoints, SolverSpace
 from .assembly import advance, assemble
@@ -13,16 +14,6 @@ from .blocks import factor
 from .laws import best_again, keep_best, move, residual, restore, save
 
 __all__ = ["newton"]
-
-#: As in `models.rigid`: after a step that leaves more than the part PROGRESS of the residual the next one has WEAKER times less
-#: strength, after any other it has more. A step that increases the residual is undone, unless it was the weakest.
-PROGRESS, WEAKER, STRONGER, WEAKEST = 0.9, 1e3, 10.0, 10.0
-#: In this many first steps all points of two bodies are equally stiff, so that undetermined impulses have the least norm.
-ALIKE = 4
-#: Below this residual, relative to the largest velocity, solutions with the same factors follow (chord method), which also
-#: remove the error of STIFF, as long as each leaves less than the part CONVERGING of the residual. Where they do, they go on to
-#: the part FURTHER of what is enough: scenes amplify what is left, and Newton steps, which converge faster, leave as little.
-NEAR, CONVERGING, FURTHER = 1e-4, 0.1, 1e-4
 
 
 @procedure
@@ -48,13 +39,17 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
         advance(island)
         move(island)
         after = residual(island)
-        if enough < after < NEAR * fastest:
+        if enough < after < tuned.CHORD_BELOW * fastest:
             after = _repeated(island, after, enough, strength)
         best = keep_best(island, after, best)
-        done, weakest = after < now, strength <= WEAKEST
+        done, weakest = after < now, strength <= tuned.WEAKEST
         if not done and step > 0 and after > hopeless:
             break
-        strength = min(strength * STRONGER, STIFF) if after < PROGRESS * now else max(strength / WEAKER, WEAKEST)
+        strength = (
+            min(strength * tuned.STRONGER, STIFF)
+            if after < tuned.PROGRESS * now
+            else max(strength / tuned.WEAKER, tuned.WEAKEST)
+        )
         if done or weakest:
             now = after
         else:
@@ -69,7 +64,7 @@ def _repeated(island: Island, left: float, enough: float, strength: float) -> fl
     """Steps with the same factors while they converge; returns the residual that is left."""
     points, trial = island.points, island.trial
     converges = True
-    while converges and left > FURTHER * enough:
+    while converges and left > tuned.CHORD_TO * enough:
         save(island, trial.tried)
         for row in range(len(island.listed)):
             c = island.listed[row]
@@ -77,7 +72,7 @@ def _repeated(island: Island, left: float, enough: float, strength: float) -> fl
         advance(island)
         move(island)
         after = residual(island)
-        converges = after < CONVERGING * left
+        converges = after < tuned.CONVERGING * left
         if after < left:
             left = after
         else:
@@ -91,7 +86,7 @@ def _laws(island: Island, strength: float, step: int, by_mode: int) -> None:
     points, trial = island.points, island.trial
     for row in range(len(island.listed)):
         c = island.listed[row]
-        stiff = strength * (points.common[c] if step < ALIKE else points.mass[c])
+        stiff = strength * (points.common[c] if step < tuned.ALIKE else points.mass[c])
         _linearise(c, stiff, strength, by_mode, points, trial)
 
 

@@ -7,6 +7,7 @@ backwards, and the velocities of its bodies follow at once.
 from __future__ import annotations
 
 from ....procedure import Shaped, apply, local, procedure
+from ... import tuned
 from ...laws import CONE
 from ..arrays import Island, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
@@ -14,10 +15,7 @@ from ..robots import nudged
 from ..turns import add_moment, onto_limits, turning_speed
 from .laws import add_wrench, move, residual
 
-__all__ = ["SHARE", "add_impulse", "relax"]
-
-#: The step of a point, as a part of its mass: its three velocities per unit impulse are at most three times the largest.
-SHARE = 0.6
+__all__ = ["add_impulse", "relax"]
 
 
 @procedure
@@ -37,9 +35,9 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
     a, b, aim = points.body[c, 0], points.body[c, 1], trial.aim[c]
     relative(points, c, bodies.after, a, b, aim)
     for k in range(3):
-        aim[k] = points.impulse[c, k] - SHARE * points.mass[c] * (aim[k] + points.drift[c, k])
-    aim[0] += SHARE * points.mass[c] * points.target[c]
-    aim[0] /= 1.0 + SHARE * points.mass[c] * points.softness[c]
+        aim[k] = points.impulse[c, k] - tuned.SHARE * points.mass[c] * (aim[k] + points.drift[c, k])
+    aim[0] += tuned.SHARE * points.mass[c] * points.target[c]
+    aim[0] /= 1.0 + tuned.SHARE * points.mass[c] * points.softness[c]
     apply(CONE, aim, points.friction[c], aim)
     for k in range(3):
         change = aim[k] - points.impulse[c, k]
@@ -58,7 +56,7 @@ def _relax_turn(c: int, bodies: MovingBodies, points: ScenePoints) -> None:
     aim, u, wrench, a, b = local(3), local(3), local(6), points.body[c, 0], points.body[c, 1]
     turning_speed(points, c, bodies.after, u)
     for k in range(3):
-        aim[k] = points.turns.impulse[c, k] - SHARE * points.turns.mass[c] * u[k]
+        aim[k] = points.turns.impulse[c, k] - tuned.SHARE * points.turns.mass[c] * u[k]
     onto_limits(points, c, aim)
     for k in range(3):
         change = aim[k] - points.turns.impulse[c, k]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import procedure
+from ... import tuned
 from ..arrays import Island
 from .assembly import find_reaches
 from .interior_point import interior_point
@@ -14,38 +15,7 @@ from .newton import newton
 from .ordering import pattern
 from .relaxation import relax
 
-__all__ = ["ACCEPTED", "gained", "solve"]
-
-#: Impulses of the last step are taken as they are below this residual; otherwise they are improved to ten times less [m/s].
-ACCEPTED = 1e-10
-#: Below this they belong to bodies at rest, or in steady motion [m/s].
-STEADY = 1e-8
-#: ACCEPTED, as a part of the fastest velocity of a point.
-RELATIVE = 1e-10
-#: Newton's method has PASSES steps in islands of at most SMALL bodies, and FEW in larger ones, where it fails more often.
-SMALL, PASSES, FEW = 20, 20, 8
-#: In larger islands it is given up when a step makes no progress above this residual, as a part of the fastest velocity, or of
-#: 1 m/s. Nothing else ends it early: a pile comes to rest only if most of its steps are solved to 1e-11 m/s.
-HOPELESS = 1e-3
-#: Rounds of the interior point method, and of the Newton steps that polish its result.
-ROUNDS, POLISH = 40, 6
-#: The interior point method begins this part of the fastest velocity inside the cones, and ends when √τ is below this part of
-#: it: the rest is for Newton steps, which converge faster there. If not, in large islands it goes on for so many rounds.
-INSIDE, END, FURTHER, LATER = 0.1, 1e-5, 12, 3e-7
-#: How much of the derivative of the sliding speed it follows in large islands, and after a failure.
-FOLLOW, CALM = 0.8, 0.3
-#: Newton's method comes first only in islands of at most so many bodies, or if the old impulses miss the laws by less than this
-#: part of the fastest velocity: else it hardly ever succeeds.
-MANY, NEAR = 40, 0.03
-#: A residual that is not worth more than this, in m/s and as a part of the fastest velocity: half of what is promised; and in
-#: large islands, of which the second is for bodies that move [m/s], up to FAIREST, or in islands of more than CROWD bodies, of
-#: which less is promised, to FAIREST_OF_CROWD.
-GOOD, FAIR, MOVING, FAIREST, CROWD, FAIREST_OF_CROWD = 5e-9, 2e-7, 2e-6, 9e-7, 100, 5e-6
-#: How often sweeps, or every third time the interior point method, are tried after that; how many sweeps each time. In large
-#: islands they end after so many times if more than this part of a residual of at most so much is left [m/s].
-TIMES, SWEEPS, PATIENCE, LITTLE, STUCK = 8, 100, 2, 0.5, 1e-5
-#: How many points are left out, one at a time, before that, and again after it; and in large islands, only before it.
-LEFT_OUT, FEWER = 12, 3
+__all__ = ["gained", "solve"]
 
 
 @procedure
@@ -66,12 +36,12 @@ def solve(island: Island) -> tuple[int, float, float]:
         begun = max(begun, points.known[c])
         if points.target[c] > points.plastic[c]:
             bouncing = 1
-    accepted = ACCEPTED + RELATIVE * fastest
+    accepted = tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest
     move(island)
     left = residual(island)
     if left <= accepted and (begun == 1 or closing <= 0.0):
         return 0, left, fastest
-    if left <= STEADY:
+    if left <= tuned.STEADY:
         part = _steady(island)
         for at in range(len(island.listed)):
             points.steady[island.listed[at]] = part
@@ -99,27 +69,30 @@ def _chain(island: Island, accepted: float, begun: int, good: float, fastest: fl
     plain, small = _plain(island), _small(island)
     enough, count = 0.1 * accepted, len(island.members)
     left = residual(island)
-    if small or count <= MANY or left <= NEAR * fastest:
-        passes, hopeless = PASSES if small else FEW, math.inf if small else HOPELESS * max(fastest, 1.0)
+    if small or count <= tuned.MANY or left <= tuned.NEAR * fastest:
+        passes, hopeless = (
+            tuned.STEPS_OF_SMALL if small else tuned.STEPS_OF_LARGE,
+            math.inf if small else tuned.HOPELESS * max(fastest, 1.0),
+        )
         left = newton(island, passes, begun, enough, hopeless, fastest)
     best = _set_aside(island, left, math.inf)
     if plain and left > (accepted if small else good):
-        inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
-        follow = 1.0 if small else FOLLOW
-        left = interior_point(island, ROUNDS, follow, end, inside)
+        inside, end = tuned.INSIDE * max(fastest, 1e-3), max(enough, tuned.END * fastest)
+        follow = 1.0 if small else tuned.FOLLOW
+        left = interior_point(island, tuned.ROUNDS, follow, end, inside)
         left = _polished(island, left, enough, fastest)
         best = _set_aside(island, left, best)
         if best > good and not small:
-            later = max(enough, LATER * fastest)
-            left = interior_point(island, FURTHER, CALM, later, 0.0)
+            later = max(enough, tuned.LATER * fastest)
+            left = interior_point(island, tuned.ROUNDS_MORE, tuned.CALM, later, 0.0)
             left = _polished(island, left, enough, fastest)
             best = _set_aside(island, left, best)
     if best > good:
-        tries, wanted = LEFT_OUT if small else FEWER, _wanted(island, good)
+        tries, wanted = tuned.LEFT_OUT if small else tuned.FEWER, _wanted(island, good)
         if best > wanted:
             best = leave_out(island, tries, wanted, enough, best, fastest)
         if best > good:
-            patience = TIMES if small else PATIENCE
+            patience = tuned.TURNS if small else tuned.TURNS_OF_LARGE
             best = _in_turn(island, plain, patience, best, good, enough, fastest)
         left = math.inf
     if best < left:
@@ -174,18 +147,18 @@ def _in_turn(island: Island, plain: bool, patience: int, best: float, good: floa
     begin = best
     restore(island, trial.first)
     move(island)
-    for attempt in range(TIMES):
-        if best <= good or (attempt >= patience and LITTLE * begin < best < STUCK):
+    for attempt in range(tuned.TURNS):
+        if best <= good or (attempt >= patience and tuned.LITTLE * begin < best < tuned.STUCK):
             break
         if attempt % 3 == 2 and plain:
-            inside, end = INSIDE * max(fastest, 1e-3), max(enough, END * fastest)
-            left = interior_point(island, ROUNDS, CALM, end, inside)
+            inside, end = tuned.INSIDE * max(fastest, 1e-3), max(enough, tuned.END * fastest)
+            left = interior_point(island, tuned.ROUNDS, tuned.CALM, end, inside)
         else:
-            left = relax(island, SWEEPS)
+            left = relax(island, tuned.SWEEPS_IN_TURN)
         left = _polished(island, left, enough, fastest)
         best = _set_aside(island, left, best)
-    if best > good and best < begin and patience == TIMES:
-        best = leave_out(island, LEFT_OUT, good, enough, best, fastest)
+    if best > good and best < begin and patience == tuned.TURNS:
+        best = leave_out(island, tuned.LEFT_OUT, good, enough, best, fastest)
     return best
 
 
@@ -194,7 +167,7 @@ def _polished(island: Island, left: float, enough: float, fastest: float) -> flo
     """The residual after Newton steps on the result of another method, if it left more than enough."""
     if left <= enough:
         return left
-    return newton(island, POLISH, 1, enough, math.inf, fastest)
+    return newton(island, tuned.POLISH, 1, enough, math.inf, fastest)
 
 
 @procedure
@@ -212,14 +185,14 @@ def _plain(island: Island) -> bool:
 @procedure
 def _small(island: Island) -> bool:
     """Whether all methods are tried for an island until its laws are kept as they are in small ones."""
-    return len(island.members) <= SMALL or not _plain(island)
+    return len(island.members) <= tuned.SMALL or not _plain(island)
 
 
 @procedure
 def _good(island: Island, fastest: float) -> float:
     """The residual of an island that is not worth more [m/s]."""
-    large = 0.0 if _small(island) else min(FAIR + MOVING * fastest, _fairest(island))
-    return max(GOOD * (1.0 + fastest), large)
+    large = 0.0 if _small(island) else min(tuned.FAIR + tuned.MOVING * fastest, _fairest(island))
+    return max(tuned.GOOD * (1.0 + fastest), large)
 
 
 @procedure
@@ -231,7 +204,7 @@ def _wanted(island: Island, good: float) -> float:
 @procedure
 def _fairest(island: Island) -> float:
     """What `_good` is at most in a large island [m/s]."""
-    return FAIREST if len(island.members) <= CROWD else FAIREST_OF_CROWD
+    return tuned.FAIREST if len(island.members) <= tuned.CROWD else tuned.FAIREST_OF_CROWD
 
 
 @procedure

@@ -6,11 +6,12 @@ Springs push as at the start of the part, dampers and friction as at the velocit
 from __future__ import annotations
 
 from ....procedure import apply_at, local, procedure
+from ... import tuned
 from ..arrays import Island, MovingBodies, Rules, ScenePoints
 from ..points import relative, yields
 from ..scene import Scene
 from ..solvers.laws import move
-from ..solvers.relaxation import SHARE, add_impulse
+from ..solvers.relaxation import add_impulse
 from .law import Springs
 
 __all__ = ["place", "press", "ready", "scale_impulses"]
@@ -76,7 +77,7 @@ def _press_point(rules: Rules, c: int, bodies: MovingBodies, points: ScenePoints
     if points.gap[c] > 0.0:
         return 0.0
     a, b, u, found, size = points.body[c, 0], points.body[c, 1], local(3), local(3), springs.yields[c]
-    along, across = size[0] / SHARE, max(size[1], size[2]) / SHARE
+    along, across = size[0] / tuned.SHARE, max(size[1], size[2]) / tuned.SHARE
     relative(points, c, bodies.after, a, b, u)
     for k in range(3):
         u[k] -= (along if k == 0 else across) * points.impulse[c, k]

@@ -1,0 +1,59 @@
+"""The tuned numbers of the solvers of rigid contact: value, unit, meaning, and what chose them.
+
+Studies: *scenes*, `scripts/study random-scenes`; *bricks*, `scripts/study bench scenes` (studies/bench/README.md, "Piles of
+bricks"); *limbs*, 8000 impacts of robots with limbs and 4000 piles of three boxes (docs/contact-models.md); *plans*,
+`scripts/study bench planning`. Those without one were set by hand, or are as rounding asks.
+"""
+
+from __future__ import annotations
+
+from .laws import STIFF
+
+# --- Newton's methods of both schedules --------------------------------------------------------------------------------------
+PROGRESS = 0.9  # part of the residual: a step that leaves more is followed by a weaker one, any other by a stronger one
+WEAKER, STRONGER = 1e3, 10.0  # factors of strength
+WEAKEST = 10.0  # strength, per mass of a point; a step that increases the residual is undone unless it was this weak
+ALIKE = 4  # first steps in which all points of two links are equally stiff, so that undetermined impulses have the least norm
+
+# --- one robot: `models.rigid`, `impulse.point_by_point` ---------------------------------------------------------------------
+ABSOLUTE, RELATIVE = 1e-11, 1e-11  # m/s, and part of the fastest velocity: the residual that is enough
+PASSES = 40  # the most Newton steps
+PATIENCE, EASE = 8, 4.0  # after so many, each further one multiplies the accepted residual (by up to DOUBT): redundant points
+DOUBT = 1e-6  # part of 1 m/s + the fastest velocity                                                                    (limbs)
+EARLY, EVERY = 2, 4  # sweeps follow the step PATIENCE, or EARLY where no link has two points, and then every fourth    (plans)
+SWEEPS = 2.5  # for each step so far                                                                                    (limbs)
+MOST_SWEEPS = 100
+PROJECTIONS = 10  # steps on the law of one point that slides
+SINGULAR = 1e-9  # part of a point's size: added to its inverse inertia, which may be singular
+ROUNDING = 1e-9  # part of an impulse
+SOFT, SOFT_LOOPS = 10.0 / STIFF, 1e-3  # parts of a velocity: a step with the right modes leaves less, and is repeated
+REPEATS, FALLING = 4, 0.1  # at half the cost, so often while each leaves less than this part of the last
+LOOP_SWEEPS = 3  # over the impulses of loops
+
+# --- many bodies: `scenes.solvers`, by the order in which an island meets them ------------------------------------------------
+ACCEPTED, ACCEPTED_OF_SPEED = 1e-10, 1e-10  # m/s, part: old impulses are kept below; others are improved to ten times less
+STEADY = 1e-8  # m/s: below this they belong to bodies at rest, or in steady motion
+SMALL, CROWD = 20, 100  # bodies: islands of at most so many are small; of more, less is promised
+STEPS_OF_SMALL, STEPS_OF_LARGE = 20, 8  # Newton's, which fails more often in large islands                             (bricks)
+HOPELESS = 1e-3  # part of the fastest velocity, or m/s: in larger islands a step above this without progress is the last
+MANY, NEAR = 40, 0.03  # bodies, part: Newton's method comes first up to so many, or if old impulses miss by less       (bricks)
+CHORD_BELOW, CHORD_TO = 1e-4, 1e-4  # parts: solutions are repeated below this of the speed, to this of what is enough
+CONVERGING = 0.1  # part of the residual that each must leave at most
+ROUNDS, ROUNDS_MORE = 40, 12  # of the interior point method, and in large islands once more                            (bricks)
+INSIDE, END, LATER = 0.1, 1e-5, 3e-7  # parts of the fastest velocity: it begins inside the cones by this; ends at √τ   (bricks)
+FOLLOW, CALM = 0.8, 0.3  # parts of the slope of the sliding speed: in large islands, after a failure                   (bricks)
+SHORT, CRAMPED, STALLED = 0.99, 0.2, 1e-2  # parts of the way to the cones: of a step; next only centers; four end it   (bricks)
+ROUNDED = 0.3  # ε of a sticking point, part of √τ
+SMOOTH = 1e-6  # friction below which a point has only a normal law
+POLISH = 6  # Newton steps after another method
+GOOD = 5e-9  # m/s, and part of the fastest velocity: half of what is promised; not worth more                          (scenes)
+FAIR, MOVING = 2e-7, 2e-6  # m/s, part of the fastest velocity: the same in large islands                               (bricks)
+FAIREST, FAIREST_OF_CROWD = 9e-7, 5e-6  # m/s: up to this                                                               (bricks)
+LEFT_OUT, FEWER = 12, 3  # points that are left out, one at a time; in large islands                                    (scenes)
+STEPS_WITHOUT = 12  # Newton steps without a point, and then with all
+TURNS, TURNS_OF_LARGE = 8, 2  # of sweeps, and every third time the interior point method                               (scenes)
+LITTLE, STUCK = 0.5, 1e-5  # part, m/s: after TURNS_OF_LARGE they end above this part of the residual, if it is below   (bricks)
+SWEEPS_IN_TURN = 100
+SHARE = 0.6  # of a point's mass in a sweep: its three velocities per unit impulse are at most three times the largest
+REACH = 3.0  # ways of the fastest body in a step: points are looked for within                                         (scenes)
+STOPPED = 10.0  # times the points' speeds: velocities that miss the laws by more are not a solution
