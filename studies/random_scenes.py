@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -145,8 +145,10 @@ def _four_bar(rng: np.random.Generator, name: str) -> Mechanism:
     return Mechanism(name, bodies, tuple(joints), (last,))
 
 
-def random_scene(seed: int, *, loops: bool = True) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray, int]:
-    """A scene: its mechanism, contact, start, and how many robots are in it."""
+def random_scene(
+    seed: int, *, loops: bool = True, turning: bool = False
+) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray, int]:  # fmt: skip
+    """A scene: its mechanism, contact, start, and how many robots are in it; `turning`: with torsional and rolling friction."""
     rng = np.random.default_rng([3, seed])
     total, robots = int(rng.integers(3, 21)), int(rng.choice([0, 0, 0, 1, 2]))
     found = [random_robot(int(rng.integers(ROBOTS)), f"robot{k}", loops=loops) for k in range(robots)]
@@ -176,14 +178,15 @@ def random_scene(seed: int, *, loops: bool = True) -> tuple[Mechanism, Contact, 
     ground += [Geometry(Plane(), pose((x, 0.0, 0.0), rpy=(0.0, s * 0.5 * math.pi, 0.0))) for x, _, s in walls]
     ground += [Geometry(Plane(), pose((0.0, x, 0.0), rpy=(-s * 0.5 * math.pi, 0.0, 0.0))) for x, _, s in walls]
     surface = Surface(float(rng.choice([0.0, 0.2, 0.5, 0.9])), restitution=float(rng.choice([0.0, 0.0, 0.3, 0.8])))
+    surface = replace(surface, torsional=0.004, rolling=0.002) if turning else surface
     v = rng.normal(size=mechanism.nv) * rng.choice([0.3, 1.0])
     closed_q, closed_v = assemble(loop_equations(mechanism), np.array(q), v)
     return mechanism, Contact(ground=ground, surface=surface), closed_q, closed_v, robots
 
 
-def run_scene(seed: int, duration: float = 1.2) -> Kept:
-    """Runs the scene of a seed."""
-    mechanism, contact, q, v, robots = random_scene(seed)
+def run_scene(seed: int, duration: float = 1.2, *, turning: bool = False) -> Kept:
+    """Runs the scene of a seed; `turning` as of `random_scene`."""
+    mechanism, contact, q, v, robots = random_scene(seed, turning=turning)
     simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=STEP, q=q, v=v))
     run = simulation.run(duration=duration)
     start = run.q[0], run.v[0]  # closed to the last bit: others lead to other motions
@@ -226,11 +229,13 @@ def _gained(run: Any) -> float:
     return max(0.0, rise - run.audit.contact.gained - 2.0 * run.audit.energy_drift)
 
 
-def run_scenes(seeds: Iterable[int], progress: Callable[[int], None] | None = None) -> list[Kept]:
+def run_scenes(
+    seeds: Iterable[int], progress: Callable[[int], None] | None = None, *, turning: bool = False
+) -> list[Kept]:  # fmt: skip
     """Runs scenes one after another; `progress`: called with the number of scenes done."""
     found: list[Kept] = []
     for seed in seeds:
-        found.append(run_scene(seed))
+        found.append(run_scene(seed, turning=turning))
         if progress is not None:
             progress(len(found))
     return found

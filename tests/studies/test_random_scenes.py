@@ -58,7 +58,9 @@ def test_the_command_prints_the_figures_and_fails_below_the_bound(monkeypatch, c
     one = run_scene(1000, duration=0.01)
     assert summary([one])["steps within the bound"] == "100.000%"
     assert math.isnan(one.momentum) == bool(one.robots)
-    monkeypatch.setattr(random_scenes, "run_scene", lambda seed: replace(one, seed=seed, missed=(3,), touching=("box-plane",)))
+    monkeypatch.setattr(
+        random_scenes, "run_scene", lambda seed, **given: replace(one, seed=seed, missed=(3,), touching=("box-plane",))
+    )
     assert run(["random-scenes", "--count", "2", "--first", "5"]) == 1
     said = capsys.readouterr().out
     assert "box-plane" in said
