@@ -40,11 +40,14 @@ HOAP2_STANDING = (0.0, 0.0, 0.0, 1.0, 0.0, _HIP, _ANKLE) + (0.0,) * 10
 @cache
 def _stored(name: str) -> Mechanism:
     """The mechanism of a file of `samples/files`; its messages name it as those made in Python, without a file."""
-    from ..read import read_file  # loaded only to read a file
+    files = Path(__file__).parent / "files"  # readers are loaded only to read one
+    if name == "hoap1":
+        from ..read.urdf import read_urdf
 
-    (path,) = (Path(__file__).parent / "files").glob(f"{name}.*")
-    mechanism = read_file(path, floating_base=path.suffix == ".urdf")
-    return mechanism if path.suffix == ".urdf" else replace(mechanism, source=None)
+        return read_urdf(files / "hoap1.urdf", floating_base=True)
+    from ..read.json import read_json
+
+    return replace(read_json(files / f"{name}.json"), source=None)
 
 
 def andrews() -> Mechanism:
