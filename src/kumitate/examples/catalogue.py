@@ -12,6 +12,8 @@ from functools import cache
 from ..errors import InputError
 from ..simulate.results.result import Result
 
+__all__ = ["Example", "example", "examples"]
+
 
 @dataclass(frozen=True)
 class Example:

@@ -11,6 +11,8 @@ import numpy as np
 from ..simulate.results.result import Result
 from .catalogue import Example
 
+__all__ = ["Curves", "Illustrated", "Plate"]
+
 
 class Curves(NamedTuple):
     """Curves of one quantity, over the times of a result unless the plate says otherwise: one panel of a figure.

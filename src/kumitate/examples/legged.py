@@ -16,6 +16,8 @@ from ..model import Mechanism, Place, Sphere
 from ..model.read import read_file
 from .robot_data import robot_file
 
+__all__ = ["Stance", "legged"]
+
 
 def legged(file: str, feet: Collection[str]) -> Mechanism:
     """A robot, free to move, whose feet alone can touch; `file`: below example-robot-data's folder of robots.

@@ -7,6 +7,8 @@ from pathlib import Path
 from ..errors import InputError
 from ..model.read.robot_names import robots_folder
 
+__all__ = ["robot_file", "robots_folder"]
+
 
 def robot_file(name: str) -> Path:
     """A robot's file, by its path below the folder of robots.
