@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Arc", "with_arcs"]
-
 
 class Arc(NamedTuple):
     """What connects the lines of these numbers, with a label at the lower one."""

@@ -12,8 +12,6 @@ from ..compile.disk import entries, folder_fault, size_limit
 from .options import AsJson
 from .report import print_facts, print_json
 
-__all__ = ["cache"]
-
 
 def cache(
     action: Annotated[

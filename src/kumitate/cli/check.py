@@ -11,8 +11,6 @@ from ..model.read import names_file
 from .options import AsJson, FixInertia, FloatingBase, RobotName
 from .report import complain, print_json
 
-__all__ = ["check"]
-
 #: How many elements are named for each fault; --json names all.
 _NAMED = 8
 _WIDTH = 110

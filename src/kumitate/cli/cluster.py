@@ -11,8 +11,6 @@ from cyclopts import Parameter
 from ..errors import InputError
 from .report import answering
 
-__all__ = ["cluster"]
-
 
 def cluster(
     *,

@@ -11,8 +11,6 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from ..scenario import Scenario
 
-__all__ = ["described", "refuse_options"]
-
 _RESULTS = (".h5", ".hdf5", ".npz")
 
 

@@ -17,8 +17,6 @@ from ..share.chromium import VARIABLE, find_chromium
 from .options import AsJson
 from .report import print_facts, print_json, print_table
 
-__all__ = ["doctor"]
-
 #: Extras that bring others together, or tools for the work on kumitate itself.
 _GROUPS = {"all", "test"}
 #: A requirement of an extra, as in the metadata: "h5py>=3.11; extra == 'hdf5'".

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ..examples.illustrated import Plate
     from ..run import Run
 
-__all__ = ["FORMATS", "draw", "formats_of"]
-
 FORMATS = ("pdf", "png", "eps", "svg")
 
 

@@ -9,8 +9,6 @@ from cyclopts import Parameter
 from .options import AsJson, FloatingBase, RobotName
 from .report import complain, print_json
 
-__all__ = ["equations"]
-
 
 def equations(
     robot: RobotName,

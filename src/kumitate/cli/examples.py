@@ -13,8 +13,6 @@ from .options import AsJson, Formats, Out
 from .report import print_json, print_table, progress
 from .simulate import finish
 
-__all__ = ["examples", "listed", "run_example"]
-
 
 def examples(
     name: Annotated[str | None, Parameter(help="The example to run; without it, all are listed.")] = None,

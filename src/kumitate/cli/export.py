@@ -14,8 +14,6 @@ from . import run_folder as runs
 from .options import AsJson, FixInertia, FloatingBase
 from .report import print_facts, print_json, shown
 
-__all__ = ["export"]
-
 _RESULTS = (".h5", ".hdf5", ".npz")
 
 

@@ -13,8 +13,6 @@ from .arcs import Arc, with_arcs
 from .options import AsJson, FixInertia, FloatingBase, RobotName
 from .report import complain, print_facts, print_json, print_table
 
-__all__ = ["drawn", "info"]
-
 #: Loops with a smaller gap count as closed [m].
 _CLOSED = 1e-9
 

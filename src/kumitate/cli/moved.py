@@ -9,8 +9,6 @@ from cyclopts import Parameter
 
 from ..errors import InputError
 
-__all__ = ["MOVED", "moved"]
-
 #: They are studies now, which are not installed with the package.
 MOVED = ("bench", "compare", "contact-table", "levels", "partitions")
 

@@ -11,8 +11,6 @@ from ..scenario.mistakes import number_of
 if TYPE_CHECKING:
     from ..robot import Robot
 
-__all__ = ["start_by_name", "values_by_name", "with_values"]
-
 
 def with_values(text: str, option: str, names: Sequence[str], start: Sequence[float]) -> list[float]:
     """`start` with the values that the text names.

@@ -13,8 +13,6 @@ from cyclopts import Parameter
 from ..model.read import readable
 from ..options import entries_of
 
-__all__ = ["AsJson", "FixInertia", "FloatingBase", "Formats", "Gif", "Out", "RobotName", "takes_fields"]
-
 RobotName = Annotated[str, Parameter(help=f"A robot file ({readable()}) or a name that `kumitate robots` lists.")]
 FloatingBase = Annotated[bool, Parameter(negative="", show_default=False, help="Let the root body float freely.")]
 FixInertia = Annotated[

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..model import Mechanism
     from ..robot import Robot
 
-__all__ = ["AS_IT_IS", "Placing", "start_on", "touched_by"]
-
 #: The options that describe a surface or its hulls.
 _SURFACE = ("friction", "restitution", "hull_vertices")
 

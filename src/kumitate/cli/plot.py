@@ -12,8 +12,6 @@ from .draw_result import draw, formats_of
 from .options import AsJson, Formats, Gif, Out
 from .simulate import report
 
-__all__ = ["plot"]
-
 
 def plot(
     file: Annotated[Path | None, Parameter(help="The file of a result or its folder; without it, the last result.")] = None,

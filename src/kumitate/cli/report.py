@@ -14,10 +14,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = [
-    "answering", "complain", "drop_output", "print_facts", "print_json", "print_table", "print_text", "progress", "shown",
-]  # fmt: skip
-
 #: Width of tables that go to a file or a pipe.
 WIDTH_OF_FILES = 160
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}

@@ -13,8 +13,6 @@ from ..model.samples import SAMPLES
 from .options import AsJson
 from .report import complain, print_json, print_table
 
-__all__ = ["robots"]
-
 #: The extras that bring robots by name, by the package that each installs.
 _EXTRAS = {"example-robot-data": "robots", "robot_descriptions": "descriptions"}
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from ..errors import InputError
 
-__all__ = ["DRAWINGS", "RESULTS", "RUNS", "clear_drawings", "latest", "make", "result_file"]
-
 #: The folder of runs by default.
 RUNS = Path("kumitate-runs")
 #: The names of result files, by format.

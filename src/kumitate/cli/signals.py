@@ -9,8 +9,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
-__all__ = ["Terminated", "stop_code", "stop_on_signals"]
-
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM was received. It is handled like Ctrl-C, so that the run so far is saved."""

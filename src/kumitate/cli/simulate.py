@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..run import Run
     from ..scenario import Scenario
 
-__all__ = ["OPTIONS", "finish", "simulate"]
-
 #: The options of a setup that can be written as texts; files have more.
 OPTIONS = (
     "duration", "step", "every", "integrator", "tolerance", "stabilisation", "baumgarte", "limits", "outputs", "parameters",

@@ -16,8 +16,6 @@ from . import run_folder as runs
 from .options import AsJson, Out
 from .report import complain, print_facts, print_json, shown
 
-__all__ = ["sweep"]
-
 #: Between two lines of progress where standard error is not a terminal [s].
 LINES = 10.0
 

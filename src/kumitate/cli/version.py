@@ -5,8 +5,6 @@ from __future__ import annotations
 from .options import AsJson
 from .report import print_json
 
-__all__ = ["version"]
-
 
 def version(*, as_json: AsJson = False) -> None:
     """Print the version."""

@@ -12,8 +12,6 @@ from .options import RobotName
 from .placing import AS_IT_IS, Placing
 from .report import complain
 
-__all__ = ["view"]
-
 
 def view(
     robot: RobotName,

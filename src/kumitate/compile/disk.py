@@ -26,8 +26,6 @@ from typing import NamedTuple
 
 from ..errors import InputError, warn
 
-__all__ = ["KINDS", "CacheEntry", "cache_folder", "cached", "entries", "folder_fault", "owner_fault", "size_limit", "tidy"]
-
 _DIGEST, _ROOT = 32, 0
 #: The time of last use, which is the time of the file, is updated if it is older than this [s].
 _USE = 24 * 3600.0

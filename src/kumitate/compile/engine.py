@@ -22,8 +22,6 @@ from .target import Target, binding, host, machine
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Code", "ObjectFile", "assembly", "generate", "kept_image", "link", "load", "object_code", "optimized_object"]
-
 _FORM = "3"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions

@@ -22,8 +22,6 @@ from .stored import StoredProgram
 from .target import Precision
 from .threads import states_for_one_thread
 
-__all__ = ["FAST_ENTRY", "can_wrap", "fast_function", "fast_wrapper"]
-
 #: The name of the wrapper in the module.
 FAST_ENTRY = "fastcall"
 

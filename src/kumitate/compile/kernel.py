@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .pipeline import Compilation
     from .report import KernelReport
 
-__all__ = ["Kernel", "predicate"]
-
 
 class Kernel:
     """A program, compiled on first use: for one state, or for a batch with several states per instruction.

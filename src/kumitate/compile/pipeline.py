@@ -24,8 +24,6 @@ from .llvm.plan import check_partition, line_partition
 from .stored import StoredProgram, source_stamp
 from .target import DOUBLE, Precision, Target, host
 
-__all__ = ["CODE_PASSES", "PASSES", "Compilation", "machine_code", "object_file", "pass_table"]
-
 
 @dataclass
 class Compilation:

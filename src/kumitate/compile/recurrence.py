@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .engine import Code
     from .pipeline import Compilation
 
-__all__ = ["Recurrence", "Rollout"]
-
 #: Work from which threads share a call [operations of one lane]: waking one takes some microseconds.
 WORTH_SHARING = 100_000
 #: Work after which a call returns to Python, which only then notices Ctrl-C [operations of one lane]: some tenths of a second.

@@ -15,8 +15,6 @@ from .engine import assembly
 from .llvm import ENTRY
 from .target import host
 
-__all__ = ["KernelReport", "Width", "report"]
-
 #: How long each width is timed [s], and how many states at least make a run.
 BUDGET, STATES = 0.1, 64
 _COMPARISONS = ("cmp", "test", "ucomi", "vucomi")  # write to no operand

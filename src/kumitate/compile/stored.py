@@ -19,8 +19,6 @@ from ..scalar import Array, Program
 from ..scalar.verify import verifying
 from .disk import cached
 
-__all__ = ["Sources", "StoredProgram", "found_or_traced", "joint_key", "source_stamp", "traced"]
-
 #: Folders that no source of a stored program is in: rooms that what makes such programs never imports (tests/repo), and
 #: what Python keeps.
 _WITHOUT_PROGRAMS = {

@@ -25,8 +25,6 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["can_pool", "pool", "run_blocks", "run_states", "states_for_one_thread", "thread_count"]
-
 #: The least operations per thread: about a millisecond on eight lanes.
 WORTH_A_THREAD = 50_000_000
 #: Fewer states than this stay on one thread, however long their program: loops count with all passes that they may take.

@@ -16,8 +16,6 @@ from .pairs import Touch, touches
 from .scene import Contact, Pair, VariedPairs, contact_pairs
 from .surface import Surface, VariedSurface
 
-__all__ = ["ContactForces", "ForceModel", "Pressed", "PressedPoint", "SpringModel"]
-
 
 class ForceModel(Protocol):
     """A contact model that gives the force at a point at any time."""

@@ -9,8 +9,6 @@ from functools import cache
 from ..errors import InputError, warn
 from ..model import Geometry, Hull, Mesh
 
-__all__ = ["touchable"]
-
 
 def touchable(owner: str, shapes: Iterable[Geometry], vertices: int) -> tuple[Geometry, ...]:
     """The collision shapes of an object, with meshes replaced by hulls of at most `vertices` vertices.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PARTING", "SHRINKS", "THROWN"]
-
 #: OverlapList are left out if their springs hold the energy to lift the mechanism by this height on the earth [m].
 THROWN = 0.01
 #: How fast overlaps that are left out shrink [m/s].

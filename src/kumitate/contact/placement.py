@@ -14,8 +14,6 @@ from ..spatial import Vector3
 from .pairs import FAR, touches
 from .scene import Contact, contact_pairs
 
-__all__ = ["ground_gap", "lowest_bodies", "on_ground"]
-
 #: The tolerance of the lowest point's height [m], and the maximum number of moves.
 _NEAR, _MOVES = 1e-13, 60
 #: Bodies are as low as the lowest one up to this fraction of the mechanism's size.

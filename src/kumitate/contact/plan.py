@@ -10,8 +10,6 @@ from ..model import Geometry, Mechanism
 from .scene import Contact, Pair, Touchable, between_bodies
 from .surface import Surface, VariedSurface
 
-__all__ = ["ContactPlan", "PlannedPair", "pairs_of_scene", "pairs_traced"]
-
 #: Operations of a traced step, fitted to balls and bricks: per point with the world; per pair of moving links, per point of
 #: these. They are those of all steps and sweeps that the solver may take.
 _WORLD_POINT, _BETWEEN, _BETWEEN_POINT = 2.6e6, 8e5, 3.8e6

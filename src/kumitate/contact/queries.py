@@ -14,8 +14,6 @@ from .mesh_hulls import touchable
 from .pairs.rows import pose_row, solids_of, surface_rows
 from .pairs.rows.nearest import OnBody, first_hit, least_gaps
 
-__all__ = ["Hit", "Nearest", "ShapeTable"]
-
 #: The most vertices of a hull that replaces a mesh.
 _VERTICES = 128
 

@@ -12,8 +12,6 @@ from ..model.read.json import from_json, to_json
 from .scene import FLOOR, USUAL, Contact
 from .touchable import GROUND
 
-__all__ = ["as_plain", "ground_of"]
-
 
 def as_plain(contact: Contact | str) -> dict[str, Any]:
     """The contact as numbers, strings, lists and dictionaries; its ground as a mechanism in kumitate's JSON format."""

@@ -7,8 +7,6 @@ import numpy as np
 from ..errors import ModelError
 from ..model import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 
-__all__ = ["check_size"]
-
 #: The numbers that must not be zero, so that a shape has a size.
 _SIZES: dict[type[Shape], tuple[str, ...]] = {
     Sphere: ("radius",), Capsule: ("radius",), Box: ("size",), Cylinder: ("radius", "length"), Ellipsoid: ("half_axes",),

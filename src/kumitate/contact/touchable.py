@@ -16,8 +16,6 @@ from .sizes import check_size
 if TYPE_CHECKING:
     from .scene import Contact
 
-__all__ = ["ALL", "GROUND", "Touchable", "between_bodies"]
-
 GROUND = "ground"
 #: `Contact.between` of all bodies but those that are fixed to each other or joined by a joint.
 ALL = "all"

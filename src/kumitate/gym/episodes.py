@@ -9,8 +9,6 @@ import numpy as np
 from ..errors import InputError
 from .task import Task
 
-__all__ = ["Episodes"]
-
 
 class Episodes:
     """N episodes of a task, one in each row of a batch.

@@ -13,8 +13,6 @@ from ..errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from .task import Task
 
-__all__ = ["TASKS", "Registered", "named_task", "register"]
-
 
 class Registered(NamedTuple):
     """An environment that ships.

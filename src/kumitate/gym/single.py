@@ -11,8 +11,6 @@ from .episodes import Episodes
 from .registration import named_task
 from .task import Task
 
-__all__ = ["Env"]
-
 
 class Env(gymnasium.Env):
     """One environment. It steps as a row of `VectorEnv` does, to the last bit.

@@ -18,8 +18,6 @@ from ..scalar.arrays import where
 from ..simulate.live_arrays import SettledAttributes
 from ..simulation import Simulation
 
-__all__ = ["Start", "Task"]
-
 #: The inputs that every task has, and the outputs that its functions become.
 _ACTION, _LAST = "action", "last_action"
 _FUNCTIONS = ("observation", "terminated", "reward")

@@ -16,8 +16,6 @@ from .episodes import Episodes
 from .registration import named_task
 from .task import Task
 
-__all__ = ["VectorEnv"]
-
 
 class VectorEnv(gymnasium.vector.VectorEnv):
     """N environments of a task, stepped together in machine code.

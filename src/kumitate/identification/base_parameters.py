@@ -11,8 +11,6 @@ from ..model import Mechanism
 from .observable import felt_by_structure
 from .unknowns import NUMBERS, Unknowns, unknowns_of
 
-__all__ = ["BaseParameters", "base_parameters", "regrouped"]
-
 #: A column that adds less than this part of its length to those before it depends on them.
 _DEPENDENT = 1e-7
 #: Factors below this part of the largest in their row are rounding.

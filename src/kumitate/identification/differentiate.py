@@ -15,8 +15,6 @@ import numpy as np
 from ..robot import Robot
 from .log import MotionLog
 
-__all__ = ["DEGREE", "States", "states_of"]
-
 #: The degree of the polynomials; they need more samples than this.
 DEGREE = 4
 #: Samples that are smoothed at a time.

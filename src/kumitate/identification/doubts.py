@@ -15,8 +15,6 @@ from .robust import BEYOND
 if TYPE_CHECKING:
     from .identified import Identified
 
-__all__ = ["doubts_of"]
-
 #: Samples that are looked at, of each log.
 _SAMPLES = 2000
 #: Residuals below this part of the efforts are rounding.

@@ -20,8 +20,6 @@ from .loop_base import allowed_motions, near_singular
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns
 
-__all__ = ["LogEquations", "LogRows", "equations_of", "rows_of"]
-
 #: Samples that are reduced at a time.
 _BLOCK = 2000
 

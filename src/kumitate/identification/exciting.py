@@ -21,8 +21,6 @@ from .base_parameters import BaseParameters, base_parameters
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns, unknowns_of
 
-__all__ = ["Excitation", "exciting_trajectory"]
-
 #: What joints without limits keep: distance to the start [rad, m], velocity [rad/s, m/s].
 _FREE = {"angle": (1.5, 3.0), "length": (0.3, 1.0)}
 #: The part of limits that is used.

@@ -9,8 +9,6 @@ import numpy as np
 from ..errors import InputError
 from .equations import LogEquations
 
-__all__ = ["Fit", "fit"]
-
 #: Directions whose singular value is below this part of the largest are not excited: nothing can be said of them.
 _UNSEEN = 1e-9
 #: Columns shorter than this part of the longest are rounding.

@@ -25,8 +25,6 @@ from .log_cholesky import logarithms, pseudo_inertia
 from .physical import Physical
 from .unknowns import Unknowns
 
-__all__ = ["BaseEstimate", "Identified"]
-
 #: A standard deviation above this part of what is usual for a robot of this size says that the motion did not show it.
 _UNKNOWN = 1.0
 

@@ -15,8 +15,6 @@ from .base_parameters import BaseParameters, regrouped
 from .regressor_rows import regressor_rows
 from .unknowns import Unknowns
 
-__all__ = ["allowed_motions", "loop_base_parameters", "near_singular"]
-
 #: Rows of loops that depend on others have singular values below this part of the largest.
 _DEPENDENT = 1e-9
 #: Random postures are this far from the start [rad, m]; those are left out where loops are nearly singular, by this part.

@@ -28,8 +28,6 @@ from ..model import Link, Tree, outward
 from ..model.tree.base_parameters import SIZE, inertia_of, numbers_of
 from ..spatial import Motion, Transform, Vector3
 
-__all__ = ["felt_by_structure"]
-
 #: States of a joint at which its functions are evaluated: more than the ten dimensions that they span.
 _STATES = 16
 #: Singular values below this part of the largest are rounding.

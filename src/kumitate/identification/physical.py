@@ -17,8 +17,6 @@ from .fit import Fit
 from .log_cholesky import inertia_numbers, logarithms, scales_of
 from .unknowns import Unknowns
 
-__all__ = ["Physical", "physical"]
-
 #: The noise is lowered in these steps, relative to the efforts: large changes are decided before fine ones.
 _STAGES = (0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 _STEPS = 100

@@ -13,8 +13,6 @@ from ..model import Mechanism, Tree
 from ..model.tree.base_parameters import SIZE
 from ..scalar import trace
 
-__all__ = ["regressor_rows"]
-
 
 def regressor_rows(mechanism: Mechanism, q: Any, v: Any, a: Any) -> np.ndarray:
     """The matrices Y (..., nv, 10·links + 3·nv) of `dynamics.regressor` for states (..., nq), (..., nv) and accelerations."""

@@ -18,8 +18,6 @@ from ..view.style import INK, PALETTE, drawing, print_style, write_figure
 if TYPE_CHECKING:
     from .identified import Identified
 
-__all__ = ["base_figure", "efforts_figure", "write_figure", "write_report"]
-
 _UNITS = {"length": "N", "angle": "N·m"}
 
 

@@ -20,8 +20,6 @@ from .fit import FINEST, Fit
 from .log import MotionLog
 from .unknowns import Unknowns
 
-__all__ = ["BEYOND", "robust_fit"]
-
 #: Residuals are cut off at this many standard deviations: of normal ones, 1 of 80 is longer.
 BEYOND = 2.5
 #: The standard deviation of normal numbers as a multiple of the median of their sizes.

@@ -11,8 +11,6 @@ from ..simulate.results.result import Energy
 from ..simulate.stepping.actuation import Actuation
 from ..simulate.stepping.state import State
 
-__all__ = ["LiveRobot", "LiveSimulation"]
-
 
 class LiveRobot(Protocol):
     """Functions of one state, as of `kumitate.Robot`."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from .loop import Player
 
-__all__ = ["Controls"]
-
 
 class Controls:
     """The panel of a player in a viser page."""

@@ -11,8 +11,6 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["comes_from_its_page", "own_pages_only"]
-
 _STARTING = Lock()
 
 

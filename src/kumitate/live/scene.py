@@ -18,8 +18,6 @@ from ..view.style import PALETTE
 from ..view.surfaces import load_surfaces
 from .contract import LiveRobot
 
-__all__ = ["LiveScene"]
-
 #: Shapes whose corners are rounded off by shading.
 _ROUND = ("sphere", "capsule", "ellipsoid", "mesh", "height_field")
 #: The length of a force of the robot's weight, as a part of its size.

@@ -18,8 +18,6 @@ from .loop import Player
 from .origin import own_pages_only
 from .scene import LiveScene
 
-__all__ = ["LiveView"]
-
 #: No positions and no forces.
 _NONE = np.zeros((0, 3)), np.zeros((0, 3))
 

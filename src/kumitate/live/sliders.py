@@ -12,8 +12,6 @@ from ..model import Limits, Mechanism
 from ..simulate.results.columns import joint_columns
 from ..simulate.starts import state_by_name
 
-__all__ = ["JointSlider", "joint_sliders", "slid"]
-
 #: A joint may pass a limit by this much, as rounding does [rad, m].
 _BEYOND = 1e-9
 _LENGTHS = ("position", "length", "x", "y", "z")

@@ -9,8 +9,6 @@ import numpy as np
 
 from .contract import LiveRobot
 
-__all__ = ["Spring"]
-
 #: Its frequency on the mass that it moves [rad/s].
 FREQUENCY = 15.0
 

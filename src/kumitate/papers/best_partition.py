@@ -24,8 +24,6 @@ from ..model.tree.subchains import parts_by_cuts, parts_by_names
 from ..model.tree.tree import WORLD_LINK
 from ..scalar import Program, trace
 
-__all__ = ["CANDIDATES", "EVERY", "ROUNDS", "BestPartition", "PartitionTrial", "best_partition"]
-
 #: Mechanisms with up to this many partitions (chains of up to seven links) have all of them counted.
 EVERY = 64
 #: Samples per partition in timing: partitions differ by little.

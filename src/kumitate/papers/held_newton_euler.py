@@ -20,8 +20,6 @@ from ..model import Place, Tree
 from ..scalar import Scalar, table
 from ..spatial import Transform, Vector3, dot
 
-__all__ = ["newton_euler"]
-
 
 def newton_euler(
     tree: Tree,

@@ -8,8 +8,6 @@ from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import Motion
 
-__all__ = ["jacobian_inertia"]
-
 
 def jacobian_inertia(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q) (nv, nv): Σ J_iᵀ I_i J_i, with I_i the spatial inertia of link i.

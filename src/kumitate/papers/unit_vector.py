@@ -9,8 +9,6 @@ from ..dynamics.rnea import rnea
 from ..model import Tree
 from ..scalar import Scalar, table
 
-__all__ = ["unit_vector"]
-
 
 def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q) (nv, nv): M e_i = INV(q, 0, e_i) without gravity (after N eq. 33).

@@ -11,8 +11,6 @@ from ..errors import InputError
 from ..simulation import Simulation
 from .residuals import Residuals
 
-__all__ = ["OptimizedMotion", "iterated_lqr"]
-
 #: Shares of the step that are tried, side by side in one batch.
 SHARES = 0.5 ** np.arange(10)
 #: The damping of the value's curvature: at first, at least, at most; its factors after rounds that fail and that do not.

@@ -12,8 +12,6 @@ from ..kinematics import rate
 from ..model import Mechanism
 from ..scalar import call, directional, trace
 
-__all__ = ["Residuals"]
-
 
 class Residuals:
     """Residuals r(q, v, u) as a kernel of many states, with the slopes by (ξ, δv, δu): ξ moves q as `Robot.integrate` does."""

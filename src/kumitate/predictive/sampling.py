@@ -10,8 +10,6 @@ from ..errors import InputError
 from ..simulate.simulation import MechanismSimulation
 from ..simulate.stepping.state import State
 
-__all__ = ["SamplingPlanner"]
-
 
 class SamplingPlanner:
     """Plans of actions, improved at every state by simulating random variations of the last plan in one batch.

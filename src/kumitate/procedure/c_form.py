@@ -13,8 +13,6 @@ from .kinds import FLOAT, INT, LETTERS, ArrayKind, NumberKind
 from .tree import Constant, TypedProcedure
 from .walk import ProcedureWriter, procedure_family
 
-__all__ = ["CText"]
-
 _TYPES = {"float": "double", "int": "long long", "bool": "int", "pointer": "void *restrict"}
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .machine import Machine
     from .tree import TypedProcedure
 
-__all__ = ["Procedure", "procedure"]
-
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 _here = threading.local()

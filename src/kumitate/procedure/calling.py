@@ -15,8 +15,6 @@ from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind, local, l
 from .programs import apply, apply_at, at, by_name, over, program_of
 from .source import UNKNOWN, Source, kind_of
 
-__all__ = ["Calling"]
-
 _METHODS = ("bit_count", "bit_length")
 
 

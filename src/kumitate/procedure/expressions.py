@@ -14,8 +14,6 @@ from . import tree
 from .kinds import BOOL, FLOAT, INT, LETTERS, ArrayKind, Kind, NumberKind, RecordKind
 from .source import UNKNOWN, Source
 
-__all__ = ["Expressions", "whole"]
-
 _ARITHMETIC = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 _WHOLE = {
     ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl",

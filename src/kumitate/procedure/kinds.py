@@ -10,11 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = [
-    "BOOL", "FLOAT", "INT", "LETTERS", "NOTHING", "ArrayKind", "Floats", "Ints", "Kind", "NumberKind", "RecordKind", "Shaped",
-    "ShapedInts", "local", "local_ints",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class NumberKind:

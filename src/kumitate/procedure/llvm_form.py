@@ -18,8 +18,6 @@ from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
 from .vectors import depends, loops_side_by_side
 from .walk import ProcedureWriter, procedure_family
 
-__all__ = ["ENTRY", "FAULT_WORDS", "LlvmText"]
-
 #: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: Loops of at most so many passes are written out, if all passes together have at most so many lines.

@@ -31,8 +31,6 @@ from .llvm_form import ENTRY, FAULT_WORDS, LlvmText
 from .source import Source
 from .tree import Site, TypedProcedure
 
-__all__ = ["Machine", "kept_images", "made_images", "written"]
-
 Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
 

@@ -23,8 +23,6 @@ from ..errors import InputError
 from ..scalar import Program, evaluate, under_way
 from ..scalar.blocks import divided
 
-__all__ = ["Listed", "LocatedProgram", "apply", "apply_at", "at", "by_name", "evaluate_rows", "over", "program_of"]
-
 Part = TypeVar("Part")
 _LOCATED: WeakValueDictionary[int, LocatedProgram] = WeakValueDictionary()
 

@@ -16,8 +16,6 @@ from ..errors import ProcedureError
 from .kinds import BOOL, FLOAT, INT, NOTHING, ArrayKind, Floats, Ints, Kind, RecordKind, Shaped, ShapedInts
 from .tree import Site
 
-__all__ = ["UNKNOWN", "Source", "kind_of"]
-
 #: Stands for names that no object outside the function has.
 UNKNOWN = object()
 _parsed: dict[str, tuple[str, dict[int, ast.FunctionDef]]] = {}

@@ -13,8 +13,6 @@ from .expressions import whole
 from .kinds import INT, NOTHING, RecordKind
 from .source import Source
 
-__all__ = ["read_procedure"]
-
 
 def read_procedure(function: Callable[..., Any]) -> tree.TypedProcedure:
     """The typed tree of a function.

@@ -11,12 +11,6 @@ from typing import Any
 from ..scalar import Program
 from .kinds import NOTHING, ArrayKind, Kind, RecordKind
 
-__all__ = [
-    "CONSTANT", "Again", "ArrayElement", "ArrayRow", "ArraySlice", "Chosen", "Constant", "Counting", "Expression", "Fresh",
-    "Invoke", "Leave", "Length", "Local", "Made", "Member", "Old", "Operation", "Repeat", "Return", "RunAt", "RunProgram",
-    "Set", "SetElement", "Site", "Statement", "TypedProcedure", "When", "roots",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Site:

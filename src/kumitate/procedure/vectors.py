@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from . import tree
 from .kinds import FLOAT
 
-__all__ = ["SIDE_BY_SIDE", "depends", "loops_side_by_side", "statements_in"]
-
 #: Operations of several numbers at a time.
 SIDE_BY_SIDE = frozenset({"add", "sub", "mul", "div", "neg"})
 _FEWEST, _MOST = 4, 16

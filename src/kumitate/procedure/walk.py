@@ -15,8 +15,6 @@ from ..scalar import Program
 from . import tree
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 
-__all__ = ["ProcedureWriter", "Value", "procedure_family"]
-
 #: The names of the leaves of a value.
 Value = list[str]
 

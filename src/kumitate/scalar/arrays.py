@@ -17,8 +17,6 @@ from .graph import Symbol, TraceError
 from .rules import apply
 from .tracing import active_scope
 
-__all__ = ["SymbolArray", "clip", "is_masked", "is_traced", "maximum", "minimum", "sign", "where", "zeros"]
-
 
 class SymbolArray(np.ndarray):
     """An array of traced values and numbers (dtype object). Its elements may be written to."""

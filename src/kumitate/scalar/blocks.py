@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 
 from .graph import Graph, Symbol
 
-__all__ = ["Array", "Hole", "Index", "LoopBlock", "Program", "Stack", "Table", "Vector", "divided", "listing", "nested"]
-
 
 class Array(NamedTuple):
     """The name and shape of one array that a program reads or writes."""

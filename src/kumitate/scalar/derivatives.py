@@ -13,8 +13,6 @@ from .passes import live
 from .rules import apply
 from .tracing import call, loop, trace
 
-__all__ = ["directional", "gradient", "hessian", "inlined", "inlined_slopes", "jacobian"]
-
 # ∂op/∂argument for each argument, from the operation's own value and the arguments
 _PARTIALS = {name: partial(row.partials, apply) for name, row in TRACED.items() if row.partials is not None}
 

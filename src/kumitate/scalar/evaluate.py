@@ -10,8 +10,6 @@ from .graph import Symbol, TraceError
 from .operations import FLOAT
 from .passes import origin
 
-__all__ = ["evaluate", "run_unrolled"]
-
 
 def evaluate(program: Program, scalars: Sequence[float]) -> list[float]:
     """The results of `program` for its inputs' scalars, all inputs in one sequence."""

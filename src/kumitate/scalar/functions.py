@@ -8,11 +8,6 @@ from typing import Any
 from .graph import Scalar
 from .rules import apply
 
-__all__ = [
-    "absolute", "arctan2", "both", "cos", "either", "equal", "exp", "floats", "is_zero", "log", "maximum", "minimum", "select",
-    "sin", "sqrt", "tanh",
-]  # fmt: skip
-
 
 def sin(x: Any) -> Any:
     """Sine of `x` [rad]."""

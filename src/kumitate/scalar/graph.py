@@ -12,8 +12,6 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Graph", "Scalar", "Symbol", "TraceError", "floor_at"]
-
 _clock = itertools.count()
 
 

@@ -15,8 +15,6 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["CONDITIONS", "C_LIBRARY", "FLOAT", "LIBRARY", "OPERATIONS", "TRACED", "OperationRow"]
-
 
 class OperationRow(NamedTuple):
     """An operation.

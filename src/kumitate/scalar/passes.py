@@ -13,8 +13,6 @@ from .blocks import LoopBlock, Program
 from .graph import Symbol
 from .verify import verify, verifying
 
-__all__ = ["PROGRAM_PASSES", "Pass", "live", "origin", "run_program_passes", "trim"]
-
 
 def live(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ...]:
     """The `nodes` that `results` depend on, in their order."""

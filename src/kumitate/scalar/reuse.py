@@ -16,8 +16,6 @@ from .graph import Symbol
 from .structure import flatten
 from .tracing import active_scope, call, trace
 
-__all__ = ["call_grouped", "call_shared", "shared_programs"]
-
 #: Number of programs kept for later traces.
 KEPT = 256
 

@@ -14,8 +14,6 @@ from typing import Any
 from .graph import Graph, Scalar, Symbol, TraceError, scope_of
 from .operations import FLOAT, TRACED
 
-__all__ = ["apply"]
-
 
 def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
     """Both as nodes of the inner scope of the two."""

@@ -14,8 +14,6 @@ import numpy as np
 
 from .graph import Symbol
 
-__all__ = ["Family", "flatten", "structure_of"]
-
 T = TypeVar("T")
 
 

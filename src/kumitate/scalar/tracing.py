@@ -18,8 +18,6 @@ from .passes import live, run_program_passes
 from .structure import flatten
 from .under_way import under_way
 
-__all__ = ["active_scope", "call", "loop", "table", "trace", "when"]
-
 #: The scope being traced now, per thread.
 _active: ContextVar[Graph | None] = ContextVar("kumitate_active_scope", default=None)
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["Work", "expect", "say", "under_way"]
-
 #: Work is announced once it has taken this long [s].
 LONG = 1.0
 #: What is expected to take longer than this after the announcement is announced again [s].

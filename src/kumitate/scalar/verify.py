@@ -14,8 +14,6 @@ from .blocks import Array, LoopBlock, Program
 from .graph import Symbol
 from .operations import TRACED
 
-__all__ = ["verify", "verifying"]
-
 NUMBER, CONDITION, COUNTER, LOOP, CALL = "number", "condition", "counter", "loop", "call"
 #: The kinds of the operands of every operation, and of its result.
 _OPERATIONS = {name: tuple({"f": NUMBER, "b": CONDITION}[letter] for letter in row.kinds) for name, row in TRACED.items()}

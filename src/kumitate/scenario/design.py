@@ -17,8 +17,6 @@ from .mistakes import Section, number_of
 from .parameters import ScenarioParameter, parameter
 from .setup import Described
 
-__all__ = ["Design", "read_design"]
-
 #: Most runs of one sweep.
 MOST = 2_000_000
 #: So many values of a grid's axis are tried on the setup before anything is simulated.

@@ -17,8 +17,6 @@ from ..errors import InputError, KumitateError
 from ..model.files import file_bytes
 from ..robot import Robot
 
-__all__ = ["LAWS", "ControlLaw", "LawKind", "controller_of", "file_hash", "names_function"]
-
 #: What a law of a scenario gives: tau (nv) = f(t, q, v).
 Controller = Callable[[Any, Any, Any], Any]
 

@@ -10,8 +10,6 @@ from ..errors import InputError, KumitateError, did_you_mean
 from ..model.values import FINITE, Rule, checked_number, checked_whole, shown
 from .written import At, Written
 
-__all__ = ["Mistakes", "Section", "number_of"]
-
 
 class Mistakes:
     """The mistakes of one file, or of a dictionary that stands for one."""

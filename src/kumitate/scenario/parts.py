@@ -19,8 +19,6 @@ from .laws import LAWS, ControlLaw, file_hash, names_function
 from .mistakes import Section, number_of
 from .setup import Described
 
-__all__ = ["read_laws", "read_robot", "read_start"]
-
 
 # --- the robot --------------------------------------------------------------------------------------------------------
 def read_robot(top: Section, folder: Path, mechanism: Mechanism | None, plain: dict[str, Any]) -> Robot | None:

@@ -15,8 +15,6 @@ from ..simulate.prescribed.motion import PrescribedMotion
 from .mistakes import Section
 from .setup import Described
 
-__all__ = ["read_motions"]
-
 _OSCILLATION = ("mean", "amplitude", "frequency", "phase")
 
 

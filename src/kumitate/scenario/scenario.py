@@ -27,8 +27,6 @@ from .setup import Described, times_of
 from .touching import read_contact
 from .written import Written, read_yaml
 
-__all__ = ["KEYS", "SOLVER", "Scenario", "functions_of", "names_scenario", "read_scenario", "scenario_of"]
-
 #: What a scenario may say.
 KEYS = (
     "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "prescribed", "contact", "solver", "outputs",

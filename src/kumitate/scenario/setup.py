@@ -19,8 +19,6 @@ from .laws import ControlLaw, controller_of
 if TYPE_CHECKING:
     from ..contact.scene import Contact
 
-__all__ = ["Described", "times_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Described(Experiment):

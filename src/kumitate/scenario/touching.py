@@ -12,8 +12,6 @@ from ..renamed import load_papers
 from .mistakes import Section
 from .setup import Described
 
-__all__ = ["read_contact"]
-
 
 def read_contact(top: Section, setup: Described) -> Described:
     """The setup with the contact that is asked for."""

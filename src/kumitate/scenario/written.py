@@ -11,8 +11,6 @@ from typing import Any
 from ..errors import InputError
 from ..model.files import file_bytes
 
-__all__ = ["At", "Written", "read_yaml"]
-
 #: Where a value stands: the keys and places that lead to it.
 At = tuple[Hashable, ...]
 

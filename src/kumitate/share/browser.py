@@ -10,8 +10,6 @@ from pathlib import Path
 from ..errors import InputError
 from .devtools import PATIENCE, Browser, opened
 
-__all__ = ["page_pictures", "wait_until_ready"]
-
 #: Shows the page's 3D view alone, with the title and without what only a reader uses.
 _BARE = "footer, #view, #facts, #notes { display: none !important; } body { grid-template-rows: 1fr 0 !important; }"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 
-__all__ = ["NAMES", "VARIABLE", "find_chromium"]
-
 #: The environment variable that names another one.
 VARIABLE = "KUMITATE_CHROMIUM"
 #: What it may be called on the PATH, or in full, the first choice first.

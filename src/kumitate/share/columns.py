@@ -11,8 +11,6 @@ from ..model import Mechanism
 from ..simulate.results.columns import joint_columns
 from ..simulate.results.result import Result
 
-__all__ = ["Column", "columns_of", "units"]
-
 _XYZ = ("x", "y", "z")
 #: Units of the coordinates, velocities, accelerations and efforts along an angle, a length and a part of a quaternion.
 _ANGLE, _LENGTH, _QUATERNION = ("rad", "rad/s", "rad/s²", "N·m"), ("m", "m/s", "m/s²", "N"), ("",) * 4

@@ -9,8 +9,6 @@ import numpy as np
 from ..model import Mechanism
 from ..simulate.results.contact_record import ContactRecord
 
-__all__ = ["RunWithRobot"]
-
 
 class RunWithRobot(Protocol):
     """A result with functions of its robot, as `kumitate.Run` is; attributes as of `Result`."""

@@ -19,8 +19,6 @@ from typing import Any
 
 from ..errors import InputError
 
-__all__ = ["SUPPORTED", "Browser", "opened"]
-
 #: Whether a process can be given pipes of these numbers here: not on Windows.
 SUPPORTED = hasattr(os, "posix_spawn")
 #: Seconds that an answer may take: without a graphics card a picture of a large robot takes some.

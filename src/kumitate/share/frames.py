@@ -7,8 +7,6 @@ import gzip
 import html
 from collections.abc import Callable, Iterable
 
-__all__ = ["MOST", "framed", "smallest_framed"]
-
 #: Bytes of a frame in a notebook: more make notebooks slow to load and to keep in version control.
 MOST = 3_000_000
 

@@ -17,8 +17,6 @@ from ..model import Joint, Mechanism
 from ..scalar import floats
 from .frames import smallest_framed
 
-__all__ = ["robot_html", "run_html"]
-
 #: Pictures per second of the page in a notebook, tried in this order until it is small enough.
 _RATES = (50, 25, 10)
 #: Joints that are listed at once; the others are folded.

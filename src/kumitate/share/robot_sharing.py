@@ -10,8 +10,6 @@ import numpy as np
 
 from ..model import Mechanism
 
-__all__ = ["RobotSharing"]
-
 
 class RobotSharing(ABC):
     """How `Robot` is written to files and displayed."""

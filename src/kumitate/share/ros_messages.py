@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["DEFINITIONS"]
-
 _RULE = "\n" + "=" * 80 + "\n"
 _TIME = "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec"
 _HEADER = "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id"

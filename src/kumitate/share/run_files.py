@@ -15,8 +15,6 @@ from .film import write_film
 from .mcap_log import write_mcap
 from .tables import write_csv, write_parquet
 
-__all__ = ["WRITERS", "write_run"]
-
 #: By suffix, the function that writes a run: write(result, path, *, options by name).
 WRITERS: dict[str, Callable[..., None]] = {
     ".csv": write_csv,

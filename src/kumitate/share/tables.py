@@ -13,8 +13,6 @@ from ..errors import InputError
 from ..simulate.results.result import Result
 from .columns import columns_of
 
-__all__ = ["data_frame", "write_csv", "write_parquet"]
-
 
 def data_frame(result: Result) -> Any:
     """The table of a run as a `pandas.DataFrame` with one row per time.

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["bar"]
-
 #: A run that would take longer than this in all has a bar [s], which is drawn again after a while [s].
 LONG, _AGAIN = 2.0, 0.1
 _WIDTH = 30

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .simulation import MechanismSimulation
     from .stepping.state import State
 
-__all__ = ["Batch"]
-
 
 class Batch(SettledAttributes):
     """N states of a simulation, advanced together.

@@ -14,13 +14,6 @@ from ..errors import InputError
 from ..model import Bound, Limits, Mechanism, in_loops, loop_bounds
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
-__all__ = [
-    "OFF_MANIFOLD", "RATE", "TIME", "TOLERANCE", "by_name", "check_limits", "check_manifold", "check_memory",
-    "checked_count", "checked_every", "checked_rows", "checked_state", "checked_step",
-    "chosen_rows", "first_notes", "fitted_sample_time", "fitted_step",
-    "run_steps", "step_count", "step_notes", "steps_held",
-]  # fmt: skip
-
 TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
 _DURATION = Rule(NOT_NEGATIVE.words, "Give a time in seconds", NOT_NEGATIVE.holds)
 TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)

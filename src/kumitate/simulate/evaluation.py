@@ -19,8 +19,6 @@ from .stepping.actuation import Actuation
 from .stepping.choice import singular_angles
 from .stepping.stepper import Stepper
 
-__all__ = ["result_of"]
-
 #: A joint whose own coordinates come this close to their singularity is reported.
 NEAR_SINGULAR = 0.02
 #: A joint is at its stop within this distance [rad, m].

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["FAST", "MOST", "Exchange", "GainingStep", "leaps"]
-
 #: A run has run away if a step gains this many times all that was exchanged before, and its own work.
 MOST = 2.0
 #: What counts as exchanged in any case: the energy of the whole mass at this speed [m/s].

@@ -14,8 +14,6 @@ import numpy as np
 from ..errors import InputError, did_you_mean
 from ..model.values import real_array, shown
 
-__all__ = ["LiveArrays", "SettledAttributes", "fill_array"]
-
 
 class SettledAttributes:
     """An object whose public attributes are settled by its constructor, which calls `_settle` last.

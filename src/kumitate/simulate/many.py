@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .results.contact_record import ContactRecord
     from .simulation import MechanismSimulation
 
-__all__ = ["Results", "simulate_batch"]
-
 
 @dataclass(frozen=True, eq=False)
 class Results:

@@ -14,8 +14,6 @@ from .stepping.choice import divergence, runaway, vanishing_steps
 from .stepping.outputs import STATE
 from .stepping.stepper import Stepper
 
-__all__ = ["LOOK", "RUNAWAY", "Rows", "fill"]
-
 #: Velocities beyond this [rad/s or m/s] mean that the simulation has diverged.
 RUNAWAY = 1e9
 #: Number of records before a failure that are searched for its cause.

@@ -9,8 +9,6 @@ from ..options import takes_options_of
 from .results.result import Result
 from .setup import Experiment, options_of
 
-__all__ = ["simulate"]
-
 
 @takes_options_of(Experiment)
 def simulate(mechanism: Mechanism, q: Any = None, v: Any = None, **options: Any) -> Result:

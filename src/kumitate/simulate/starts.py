@@ -23,8 +23,6 @@ from .results.columns import JointColumns, joint_columns
 if TYPE_CHECKING:
     from .prescribed.starts import FollowedStarts
 
-__all__ = ["Starts", "closed_starts", "default_start", "named_start", "named_state", "state_by_name"]
-
 #: Numbers by the names of joints.
 ByJoint = Iterable[tuple[str, Sequence[float]]]
 #: (q, v) → q, v with the loops closed, or adjusted in another way.

@@ -26,8 +26,6 @@ from .chosen import chosen_integrators
 from .outcomes import Outcome, Summary
 from .plan import Block
 
-__all__ = ["Answer", "BlockTask", "run_block"]
-
 #: Bytes that the records of a block may take before they are summed up.
 ROOM = 64 * 2**20
 #: Records of a run that none are asked for.

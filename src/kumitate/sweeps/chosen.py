@@ -11,8 +11,6 @@ from ..simulate.integrators import SemiImplicitEuler
 from ..simulate.stepping.choice import EXPLICIT
 from ..simulate.stepping.stiffness import fastest_rate
 
-__all__ = ["chosen_integrators"]
-
 #: Kinds of parameters that make passive forces stiff.
 _PASSIVE = ("damping", "friction", "stiffness")
 

@@ -22,8 +22,6 @@ from typing import Any
 
 from ..errors import InputError, KumitateError
 
-__all__ = ["Crew", "CrewLostError", "DaskCrew", "HereCrew", "ProcessCrew", "WorkerLostError", "crew_of"]
-
 
 class WorkerLostError(Exception):
     """A worker died with a block: the block has to be sent again."""

@@ -26,8 +26,6 @@ from ..version import __version__
 from .block_run import Answer
 from .plan import Block
 
-__all__ = ["MANIFEST", "SweepFolder", "is_sweep", "opened_scenario"]
-
 MANIFEST, PARTS, RUNS = "sweep.json", "parts", "runs"
 #: Parts of folders of version 1 have no digest.
 FORMAT, VERSION, UNSEALED = "kumitate-sweep", 2, 1

@@ -13,8 +13,6 @@ from ..scenario.parameters.states import Coordinate, Velocity
 from ..scenario.setup import Described
 from ..simulate.rows import RUNAWAY
 
-__all__ = ["Outcome", "Summary", "outcomes_of"]
-
 _UNITS = {"energy": "J", "center_of_mass": "m", "t": "s"}
 
 

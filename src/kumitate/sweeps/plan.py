@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from ..errors import InputError
 from ..scenario.design import Design
 
-__all__ = ["Block", "blocks_of", "shard_of"]
-
 #: Runs of one block at most: enough to fill the lanes of all threads, few enough that progress is seen and little is lost.
 LARGEST = 1024
 #: Blocks that a sweep of one mechanism is divided into at least, if it has so many runs to give each of them `LANES`.

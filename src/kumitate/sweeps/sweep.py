@@ -24,8 +24,6 @@ from .folder import MANIFEST, SweepFolder, is_sweep, opened_scenario
 from .outcomes import outcomes_of
 from .plan import Block, blocks_of, shard_of
 
-__all__ = ["Progress", "Sweep", "open_sweep", "sweep"]
-
 #: A block that is under way so many times when a worker dies is given up, and the sweep with it.
 DEATHS = 3
 

@@ -20,8 +20,6 @@ from .outlines import View
 from .rods_and_springs import with_struts
 from .style import QUIET, drawing, print_style
 
-__all__ = ["animate", "drawer", "nearest"]
-
 #: Seconds that the last picture stays before the motion starts again.
 PAUSE = 0.8
 

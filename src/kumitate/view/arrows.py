@@ -11,8 +11,6 @@ from ..contact.touchable import GROUND
 from ..model import WORLD, Mechanism, Mesh
 from ..simulate.results.result import Result
 
-__all__ = ["Arrows", "arrows_at", "arrows_of"]
-
 #: The length of a typical force, and of the longest arrow, as a part of the size of what touches.
 _LONG, _LONGEST = 0.35, 0.5
 #: In a picture of a scene, what touches counts as no smaller than this part of it: arrows of single balls could not be seen.

@@ -16,10 +16,6 @@ from .figures import panels_figure
 from .panels import Panel
 from .style import INK, PALETTE, QUIET, checked_target, drawing, print_style, tint, write_figure
 
-__all__ = [
-    "balance_figure", "momentum_figure", "plot_balance", "plot_momentum", "plot_power", "power_figure",
-]  # fmt: skip
-
 _XYZ = ("x", "y", "z")
 #: Powers below this fraction of the largest are rounding, and not drawn.
 _NOTHING = 1e-9

@@ -10,8 +10,6 @@ from .loop_panels import loop_panels
 from .panel import Panel
 from .panels import has_one_loop, panels_of
 
-__all__ = ["channels_of"]
-
 
 def channels_of(result: Result) -> list[dict[str, Any]]:
     """One plot per panel of the result (joints, loops, energy, determinant, center of mass, contact) for `build_scene`.

@@ -10,8 +10,6 @@ from ..simulate.results.contact_record import ContactRecord
 from ..simulate.results.result import Result
 from .panel import Panel, without_impacts
 
-__all__ = ["CONTACT_PANELS", "USUAL_CONTACT_PANELS", "contact_panels"]
-
 #: All panels, and those drawn by default.
 CONTACT_PANELS = ("contact_forces", "center_of_pressure", "contact_gaps", "penetration", "contact_residual")
 USUAL_CONTACT_PANELS = ("contact_forces", "center_of_pressure", "penetration", "contact_residual")

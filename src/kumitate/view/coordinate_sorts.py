@@ -11,8 +11,6 @@ from ..model import WORLD
 from ..simulate.results.columns import JointColumns
 from .panel import Panel
 
-__all__ = ["ANGLE", "LENGTH", "QUATERNION", "SORTS", "Sort", "is_base", "joint_panel", "names_of", "sorted_columns"]
-
 
 class Sort(NamedTuple):
     """Names and units of one type of coordinate: of q, v, a and tau."""

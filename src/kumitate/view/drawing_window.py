@@ -15,8 +15,6 @@ from .outlines import Outline, Silhouettes, View
 from .style import INK, QUIET, tint
 from .surroundings import surroundings
 
-__all__ = ["FORCE_COLOR", "Stage", "checked_poses"]
-
 #: Colours for bodies without their own, taken in turn: muted and distinguishable.
 BODY_COLORS = ("#7aa6d8", "#e8a46a", "#7fbfa3", "#c79ac9", "#d9c36a", "#8fc7dd", "#d98a86", "#a7a7c9")
 WORLD_COLOR = "#9a9a9a"

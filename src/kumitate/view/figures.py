@@ -17,8 +17,6 @@ from ..simulate.results.result import Result
 from .panels import Panel, panels_of
 from .style import INK, QUIET, checked_target, curve_style, drawing, print_style, write_figure
 
-__all__ = ["figure", "panels_figure", "plot"]
-
 #: Inches: a panel with its labels, two of which are as wide as the text of an A4 page; a line of a legend.
 PANEL_WIDTH, PANEL_HEIGHT, LEGEND_LINE = 3.5, 1.75, 0.155
 #: With more curves than this the legend is in small type below the panels.

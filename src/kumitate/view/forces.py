@@ -15,8 +15,6 @@ from ..simulate.results.acted import acted
 from ..simulate.results.contact_loads import contact_loads
 from ..simulate.results.result import Result
 
-__all__ = ["ForceCurves", "force_curves"]
-
 #: Curves below this fraction of the largest force, or moment, are left out: they would be invisible.
 _NOTHING = 1e-4
 

@@ -13,8 +13,6 @@ from .coordinate_sorts import ANGLE, LENGTH, SORTS, Sort, is_base, joint_panel, 
 from .many_bases import base_groups, many_bases
 from .panel import Panel
 
-__all__ = ["JOINT_PANELS", "joint_panels", "panels_of_joint"]
-
 JOINT_PANELS = ("q", "v", "a", "tau")
 _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 

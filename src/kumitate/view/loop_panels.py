@@ -8,8 +8,6 @@ from ..simulate.results.loop_records import loop_forces
 from ..simulate.results.result import Result
 from .panel import Panel
 
-__all__ = ["loop_panels"]
-
 #: Moments below this fraction of the largest force times the mechanism's size are rounding.
 _NOTHING = 1e-9
 

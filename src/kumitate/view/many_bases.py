@@ -11,8 +11,6 @@ from ..simulate.results.columns import JointColumns
 from .coordinate_sorts import ANGLE, LENGTH, QUATERNION, Sort, joint_panel, sorted_columns
 from .panel import Panel
 
-__all__ = ["base_groups", "many_bases", "turned"]
-
 #: Up to this number of free bodies, each has panels of its own; up to that number, curves have names.
 _APART, _NAMED = 4, 12
 #: What is drawn of rates and efforts: the sizes of vectors.

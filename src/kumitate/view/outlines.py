@@ -14,8 +14,6 @@ import numpy as np
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Polygon, Shape, Sphere
 from .stick_shapes import drawn_shapes
 
-__all__ = ["Outline", "Silhouettes", "View", "broadside"]
-
 _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
 _CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 #: The direction of the light, in the view's axes (right, up, towards the eye).

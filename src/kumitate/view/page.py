@@ -14,8 +14,6 @@ from ..errors import InputError
 from ..simulate.results.whole_file import replacing
 from .scene.packing import packed
 
-__all__ = ["embedded", "filled", "page_text", "write_page"]
-
 ASSETS = Path(__file__).with_name("assets")
 
 

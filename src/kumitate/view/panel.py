@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Panel", "without_impacts"]
-
 #: The limit of an axis without impacts, as a multiple of the 95th percentile of nonzero values.
 _ROOM = 1.6
 

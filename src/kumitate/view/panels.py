@@ -22,8 +22,6 @@ from .joint_panels import JOINT_PANELS, joint_panels, panels_of_joint
 from .loop_panels import loop_panels
 from .panel import Panel, without_impacts
 
-__all__ = ["DEFAULT_PANELS", "FLOATING_PANELS", "PANELS", "Panel", "has_one_loop", "panels_of"]
-
 _XYZ = ("x", "y", "z")
 
 #: The available panels: of the joints, then of the whole mechanism.

@@ -12,8 +12,6 @@ from .arrows import arrows_of
 from .channels import channels_of
 from .scene import build_scene
 
-__all__ = ["playback"]
-
 
 def playback(result: Result, samples: np.ndarray, poses: np.ndarray, *, title: str = "") -> dict[str, Any]:
     """The data that the page shows of a run, for `write_page`.

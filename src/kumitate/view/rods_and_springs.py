@@ -9,8 +9,6 @@ import numpy as np
 from ..model import KINDS, WORLD, Body, Capsule, Cylinder, Distance, Geometry, Joint, Line, Loop, Mechanism, Sphere
 from ..spatial import pose
 
-__all__ = ["with_struts"]
-
 _ROD, _TUBE, _CORE = (0.45, 0.47, 0.50, 1.0), (0.72, 0.25, 0.32, 1.0), (0.80, 0.81, 0.83, 1.0)
 _THIN = 0.01
 

@@ -18,8 +18,6 @@ from .outlines import View
 from .rods_and_springs import with_struts
 from .style import QUIET, checked_target, drawing, print_style, write_figure
 
-__all__ = ["snapshots", "snapshots_figure"]
-
 #: Inches: the text width of an A4 page, the largest heights of a strip and of one picture, the line under each picture.
 PAGE_WIDTH, MOST_HEIGHT, MOST_PICTURE, CAPTION = 7.0, 5.2, 2.2, 0.2
 

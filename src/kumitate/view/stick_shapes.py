@@ -31,8 +31,6 @@ from ..model.tree.tree import alignment
 from ..scalar import floats
 from ..spatial import Transform, pose
 
-__all__ = ["body_tip", "drawn_shapes", "inertia_box"]
-
 
 def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[str, tuple[Geometry, ...]]:
     """The shapes of each body by its name, in its frame, and the fixed ones under "world".

@@ -12,20 +12,6 @@ from typing import Any
 from ..errors import InputError
 from ..simulate.results.whole_file import replacing
 
-__all__ = [
-    "FORMATS",
-    "INK",
-    "LINE_STYLES",
-    "PALETTE",
-    "QUIET",
-    "checked_target",
-    "curve_style",
-    "drawing",
-    "print_style",
-    "tint",
-    "write_figure",
-]
-
 #: Colours that are distinguishable with any colour vision, and in grey (after Okabe and Ito).
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f5f5f")
 LINE_STYLES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)), (0, (9, 2)))

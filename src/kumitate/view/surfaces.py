@@ -13,8 +13,6 @@ from ..model import Body, Geometry, Mechanism, Mesh
 from ..model.meshes import Facets, decimated
 from ..model.read.shapes import MeshFinder
 
-__all__ = ["load_surfaces", "pack_surface", "unscaled"]
-
 _SHOWN = 3
 #: Faces per mesh on a page, by the largest number of meshes: about 150 000 in all.
 _FACES = ((12, 12000), (25, 6000), (50, 3000))

@@ -10,8 +10,6 @@ import numpy as np
 from ..model import Box, Geometry
 from ..spatial import pose
 
-__all__ = ["GROUND_COLOR", "DrawnSurroundings", "surroundings"]
-
 #: The colour of ground shapes without their own.
 GROUND_COLOR = (0.87, 0.88, 0.90, 1.0)
 #: The slab drawn for a sloping plane: half its side and its thickness, relative to the extent of the motion.

@@ -14,8 +14,6 @@ import numpy as np
 from ..simulate.results.whole_file import replacing
 from .page import embedded, filled
 
-__all__ = ["SHOWN", "write_sweep_page"]
-
 #: So many runs are drawn at most, spread evenly over all of them.
 SHOWN = 5000
 #: Columns that are of the run as a whole, and not numbers to plot.

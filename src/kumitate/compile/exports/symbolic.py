@@ -15,8 +15,6 @@ from ...scalar.blocks import divided
 from ...scalar.evaluate import run_unrolled
 from ...scalar.operations import FLOAT
 
-__all__ = ["MOST_OPERATIONS", "to_casadi", "to_sympy"]
-
 #: Programs with more operations than this give expressions too large to read, or for SymPy to handle.
 MOST_OPERATIONS = 2000
 

@@ -17,8 +17,6 @@ from typing import ClassVar
 from ...scalar import Array, LoopBlock, Program, Symbol, origin
 from ...scalar.operations import CONDITIONS, TRACED
 
-__all__ = ["to_c", "to_python"]
-
 _WORDS = """
     auto break case char const continue default do double else enum extern float for goto if inline int long main register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm bool true false

@@ -28,8 +28,6 @@ from .stacks import KeptInMemory, ProgramInputs, loop_stack, stacks_in_results
 from .straight_line import uses, uses_of_pass
 from .writer import Module, Writer
 
-__all__ = ["BlockInputs", "ProgramBody", "blocks_function", "called_function", "hole_name"]
-
 
 class BlockInputs:
     """Inputs stored as blocks of lanes, one array after the other, from `%in` on."""

@@ -31,8 +31,6 @@ from .plan import scratch_size
 from .rows import Row, RowInputs, scatter, scatter_buffer, scatter_stretch
 from .writer import Module
 
-__all__ = ["ENTRY", "Entry", "Filling", "Gathered", "HostBatch", "LazyEntry", "SharedProgram", "inlined", "write_module"]
-
 #: The name of the function of a `HostBatch`.
 ENTRY = "kernel"
 _SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop, if there are several lanes

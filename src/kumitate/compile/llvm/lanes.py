@@ -21,8 +21,6 @@ from .plan import BLOCK, WIDEST
 from .stacks import KeptInMemory
 from .straight_line import PACKED, StraightLine, uses_of_pass
 
-__all__ = ["PassBlock", "PassLanes", "write_blocks", "write_passes"]
-
 
 def write_passes(around: KeptInMemory, node: Symbol) -> None:
     """Writes a loop without a loop into the function of `around`: side by side for one state, else one after the other."""

@@ -16,12 +16,6 @@ from weakref import WeakKeyDictionary
 from ...errors import ProgramError
 from ...scalar import Hole, Program, Symbol, origin
 
-__all__ = [
-    "BLOCK", "LONGEST_LINE", "PART", "WIDEST", "LinePartition", "Remembered", "check_partition", "in_blocks",
-    "independent_loops", "inputs_read", "left_in_memory", "line_partition", "read_inside", "scratch_of_blocks",
-    "scratch_of_loops", "scratch_size", "stack_runs", "without_order",
-]  # fmt: skip
-
 Found = TypeVar("Found")
 #: Lines with more nodes are cut, into parts of about this many.
 LONGEST_LINE, PART = 60_000, 1000

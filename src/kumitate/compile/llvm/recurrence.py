@@ -16,8 +16,6 @@ from .plan import scratch_size
 from .rows import Row, RowInputs, scatter_buffer
 from .writer import Module, Writer
 
-__all__ = ["HEAD", "ROLLOUT", "RolloutEntry"]
-
 #: The name of the compiled function, `void rollout(ptr arguments, i64 first, i64 last)`, for the blocks first … last − 1.
 ROLLOUT = "rollout"
 #: Its first arguments, 64-bit integers: the number of rows, of records, and of steps between two records. Behind them stand,

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from .writer import Writer
 
-__all__ = ["Row", "RowInputs", "scatter", "scatter_buffer", "scatter_stretch", "transposed"]
-
 #: The address of the first lane's row, which the others follow; or those of all lanes' rows.
 Row = str | tuple[str, ...]
 

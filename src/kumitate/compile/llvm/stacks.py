@@ -10,8 +10,6 @@ from .plan import in_blocks, left_in_memory, stack_runs, without_order
 from .straight_line import StraightLine
 from .writer import Module, Writer
 
-__all__ = ["KeptInMemory", "LoopStack", "ProgramInputs", "loop_stack", "stacks_in_results"]
-
 
 class ProgramInputs(Protocol):
     """The inputs of a program as seen by its body."""

@@ -23,8 +23,6 @@ from ...scalar import LoopBlock, Symbol
 from ...scalar.operations import LIBRARY, TRACED
 from .writer import Module, Writer, exact
 
-__all__ = ["PACKED", "WINDOW", "StraightLine", "Term", "emit_sincos", "fused_sums", "packed_angles", "uses", "uses_of_pass"]
-
 #: A sum takes in what stands at most so many nodes before its use: until then its terms live, and registers are few.
 WINDOW = 40
 #: How many are computed at once, in 256 bits.

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 
 from .writer import Module, Writer
 
-__all__ = ["words_of", "workers_text"]
-
 # 64-bit words of the pool, those that different threads write to on cache lines of their own; the counters of claims, one for
 # each thread, are the last
 _JOB, _WORKERS, _FINISHED, _SLEEPERS, _WAITING = 0, 8, 16, 24, 32

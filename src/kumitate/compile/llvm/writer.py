@@ -13,8 +13,6 @@ from ...scalar import Program, Table
 from ...scalar.operations import LIBRARY, TRACED, OperationRow
 from ..target import DOUBLE, Precision
 
-__all__ = ["Module", "Writer", "declarations", "exact"]
-
 
 def exact(value: float) -> str:
     """A number in LLVM's exact notation, which is that of a float64 for every format."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from ...errors import InputError
 
-__all__ = ["DOUBLE", "SINGLE", "Precision", "precision_of"]
-
 
 @dataclass(frozen=True)
 class Precision:

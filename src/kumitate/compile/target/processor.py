@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["ARM64", "Target", "binding", "host", "machine"]
-
 
 @dataclass(frozen=True)
 class Target:

@@ -18,8 +18,6 @@ from ...spatial import dot
 from .point import HeldPoints
 from .system import HeldSystem
 
-__all__ = ["articulated_rows"]
-
 
 def articulated_rows(
     tree: Tree,

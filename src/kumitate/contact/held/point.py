@@ -18,8 +18,6 @@ from ...scalar import Scalar, select, sqrt, tanh
 from ...spatial import Force, Motion, Transform, Vector3, centripetal
 from .surface import GapFunction, PlaneSurface, TracedSurface
 
-__all__ = ["SLIDING_SPEED", "HeldEnd", "HeldPoint", "HeldPoints", "slide"]
-
 #: Friction has reached 76 % of its value at this speed [m/s], as tanh(ṙ/ṙ₀): N eq. 6 is 0/0 at rest.
 SLIDING_SPEED = 1e-3
 

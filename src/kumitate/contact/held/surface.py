@@ -14,8 +14,6 @@ from ...model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
 from ...scalar import Program, Scalar, TraceError, directional, gradient, trace
 from ...spatial import Vector3
 
-__all__ = ["CylinderSurface", "GapFunction", "PlaneSurface", "SphereSurface", "SurfaceState", "TracedSurface"]
-
 #: C of a position r = (x, y, z) in the world [m]; zero on the surface, positive on the side that the normal points to.
 GapFunction = Callable[[Any], Any]
 

@@ -16,8 +16,6 @@ from ...scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, ta
 from ...spatial import dot, nearest_solution
 from .point import SLIDING_SPEED, HeldEnd, slide
 
-__all__ = ["HeldForces", "HeldSystem", "friction_power", "held_forces"]
-
 #: Damping of Λ in implicit steps, relative to the inverse of the mechanism's mass (see `dynamics.loops.multipliers.DAMPING`).
 DAMPING = 1e-9
 #: The maximum number of iterations for the friction of implicit steps; the relative change at which they stop; and the

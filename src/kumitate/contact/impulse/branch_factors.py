@@ -12,8 +12,6 @@ from ...scalar import Scalar, either, when
 from ...spatial import Dense, Elimination, SparseFactors
 from .jacobians import NO_STIFFNESS, LinkJacobians, Pattern
 
-__all__ = ["BranchFactors"]
-
 
 @dataclass(frozen=True)
 class Branch:

@@ -23,8 +23,6 @@ from .compliance import NEVER, Compliance, Softened
 from .jacobians import LinkJacobians
 from .mobility import gives_of, inverse_link_inertia, mobility_of, sizes_of
 
-__all__ = ["ContactFrame", "ContactPatch", "ContactPoint", "MomentLimit", "contact_patches"]
-
 #: Shapes whose bounding spheres, scaled by this factor, do not overlap have no contact points.
 SURROUND = 1.25
 #: The mobility of a patch that is not near.

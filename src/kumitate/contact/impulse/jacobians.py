@@ -15,8 +15,6 @@ from ...model import Link, PerLink, Tree, inward, outward
 from ...scalar import Scalar, is_zero
 from ...spatial import Dense, Force, Motion, Transform, Vector3, dot
 
-__all__ = ["NO_STIFFNESS", "LinkJacobians", "Pattern", "along", "frozen", "link_jacobians"]
-
 #: A sparse matrix: its structurally nonzero entries.
 Pattern = dict[int, dict[int, Scalar]]
 NO_STIFFNESS = Dense.zero(6, 6)

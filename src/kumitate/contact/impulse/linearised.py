@@ -17,8 +17,6 @@ from ..scene import Pair
 from .jacobians import LinkJacobians, Pattern
 from .linearised_pair import LinearisedPair, linearised_pair
 
-__all__ = ["LinearisedContact", "Pressing", "linearised"]
-
 _ZERO = Dense.zero(6, 6)
 _NOTHING = LinearisedPair(_ZERO, _ZERO, _ZERO, _ZERO, Force())
 

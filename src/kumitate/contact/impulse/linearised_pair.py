@@ -21,8 +21,6 @@ from ..laws import RECOVERY, tangents
 from ..pairs import capacity, touches
 from .contact_points import ContactFrame
 
-__all__ = ["LinearisedPair", "linearised_pair"]
-
 
 class LinearisedPair(NamedTuple):
     """How the wrench on the first link of a pair changes (6×6), about the origin of its twists; and the wrench itself.

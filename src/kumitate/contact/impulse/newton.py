@@ -14,8 +14,6 @@ from .contact_points import ContactFrame
 from .jacobians import NO_STIFFNESS, along, frozen
 from .problem import Impulses, Problem
 
-__all__ = ["Approach", "again", "felt_stiffness", "newton"]
-
 Targets = Sequence[Sequence[Scalar]]
 
 

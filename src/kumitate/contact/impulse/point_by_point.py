@@ -18,8 +18,6 @@ from .jacobians import frozen
 from .mobility import twist_of
 from .problem import Impulses, Problem
 
-__all__ = ["point_by_point"]
-
 
 def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], sweeps: Scalar) -> Impulses:
     """The guess after so many sweeps over all points, MOST_SWEEPS at most; `targets`: their least normal velocities [m/s]."""

@@ -21,8 +21,6 @@ from .branch_factors import BranchFactors
 from .contact_points import ContactFrame, ContactPatch
 from .jacobians import LinkJacobians, Pattern, along, frozen
 
-__all__ = ["Impulses", "LoopEquation", "Problem", "Solved", "inertia", "loop_equations"]
-
 
 @dataclass(frozen=True)
 class Impulses:

@@ -21,8 +21,6 @@ from .newton import Approach, again, newton
 from .problem import Problem
 from .step import RESTING, Parameters
 
-__all__ = ["impact_slopes"]
-
 #: Where they move the velocities by more than this part of the points' speeds, there was no solution to differentiate at.
 SETTLED = 1e-5
 _NOWHERE = float("nan")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ...scalar import absolute, select
 from ...spatial import Vector3
 
-__all__ = ["tangents"]
-
 
 def tangents(n: Vector3) -> tuple[Vector3, Vector3]:
     """Two unit vectors perpendicular to n and to each other."""

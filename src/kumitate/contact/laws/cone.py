@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from ...scalar import Scalar, maximum, select, sqrt, trace
 
-__all__ = ["CONE", "LIMITED", "onto_cone", "onto_disc", "onto_limits"]
-
 _SMALLEST = 1e-300
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from ...scalar import Scalar, both, is_zero, maximum, minimum, select, sqrt, trace, when
 from .residual import above, masses
 
-__all__ = ["LINEARISED", "STIFF", "TIE", "TURNING", "NormalLaw", "disc_law", "normal_law"]
-
 #: The stiffness of points and of loops relative to their surroundings: what a step leaves of a velocity is its inverse.
 STIFF = 1e7
 #: Points that are closed and at rest up to this rounding error count as sticking [m/s].

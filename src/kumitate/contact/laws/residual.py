@@ -10,8 +10,6 @@ from typing import Any
 from ...scalar import Scalar, absolute, is_zero, maximum, select, trace
 from .cone import onto_cone, onto_limits
 
-__all__ = ["RESIDUAL", "TURNED", "above", "masses", "projected", "residual", "sizes", "worst"]
-
 
 def above(speed: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar, softness: Scalar) -> list[Scalar]:
     """The velocity relative to its target, which a soft point gives way to: what the laws of contact are about [m/s]."""

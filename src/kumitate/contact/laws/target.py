@@ -8,8 +8,6 @@ from typing import Any
 from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, trace
 from ..surface import Surface, VariedSurface
 
-__all__ = ["AIMED", "AT_REST", "CLOSED", "RECOVERY", "TOUCHING", "friction_at", "modes", "slides", "targets"]
-
 #: Points that slide more slowly than this are at rest: static friction applies [m/s].
 AT_REST = 1e-4
 #: A point that closes and opens more slowly than this counts as resting [m/s].

@@ -16,8 +16,6 @@ from ...scalar import Scalar, absolute, maximum, select, sqrt, tanh
 from ...spatial import Vector3
 from ..surface import Surface, VariedSurface
 
-__all__ = ["Penalty"]
-
 #: With the default stiffness, the penetration of one point under the mechanism's weight [m], and the weight per mass [m/s²].
 DEPTH, FALL = 1e-3, 9.81
 #: Squared speeds below this count as rest [m²/s²].

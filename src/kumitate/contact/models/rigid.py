@@ -13,8 +13,6 @@ from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import Impulses, Problem, Solved
 from ..laws import STIFF
 
-__all__ = ["rigid"]
-
 
 @dataclass(frozen=True)
 class _Pass:

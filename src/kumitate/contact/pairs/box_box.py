@@ -12,8 +12,6 @@ from ...scalar import Scalar, absolute, both, equal, maximum, minimum, select, s
 from ...spatial import Transform, Vector3, dot
 from .touch import FAR, Touch, axes_of, signed
 
-__all__ = ["box_box"]
-
 #: Edges are chosen over faces only if their separation is larger by this fraction of the shortest half edge: stacks use faces.
 _FACES_FIRST = 0.02
 #: A's face is chosen over B's only if its separation is larger by this fraction, so that the choice is stable in a stack.

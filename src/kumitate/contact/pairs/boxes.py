@@ -12,8 +12,6 @@ from ...spatial import Transform, Vector3
 from .flats import cylinder_points, vertices_of
 from .touch import FAR, Touch, axes_of, outside_corner, signed
 
-__all__ = ["capsule_box", "cylinder_box", "hull_box", "sphere_box"]
-
 #: A direction with a smaller component does not cross a face [1].
 _ALONG = 1e-12
 #: Slower growth of the squared distance of the segment than this counts as zero, being rounding error [m].

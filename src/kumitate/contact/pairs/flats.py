@@ -13,19 +13,6 @@ from ...scalar import Scalar, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 from .touch import Touch, axes_of, over_plane, signed
 
-__all__ = [
-    "Ball",
-    "box_on_plane",
-    "capsule_on",
-    "corners_on",
-    "cylinder_on",
-    "cylinder_points",
-    "ellipsoid_on",
-    "hull_on",
-    "sphere_on",
-    "vertices_of",
-]
-
 #: A ball of the body: its center in the world and its radius [m].
 Ball = tuple[Vector3, float]
 

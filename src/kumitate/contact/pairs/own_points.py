@@ -20,8 +20,6 @@ from .table import PAIRS
 if TYPE_CHECKING:
     from ..scene import Pair
 
-__all__ = ["check_small_boxes", "warn_of_thin_boxes"]
-
 
 class _OnBox(NamedTuple):
     """A hull or cylinder on a box.

@@ -9,8 +9,6 @@ from ...scalar import Scalar, absolute, both, maximum, minimum, select, sqrt, wh
 from ...spatial import Transform, Vector3
 from .touch import FAR, Touch, axes_of, between_balls, outside_corner, signed
 
-__all__ = ["capsule_capsule", "capsules_in_rows", "sphere_capsule", "sphere_cylinder", "sphere_sphere"]
-
 #: sin² of the angle between two capsules below which they are parallel; above it they touch at one point only.
 _PARALLEL, _CROSSED = 1e-10, 0.01
 #: Two points closer than this along a capsule are one [m]; the closest point is one of its own if deeper by this [m].

@@ -14,9 +14,6 @@ from .flats import box_on_plane, capsule_on, corners_on, cylinder_on, ellipsoid_
 from .rounds import capsule_capsule, capsules_in_rows, sphere_capsule, sphere_cylinder, sphere_sphere
 from .touch import Touch
 
-__all__ = ["PAIRS", "Routines", "capacity", "touches", "without_routine"]
-
-
 Page = Callable[..., list[Touch]]
 
 

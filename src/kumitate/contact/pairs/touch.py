@@ -9,8 +9,6 @@ from functools import reduce
 from ...scalar import Scalar, either, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 
-__all__ = ["FAR", "Touch", "axes_of", "between_balls", "outside_corner", "over_plane", "signed"]
-
 #: The gap of a slot that holds no point now [m].
 FAR = 1e6
 

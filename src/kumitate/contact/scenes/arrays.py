@@ -6,11 +6,6 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 
-__all__ = [
-    "BlockFactors", "Efforts", "Island", "Islands", "Memory", "MovingBodies", "Placed", "Pulls", "RobotMotions", "Robots",
-    "Rules", "ScenePoints", "SolverSpace", "Turns",
-]  # fmt: skip
-
 
 class Rules(NamedTuple):
     """The constants of a run.

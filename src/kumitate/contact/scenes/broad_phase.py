@@ -8,8 +8,6 @@ from __future__ import annotations
 from ...procedure import Floats, Ints, procedure
 from .arrays import MovingBodies, Placed
 
-__all__ = ["near_pairs", "place_solids"]
-
 
 @procedure
 def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:

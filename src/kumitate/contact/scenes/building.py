@@ -35,8 +35,6 @@ from .points import SEEN
 from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
 
-__all__ = ["fault_of", "log_of", "moving_bodies", "roomier", "rows_of", "scene_of", "solid_names", "with_efforts"]
-
 #: Room to begin with, per solid: pairs, points, couplings of bodies.
 _PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
 #: The largest number of axes along which pairs are apart.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ...procedure import Floats, apply_at, procedure
 from .scene import Scene
 
-__all__ = ["drive"]
-
 
 @procedure
 def drive(scene: Scene, q: Floats[7], v: Floats[6]) -> None:

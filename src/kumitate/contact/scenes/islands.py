@@ -5,8 +5,6 @@ from __future__ import annotations
 from ...procedure import Ints, procedure
 from .arrays import Islands, Robots, ScenePoints
 
-__all__ = ["group", "root_of"]
-
 
 @procedure
 def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> int:

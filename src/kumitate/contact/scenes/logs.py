@@ -7,8 +7,6 @@ from .points import stored
 from .robots import write_reached
 from .scene import Scene, SceneLog
 
-__all__ = ["gained_at", "log_record", "log_robots", "log_touches", "work_at", "write_touch"]
-
 
 @procedure
 def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> None:

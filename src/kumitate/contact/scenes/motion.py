@@ -15,8 +15,6 @@ from ...spatial import Symmetric3, Vector3
 from .arrays import MovingBodies, Pulls, Rules
 from .robots import place_robots
 
-__all__ = ["flown", "moved", "read_state", "turned_freely"]
-
 
 def _turn(step: Scalar, inertia: Any, twist: Any) -> list[Scalar]:
     omega = Vector3.of(twist[:3])

@@ -12,8 +12,6 @@ from ..pairs.rows.solids import CONVEX, MOST, SPHERE, Points, Solid, Solids
 from ..pairs.rows.touch import touch
 from .arrays import Memory, MovingBodies, Placed, ScenePoints
 
-__all__ = ["find_points", "recall", "remember"]
-
 
 @procedure
 def find_points(

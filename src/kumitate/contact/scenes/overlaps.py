@@ -11,8 +11,6 @@ from ...procedure import Floats, Ints, procedure
 from ..parting import SHRINKS
 from .arrays import Placed, ScenePoints
 
-__all__ = ["OverlapList", "clear", "find_overlaps", "keep_thrown", "leave_out", "note_overlap", "shrink"]
-
 
 class OverlapList(NamedTuple):
     """What springs leave out of overlaps, by pairs of solids.

@@ -11,8 +11,6 @@ import numpy as np
 
 from ...model import Link, Mechanism, Tree
 
-__all__ = ["RobotPart", "central_inertias", "free_links", "robot_parts"]
-
 
 @dataclass(frozen=True)
 class RobotPart:

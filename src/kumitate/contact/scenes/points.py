@@ -19,8 +19,6 @@ from .arrays import MovingBodies, Placed, Rules, ScenePoints
 from .robots import yielding
 from .turns import move_turn, prepare_turn
 
-__all__ = ["MEASURED", "SEEN", "keep_near", "prepare", "relative", "stored", "yields"]
-
 #: The numbers of a row of `MovingBodies.seen`.
 SEEN = 24
 

@@ -9,8 +9,6 @@ from ..pairs.rows.solids import Points, Solids
 from .arrays import BlockFactors, Efforts, Islands, Memory, MovingBodies, Placed, Pulls, Rules, ScenePoints, SolverSpace
 from .overlaps import OverlapList
 
-__all__ = ["Scene", "SceneLog"]
-
 
 class SceneLog(NamedTuple):
     """What is recorded of a motion: states, and the contact of the steps that begin at them.

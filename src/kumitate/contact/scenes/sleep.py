@@ -12,8 +12,6 @@ from .islands import root_of
 from .logs import gained_at, write_touch
 from .scene import Scene
 
-__all__ = ["asleep", "count_quiet", "lie_down", "sleep_on", "wake_all", "wake_touched"]
-
 #: A body hardly moves if its velocities are below this [m/s, rad/s].
 QUIET = 1e-9
 

@@ -22,8 +22,6 @@ from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
 
-__all__ = ["DONE", "FULL", "ROOM", "UNSOLVED", "advance_scene", "find"]
-
 #: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings
 #: (`Scene.counts` says for how many); contact has no usable solution, or
 #: the state of a robot has run away.

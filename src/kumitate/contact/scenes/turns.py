@@ -11,11 +11,6 @@ from ..impulse.mobility import SMALLEST
 from ..laws import AT_REST, LIMITED, TURNED
 from .arrays import Island, MovingBodies, Placed, ScenePoints, Turns
 
-__all__ = [
-    "add_moment", "add_moments", "move_turn", "onto_limits", "prepare_turn", "residual_of_turns", "turning_speed",
-    "turning_speeds",
-]  # fmt: skip
-
 
 @procedure
 def prepare_turn(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:

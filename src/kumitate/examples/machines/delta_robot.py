@@ -15,8 +15,6 @@ from ...model import KINDS, WORLD, Body, Capsule, Cylinder, Geometry, Joint, Loo
 from ...model.samples.rods import COLORS, DARK
 from ...spatial import pose
 
-__all__ = ["ARM", "BASE", "GAP", "PLATFORM", "ROD", "angles_of", "delta_robot", "place_of", "posture", "rates_of"]
-
 #: Radii of the motors' circle and of the platform's, lengths of arms and rods, distance of the two rods of a pair [m].
 BASE, PLATFORM, ARM, ROD, GAP = 0.20, 0.05, 0.235, 0.80, 0.08
 #: Masses of an arm, a rod and the platform with its gripper [kg].

@@ -28,8 +28,6 @@ from ...model import (
 )  # fmt: skip
 from ...spatial import Transform, pose
 
-__all__ = ["ARM_LENGTH", "BOOM_LENGTH", "CYLINDERS", "FOOT", "TIP", "excavator", "posture"]
-
 #: From boom foot to arm and from arm to bucket [m]; the boom's foot on the upper structure, and the bucket's teeth on it.
 BOOM_LENGTH, ARM_LENGTH, FOOT, TIP = 5.6, 2.9, (0.2, 1.7), (1.35, -0.1)
 #: Of the four-bar linkage of the bucket: where the rocker is on the arm, and the link on the bucket; their lengths [m].

@@ -10,8 +10,6 @@ from ...model import Body, Capsule, Geometry, Joint, Mechanism
 from ...spatial import pose
 from ..task import Start, Task
 
-__all__ = ["mechanism", "task"]
-
 #: As Gymnasium's Acrobot-v1 has them: length [m], mass [kg], moment of inertia about the middle of a link [kg·m²], the start's
 #: range [rad, rad/s], and the torques to choose from [N·m].
 LENGTH, MASS, INERTIA, RANGE, TORQUES = 1.0, 1.0, 1.0, 0.1, (-1.0, 0.0, 1.0)

@@ -7,8 +7,6 @@ from ...examples.legged import legged
 from ..task import Task
 from .walking import Walker, walking
 
-__all__ = ["task"]
-
 
 def task(*, step: float = 5e-3, steps: int = 4, friction: float = 0.8) -> Task:
     """With position drives of 80 N·m/rad; an action lasts for `steps` steps of `step` [s], 0.02 s.

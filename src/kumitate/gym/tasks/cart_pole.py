@@ -11,8 +11,6 @@ from ...model import Body, Box, Capsule, Geometry, Joint, Mechanism
 from ...spatial import pose
 from ..task import Start, Task
 
-__all__ = ["mechanism", "task"]
-
 #: As Gymnasium's CartPole-v1 has them: masses [kg], half of the pole's length [m], the push [N], the start's range.
 CART, POLE, HALF, PUSH, RANGE = 1.0, 0.1, 0.5, 10.0, 0.05
 #: Where an episode ends: the cart's place [m] and the pole's angle [rad].

@@ -11,8 +11,6 @@ from ...model import PositionDrive
 from ...scalar.arrays import clip
 from ..task import Start, Task
 
-__all__ = ["task"]
-
 #: The motors of a leg, with the gains of their drives [N·m/rad, N·m·s/rad].
 MOTORS = {
     "roll-op": (200.0, 3.0), "yaw-op": (200.0, 3.0), "pitch-op": (200.0, 3.0), "knee-op": (200.0, 3.0),

@@ -13,8 +13,6 @@ from ...scalar.arrays import clip, maximum
 from ..task import Start, Task
 from .walking import upward
 
-__all__ = ["task"]
-
 #: How far an action of 1 moves a target from the posture [rad].
 REACH = 0.2
 #: How fast at most an episode starts [rad/s, m/s], how far the joints of the hips are from the posture [rad], how high the feet

@@ -7,8 +7,6 @@ from ...examples.legged import legged
 from ..task import Task
 from .walking import Walker, walking
 
-__all__ = ["task"]
-
 #: Gains of the drives [N·m/rad, N·m·s/rad], by what the joint's name holds; the first that fits.
 GAINS = {
     "hip": (100.0, 2.5), "knee": (150.0, 4.0), "ankle": (40.0, 2.0), "waist": (150.0, 4.0), "shoulder": (40.0, 1.5),

@@ -16,8 +16,6 @@ from ...robot import Robot
 from ...scalar.arrays import clip, maximum
 from ..task import Start, Task
 
-__all__ = ["Walker", "upward", "walking"]
-
 #: How fast at most an episode starts [rad/s, m/s], how far from its posture [rad], how high the feet are [m].
 _SPEED, _AWAY, _HEIGHT = 0.2, 0.1, 0.02
 #: Feet that are so much higher slip e times less [m].

@@ -9,8 +9,6 @@ import numpy as np
 from ...control.paths.spline import Spline
 from ...errors import InputError
 
-__all__ = ["FootPlan", "Gait"]
-
 
 @dataclass(frozen=True, eq=False)
 class FootPlan:

@@ -13,8 +13,6 @@ import numpy as np
 
 from ...errors import InputError
 
-__all__ = ["MassCenterPlan", "mass_center_plan"]
-
 
 class MassCenterPlan(NamedTuple):
     """A horizontal motion of the center of mass: position [m], velocity [m/s], acceleration [m/s²], shaped like zmp."""

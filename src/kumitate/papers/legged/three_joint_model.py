@@ -23,8 +23,6 @@ from ...model import Mechanism
 from ...scalar import Scalar, cos, sin
 from ...spatial import Vector3
 
-__all__ = ["ThreeJointModel"]
-
 
 @dataclass(frozen=True)
 class ThreeJointModel:

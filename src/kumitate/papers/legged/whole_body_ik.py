@@ -16,8 +16,6 @@ from ...kinematics import center_of_mass, integrate, jacobian, link_poses, place
 from ...model import Mechanism
 from ...scalar import trace
 
-__all__ = ["JointTrajectory", "Upright"]
-
 #: Largest number of Newton steps, and the accepted error of postures [m, rad].
 _PASSES, _ENOUGH = 30, 1e-11
 

@@ -17,8 +17,6 @@ from ...contact.impulse.problem import LoopEquation, Problem
 from ...scalar import Scalar, is_zero, loop
 from ...spatial import Dense, Force, Motion, SparseFactors
 
-__all__ = ["assumed_impulses"]
-
 #: The stiffness R of points, relative to that of their surroundings.
 STIFF = 1e5
 #: The number of sweeps; if loops prevent the wanted velocities, each sweep leaves a considerable part of the error.

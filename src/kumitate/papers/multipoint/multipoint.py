@@ -21,8 +21,6 @@ from ...contact.laws import AT_REST
 from ...scalar import Scalar, absolute, both, either, loop, maximum, select, sqrt, when
 from .assumed_impulses import assumed_impulses
 
-__all__ = ["multipoint"]
-
 #: Points with smaller gaps are in contact, whether they approach or not [m].
 TOUCHING = 1e-9
 #: A point whose normal impulse is not above this fraction of the largest impulse does not push.

@@ -21,8 +21,6 @@ from ...scalar import Scalar
 from ...spatial import Dense, Force, InverseInertia, Matrix3, Motion, Symmetric3, Vector3
 from .free_connection import FreeGrip
 
-__all__ = ["Closed", "Single", "Turn", "closed_pair", "opened_pair"]
-
 
 @dataclass(frozen=True)
 class Turn:

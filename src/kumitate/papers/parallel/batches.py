@@ -11,8 +11,6 @@ import numpy as np
 
 from ...compile import Kernel
 
-__all__ = ["GatheredRows", "KernelBatch", "Round", "run_rounds"]
-
 
 @dataclass(frozen=True)
 class GatheredRows:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from ...scalar import Scalar
 from ...spatial import Dense
 
-__all__ = ["FreeGrip"]
-
 
 class FreeGrip:
     """W = 0."""

@@ -14,8 +14,6 @@ from ...model import HasMechanism, Mechanism, check_resistance
 from .batches import Round, run_rounds
 from .plan import LevelPlan
 
-__all__ = ["ParallelADA", "parallel_ada"]
-
 
 class ParallelADA:
     """v̇ of one mechanism without loops, by ADA in rounds (thesis 2.2.1; its 8.2 item 2).

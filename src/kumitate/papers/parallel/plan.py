@@ -22,8 +22,6 @@ from .batches import GatheredRows, KernelBatch, Round
 from .programs import BODY, TURN, PairForm, PairNumbers, PairPrograms, SinglePrograms, join_turns, rotate, single_of
 from .rounds import Cluster, Merge, rounds
 
-__all__ = ["LevelPlan"]
-
 #: Pairs or links per batch: smaller batches balance better between threads, larger ones cost less Python overhead.
 CHUNK = 2048
 #: Identifies the structure of the links or pairs that a program is for.

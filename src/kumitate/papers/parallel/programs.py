@@ -16,8 +16,6 @@ from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, V
 from .ada_levels import Single, Turn, closed_pair, opened_pair
 from .rounds import Merge
 
-__all__ = ["PairForm", "PairNumbers", "PairPrograms", "SinglePrograms", "join_turns", "rotate", "single_of"]
-
 Given = dict[str, Any]
 Inputs = dict[str, int | tuple[int, ...]]
 #: Names of the handles of a pair: the joint's carrier and its link, and one further handle of either body.

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from ...dynamics.assembly.connection import WORLD, carriers
 from ...model import Tree
 
-__all__ = ["Cluster", "Merge", "rounds"]
-
 #: The most handles of a body that are still to be joined.
 MOST_HANDLES = 2
 

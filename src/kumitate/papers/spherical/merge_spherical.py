@@ -17,8 +17,6 @@ from ...model.tree.tree import alignment, exact
 from ...spatial import Transform, pose
 from .spherical_states import Ball, SphericalMerge
 
-__all__ = ["merge_spherical"]
-
 #: The largest distance of axes, and of centers of mass, from the common point [m].
 _APART = 1e-9
 #: Rounding error of directions that are products of rotations.

@@ -15,8 +15,6 @@ from ...model.mechanism import Mechanism
 from ...scalar import floats
 from ...spatial import Force, Motion, Vector3
 
-__all__ = ["Ball", "SphericalMerge"]
-
 
 @dataclass(frozen=True)
 class Ball:

@@ -32,17 +32,6 @@ import numpy as np
 
 from ..graph import Symbol
 
-__all__ = [
-    "CONSTANTS",
-    "foreign_base",
-    "impure_call",
-    "is_builtin_call",
-    "is_library",
-    "is_self_contained",
-    "is_trusted",
-    "named",
-]
-
 #: Packages whose functions are pure, except for those in `_IMPURE`.
 _TRUSTED = {
     "kumitate", "numpy", "scipy", "math", "cmath", "operator", "functools", "itertools", "collections", "dataclasses", "typing",

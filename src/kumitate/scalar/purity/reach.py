@@ -22,8 +22,6 @@ import numpy as np
 
 from .known import CONSTANTS, foreign_base, impure_call, is_builtin_call, is_library, is_self_contained, is_trusted, named
 
-__all__ = ["Opaque", "Reachable"]
-
 #: The largest number of objects that are inspected.
 _MOST = 20_000
 _NOT_IMPLICIT = {

@@ -22,8 +22,6 @@ from ..tracing import trace
 from .known import impure_call, is_trusted, named
 from .reach import Opaque, Reachable
 
-__all__ = ["TAKEN", "Verdict", "judged"]
-
 #: t [s], q, v, and what else the function takes: something that it can be tried at.
 State = tuple[Any, ...]
 #: What a function takes unless told otherwise.

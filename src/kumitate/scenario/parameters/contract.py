@@ -13,8 +13,6 @@ from ...simulate.parameters import MODEL_KINDS, ModelKind, Parameter, ParameterK
 from ..mistakes import number_of
 from ..setup import Described
 
-__all__ = ["BatchInput", "ScenarioParameter", "of_setup"]
-
 #: What laws do not know of the robot: they are the same whatever touches.
 _UNKNOWN_TO_LAWS = ("restitution",)
 #: Laws that know the joints of the robot only, not what they move.

@@ -14,8 +14,6 @@ from ...simulate.parameters import ParameterKind
 from ..mistakes import number_of
 from ..setup import Described
 
-__all__ = ["Gain", "OfSolver"]
-
 
 class Gain(ParameterKind):
     """A gain of a controller: "gain:kp" for all degrees of freedom, "gain:kp:JOINT" for a joint's."""

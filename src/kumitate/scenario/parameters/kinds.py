@@ -8,8 +8,6 @@ from .contract import ScenarioParameter, of_setup
 from .control import Gain, OfSolver
 from .states import ConstantEffort, Coordinate, Velocity
 
-__all__ = ["KINDS", "parameter"]
-
 #: Every kind. Gains are those of the scenario's laws, which are made again for each value.
 KINDS: tuple[ParameterKind, ...] = (
     Coordinate(), Velocity(), ConstantEffort(), Gain(), *(kind for kind in MODEL_KINDS if kind.name != Gain.name), OfSolver(),

@@ -13,8 +13,6 @@ from ...simulate.parameters.passive import sort_of
 from ..setup import Described
 from .contract import BatchInput
 
-__all__ = ["ConstantEffort", "Coordinate", "Velocity"]
-
 
 class _State(BatchInput):
     """Components of one array of the start."""

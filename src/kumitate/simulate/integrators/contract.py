@@ -10,10 +10,6 @@ from typing import ClassVar, NamedTuple, Protocol
 from ...scalar import Scalar, maximum
 from ...scalar import absolute as magnitude
 
-__all__ = [
-    "Begun", "ExtendedIntegrator", "Impact", "Integrator", "IntegratorState", "MechanicalSystem", "worst_error",
-]  # fmt: skip
-
 
 class Impact(NamedTuple):
     """The effect of impulsive contact in a step.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..stepping.outputs import Output
     from ..stepping.stabilisation import Stabilisation
 
-__all__ = ["Asked", "Interaction", "StepDesign", "StepKernels", "StepPrograms", "content_of"]
-
 
 class Asked(NamedTuple):
     """The requested integrator.

@@ -31,8 +31,6 @@ from ..stepping.equations import NO_STEP, row_of
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 from .traced_or_scene import why_traced
 
-__all__ = ["ForceContact"]
-
 
 @dataclass(frozen=True, eq=False)
 class ForceContact(Interaction):

@@ -22,8 +22,6 @@ from ..results.result import Result
 from ..stepping.forcing import Forcing
 from .contract import Asked, Interaction
 
-__all__ = ["HeldContact", "HeldMotion", "held_motion"]
-
 #: A start that is off the surfaces by less than this fraction of the mechanism's size is silently moved onto them.
 NEARLY = 1e-6
 #: If an eigenvalue of Λ_nn times the mechanism's mass is below this fraction of the largest, or of one, points are redundant.

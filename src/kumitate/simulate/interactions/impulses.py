@@ -35,8 +35,6 @@ from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 from .traced_or_scene import kept_from_scenes, why_traced
 
-__all__ = ["ImpulseContact"]
-
 #: States that are evaluated in one batch when a run's contacts are collected.
 _CHUNK = 1024
 #: Contact that is expected to take longer to compile is not compiled again for several states at a time [s].

@@ -27,8 +27,6 @@ from ..stepping.stabilisation import Stabilisation
 from .contract import Asked, Interaction, StepDesign
 from .traced_or_scene import BEGINS
 
-__all__ = ["SceneContact"]
-
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
 #: To compile a scene for the first time, and the equations of motion of each robot in it [s].

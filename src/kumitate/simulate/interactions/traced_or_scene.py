@@ -11,8 +11,6 @@ from ...contact.scenes.parts import free_links
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
 
-__all__ = ["BEGINS", "Begins", "is_scene", "kept_from_scenes", "why_traced"]
-
 
 class Begins(NamedTuple):
     """Where scenes begin for a model of contact.

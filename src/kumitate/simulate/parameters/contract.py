@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ...contact.scene import Contact, Pair
     from ...contact.surface import VariedSurface
 
-__all__ = ["ModelKind", "ModelNumbers", "Parameter", "ParameterKind", "Plant", "Raw", "VariedPlant", "resolved"]
-
 #: Numbers of a model for N rows: arrays (N, …) by name.
 Raw = dict[str, np.ndarray]
 

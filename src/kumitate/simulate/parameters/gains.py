@@ -13,8 +13,6 @@ from ...errors import InputError
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
-__all__ = ["GainOfFunction", "gains_of"]
-
 #: How many parameters come first: (t, q, v).
 _FIRST = 3
 

@@ -12,8 +12,6 @@ from ...model.values import NOT_NEGATIVE
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
-__all__ = ["Gravity"]
-
 
 class GravityNumbers(ModelNumbers):
     """The gravitational acceleration: "gravity" (N, 3)."""

@@ -14,8 +14,6 @@ from ...model.values import FINITE, MASS, NOT_NEGATIVE
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
-__all__ = ["CenterOfMass", "InertiaFactor", "Mass", "Moment"]
-
 #: The entries of a symmetric matrix, in the order of `Symmetric3`.
 _ENTRIES = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 _ROUNDING = 1e-9

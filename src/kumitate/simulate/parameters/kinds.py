@@ -7,8 +7,6 @@ from .inertial import CenterOfMass, InertiaFactor, Mass, Moment
 from .passive import Armature, Damping, Stiffness
 from .surfaces import Friction, Restitution
 
-__all__ = ["MODEL_KINDS"]
-
 #: In the order in which they are applied: a factor on an inertia acts on the entries that a moment has set.
 MODEL_KINDS: tuple[ModelKind, ...] = (
     GainOfFunction(), Mass(), CenterOfMass(), Moment(), InertiaFactor(), Damping(), Friction(), Armature(), Stiffness(),

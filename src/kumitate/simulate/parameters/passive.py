@@ -12,8 +12,6 @@ from ...model.values import MASS, NOT_NEGATIVE, Rule
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
 
-__all__ = ["Armature", "Damping", "OfJoints", "Stiffness", "sort_of"]
-
 #: Names of components that are lengths and their rates, and of those without a unit; all others are angles.
 _LENGTHS = frozenset({"position", "x", "y", "z", "vx", "vy", "vz", "length"})
 _QUATERNION = frozenset({"qx", "qy", "qz", "qw"})

@@ -17,8 +17,6 @@ from .passive import JointNumbers, OfJoints
 if TYPE_CHECKING:
     from ...contact.surface import Surface
 
-__all__ = ["FLOOR", "Friction", "Restitution"]
-
 #: Stands for the surface of everything that touches, unless it has one of its own.
 FLOOR = "floor"
 _STATIC, _KINETIC, _RESTITUTION = range(3)

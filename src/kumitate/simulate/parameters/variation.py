@@ -22,8 +22,6 @@ from .kinds import MODEL_KINDS
 if TYPE_CHECKING:
     from ...contact.scene import Contact
 
-__all__ = ["Variation", "variation_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Variation:

@@ -11,8 +11,6 @@ from ...model import JointKind, Mechanism
 from ...model.edits.recut import with_loops_in_tree
 from ..stepping.reading import loops_at
 
-__all__ = ["with_followed_loops"]
-
 
 def with_followed_loops(
     mechanism: Mechanism, motions: Mapping[str, Any] | None, start: tuple[Any, Any]

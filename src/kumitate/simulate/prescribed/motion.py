@@ -12,8 +12,6 @@ from ...model import Mechanism
 from ...scalar import Program, Scalar, call, directional, trace
 from ...scalar.purity import judged
 
-__all__ = ["FollowingJoint", "PrescribedMotion", "followers", "motions_of"]
-
 #: Times at which a function is tried before it is compiled [s].
 _TRIED = (0.0, 0.7, 1.9)
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from ...scalar import maximum
 
-__all__ = ["Overlaps"]
-
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:

@@ -14,8 +14,6 @@ from ...model import Mechanism
 from ...model.tree.traversal import rolled_runs
 from .motion import FollowingJoint, PrescribedMotion
 
-__all__ = ["FollowedStarts", "check_followed"]
-
 #: Singular values below this fraction of the largest count as zero, and as many times the largest part belong to a conflict.
 _ZERO, _PART = 1e-7, 1e-3
 #: Coordinates of a start that differ by more than this from the motion's are reported [rad or m].

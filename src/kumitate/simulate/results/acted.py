@@ -10,8 +10,6 @@ import numpy as np
 from ...errors import InputError
 from .result import Result
 
-__all__ = ["Given", "acted"]
-
 #: What acts, by name: arrays at all times of a run, constants, or functions of (t, q, v).
 Given = Mapping[str, Sequence[float] | np.ndarray | Callable[[Any, Any, Any], Any]]
 

@@ -15,8 +15,6 @@ from .columns import joint_columns
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
 
-__all__ = ["Audit", "ContactAccount", "LimitPassed", "contact_account", "energy_balance", "energy_notes", "quaternion_error"]
-
 #: A step or a run is reported if its energy is out of balance by more than this part of the energy that the run exchanges, and
 #: that is more than this part of the energy itself.
 _JUMP, _ROUNDING = 0.02, 1e-9

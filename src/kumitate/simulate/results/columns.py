@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from ...model import Joint, JointKind, Mechanism
 
-__all__ = ["JointColumns", "joint_columns"]
-
 
 class JointColumns(NamedTuple):
     """A joint, its kind, and where it stands in q and in v (as well as a and tau)."""

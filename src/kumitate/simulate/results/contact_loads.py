@@ -15,8 +15,6 @@ from ...scalar import trace
 from ..stepping.stiffness import fastest_rate
 from .result import Result
 
-__all__ = ["Loads", "contact_loads"]
-
 #: Largest rate of damping and springs in closed loops, times the step.
 _SLOW = 0.5
 

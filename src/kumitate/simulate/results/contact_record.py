@@ -14,8 +14,6 @@ from ...contact.parting import PARTING, THROWN
 from ...model import Mechanism
 from ..integrators import FAILED
 
-__all__ = ["ContactRecord", "Touched", "fast_turns", "throws"]
-
 #: The most pairs that a warning names.
 _NAMED = 6
 #: Bodies have passed a surface where they overlap by this many times what a step closes, and did not at the start.

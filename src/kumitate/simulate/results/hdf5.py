@@ -16,8 +16,6 @@ import numpy as np
 
 from ...errors import InputError
 
-__all__ = ["Hdf5Entries", "as_hdf5"]
-
 #: Increment by which the file grows in memory [bytes].
 _BLOCK = 2**20
 

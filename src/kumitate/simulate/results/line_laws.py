@@ -10,8 +10,6 @@ from ...model import Line, Mechanism
 from ...model.joints.line import LineForce
 from .result import Result
 
-__all__ = ["LEFT_OUT", "check_line_laws", "without_line_laws"]
-
 #: Among the settings of a run that was read from a file: the lines whose forces the file does not have.
 LEFT_OUT = "lines without their forces"
 

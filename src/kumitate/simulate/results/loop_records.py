@@ -22,12 +22,6 @@ from .contact_loads import contact_loads
 from .line_laws import check_line_laws
 from .result import Result
 
-__all__ = [
-    "CouplingRecord", "FollowedRecord", "LoopForces", "LoopRecord", "coupling_records", "loop_arrays", "loop_forces",
-    "loop_records", "named_records",
-]  # fmt: skip
-
-
 #: How many compiled programs are kept.
 _KEPT = 16
 

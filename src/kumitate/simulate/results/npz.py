@@ -15,8 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["NpzEntries", "as_npz"]
-
 #: The header of an array: a type of numbers or a text of fixed length, the order of its elements, and the shape.
 _HEADER = re.compile(
     rb"\{'descr': '([<>|=]?[fiu][1248]|[<>=]U\d{1,10})', 'fortran_order': (True|False), "

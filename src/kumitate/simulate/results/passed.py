@@ -14,8 +14,6 @@ from ...compile import Kernel
 from ...model import Joint, Limits, Loop, Mechanism
 from .audit import LimitPassed
 
-__all__ = ["limits_passed"]
-
 #: A joint that is so little outside its limits has stopped there, to the rounding of its stop [rad or m].
 _REACHED = 1e-9
 #: Rows of which extremes are taken side by side.

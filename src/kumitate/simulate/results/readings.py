@@ -21,8 +21,6 @@ from .acted import Given, acted
 from .line_laws import check_line_laws
 from .result import Result
 
-__all__ = ["Balance", "Momenta", "Powers", "balance_of", "momenta_of", "powers_of"]
-
 #: Forces below this fraction of the weight are rounding: in free flight nothing supports a mechanism.
 _HELD = 1e-9
 #: Number of kernels kept in memory, those of the mechanisms used last.

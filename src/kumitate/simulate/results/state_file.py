@@ -15,8 +15,6 @@ from .archive import DAMAGES
 from .npz import NpzEntries, as_npz
 from .whole_file import replacing
 
-__all__ = ["LIST", "read_carried", "write_carried"]
-
 _FORMAT = "kumitate-state"
 #: The array of a state whose number of rows changes from step to step.
 LIST = "impulses"

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from ...errors import InputError
 
-__all__ = ["replacing"]
-
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:

@@ -7,8 +7,6 @@ import numpy as np
 from ...contact.scenes.parts import free_links
 from ...model import Mechanism
 
-__all__ = ["FreeRows"]
-
 
 class FreeRows:
     """Where the coordinates and velocities of free bodies stand; rows of links of robots are not used.

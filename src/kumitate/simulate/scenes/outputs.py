@@ -17,8 +17,6 @@ from ..stepping.forcing import Forcing
 from ..stepping.outputs import Output, evaluated
 from ..stepping.reading import PUSH, PUSHES
 
-__all__ = ["Following", "SceneOutputs", "SceneStates"]
-
 #: Where a row of `SceneLog.touches` has the force on A, the place and the normal from B to A.
 _PUSHED = slice(3, 12)
 

@@ -20,8 +20,6 @@ from ...model import Mechanism
 from ...procedure import LocatedProgram
 from ..results.contact_record import throws
 
-__all__ = ["PAGES", "ScenePage", "SpringsPage"]
-
 
 class ScenePage:
     """The steps of a scene: those of rigid contact in this class, subclasses have others. There is one page for each state.

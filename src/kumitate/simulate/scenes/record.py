@@ -20,8 +20,6 @@ from .robots import RobotSteps
 if TYPE_CHECKING:
     from .many_bodies import SceneModel
 
-__all__ = ["Logged", "Quantities", "acceleration_of", "record_of"]
-
 
 class Logged(NamedTuple):
     """What was recorded of some records: the number of the step that each begins with, the log, and of robots the velocities.

@@ -34,8 +34,6 @@ from ..stepping.forcing import Forcing
 from ..stepping.layout import InputLayout, StepInputs
 from ..stepping.system import step_program
 
-__all__ = ["RobotSteps", "begun_program", "bounds_on", "settled_program", "with_robots"]
-
 #: The velocities of a robot stand in rows of so many.
 ROW = 6
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ..results.contact_record import Touched
     from .many_bodies import ManyBodies
 
-__all__ = ["CARRIED", "SEEN", "SceneStepper", "SceneSteps"]
-
 #: What is carried from step to step of a row, and recorded.
 CARRIED, SEEN = ("number", "q", "v", "work", "error"), ("q", "v", "work", "error")
 

@@ -29,8 +29,6 @@ from ...spatial import dot
 from ..stepping.forcing import Forcing
 from .columns import SparseColumn
 
-__all__ = ["StepBalance", "balance"]
-
 
 class StepBalance(NamedTuple):
     """M dv' = r of a step h.

@@ -36,8 +36,6 @@ from .balance import StepBalance, balance
 from .columns import JointEnd, TwoRounds, step_columns
 from .direct import Page, Sloped, flat, turned
 
-__all__ = ["touching_page"]
-
 #: The stiffness of points and stops relative to the inertia of the mechanism.
 STRENGTH = 1e6
 #: A step whose velocities miss the laws of contact by more than this part of the points' speeds has no derivatives.

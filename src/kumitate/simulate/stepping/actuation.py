@@ -28,8 +28,6 @@ from .commands import command_values
 from .forcing import Forcing
 from .reading import by_position, loops_at
 
-__all__ = ["Actuation", "How"]
-
 #: t, q, v and inputs to try functions at.
 _Trial = tuple[float, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]
 

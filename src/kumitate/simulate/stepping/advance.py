@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..results.contact_record import Touched
     from .stepper import Stepper
 
-__all__ = ["Advance", "Advancing", "RowsInPlace"]
-
 
 class RowsInPlace(Protocol):
     """Rows of states in arrays that `run` advances in place."""

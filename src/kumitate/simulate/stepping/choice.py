@@ -12,8 +12,6 @@ from ..exchange import GainingStep
 from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, Midpoint, SemiImplicitEuler, TimeStepping
 from .stiffness import fastest_rate
 
-__all__ = ["EXPLICIT", "check_midpoint", "chosen_integrator", "divergence", "runaway", "singular_angles", "vanishing_steps"]
-
 #: The fastest rate that explicit methods of order 4 and 5 follow, as a multiple of 1/step.
 EXPLICIT = 2.5
 #: The same for the midpoint rule, which finds its velocities by iteration.

@@ -14,8 +14,6 @@ from ...model import Command, Mechanism
 from ...model.values import checked_array
 from .reading import checked_inputs
 
-__all__ = ["COMMANDS", "command_values", "commands_of"]
-
 #: The inputs: "target", "target_velocity" and "feed_forward", each of one value per driven joint.
 COMMANDS = Command._fields
 

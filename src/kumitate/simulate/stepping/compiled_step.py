@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from ..interactions import Interaction, StepDesign
     from ..results.contact_record import Touched
 
-__all__ = ["CompiledStep", "StepCode", "compiled_step"]
-
 
 class StepCode:
     """One integrator on one mechanism; traced and compiled on first use, unless it is on disk.

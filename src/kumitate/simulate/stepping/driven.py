@@ -13,8 +13,6 @@ from ...model import Driven, freedoms
 from ...scalar import Hole, Program, Scalar, call, trace
 from .forcing import Forcing
 
-__all__ = ["acting_program", "drive_power", "driven_dynamics", "efforts_program", "moved_by"]
-
 
 def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> Callable[[Sequence[JointPush]], Any]:
     """The motion, "acceleration" and "power", by further efforts at joints; and "resisting", by what these resist it.

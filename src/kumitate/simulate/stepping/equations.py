@@ -43,11 +43,6 @@ if TYPE_CHECKING:
     from ...contact.forces import ContactForces
     from ...contact.held.motion import HeldDynamics
 
-__all__ = [
-    "NO_STEP", "applied_power", "closing_program", "dynamics_program", "motion_program", "observables_program",
-    "projection_program", "row_of", "seen_mechanism", "seen_program", "usual_shares",
-]  # fmt: skip
-
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
 NO_STEP = 1e-30
 #: The largest gap that a step leaves to the next one to close, as a part of the mechanism's size.

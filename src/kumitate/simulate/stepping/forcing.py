@@ -17,8 +17,6 @@ from ..prescribed.overlaps import Overlaps
 from .layout import InputLayout
 from .reading import LOOPS, loops_at, read_by
 
-__all__ = ["Controller", "Forcing"]
-
 #: The name by which depths at the start are read; no parameter of a function can have it.
 OVERLAPS = "overlaps at the start"
 

@@ -18,8 +18,6 @@ from .driven import drive_power, moved_by
 from .equations import NO_STEP, applied_power, seen_mechanism
 from .forcing import Forcing
 
-__all__ = ["jump_program", "kick_program", "seen_of_motion"]
-
 #: What there is to report of contact where none is simulated.
 _UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
 #: What steps need of contact alone.

@@ -12,8 +12,6 @@ import numpy as np
 from ...model import Command
 from ...scalar import Scalar
 
-__all__ = ["InputLayout", "StepInputs"]
-
 
 class StepInputs(NamedTuple):
     """The inputs of a step: symbols or numbers, or arrays of them with leading axes.

@@ -16,8 +16,6 @@ from .reading import by_position, read_by
 if TYPE_CHECKING:
     from .compiled_step import StepCode
 
-__all__ = ["STATE", "Output", "Signals", "evaluated", "function_output", "signal_output", "trial"]
-
 #: What a step carries and always records.
 STATE = ("q", "v", "work", "error")
 

@@ -17,8 +17,6 @@ from ...model.values import checked_array
 from ...scalar import call
 from ...scalar.arrays import SymbolArray
 
-__all__ = ["LOOPS", "PUSH", "PUSHES", "SIGNALS", "by_position", "checked_inputs", "loops_at", "read_by"]
-
 #: What is known of every state: time [s], coordinates, velocities, accelerations (nv), and the efforts at the joints (nv).
 SIGNALS = ("t", "q", "v", "a", "tau")
 #: What functions may read of loop joints and lines: their coordinates and rates (`Mechanism.loop_q_names`, `loop_v_names`).

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Stabilisation"]
-
 
 class Stabilisation(NamedTuple):
     """How loops are kept closed: by projection, by errors that decay at a rate [1/s], or not at all.

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["State"]
-
 
 @dataclass(frozen=True, eq=False)
 class State:

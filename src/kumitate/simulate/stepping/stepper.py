@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .advance import Advance
     from .compiled_step import CompiledStep
 
-__all__ = ["CompiledStepper", "Stepper"]
-
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 4.0
 
 

@@ -11,8 +11,6 @@ from ...dynamics import Row, chord_closings, chord_rows, crba, free_springs, lin
 from ...model import Command, DriveLaw, Mechanism
 from ...scalar import floats
 
-__all__ = ["fastest_rate"]
-
 
 def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
     """The fastest rate of the passive forces and drives [1/s], and the degree of freedom in which it is largest.

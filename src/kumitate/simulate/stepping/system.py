@@ -17,9 +17,6 @@ from ..integrators import Begun, Impact, Integrator, IntegratorState
 from .actuation import Actuation
 from .forcing import Forcing
 
-__all__ = ["CalledSystem", "TracedSystem", "states_of", "step_program", "with_states"]
-
-
 #: A joint is beyond a stop if it is so far outside [rad or m]: rounding alone must not count.
 BEYOND = 1e-10
 

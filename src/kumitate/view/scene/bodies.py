@@ -14,8 +14,6 @@ from ..stick_shapes import inertia_box
 from ..surfaces import unscaled
 from .motion import quaternions
 
-__all__ = ["PRIMITIVES", "body_data", "groups_of", "loop_data", "shape_data", "stored_once"]
-
 #: The shapes that the page draws from their parameters; it draws others from their facets.
 PRIMITIVES = ("box", "sphere", "cylinder", "capsule")
 

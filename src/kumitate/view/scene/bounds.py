@@ -12,8 +12,6 @@ from ...model.meshes import Facets
 from ..outlines import broadside
 from ..surfaces import unscaled
 
-__all__ = ["bounds", "outlines"]
-
 #: Directions along which a mesh's furthest vertices are found, (3, k): edges, corners and faces of a cube.
 _DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], dtype=float).T - 1.0
 

@@ -22,8 +22,6 @@ from .curves import plots
 from .motion import carriers, frames_kept, tracks
 from .packing import Steps
 
-__all__ = ["build_scene"]
-
 #: The finest steps of positions, relative to the mechanism's size, and of quaternions.
 _FINEST = 1e-6
 

@@ -11,8 +11,6 @@ from ...errors import InputError
 from ...model import Mechanism
 from .packing import Steps
 
-__all__ = ["MAX_POINTS", "plots", "thinned"]
-
 #: Curves with more points than this are thinned, keeping the extremes.
 MAX_POINTS = 2000
 #: Likewise all curves of a page together, as long as each has at least `_FEWEST` points.

@@ -12,8 +12,6 @@ import numpy as np
 
 from ...model import WORLD, Mechanism
 
-__all__ = ["MAX_FRAMES", "MAX_POSES", "carriers", "frames_kept", "quaternions", "tracks"]
-
 #: More poses than this are thinned; the page interpolates between those it has.
 MAX_FRAMES = 3000
 #: Likewise of all bodies together, as long as there are at least `_FEWEST` frames.

@@ -22,8 +22,6 @@ import numpy as np
 
 from ...errors import InputError
 
-__all__ = ["Steps", "packed", "unpacked"]
-
 _KINDS = {"u1": "<u1", "u2": "<u2", "u4": "<u4", "f4": "<f4", "f8": "<f8"}
 #: The code of NaN; those of numbers are below it.
 _MISSING = 65535

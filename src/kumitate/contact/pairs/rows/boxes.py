@@ -10,8 +10,6 @@ from .convex.faces import cut
 from .frames import put, turned, world_point
 from .solids import Points, Solid
 
-__all__ = ["box_box"]
-
 #: A point's number is that of the direction times this, plus that of the point.
 _POINTS = 1024
 #: The feet of two edges count as on them this far beyond their ends, as a part of the edges [1].

@@ -17,9 +17,6 @@ from ...sizes import check_size
 from .convex.features import LARGEST
 from .solids import BOX, CAPSULE, CONVEX, FIELD, MOST, PLANE, SPHERE, Points, Solids
 
-__all__ = ["KINDS", "points_for", "pose_row", "solids_of", "surface_rows"]
-
-
 #: Triangles whose normals differ by less, and whose planes are closer than this part of the size, are one face.
 _ONE_FACE = 1e-7
 

@@ -18,8 +18,6 @@ from .convex.support import Couple, outermost, relative
 from .frames import Triple, inverse_turned, put, turned, world_point
 from .solids import MOST, Points, Solid, Solids
 
-__all__ = ["field_convex"]
-
 #: The most points of which eight are chosen.
 _ROOM = 64
 #: A normal is that of the triangle if it differs by less than this; an edge is where a point is so near to it [m].

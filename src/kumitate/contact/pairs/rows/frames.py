@@ -7,9 +7,6 @@ import math
 from ....procedure import Shaped, procedure
 from .solids import Points
 
-__all__ = ["Triple", "across", "inverse_turned", "local_point", "put", "turned", "world_point"]
-
-
 #: A vector or a place.
 Triple = tuple[float, float, float]
 

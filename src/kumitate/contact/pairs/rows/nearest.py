@@ -11,8 +11,6 @@ from .convex.support import Couple, extent, outermost, relative
 from .frames import inverse_turned, local_point, turned, world_point
 from .solids import PLANE, Solid, Solids
 
-__all__ = ["OnBody", "first_hit", "least_gaps"]
-
 #: A ray has hit where it is closer than this part of the solid's size, and after so many rounds.
 _HIT, _ROUNDS = 1e-13, 100
 

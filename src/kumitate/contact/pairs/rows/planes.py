@@ -11,8 +11,6 @@ from .convex.support import outermost
 from .frames import inverse_turned, local_point, put, world_point
 from .solids import MOST, Points, Solid
 
-__all__ = ["plane_convex"]
-
 #: The lowest point is a point of its own where it is deeper than the corners of the face by this [m].
 _DEEPER = 1e-7
 #: The number of that point.

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from ....procedure import Floats, Ints, Shaped
 
-__all__ = ["BOX", "CAPSULE", "CONVEX", "FIELD", "MOST", "PLANE", "SPHERE", "Points", "Solid", "Solids"]
-
 #: Kinds, in the order in which pairs name them. Every kind after the first two is a sum of the same parts, so that a routine
 #: for CONVEX is one for all of them.
 PLANE, FIELD, SPHERE, CAPSULE, BOX, CONVEX = 0, 1, 2, 3, 4, 5

@@ -17,8 +17,6 @@ from .frames import put
 from .planes import plane_convex
 from .solids import Points, Solid
 
-__all__ = ["touch"]
-
 Routine = Procedure[[Solid, Solid, float, int, Points, int], int]
 #: Procedures that the table names. Each takes the solid of the first kind before the other, and gives −1 where it cannot tell.
 SEARCHES: dict[str, Routine] = {

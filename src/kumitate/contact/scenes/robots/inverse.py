@@ -6,8 +6,6 @@ from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import Robots
 from ..solvers.blocks import invert_block, subtract_product, times
 
-__all__ = ["invert", "invert_once", "is_zero", "respond"]
-
 
 @procedure
 def invert(robots: Robots, robot: int) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from ....procedure import Floats, Shaped, procedure
 from ..arrays import MovingBodies, Robots
 
-__all__ = ["gather", "is_whole", "leads", "spread", "write_jacobian"]
-
 
 @procedure
 def leads(robots: Robots, body: int) -> int:

@@ -14,8 +14,6 @@ from .inverse import is_zero, respond
 from .links import write_jacobian
 from .null_space import project_to_null_space
 
-__all__ = ["find_loops", "keep_closed", "keep_responses_closed"]
-
 
 @procedure
 def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:

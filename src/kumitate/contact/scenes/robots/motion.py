@@ -9,8 +9,6 @@ from ..arrays import MovingBodies, Robots, Rules
 from .loops import find_loops
 from .response import feel
 
-__all__ = ["are_finite", "move_robots", "place_robots", "reach", "write_reached"]
-
 
 @procedure
 def place_robots(rules: Rules, bodies: MovingBodies) -> None:

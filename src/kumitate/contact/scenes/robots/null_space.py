@@ -10,8 +10,6 @@ import math
 
 from ....procedure import Floats, Shaped, procedure
 
-__all__ = ["DEPENDENT", "project_to_null_space"]
-
 #: Of a row that depends on others, no more than this part of the longest row is left.
 DEPENDENT = 1e-9
 

@@ -8,8 +8,6 @@ from .inverse import invert, invert_once, respond
 from .links import gather, is_whole, spread, write_jacobian
 from .loops import keep_closed, keep_responses_closed
 
-__all__ = ["feel", "let_go", "nudged", "pushed", "yielding"]
-
 
 @procedure
 def resist(robots: Robots, robot: int) -> None:

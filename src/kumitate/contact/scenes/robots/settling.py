@@ -6,8 +6,6 @@ from ....procedure import Floats, apply_at, local, procedure
 from ..arrays import MovingBodies, Rules, ScenePoints
 from .motion import reach
 
-__all__ = ["begin_settling", "settle"]
-
 
 @procedure
 def begin_settling(rules: Rules, bodies: MovingBodies) -> None:

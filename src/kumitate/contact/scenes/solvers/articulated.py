@@ -12,8 +12,6 @@ from ..robots import gather, leads, spread
 from .blocks import solve_factored
 from .ordering import coupling, units_of
 
-__all__ = ["add_block", "couple_links", "forget_links", "go_on", "inertial_row", "put_inertia", "reach_of_unit", "solve_twists"]
-
 
 @procedure
 def add_block(factors: BlockFactors, i: int, k: int, row: Shaped[3, 6], turned: Shaped[3, 6]) -> None:

@@ -13,8 +13,6 @@ from .articulated import couple_links, forget_links, inertial_row, put_inertia, 
 from .laws import add_wrench
 from .turning import add_lacks, advance_turns, couple_turns
 
-__all__ = ["advance", "assemble", "change_of", "find_reaches", "inertial"]
-
 
 @procedure
 def assemble(island: Island) -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import BlockFactors
 
-__all__ = ["factor", "invert_block", "solve_factored", "subtract_product", "times"]
-
 
 @procedure
 def factor(count: int, factors: BlockFactors) -> None:

@@ -11,8 +11,6 @@ from typing import Any
 from ....scalar import maximum, minimum, select, sqrt, trace
 from ... import tuned
 
-__all__ = ["AIMED", "SCALED", "STEPPED", "divided", "product", "scaling", "step_to_cone", "times"]
-
 
 def product(a: Any, b: Any) -> list[Any]:
     """a∘b = (a·b, a₀ b_t + b₀ a_t)."""

@@ -20,8 +20,6 @@ from .blocks import factor
 from .cone_laws import AIMED, SCALED, STEPPED
 from .laws import add_wrench, move, residual
 
-__all__ = ["interior_point"]
-
 
 @procedure
 def interior_point(island: Island, rounds: int, follow: float, end: float, inside: float) -> float:

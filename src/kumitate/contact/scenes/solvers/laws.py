@@ -9,8 +9,6 @@ from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
 
-__all__ = ["add_wrench", "best_again", "keep_best", "move", "residual", "restore", "save"]
-
 
 @procedure
 def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share: float, wrench: Shaped[6]) -> None:

@@ -15,8 +15,6 @@ from ..arrays import Island
 from .laws import move, residual, restore, save
 from .newton import newton
 
-__all__ = ["leave_out"]
-
 #: Points are left out one at a time, then more and more of them; then one at a time is held.
 ALONE, TOGETHER, HELD = 0, 1, 2
 #: The least normal velocity of a point that is left out [m/s], and the friction of one that is held.

@@ -13,8 +13,6 @@ from .assembly import advance, assemble
 from .blocks import factor
 from .laws import best_again, keep_best, move, residual, restore, save
 
-__all__ = ["newton"]
-
 
 @procedure
 def newton(island: Island, passes: int, begun: int, enough: float, hopeless: float, fastest: float) -> float:

@@ -10,8 +10,6 @@ from ....procedure import Ints, procedure
 from ..arrays import BlockFactors, Island, Robots
 from ..robots import leads
 
-__all__ = ["BITS", "coupling", "eliminate", "pattern", "units_of"]
-
 #: Bits of a word that are used: its sign stays out of it.
 BITS = 62
 

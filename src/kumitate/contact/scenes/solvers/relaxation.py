@@ -15,8 +15,6 @@ from ..robots import nudged
 from ..turns import add_moment, onto_limits, turning_speed
 from .laws import add_wrench, move, residual
 
-__all__ = ["add_impulse", "relax"]
-
 
 @procedure
 def relax(island: Island, sweeps: int) -> float:

@@ -15,8 +15,6 @@ from .newton import newton
 from .ordering import pattern
 from .relaxation import relax
 
-__all__ = ["gained", "solve"]
-
 
 @procedure
 def solve(island: Island) -> tuple[int, float, float]:

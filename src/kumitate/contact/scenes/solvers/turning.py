@@ -8,8 +8,6 @@ from ..turns import add_moment, onto_limits
 from .articulated import add_block, reach_of_unit
 from .ordering import units_of
 
-__all__ = ["add_lacks", "advance_turns", "couple_turns"]
-
 
 @procedure
 def couple_turns(island: Island) -> None:

@@ -11,8 +11,6 @@ from ...forces import SpringModel
 from ...surface import VariedSurface
 from ..overlaps import OverlapList
 
-__all__ = ["Springs", "law_program", "spring_program"]
-
 
 class Springs(NamedTuple):
     """What a step with springs needs beside the scene.

@@ -19,8 +19,6 @@ from ..step import DONE, FULL, ROOM, UNSOLVED, find
 from .law import Springs
 from .sweeps import place, press, ready, scale_impulses
 
-__all__ = ["MOST", "STIFF", "advance_springs"]
-
 #: How an advance ended, beside those of `contact.scenes.step`: springs are too stiff for steps of this length.
 STIFF = 4
 #: The largest number of parts of a step.

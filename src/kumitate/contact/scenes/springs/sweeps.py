@@ -14,8 +14,6 @@ from ..solvers.laws import move
 from ..solvers.relaxation import add_impulse
 from .law import Springs
 
-__all__ = ["place", "press", "ready", "scale_impulses"]
-
 #: Sweeps end when no point changes its velocity by more than this, in m/s and as a part of the fastest one, or after so many.
 CHANGE, RELATIVE, SWEEPS = 1e-10, 1e-4, 50
 

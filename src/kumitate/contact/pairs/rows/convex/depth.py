@@ -15,8 +15,6 @@ from .....procedure import Floats, Ints, Shaped, local, local_ints, procedure
 from ..frames import across
 from .support import Couple, Difference, lift
 
-__all__ = ["depth"]
-
 _POINTS, _FACES = 64, 128
 #: A first tetrahedron lower than this part of the size is flat; a triangle with a smaller square of the sine is a line.
 _FLAT, _THIN = 1e-9, 1e-14

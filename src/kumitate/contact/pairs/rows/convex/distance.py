@@ -10,8 +10,6 @@ import math
 from .....procedure import Floats, Shaped, local, procedure
 from .support import Couple, Difference, lift
 
-__all__ = ["APART", "FAR_APART", "INSIDE", "TOUCHING", "distance"]
-
 #: What is found: further apart than asked, apart, so close that depth.py finds the direction, overlapping.
 FAR_APART, APART, TOUCHING, INSIDE = 0, 1, 2, 3
 _ROUNDS = 100

@@ -9,8 +9,6 @@ from .....procedure import Floats, Shaped, local, procedure
 from ..frames import put, turned, world_point
 from ..solids import MOST, Points
 
-__all__ = ["Listing", "clipped", "cut", "to_frame", "write_face", "write_lines"]
-
 #: Of points equally far out, the first is taken unless another is further by this [m].
 _FURTHER = 1e-9
 #: Directions in which the outermost points of a face are kept, in its frame.

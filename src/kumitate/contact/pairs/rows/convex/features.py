@@ -8,8 +8,6 @@ from .....procedure import Floats, Shaped, procedure
 from ..solids import Solids
 from .support import furthest
 
-__all__ = ["LARGEST", "facing"]
-
 #: The largest number of corners of a face.
 LARGEST = 32
 #: A face or an edge is one of several equally good ones only if it is better by this.

@@ -15,8 +15,6 @@ from .features import facing
 from .polish import closest_point, polish
 from .support import Couple, Difference, extent, outermost, relative
 
-__all__ = ["closest", "convex_convex", "gap_along"]
-
 #: A normal is that of a face if it differs by less than this.
 _SAME = 1e-7
 #: Distances are exact to this part; with round parts they are made exact from near, and if that fails from nearer.

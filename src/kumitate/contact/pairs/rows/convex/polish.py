@@ -9,8 +9,6 @@ from ..frames import across, inverse_turned, local_point, turned
 from ..solids import Solids
 from .support import Couple, Difference, lift
 
-__all__ = ["closest_point", "polish"]
-
 _ROUNDS = 5
 #: A step shorter than this is the last; one longer than the other leads elsewhere [rad].
 _SHORTEST, _LONGEST = 1e-8, 0.1

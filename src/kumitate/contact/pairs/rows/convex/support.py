@@ -9,8 +9,6 @@ from .....procedure import Floats, Shaped, procedure
 from ..frames import inverse_turned, turned, world_point
 from ..solids import Solid, Solids
 
-__all__ = ["Couple", "Difference", "extent", "furthest", "lift", "outermost", "relative"]
-
 
 class Couple(NamedTuple):
     """Two solids, rows a and b, and the pose of B in the frame A."""
