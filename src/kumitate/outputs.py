@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["checked_output", "named_outputs"]
 
-#: Functions of a body or frame, and those that cannot be outputs: they need more than a state and the forces that act.
-_AT_PLACES = ("pose", "velocity", "jacobian", "jacobian_rate")
 #: What sensors read of a mechanism beside its geometry, by the names of parameters.
 _MASSES = frozenset(("mass", "center_of_mass"))
 _READ_BY = {
@@ -33,6 +32,7 @@ _READ_BY = {
     **dict.fromkeys(("accelerometer", "proper_acceleration"), frozenset(("gravity",))),
     **dict.fromkeys(("force", "torque", "subtree_angular_momentum"), _MASSES | {"moment", "inertia", "gravity"}),
 }
+#: Functions that cannot be outputs: they need more than a state and the forces that act.
 _NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
 
 
@@ -104,7 +104,7 @@ def _output(
             f"{', '.join(SIGNALS)}, {', '.join(known)}"
         )
     options = {"place": place} if place else {}
-    if bool(place) != (function in _AT_PLACES):
+    if bool(place) != ("place" in signature(PROGRAMS[function]).parameters):
         wants = f"the name of a body or frame, {function}:NAME" if not place else "no name"
         raise InputError(f"{mechanism.name}: the output {what!r} needs {wants}")
     if place and place not in mechanism.tree.places:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +13,15 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Box, Mechanism
+from kumitate.programs import PROGRAMS, of_states
+from kumitate.spatial import Vector3
 from studies.contact_problems import solid
 
 from .places import BRICK, G, upright
 from .test_robots import arm, beside
 
 COUNT = 100
+ROOT = Path(__file__).resolve().parents[3]
 #: The arm's coordinates come first, then seven of each box; a step is [s].
 ARM, H = 3, 1e-3
 #: A box that falls freely, and one that lies on the floor.
@@ -175,3 +179,18 @@ def test_what_a_scene_cannot_do_is_said():
         simulation().straight  # noqa: B018
     with pytest.raises(InputError, match="joints cannot follow prescribed motions where contact is computed as a scene"):
         Simulation(scene(), contact="rigid", motions={"turn": lambda t: t})
+
+
+def test_an_output_is_added_as_the_architecture_says(monkeypatch):
+    """The function of the page is added to the tables that the page names; a robot and a scene then have the output."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = page[page.index("def _spin(") :].split("```")[0]
+    known = {**vars(of_states), "Vector3": Vector3}
+    exec(text, known)  # what a reader would write
+    monkeypatch.setitem(PROGRAMS, "spin", known["_spin"])
+    q, v = start()
+    for mechanism, contact, state in ((arm(), None, (q[:ARM], v[:ARM])), (scene(), "rigid", (q, v))):
+        run = Simulation(mechanism, contact=contact, outputs=["spin:rod1"]).run(*state, duration=0.005)
+        expected = np.linalg.norm(Robot(mechanism).velocity(run.q, run.v, "rod1")[..., :3], axis=-1)
+        assert run.outputs["spin:rod1"] == pytest.approx(expected, rel=1e-12)
+        assert expected.min() > 0.1
