@@ -80,7 +80,7 @@ def test_a_plan_goes_on_from_where_the_state_is():
 
 def test_bounds_hold_and_seeds_repeat():
     sim = mass_on_a_rail()
-    first, again, other = (planner_of(sim, low=-1.5, high=0.5, seed=seed) for seed in (4, 4, 5))
+    first, again, other = (planner_of(sim, bounds=(-1.5, 0.5), seed=seed) for seed in (4, 4, 5))
     state = sim.start([1.0], [0.0])
     for planner in (first, again, other):
         planner(state, rounds=3)
@@ -110,7 +110,7 @@ def test_a_weak_motor_swings_a_pendulum_up_and_holds_it(seed):
         km.load("pendulum"), step=0.01, outputs={"cost": lambda t, q, v: 5.0 * (1.0 + np.cos(q[0])) + 0.1 * v[0] ** 2}
     )
     planner = SamplingPlanner(
-        sim, "cost", final_cost="cost", interval=0.05, horizon=2.0, samples=128, spread=3.0, low=-4.0, high=4.0, seed=seed
+        sim, "cost", final_cost="cost", interval=0.05, horizon=2.0, samples=128, spread=3.0, bounds=(-4.0, 4.0), seed=seed
     )
     state, heights = sim.start([0.0]), []
     for _ in range(120):
@@ -156,3 +156,12 @@ def test_variations_have_the_spread_and_correlation_that_were_asked_for():
     among = np.cov(seen[0], rowvar=False)
     apart = np.abs(np.subtract.outer(np.arange(COUNT), np.arange(COUNT)))
     assert np.abs(among / 4.0 - 0.9**apart).max() < 6.0 / np.sqrt(samples), f"seed {seed}"
+
+
+def test_former_names_of_bounds_warn():
+    sim = mass_on_a_rail()
+    with pytest.warns(FutureWarning, match=r"bounds=\(low, high\)"):
+        planner = planner_of(sim, low=-1.5, high=0.5)
+    assert np.array_equal(planner.plan, planner_of(sim, bounds=(-1.5, 0.5)).plan)
+    with pytest.raises(TypeError, match="no argument 'lower'"):
+        planner_of(sim, lower=-1.0)

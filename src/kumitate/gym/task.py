@@ -72,8 +72,6 @@ class Task(SettledAttributes):
         terminated: Callable[..., Any] | None = None,
         steps: int = 1,
         bounds: Sequence[float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
-        outputs: Mapping[str, Any] | None = None,
         info: Sequence[str] = (),
         randomised: Mapping[str, Sequence[float]] | None = None,
         **options: Any,
@@ -87,12 +85,11 @@ class Task(SettledAttributes):
             observation: one array of numbers; `reward`: a number; `terminated`: a condition, None if episodes never end.
             begin: from random numbers (k, draws), uniform in 0…1, to the `Start` of k episodes; it is called with arrays.
             bounds: the largest size of each component of an observation; unbounded by default.
-            inputs: further inputs of the simulation, such as commands, that stay as they are during an episode.
-            outputs: as of `kumitate.Simulation`: what the functions read.
             randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name
                 of a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is
                 drawn by itself, uniformly, with the generator of the episode's row.
-            options: of `kumitate.Simulation`: step, controller, contact, integrator, ….
+            options: of `kumitate.Simulation`: step, controller, contact, integrator, …; `inputs`, such as commands, that stay as
+                they are during an episode; `outputs`, which the functions read.
 
         Raises:
             InputError: if an argument has a wrong value or shape, or a function cannot be compiled.
@@ -101,7 +98,8 @@ class Task(SettledAttributes):
         self.name = self.robot.name
         self.steps = checked_whole(self.name, "steps", steps, 1, remedy="Give a number of steps", error=InputError)
         self.draws, self.begin, self.info, self.controller = draws, begin, tuple(info), options.get("controller")
-        self.inputs = dict(inputs or {})
+        self.inputs = dict(options.pop("inputs", None) or {})
+        outputs = options.pop("outputs", None) or {}
         self.choices = None if isinstance(actions, int) else checked_array(self.name, "the actions", actions)
         if self.choices is not None and self.choices.ndim != 2:
             raise InputError(f"{self.name}: actions has shape {self.choices.shape}; give (choices, components), or a number")
@@ -112,7 +110,7 @@ class Task(SettledAttributes):
         self.simulation = Simulation(
             self.robot,
             inputs={_ACTION: self.action_size, _LAST: self.action_size, **self.inputs},
-            outputs={**(outputs or {}), **own},
+            outputs={**outputs, **own},
             **options,
         )
         self._bounds = bounds

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, warn
 from ..simulate.simulation import MechanismSimulation
 from ..simulate.stepping.state import State
 
@@ -42,11 +42,11 @@ class SamplingPlanner:
         horizon: float,
         samples: int = 64,
         spread: Any,
-        low: Any = -np.inf,
-        high: Any = np.inf,
+        bounds: tuple[Any, Any] = (-np.inf, np.inf),
         temperature: float = 0.1,
         correlation: float = 0.0,
         seed: int = 0,
+        **former: Any,
     ):
         """A planner whose plan is zero, within the bounds.
 
@@ -59,12 +59,13 @@ class SamplingPlanner:
             horizon: length of a plan [s], a multiple of the interval.
             samples: number of plans that are simulated at a time; the first is the plan without variation.
             spread: standard deviation of the variations, for all or each component of an action.
-            low, high: bounds of actions, likewise.
+            bounds: the least and the largest action, likewise.
             temperature: how far the mean reaches: the scale of the weights, relative to the mean excess of all costs over the
                 best. Near zero, the best plan is taken.
             correlation: of a variation with that of the next interval, 0…1: near one, actions vary slowly along a plan, which
                 moves heavy bodies farther and shakes drives less.
             seed: of the variations.
+            former: `low` and `high`, which are `bounds` now.
 
         Raises:
             InputError: for an output or input that the simulation does not have, times that are not multiples, or a
@@ -87,7 +88,7 @@ class SamplingPlanner:
         self._count = _multiple(owner, "interval", interval, simulation.step_size)
         self._interval = self._count * simulation.step_size
         size = self._action.shape[1]
-        self._low, self._high = (np.broadcast_to(np.asarray(b, dtype=float), size) for b in (low, high))
+        self._low, self._high = (np.broadcast_to(np.asarray(b, dtype=float), size) for b in _bounds(bounds, former))
         self.plan = np.clip(np.zeros((_multiple(owner, "horizon", horizon, self._interval), size)), self._low, self._high)
         self._begin, self.cost = 0.0, np.inf
 
@@ -133,6 +134,20 @@ class SamplingPlanner:
         if past > 0:
             self.plan = np.concatenate([self.plan[past:], np.repeat(self.plan[-1:], past, axis=0)])
             self._begin = time
+
+
+def _bounds(bounds: tuple[Any, Any], former: dict[str, Any]) -> tuple[Any, Any]:
+    """The bounds of actions, also by their former names, which warn.
+
+    Raises:
+        TypeError: for another keyword.
+    """
+    if unknown := set(former) - {"low", "high"}:
+        raise TypeError(f"SamplingPlanner has no argument {min(unknown)!r}")
+    if former:
+        warn("SamplingPlanner takes bounds=(low, high); `low` and `high` go with the next release", FutureWarning)
+    low, high = bounds
+    return former.get("low", low), former.get("high", high)
 
 
 def _weights(costs: np.ndarray, temperature: float) -> np.ndarray:
