@@ -88,8 +88,8 @@ class Task(SettledAttributes):
             randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name
                 of a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is
                 drawn by itself, uniformly, with the generator of the episode's row.
-            options: of `kumitate.Simulation`: step, controller, contact, integrator, …; `inputs`, such as commands, that stay as
-                they are during an episode; `outputs`, which the functions read.
+            options: of `kumitate.Simulation`: step, controller, contact, integrator, …; `inputs`, such as commands, that stay
+                as they are during an episode; `outputs`, which the functions read.
 
         Raises:
             InputError: if an argument has a wrong value or shape, or a function cannot be compiled.
