@@ -1,9 +1,4 @@
-"""Momenta of a mechanism (thesis 5.2, momentum).
-
-Centroidal momentum, momentum per body, the momentum matrix, and the motion of the center of mass (thesis 5.2).
-
-The linear maps from velocities to the centroidal momentum and to the velocity of the center of mass, and their rates.
-"""
+"""Momenta of a mechanism and of its bodies, the maps from velocities to them, the motion of the center of mass (thesis 5.2)."""
 
 from __future__ import annotations
 

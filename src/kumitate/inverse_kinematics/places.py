@@ -1,11 +1,4 @@
-"""A point of a body or frame at a place in the world.
-
-A body or frame turned as wanted.
-
-A body or frame at a pose in the world.
-
-An axis of a body or frame pointed at a point in the world.
-"""
+"""Goals at places: a point of a body or frame at a point of the world, an orientation, a pose, an axis pointed at a point."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""The derivatives of a tree's energies in Lagrange's equations, as programs of the state.
+"""The energies of a tree for Lagrange's equations, and their derivatives as programs of the state.
 
-The energies of a tree for Lagrange's equations, also of base-parameter trees.
-
-The masses of a base-parameter tree may be zero where its first moments are not, so there may not be a center of mass.
-
-Inlining of programs: evaluation over numbers or symbols of another trace, where known values simplify them.
+The masses of a base-parameter tree may be zero where its first moments are not, so there may not be a center of mass. Programs
+are inlined, evaluated over numbers or symbols of another trace, where known values simplify them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Planned motions: functions of time with derivatives, evaluated at a number, a symbol, or many times at once.
-
-Steps, cut-offs and limits, sharp and smooth; for numbers, arrays and symbols (Y 10.8-10.10, 11.9).
-
-Trapezoidal velocity profiles: from rest to rest as fast as limits of velocity and acceleration allow.
-"""
+"""Timing of planned motions: functions of time with derivatives, limits sharp and smooth, trapezoidal profiles (Y 10.8-11.9)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""What the quadratic program is made of, as one program of a state and the goals' targets.
+"""The quadratic program of whole-body control as one program of a state and the goals' targets.
 
-The limits of driven joints as bounds of efforts and accelerations.
-
-A point of a body that stands on something.
+Limits of driven joints are bounds of efforts and accelerations; a contact is a point of a body that stands on something.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The links of a URDF: inertia, shapes and colours.
+"""The elements of a URDF: links with inertia, shapes and colours; joints with limits, damping, friction and couplings; loops.
 
-The joints of a URDF: kinds, axes, limits, damping and friction, and couplings (<mimic>).
-
-Loops in URDF, by two extensions of Drake, as the format itself has none.
+The format itself has no loops; they are read by two extensions of Drake.
 
 `<loop_joint>` is a joint between two places on links of the tree, whose frames it lets move as its type allows:
 

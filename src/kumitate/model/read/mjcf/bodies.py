@@ -1,14 +1,12 @@
-"""The actuators of MJCF as drives of joints.
+"""The bodies, joints and actuators of MJCF, and the pairs of bodies that never touch.
 
 An actuator's force is g·ctrl + b₀ + b₁·l + b₂·l̇, where its length l is gear·q; at the joint it acts times its gear. That is the
 effort of an `EffortDrive` (b₁ = b₂ = 0), a `VelocityDrive` (b₁ = 0) or a `PositionDrive` (b₁ < 0).
 
-The bodies and joints of MJCF.
-
 A body of MJCF has any number of joints, each at its own place; here a joint carries one body whose frame is at the joint. So
 joints of one body are joined by massless bodies between them, and a body whose last joint is elsewhere is fixed to one.
 
-Pairs of bodies that never touch in an MJCF file: those of <exclude>, and those that contype and conaffinity keep apart.
+Pairs that never touch are those of <exclude>, and those that contype and conaffinity keep apart.
 """
 
 from __future__ import annotations
