@@ -1,4 +1,4 @@
-"""Timing of planned motions: functions of time with derivatives, sharp and smooth limits, trapezoidal profiles (Y 10.8-11.9)."""
+"""Timing of planned motions: functions of time with derivatives, limits, and trapezoidal profiles (Y 10.8-10.10, 11.9)."""
 
 from __future__ import annotations
 
