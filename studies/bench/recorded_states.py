@@ -13,6 +13,7 @@ from kumitate.contact.scene import Contact
 from kumitate.measure.timing import Effort, Timing, thread_seconds
 from kumitate.model import Mechanism
 from kumitate.simulate.scenes.many_bodies import ManyBodies
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 
 from .contract import Case
@@ -60,7 +61,7 @@ class RecordedStates(Case):
     def rows(self, effort: Effort) -> Iterator[Row]:
         for name, motion in MOTIONS.items():
             mechanism, contact, q, v = motion.make()
-            simulation = MechanismSimulation(mechanism, contact=contact, step=STEP)
+            simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=STEP))
             states = _states(name, motion, simulation, q.ravel(), v.ravel())
             states = states[:: max(1, round(1.0 / effort.scale))]
             assert isinstance(simulation.compiled, ManyBodies)

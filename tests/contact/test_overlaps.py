@@ -11,6 +11,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import KumitateWarning
 from kumitate.model import Sphere
 from kumitate.simulate.many import simulate_batch
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected
 
@@ -55,7 +56,7 @@ def test_a_motion_is_continued_while_bodies_part(others):
     far = [solid(f"far{k}", Sphere(R)) for k in range(others)]
     mechanism = unconnected(*BALLS, *far)
     q = [x for place in (*HIGH, *((50.0 + k, 0, R) for k in range(others))) for x in (0.0, 0.0, 0.0, 1.0, *place)]
-    sim = MechanismSimulation(mechanism, contact=SOFT, side_by_side=not others, start=(q, np.zeros(mechanism.nv)))
+    sim = MechanismSimulation(Setup(mechanism, q, np.zeros(mechanism.nv), contact=SOFT, side_by_side=not others))
     whole, begun = sim.step(sim.start(), 60), sim.step(sim.start(), 17)
     again = sim.step(begun, 43)
     assert np.array_equal(again.v, whole.v)
@@ -75,8 +76,8 @@ def test_every_start_has_its_own_overlaps():
     mechanism, still = unconnected(*BALLS), np.zeros(12)
     deep, less, apart = (np.array([0, 0, 0, 1, 0, 0, 5, 0, 0, 0, 1, x, 0, 5.0]) for x in (0.1, 0.19, 0.21))
     towards = np.array([0, 0, 0, 1.0, 0, 0, 0, 0, 0, 0, 0, 0])
-    sim = MechanismSimulation(mechanism, contact=SOFT, start=(deep, still), side_by_side=True)
-    alone = MechanismSimulation(mechanism, contact=SOFT, start=(apart, towards), side_by_side=True)
+    sim = MechanismSimulation(Setup(mechanism, deep, still, contact=SOFT, side_by_side=True))
+    alone = MechanismSimulation(Setup(mechanism, apart, towards, contact=SOFT, side_by_side=True))
     bounced = alone.run(duration=0.1)
     assert np.abs(sim.run(apart, towards, duration=0.1).v - bounced.v).max() < 1e-12
     assert bounced.v[-1, 9] == pytest.approx(1.0, rel=1e-6)
@@ -93,6 +94,6 @@ def test_every_start_has_its_own_overlaps():
 
 def test_springs_throw_where_a_simulation_was_made_without_the_overlap_and_a_warning_says_so():
     mechanism, apart = unconnected(*BALLS), [0, 0, 0, 1, 0, 0, 5, 0, 0, 0, 1, 0.21, 0, 5.0]
-    sim = MechanismSimulation(mechanism, contact=SOFT, start=(apart, np.zeros(12)), side_by_side=True)
+    sim = MechanismSimulation(Setup(mechanism, apart, np.zeros(12), contact=SOFT, side_by_side=True))
     with pytest.warns(KumitateWarning, match="'one' and 'two' overlap .* or make the simulation with this start"):
         sim.run([0, 0, 0, 1, 0, 0, 5, 0, 0, 0, 1, 0.15, 0, 5.0], duration=0.003)

@@ -321,7 +321,7 @@ def test_the_law_is_unchanged_where_nothing_overlaps_at_the_start():
     apart = MechanismSimulation(Setup(free(ball()), q=placed((0, 0, 0.11)), contact="penalty"))
     assert apart.actuation.forcing.overlaps is None
     assert apart.actuation.forcing.layout.size == 6
-    deep = MechanismSimulation(free(ball()), start=(placed((0, 0, 0.07)), None), contact="penalty", integrator="rk4")
+    deep = MechanismSimulation(Setup(free(ball()), q=placed((0, 0, 0.07)), contact="penalty", integrator="rk4"))
     assert deep.actuation.forcing.overlaps.depths(deep.start().q) == pytest.approx([0.03])
     batch = deep.batch(2)
     batch.step(50)

@@ -23,6 +23,7 @@ from kumitate.contact.scene import FLOOR, Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Mechanism, Sphere
 from kumitate.simulate.scenes.many_bodies import ManyBodies
+from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected
 
@@ -159,7 +160,7 @@ def _stepper(kind: Kind) -> Any:
     """Of the scene of a kind, to which bodies far away belong: contact of one or two is traced."""
     far = tuple(ball(f"far{k}") for k in range(2))
     mechanism = unconnected(*kind.bodies, *far)
-    simulation = MechanismSimulation(mechanism, contact=kind.contact, step=H)
+    simulation = MechanismSimulation(Setup(mechanism, contact=kind.contact, step=H))
     assert isinstance(simulation.compiled, ManyBodies)
     start = simulation.start()
     return simulation.compiled.stepper(simulation.actuation, H, start.q, start.v)

@@ -98,7 +98,7 @@ def test_rows_of_a_batch_are_lost_where_a_run_alone_ends(less):
     """Whether they are advanced step by step, or recorded."""
     with pytest.raises(DivergenceError, match="runs away") as caught:
         simulate(arm(0), start(0), duration=0.5, controller=lambda t, q, v: stiff(q, v), sample_time=1e-3)
-    sim, kept = MechanismSimulation(arm(0)), caught.value.result.time
+    sim, kept = MechanismSimulation(Setup(arm(0))), caught.value.result.time
     batch, at = sim.batch(np.array([start(0), start(0)])), []
     for _ in range(len(kept) + 2):
         batch.tau[0] = stiff(batch.q[0], batch.v[0])
@@ -123,7 +123,7 @@ def test_efforts_that_throw_a_light_link_are_no_runaways():
     assert np.abs(runs.v[0, 1]).max() > 90.0
     sim = MechanismSimulation(Setup(arm(0), controller=pushed))
     state = sim.start()
-    batch = MechanismSimulation(arm(0)).batch(2)
+    batch = MechanismSimulation(Setup(arm(0))).batch(2)
     batch.tau = pushed
     fastest = 0.0
     for _ in range(5):
