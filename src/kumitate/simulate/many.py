@@ -122,7 +122,7 @@ def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) 
     by_row = isinstance(values, Mapping)  # of which each run may have its own
     alike = replace(fitted, controller=controller if known else None, parameters=tuple(values) if by_row else values)
     simulation = MechanismSimulation(replace(alike, sample_time=None, equal_steps=True, side_by_side=True))
-    simulation.notes += step_notes(asked.step, fitted.step)
+    simulation.notes += step_notes(asked.step, fitted.step, hold)
     simulation.interaction.warn()
     batch = simulation.batch(q0, v0, parameters=values if isinstance(values, Mapping) else None)
     if per_run:

@@ -48,7 +48,8 @@ def bin_of(half: float, surface: Surface | None = None) -> Contact:
 
 
 def simulation(mechanism: Mechanism, contact: Contact | str = "rigid", **options: Any) -> MechanismSimulation:
-    """A simulation of a scene, which steps itself."""
-    made = MechanismSimulation(Setup(mechanism, contact=contact, **options))
+    """A simulation of a scene of many bodies, from a start (q, v) if one is given."""
+    q, v = options.pop("start", (None, None))
+    made = MechanismSimulation(Setup(mechanism, q, v, contact=contact, **options))
     assert made.interaction.of_many_bodies
     return made

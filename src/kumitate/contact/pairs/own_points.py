@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,8 +17,14 @@ from ...errors import ModelError, warn
 from ...model import Cylinder, Geometry, Shape
 from .table import PAIRS
 
-if TYPE_CHECKING:
-    from ..scene import Pair
+
+class _Pair(Protocol):
+    """Two shapes that may touch, as `contact.scene.Pair`."""
+
+    @property
+    def bodies(self) -> tuple[str, str]: ...
+    @property
+    def geometries(self) -> tuple[Geometry, Geometry]: ...
 
 
 class _OnBox(NamedTuple):
@@ -33,7 +39,7 @@ class _OnBox(NamedTuple):
     edges: list[float]
 
 
-def check_small_boxes(name: str, pairs: Sequence[Pair]) -> None:
+def check_small_boxes(name: str, pairs: Sequence[_Pair]) -> None:
     """Refuses boxes that hulls and cylinders can pass through.
 
     Args:
@@ -52,7 +58,7 @@ def check_small_boxes(name: str, pairs: Sequence[Pair]) -> None:
             )
 
 
-def warn_of_thin_boxes(name: str, pairs: Sequence[Pair]) -> None:
+def warn_of_thin_boxes(name: str, pairs: Sequence[_Pair]) -> None:
     """Warns once about all boxes whose shortest edge is less than the diameter of a hull or cylinder.
 
     Warns:
@@ -68,7 +74,7 @@ def warn_of_thin_boxes(name: str, pairs: Sequence[Pair]) -> None:
         )
 
 
-def _on_boxes(pairs: Sequence[Pair]) -> Iterator[_OnBox]:
+def _on_boxes(pairs: Sequence[_Pair]) -> Iterator[_OnBox]:
     for pair in pairs:
         sides = list(zip(pair.bodies, pair.geometries, strict=True))
         for (body, item), (owner, box) in (sides, sides[::-1]):
