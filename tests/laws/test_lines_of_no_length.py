@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.analysis import fastest_rate
 from kumitate.dynamics import Acting
 from kumitate.errors import InputError
-from kumitate.simulate.stepping.stiffness import fastest_rate
 
 MASS, K, D = 2.0, 50.0, 0.7
 

@@ -7,12 +7,12 @@ import pytest
 from scipy.special import ellipk
 
 import kumitate as km
+from kumitate.analysis import fastest_rate
 from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model.mechanism import digest
 from kumitate.model.read.json import to_json
 from kumitate.model.write.file import mechanism_text
 from kumitate.simulate.results.readings import powers_of
-from kumitate.simulate.stepping.stiffness import fastest_rate
 
 MASS, K, D, REST = 2.0, 50.0, 0.7, 0.3
 

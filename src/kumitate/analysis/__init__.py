@@ -35,12 +35,13 @@ from .momentum import (
     momentum_matrix,
 )
 from .nearness import Nearness
+from .stiffness import fastest_rate
 
 __all__ = [
     "CLOSED", "COMPONENTS", "NEARLY", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations",
     "LoopGap", "LoopMotion", "LoopState", "Mode", "Nearness", "SupportPolygon", "admitted_rows", "assemble",
     "body_momenta", "center_of_pressure", "centroidal_map", "centroidal_momentum", "centroidal_momentum_rate",
-    "closed_directions", "closed_state", "closure_determinant", "constraint_report", "ground_wrench",
+    "closed_directions", "closed_state", "closure_determinant", "constraint_report", "fastest_rate", "ground_wrench",
     "joint_accelerations", "joint_coordinates", "joint_motion", "kinetic_energy", "linearize", "loop_equations",
     "loop_motion", "mass_center_jacobian", "mass_center_motion", "modes_of", "momentum", "momentum_matrix",
     "momentum_rate", "near_limits", "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis import fastest_rate
 from ..scenario.parameters import ScenarioParameter
 from ..scenario.setup import Described
 from ..simulate.integrators import SemiImplicitEuler
 from ..simulate.stepping.choice import EXPLICIT
-from ..simulate.stepping.stiffness import fastest_rate
 
 #: Kinds of parameters that make passive forces stiff.
 _PASSIVE = ("damping", "friction", "stiffness")

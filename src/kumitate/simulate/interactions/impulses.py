@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import kinematics
+from ...analysis import fastest_rate
 from ...compile import Kernel
 from ...contact.impulse.step import impact_program
 from ...contact.laws import RECOVERY
@@ -31,7 +32,6 @@ from ..parameters import Variation
 from ..prescribed.overlaps import Overlaps
 from ..results.contact_record import ContactRecord, Touched, throws
 from ..stepping.choice import EXPLICIT, check_midpoint
-from ..stepping.stiffness import fastest_rate
 from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
 from .traced_or_scene import kept_from_scenes, why_traced
 

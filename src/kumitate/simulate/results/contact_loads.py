@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...analysis import fastest_rate
 from ...compile import Kernel
 from ...dynamics import Wrenches, rnea
 from ...errors import InputError
 from ...kinematics import link_poses, place_pose
 from ...scalar import trace
-from ..stepping.stiffness import fastest_rate
 from .result import Result
 
 #: Largest rate of damping and springs in closed loops, times the step.

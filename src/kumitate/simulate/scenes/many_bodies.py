@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...analysis import fastest_rate
 from ...analysis.loop_motion import loop_coordinates
 from ...compile import Kernel
 from ...compile.threads import pool, thread_count
@@ -24,7 +25,6 @@ from ..stepping.advance import Advance
 from ..stepping.choice import EXPLICIT
 from ..stepping.kept import Kept
 from ..stepping.layout import InputLayout
-from ..stepping.stiffness import fastest_rate
 from .free_rows import FreeRows
 from .outputs import SceneOutputs
 from .pages import PAGES, ScenePage

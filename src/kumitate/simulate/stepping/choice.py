@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...analysis import fastest_rate
 from ...errors import InputError
 from ...model import Mechanism
 from ..exchange import GainingStep
 from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, Midpoint, SemiImplicitEuler, TimeStepping
-from .stiffness import fastest_rate
 
 #: The fastest rate that explicit methods of order 4 and 5 follow, as a multiple of 1/step.
 EXPLICIT = 2.5

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...analysis import joint_motion
-from ...dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
-from ...model import Command, DriveLaw, Mechanism
-from ...scalar import floats
+from ..dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
+from ..model import Command, DriveLaw, Mechanism
+from ..scalar import floats
+from .loop_motion import joint_motion
 
 
 def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, str]:
