@@ -8,14 +8,14 @@ import sys
 import pytest
 
 import kumitate as km
-from kumitate.simulate import many, run, simulation
+from kumitate.simulate import run, simulation
 from kumitate.simulate.setup import Setup
 
 from .test_documents import ROOT
 
 PASSED = {
     "simulate": (km.simulate, run.simulate),
-    "simulate_batch": (km.simulate_batch, many.simulate_batch),
+    "simulate_batch": (km.simulate_batch, run.simulate_batch),
     "linearize": (km.linearize, km.analysis.linearize),
     "Simulation": (km.Simulation, Setup),
     "Simulation.run": (km.Simulation.run, simulation.MechanismSimulation.run),

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from .model.read.srdf import read_srdf
     from .model.read.urdf_transmissions import read_transmissions
     from .scenario.scenario import Scenario, read_scenario, scenario_of
+    from .simulate.driving.motion import PrescribedMotion
     from .simulate.interactions.held import held_motion
-    from .simulate.prescribed.motion import PrescribedMotion
     from .simulation import Simulation
     from .sweeps.sweep import Sweep, open_sweep, sweep
 
@@ -84,7 +84,7 @@ _LATER = {
     "control": ".control", "convert": ".convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify", "lagrange": ".lagrange",
     "on_ground": ".contact",
-    "PrescribedMotion": ".simulate.prescribed.motion",
+    "PrescribedMotion": ".simulate.driving.motion",
     "read_srdf": ".model.read.srdf",
     "Sensor": ".model.sensors", "read_sensors": ".model.read.mjcf.sensors",
     "read_transmissions": ".model.read.urdf_transmissions", "Simulation": ".simulation",
@@ -112,7 +112,7 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-# the package of that name, which the function hides: `import kumitate.simulate.many as many` finds it through the function
+# the package of that name, which the function hides: `import kumitate.simulate.run as many` finds it through the function
 vars(import_module(".simulate", __name__)).update(vars(simulate))
 simulate.__dict__ = vars(import_module(".simulate", __name__))  # type: ignore[attr-defined]
 

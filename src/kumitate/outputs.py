@@ -12,13 +12,12 @@ from .errors import InputError, did_you_mean
 from .model import Mechanism, Sensor
 from .programs import PROGRAMS, make_program
 from .scalar import Program, trace
+from .simulate.driving.inputs import COMMANDS, SIGNALS
 from .simulate.interactions import Interaction
 from .simulate.parameters import Variation
 from .simulate.setup import Setup
-from .simulate.stepping.commands import COMMANDS
 from .simulate.stepping.equations import row_of
 from .simulate.stepping.outputs import STATE, Output, function_output, signal_output, trial
-from .simulate.stepping.reading import SIGNALS
 
 if TYPE_CHECKING:
     from .simulate.simulation import MechanismSimulation

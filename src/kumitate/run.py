@@ -17,8 +17,7 @@ from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
 from .robot import Robot, as_robot
-from .simulate import many
-from .simulate import run as single
+from .simulate import run as runs_of_setups
 from .simulate.bar import bar
 from .simulate.checks import checked_state
 from .simulate.results.acted import acted
@@ -217,10 +216,10 @@ def simulate(robot: Robot | Mechanism, q: Any = None, v: Any = None, **options: 
     if q is None:
         q, v = robot.start[0], robot.start[1] if v is None else v
     with runs_in_errors(), bar(f"simulating {robot.name}", options.pop("progress", None)) as progress:
-        return as_run(single.simulate(robot.mechanism, q, v, progress=progress, **_with_outputs(options)))
+        return as_run(runs_of_setups.simulate(robot.mechanism, q, v, progress=progress, **_with_outputs(options)))
 
 
-@takes_options_of(Experiment, many.simulate_batch, without=many.OF_ONE_RUN)
+@takes_options_of(Experiment, runs_of_setups.simulate_batch, without=runs_of_setups.OF_ONE_RUN)
 def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: Any) -> Runs:
     """Simulates N runs in one batch, each as `simulate` would simulate it alone.
 
@@ -240,7 +239,7 @@ def simulate_batch(robot: Robot | Mechanism, q: Any, v: Any = None, **options: A
 
     robot = as_robot(robot)
     with bar(f"simulating {robot.name}, {len(q)} runs", options.pop("progress", None)) as progress:
-        return as_runs(many.simulate_batch(robot.mechanism, q, v, progress=progress, **_with_outputs(options)))
+        return as_runs(runs_of_setups.simulate_batch(robot.mechanism, q, v, progress=progress, **_with_outputs(options)))
 
 
 def _with_outputs(options: dict[str, Any]) -> dict[str, Any]:

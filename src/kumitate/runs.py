@@ -11,7 +11,7 @@ import numpy as np
 
 from .errors import InputError
 from .robot import Robot
-from .simulate.many import Results
+from .simulate.run import Results
 
 __all__ = ["Runs", "as_runs"]
 

@@ -18,7 +18,7 @@ from .simulate.bar import bar
 from .simulate.batch import Batch
 from .simulate.checks import by_name
 from .simulate.setup import Experiment, Setup, options_of
-from .simulate.stepping.state import State
+from .simulate.stepping.advance import State
 
 if TYPE_CHECKING:
     from .live import LiveView

@@ -11,10 +11,10 @@ from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel, host
 from kumitate.measure.timing import Contender, Effort, by_turns, raw
 from kumitate.scalar import Program
+from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.integrators import RK4
 from kumitate.simulate.stepping.equations import dynamics_program, projection_program
-from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import step_program
+from kumitate.simulate.stepping.system import StepParts, step_program
 
 from .cassie import Cassie
 from .contract import Case, agreement
@@ -171,8 +171,8 @@ class ClosedSteps(Case):
     def program(self, count: int) -> Program:
         """(q, v) → q, v after `count` steps: the step that `simulate` compiles, in a loop."""
         mechanism = self.subject.mechanism
-        dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False)
-        step = step_program(mechanism, RK4(), dynamics, projection_program(mechanism), None)
+        parts = StepParts(dynamics_program(Forcing(mechanism), implicit_damping=False), projection_program(mechanism))
+        step = step_program(Forcing(mechanism), RK4(), parts)
         return rollout(mechanism, step, self.step, count)
 
     def _open(self, q: np.ndarray, v: np.ndarray) -> float:

@@ -12,10 +12,10 @@ from kumitate.compile import Kernel, host
 from kumitate.measure.timing import Contender, Effort, by_turns, random_states, raw
 from kumitate.model import Mechanism
 from kumitate.scalar import Program
+from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.integrators import RK4
 from kumitate.simulate.stepping.equations import dynamics_program
-from kumitate.simulate.stepping.forcing import Forcing
-from kumitate.simulate.stepping.system import step_program
+from kumitate.simulate.stepping.system import StepParts, step_program
 
 from .contract import SubjectCase, agreement
 from .mujoco_peer import MuJoCo
@@ -177,9 +177,7 @@ class Steps(SubjectCase):
         stiffness, damping = self.stiffness, self.damping  # numbers are known to be constant, `self` is not
         forcing = Forcing(mechanism, lambda t, q, v: -stiffness * q - damping * v)
         drives = compiled_drives(forcing, np.zeros(mechanism.nq), np.zeros(mechanism.nv))
-        step = step_program(
-            mechanism, RK4(), dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False), None, drives
-        )
+        step = step_program(forcing, RK4(), StepParts(dynamics_program(Forcing(mechanism), implicit_damping=False)), drives)
         return rollout(mechanism, step, self.step, count)
 
     def _checked(

@@ -16,14 +16,13 @@ from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_sec
 from kumitate.model import Mechanism
 from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
 from kumitate.scalar import Program
+from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.interactions import Asked
 from kumitate.simulate.interactions.impulses import ImpulseContact
-from kumitate.simulate.many import simulate_batch
-from kumitate.simulate.run import simulate
+from kumitate.simulate.run import simulate, simulate_batch
 from kumitate.simulate.stepping.equations import dynamics_program
-from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.simulate.stepping.jumps import jump_program
-from kumitate.simulate.stepping.system import step_program
+from kumitate.simulate.stepping.system import StepParts, step_program
 
 from .contract import Case, agreement
 from .mujoco_floor import DEFAULT, STIFF, MuJoCoOnFloor, Settings
@@ -141,11 +140,11 @@ class ContactSteps(Case):
         mechanism, touching = self.mechanism, ImpulseContact.of(self.mechanism, self.contact)
         q, v = np.array(HOAP1_STANDING), np.zeros(mechanism.nv)
         integrator = touching.integrator(Asked(name, self.step, 1e-8, q, v), [])
-        dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
+        dynamics = dynamics_program(Forcing(mechanism), implicit_damping=integrator.implicit_damping)
         forcing = Forcing(mechanism, self.drives)
         drives = compiled_drives(forcing, q, v)
         jumps = jump_program(forcing, dynamics, touching.impacts(resisted=False))
-        return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, drives, jumps), self.step, count)
+        return rollout(mechanism, step_program(forcing, integrator, StepParts(dynamics, jumps=jumps), drives), self.step, count)
 
     @property
     def drives(self) -> Callable[[Any, Any, Any], Any]:
@@ -213,7 +212,7 @@ class ContactSteps(Case):
         """How well the accelerations of falling states agree, a metre further up, where nothing touches."""
         q, v = self.falling_states
         q = q + np.eye(q.shape[1])[6]
-        dynamics = Kernel(dynamics_program(self.mechanism, Forcing(self.mechanism), implicit_damping=False))
+        dynamics = Kernel(dynamics_program(Forcing(self.mechanism), implicit_damping=False))
         ours = dynamics(0.0, q, v, np.array([self.drives(0.0, *state) for state in zip(q, v, strict=True)]))[0]
         errors = [
             agreement(

@@ -15,18 +15,18 @@ from kumitate.contact.scene import Contact
 from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_seconds
 from kumitate.model import Mechanism
 from kumitate.model.convert import mujoco as mujoco_order
+from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.integrators import TimeStepping
 from kumitate.simulate.interactions import Asked, StepDesign
 from kumitate.simulate.interactions.impulses import ImpulseContact
 from kumitate.simulate.interactions.scene import SceneContact
-from kumitate.simulate.scenes.stepper import SceneStepper
+from kumitate.simulate.scenes.many_bodies import SceneStepper
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulate.stepping.equations import dynamics_program
-from kumitate.simulate.stepping.forcing import Forcing
+from kumitate.simulate.stepping.interaction import Stabilisation
 from kumitate.simulate.stepping.jumps import jump_program
-from kumitate.simulate.stepping.stabilisation import Stabilisation
-from kumitate.simulate.stepping.system import step_program
+from kumitate.simulate.stepping.system import StepParts, step_program
 
 from .contract import Case
 from .mujoco_floor import DEFAULT
@@ -102,9 +102,10 @@ def _steps(mechanism: Mechanism, contact: Contact, count: int) -> Any:
     """(q, v) → q, v after `count` steps."""
     touching, q, v = ImpulseContact.of(mechanism, contact), np.zeros(mechanism.nq), np.zeros(mechanism.nv)
     integrator = touching.integrator(Asked("semi_implicit_euler", STEP, 1e-8, q, v), [])
-    dynamics = dynamics_program(mechanism, Forcing(mechanism), implicit_damping=integrator.implicit_damping)
-    jumps = jump_program(Forcing(mechanism), dynamics, touching.impacts(resisted=False))
-    return rollout(mechanism, step_program(mechanism, integrator, dynamics, None, None, jumps), STEP, count)
+    forcing = Forcing(mechanism)
+    dynamics = dynamics_program(forcing, implicit_damping=integrator.implicit_damping)
+    jumps = jump_program(forcing, dynamics, touching.impacts(resisted=False))
+    return rollout(mechanism, step_program(forcing, integrator, StepParts(dynamics, jumps=jumps)), STEP, count)
 
 
 def _theirs(mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray, count: int) -> Callable[[], None]:

@@ -10,8 +10,8 @@ from kumitate.errors import KumitateError
 from kumitate.model import Mechanism
 from kumitate.programs import make_program
 from kumitate.scalar import Program, call, loop, trace
-from kumitate.simulate.stepping.actuation import Actuation
-from kumitate.simulate.stepping.forcing import Forcing
+from kumitate.simulate.driving.actuation import Actuation
+from kumitate.simulate.driving.forcing import Forcing
 
 __all__ = ["compiled_drives", "forward_dynamics", "inverse_dynamics", "rollout"]
 

@@ -26,7 +26,7 @@ from kumitate.simulate.interactions import StepDesign
 from kumitate.simulate.interactions.scene import SceneContact
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from kumitate.simulate.stepping.stabilisation import Stabilisation
+from kumitate.simulate.stepping.interaction import Stabilisation
 
 from .contract import Case
 from .mujoco_peer import MuJoCo

@@ -20,8 +20,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, KumitateWarning
 from kumitate.model import Body, Geometry, Hull, Mechanism, Plane, Sphere
 from kumitate.scalar import Scalar, select
-from kumitate.simulate.many import simulate_batch
-from kumitate.simulate.run import simulate
+from kumitate.simulate.run import simulate, simulate_batch
 from kumitate.spatial import pose
 from studies.contact_problems import unconnected
 

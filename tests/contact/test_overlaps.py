@@ -10,7 +10,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import KumitateWarning
 from kumitate.model import Sphere
-from kumitate.simulate.many import simulate_batch
+from kumitate.simulate.run import simulate_batch
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected

@@ -19,11 +19,11 @@ from kumitate.errors import InputError, KumitateWarning
 from kumitate.kinematics import link_poses, neutral, place_pose
 from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechanism, Plane, Sphere
 from kumitate.model.samples.rods import planar_chain
+from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.run import simulate
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulate.stepping.equations import dynamics_program
-from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.spatial import Force, Vector3, pose
 
 SOLID = Surface(0.5)
@@ -125,7 +125,7 @@ def test_forces_on_links_are_efforts_at_joints(seed):
                 arm = point.position - jacobians.origins[tree.links[index]]
                 efforts += jacobians.efforts({index: Force(arm.cross(force), force)})
     tau = rng.normal(size=made.nv)
-    kernel = Kernel(dynamics_program(made, Forcing(made, tau), implicit_damping=False, pressing=forces))
+    kernel = Kernel(dynamics_program(Forcing(made, tau), implicit_damping=False, pressing=forces))
     acceleration, power = kernel(0.0, q, v, tau)
     wanted = aba_with_loops(tree, q.tolist(), v.tolist(), (tau + efforts).tolist(), Acting(made.gravity))
     assert np.allclose(acceleration, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
@@ -145,12 +145,12 @@ def test_long_chains_are_pushed_where_they_touch():
     origin = place_pose(tree, link_poses(tree, q.tolist()), tree.places[name]).translation
     contact = Contact("penalty", ground=(Geometry(Plane(), pose((0.0, 0.0, float(origin.z) - 0.4))),))
     forces = ContactForces.of(mechanism, contact, Penalty(1e3, 10.0))
-    kernel = Kernel(dynamics_program(mechanism, Forcing(mechanism), implicit_damping=False, pressing=forces))
+    kernel = Kernel(dynamics_program(Forcing(mechanism), implicit_damping=False, pressing=forces))
     (point,) = forces.at(q.tolist(), v.tolist()).points
     assert point.force.norm() > 1.0
     wrench = [*(point.position - origin).cross(point.force), *point.force]
     pushed = Forcing(mechanism, wrenches={name: wrench})
-    wanted = Kernel(dynamics_program(mechanism, pushed, implicit_damping=False))(0.0, q, v, pushed(0.0, q, v))[0]
+    wanted = Kernel(dynamics_program(pushed, implicit_damping=False))(0.0, q, v, pushed(0.0, q, v))[0]
     assert np.allclose(kernel(0.0, q, v, np.zeros(mechanism.nv))[0], wanted, rtol=1e-7, atol=1e-7 * np.abs(wanted).max())
 
 

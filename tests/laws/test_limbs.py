@@ -18,8 +18,8 @@ from kumitate.model import Mechanism
 from kumitate.model.tree.traversal import with_limbs
 from kumitate.robot import Robot
 from kumitate.scalar import evaluate, trace
+from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.stepping.equations import dynamics_program
-from kumitate.simulate.stepping.forcing import Forcing
 from kumitate.spatial import Force, Transform, Vector3, pose
 
 from ..compile.lanes import run_with_lanes
@@ -188,7 +188,7 @@ def test_a_simulation_moves_its_limbs_as_a_batch_does_and_as_link_by_link(integr
     robot, q, v = Robot(case.mechanism), np.array(case.q), 0.1 * np.array(case.v)
     on_all = {f"limb{k}_0": [0.0] * 6 for k in (1, 2, 3)}
     for wrenches, left in (({}, {3}), ({"root": [0.0] * 6}, {3}), (on_all, set())):
-        dynamics = dynamics_program(case.mechanism, Forcing(case.mechanism, wrenches=wrenches), implicit_damping=False)
+        dynamics = dynamics_program(Forcing(case.mechanism, wrenches=wrenches), implicit_damping=False)
         assert passes(dynamics) == left
     simulation = km.Simulation(robot, step=1e-3, integrator=integrator)
     alone = simulation.step(simulation.start(q, v), 5)

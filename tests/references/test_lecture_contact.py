@@ -11,8 +11,8 @@ from kumitate.contact.forces import ContactForces
 from kumitate.contact.models.penalty import Penalty
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
+from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.stepping.equations import dynamics_program
-from kumitate.simulate.stepping.forcing import Forcing
 from studies.papers.runs import bouncing_stick, falling_mass, falling_pendulum
 
 
@@ -179,6 +179,6 @@ def test_the_floor_pushes_as_in_lagranges_equations():
     q = np.column_stack([0.2 * alpha, beta, alpha])
     v = np.column_stack([0.2 * rates[:, 0], rates[:, 1], rates[:, 0]])
     u = np.array([forcing(0.0, *state) for state in zip(q, v, strict=True)])
-    kernel = Kernel(dynamics_program(mechanism, forcing, implicit_damping=False, pressing=forces))
+    kernel = Kernel(dynamics_program(forcing, implicit_damping=False, pressing=forces))
     found = kernel(0.0, q, v, u)[0]
     assert np.allclose(found[:, [2, 1]], wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())

@@ -74,9 +74,9 @@ def test_modules_of_the_package_that_a_function_hides_are_found():
 import inspect, pickle
 import kumitate
 import kumitate.simulate.results.audit as audit
-import kumitate.simulate.many
+import kumitate.simulate.run
 from kumitate.simulate import Audit
-assert audit.Audit is Audit and kumitate.simulate.many.simulate_batch is not kumitate.simulate_batch
+assert audit.Audit is Audit and kumitate.simulate.run.simulate_batch is not kumitate.simulate_batch
 assert "duration" in inspect.signature(kumitate.simulate).parameters and "controller" in kumitate.simulate.__doc__
 assert kumitate.simulate.__module__ == "kumitate.run" and pickle.loads(pickle.dumps(kumitate.simulate)) is kumitate.simulate
 """

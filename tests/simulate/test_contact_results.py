@@ -127,7 +127,7 @@ def test_contact_that_compiles_long_is_recorded_by_the_code_of_the_steps(monkeyp
         monkeypatch.setattr(import_module("kumitate.simulate.interactions.impulses"), "_LONG", bound)
         simulation = km.Simulation(mechanism, start=(q, np.zeros(7)), step=1e-3, contact=Contact())
         records.append(simulation.run(duration=0.05).contact)
-        assert len(simulation.compiled.code.jump_kernel.widths) == widths
+        assert len(simulation.compiled.code.kernel("jumps").widths) == widths
     one_by_one, several = records
     assert np.abs(one_by_one.force).max() > 1.0
     np.testing.assert_allclose(one_by_one.force, several.force, rtol=1e-9, atol=1e-9)

@@ -53,7 +53,7 @@ def test_a_step_accelerates_a_driven_loop_joint_as_where_it_is_of_the_tree(ring,
     h, found = 0.02, []
     for case in two_cuts(4, ring, joint, DRIVES[drive]):
         sim = simulation(case, step=h, integrator="semi_implicit_euler")
-        a = sim.compiled.code.closing_kernel(h, np.array(case.q), np.array(case.v), sim.actuation.constants)[0]
+        a = sim.compiled.code.kernel("closing")(h, np.array(case.q), np.array(case.v), sim.actuation.constants)[0]
         (driven,) = case.mechanism.driven
         found.append(float(joint_accelerations(case.mechanism, case.q, case.v, a.tolist())[driven.v]))
     assert found[1] == pytest.approx(found[0], rel=1e-9)

@@ -10,8 +10,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, WORLD, Body, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.samples import sample
-from kumitate.simulate.many import simulate_batch
-from kumitate.simulate.run import simulate
+from kumitate.simulate.run import simulate, simulate_batch
 
 GROUND = Contact(surface=Surface(friction=0.4, restitution=0.3))
 

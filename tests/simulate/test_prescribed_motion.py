@@ -12,7 +12,7 @@ import kumitate as km
 from kumitate.dynamics import Acting, prescribed_dynamics
 from kumitate.model import recut
 from kumitate.scalar import directional, evaluate, trace
-from kumitate.simulate.stepping.reading import loops_at
+from kumitate.simulate.driving.inputs import loops_at
 
 from ..mechanisms import closed_cases, random_mechanism, random_ring, random_state, seeds
 

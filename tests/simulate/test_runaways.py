@@ -10,9 +10,8 @@ from kumitate.contact.models import IMPULSE_MODELS, rigid
 from kumitate.contact.scene import Contact
 from kumitate.errors import DivergenceError, KumitateWarning
 from kumitate.model import Body, Geometry, Joint, Limits, Mechanism, Sphere
-from kumitate.simulate.exchange import Exchange
-from kumitate.simulate.many import simulate_batch
-from kumitate.simulate.run import simulate
+from kumitate.simulate.divergence import Exchange
+from kumitate.simulate.run import simulate, simulate_batch
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose

@@ -36,7 +36,7 @@ def differences(sim, state, tau, small):
     def end(x):
         start = sim.robot.integrate(state.carried["q"], x[:n]), state.carried["v"] + x[n : 2 * n], 0.0
         acting = u + np.r_[x[2 * n :], np.zeros(len(u) - n)]
-        after = sim.compiled.kernel(state.time, sim.step_size, *start, acting)
+        after = sim.compiled.kernel("program")(state.time, sim.step_size, *start, acting)
         return np.r_[sim.robot.difference(found.q, after[0]), after[1] - found.v]
 
     steps = small * np.eye(3 * n)

@@ -14,7 +14,7 @@ from kumitate.model import Cylinder, Geometry
 from kumitate.model.samples import sample
 from kumitate.papers import jacobian_inertia, unit_vector
 from kumitate.scalar import evaluate, trace
-from kumitate.simulate.stepping.forcing import Forcing
+from kumitate.simulate.driving.forcing import Forcing
 from studies.bench import CASES, Effort, Report, Row, run
 from studies.bench.comparisons import Dynamics, PythonCall, Steps
 from studies.bench.contact import ContactSteps

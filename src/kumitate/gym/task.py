@@ -179,7 +179,7 @@ class Task(SettledAttributes):
         return (self._maker, ()) if self._maker else super().__reduce_ex__(protocol)
 
     def _check(self) -> None:
-        if not any({_ACTION, _LAST} & set(names) for names in self.simulation.actuation.forcing.reads):
+        if not any({_ACTION, _LAST} & set(source.reads) for source in self.simulation.actuation.forcing.sources):
             raise InputError(
                 f"{self.name}: nothing that drives the robot reads the action. Give a controller(t, q, v, action), or another "
                 "function with the parameter 'action' for wrenches, loop_tau or the targets of drives"

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model import Mechanism
+from ..simulate.driving.actuation import Actuation
 from ..simulate.results.result import Energy
-from ..simulate.stepping.actuation import Actuation
-from ..simulate.stepping.state import State
+from ..simulate.stepping.advance import State
 
 
 class LiveRobot(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..simulate.stepping.state import State
+from ..simulate.stepping.advance import State
 from .contract import LiveSimulation
 from .controls import Controls
 from .loop import Player

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError, warn
 from ..simulate.simulation import MechanismSimulation
-from ..simulate.stepping.state import State
+from ..simulate.stepping.advance import State
 
 
 class SamplingPlanner:

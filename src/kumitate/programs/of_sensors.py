@@ -21,7 +21,7 @@ from ..kinematics import link_poses, link_twists, place_pose, place_twist
 from ..model import Body, Mechanism, Place, Sensor, outward
 from ..model.sensors import AT_JOINTS
 from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
-from ..simulate.stepping.reading import PUSH, PUSHES
+from ..simulate.driving.inputs import PUSH, PUSHES
 from ..spatial import Transform, Vector3, centripetal
 
 _HERE = Transform()

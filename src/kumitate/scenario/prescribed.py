@@ -10,8 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.values import NOT_NEGATIVE
-from ..simulate.prescribed.loops import with_followed_loops
-from ..simulate.prescribed.motion import PrescribedMotion
+from ..simulate.driving.motion import PrescribedMotion, with_followed_loops
 from .mistakes import Section
 from .setup import Described
 

@@ -87,7 +87,7 @@ class Described(Experiment):
         if self.laws:
             driven = controller_of(self.laws, Robot(self.mechanism, start=(q, v)))
         asked = replace(self, q=q, v=v, controller=driven, equal_steps=equal_steps, parameters=parameters)
-        return asked.simulation_of(Simulation)
+        return Simulation.of(asked)
 
     def run(self, origin: Mapping[str, Any], progress: Any = None) -> Run:
         """The motion; its settings hold `origin`, as of `Scenario.settings`.

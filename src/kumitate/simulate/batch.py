@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .checks import checked_count, chosen_rows
-from .exchange import FAST, leaps
+from .divergence import FAST, RUNAWAY, leaps
 from .live_arrays import LiveArrays, SettledAttributes
-from .rows import RUNAWAY
 from .stepping.outputs import STATE
-from .stepping.system import states_of
 
 if TYPE_CHECKING:
     from .simulation import MechanismSimulation
-    from .stepping.state import State
+    from .stepping.advance import State
 
 
 class Batch(SettledAttributes):
@@ -60,7 +58,7 @@ class Batch(SettledAttributes):
         actuation = simulation.actuation
         self.efforts = np.tile(actuation.constants, (rows, 1))
         own_states = actuation.forcing.layout.at("states")
-        state |= {name: self.efforts[:, own_states].copy() for name in states_of(actuation.forcing)}
+        state |= {name: self.efforts[:, own_states].copy() for name in actuation.forcing.layout.own_states}
         self.state = LiveArrays("Batch.state", state)
         given = actuation.forcing.layout.rows(self.efforts)
         self.tau, self.wrenches = given.tau, LiveArrays("Batch.wrenches", given.wrenches)
@@ -182,7 +180,7 @@ class Batch(SettledAttributes):
         for name in ("number", "work", "error"):
             self.state[name][chosen] = 0.0
         actuation = self.simulation.actuation
-        for name in states_of(actuation.forcing):
+        for name in actuation.forcing.layout.own_states:
             self.state[name][chosen] = actuation.constants[actuation.forcing.layout.at("states")]
         u = self.efforts[chosen]
         actuation.begin(u, self.q[chosen])

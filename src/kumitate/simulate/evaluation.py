@@ -10,14 +10,14 @@ import numpy as np
 from ..analysis import LoopEquations, LoopGap
 from ..errors import warn
 from ..model import Bound, Mechanism, by_loop, drive_states
+from .divergence import singular_angles
+from .driving.actuation import Actuation
 from .interactions import Interaction
 from .results.audit import Audit, contact_account, energy_balance, energy_notes, quaternion_error
 from .results.passed import limits_passed
 from .results.result import Energy, Result
 from .rows import Rows
-from .stepping.actuation import Actuation
-from .stepping.choice import singular_angles
-from .stepping.stepper import Stepper
+from .stepping.advance import Stepper
 
 #: A joint whose own coordinates come this close to their singularity is reported.
 NEAR_SINGULAR = 0.02

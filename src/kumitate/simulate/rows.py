@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .exchange import Exchange
+from .divergence import RUNAWAY, Exchange, divergence, runaway, vanishing_steps
 from .interactions import Interaction
-from .stepping.choice import divergence, runaway, vanishing_steps
+from .stepping.advance import Stepper
 from .stepping.outputs import STATE
-from .stepping.stepper import Stepper
 
-#: Velocities beyond this [rad/s or m/s] mean that the simulation has diverged.
-RUNAWAY = 1e9
 #: Number of records before a failure that are searched for its cause.
 RECENT = 10
 #: Approximate time between two checks of the computed rows [s].

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..errors import InputError, did_you_mean
 from ..model import Mechanism
 from ..model.values import Rule, checked_number, shown
-from .checks import RATE, TIME, TOLERANCE, by_name, fitted_sample_time, fitted_step, step_notes, steps_held
+from .checks import RATE, TIME, TOLERANCE, by_name, fitted_sample_time, fitted_step, steps_held
 
 if TYPE_CHECKING:
     from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
-    from .simulation import MechanismSimulation
-    from .stepping.forcing import Controller
+    from .driving.forcing import Controller
     from .stepping.outputs import Output
 
 __all__ = ["STABILISATIONS", "Driving", "Experiment", "Setup", "Solver", "Surroundings", "Until", "options_of"]
@@ -31,8 +30,6 @@ __all__ = ["STABILISATIONS", "Driving", "Experiment", "Setup", "Solver", "Surrou
 Until = Callable[[float, np.ndarray, np.ndarray], bool]
 #: How steps keep loops closed by projection, by the names that users give.
 STABILISATIONS = ("lagged", "strict")
-
-_Made = TypeVar("_Made", bound="MechanismSimulation")
 
 
 def _option(default: Any, check: Callable[[Any], Any]) -> Any:
@@ -214,13 +211,6 @@ class Experiment(Setup):
         if step == self.step:
             return self
         return replace(self, step=step, sample_time=fitted_sample_time(self.sample_time, self.step, step))
-
-    def simulation_of(self, kind: Callable[[Setup], _Made]) -> _Made:
-        """The simulation of it, of that kind, which notes if the step was made shorter."""
-        fitted = self.fitted
-        made = kind(fitted)
-        made.notes += step_notes(self.step, fitted.step, steps_held(fitted.sample_time, fitted.step))
-        return made
 
 
 def options_of(kind: type[Setup], owner: str, given: Mapping[str, Any], without: Collection[str] = ()) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -28,30 +28,25 @@ from .checks import (
     step_notes,
     steps_held,
 )
+from .divergence import FAST, RUNAWAY, Exchange, GainingStep, divergence, leaps, runaway
+from .driving.actuation import Actuation, How
+from .driving.forcing import Forcing
+from .driving.inputs import commands_of
+from .driving.motion import FollowedStarts, check_followed, motions_of, with_followed_loops
 from .evaluation import result_of
-from .exchange import FAST, Exchange, GainingStep, leaps
 from .integrators import FollowingSteps
 from .integrators.extended import stopping
 from .interactions import Asked, StepDesign, interaction_of
 from .live_arrays import SettledAttributes
 from .parameters.variation import variation_of
-from .prescribed.loops import with_followed_loops
-from .prescribed.motion import motions_of
-from .prescribed.starts import FollowedStarts, check_followed
 from .results.result import Result
-from .rows import RUNAWAY, Rows, fill
-from .setup import Setup, Until
+from .rows import Rows, fill
+from .setup import Experiment, Setup, Until
 from .starts import Starts
-from .stepping.actuation import Actuation, How
-from .stepping.advance import Advance
-from .stepping.choice import divergence, runaway
-from .stepping.commands import commands_of
+from .stepping.advance import Advance, State, Stepper
 from .stepping.compiled_step import CompiledStep
-from .stepping.forcing import Forcing
+from .stepping.interaction import Stabilisation
 from .stepping.outputs import STATE
-from .stepping.stabilisation import Stabilisation
-from .stepping.state import State
-from .stepping.stepper import Stepper
 
 if TYPE_CHECKING:
     from ..contact.plan import ContactPlan
@@ -127,6 +122,14 @@ class MechanismSimulation(SettledAttributes):
             "baumgarte": setup.baumgarte, "held": [point.label for point in setup.held], "limits": setup.limits,
             "contact": self.interaction.plain, "inputs": {k: x.tolist() for k, x in forcing.values_of_inputs.items()},
         }  # fmt: skip
+
+    @classmethod
+    def of(cls, asked: Experiment) -> Self:
+        """The simulation of an experiment, which notes if the step was made shorter."""
+        fitted = asked.fitted
+        simulation = cls(fitted)
+        simulation.notes += step_notes(asked.step, fitted.step, steps_held(fitted.sample_time, fitted.step))
+        return simulation
 
     def __repr__(self) -> str:
         varied = "" if self.parameters is None else f", parameters={[one.name for one in self.parameters.asked]}"

@@ -21,7 +21,7 @@ from .checks import check_limits, checked_count, checked_rows, checked_state
 from .results.columns import JointColumns, joint_columns
 
 if TYPE_CHECKING:
-    from .prescribed.starts import FollowedStarts
+    from .driving.motion import FollowedStarts
 
 #: Numbers by the names of joints.
 ByJoint = Iterable[tuple[str, Sequence[float]]]

@@ -9,7 +9,7 @@ from ..analysis import fastest_rate
 from ..scenario.parameters import ScenarioParameter
 from ..scenario.setup import Described
 from ..simulate.integrators import SemiImplicitEuler
-from ..simulate.stepping.choice import EXPLICIT
+from ..simulate.stepping.interaction import EXPLICIT
 
 #: Kinds of parameters that make passive forces stiff.
 _PASSIVE = ("damping", "friction", "stiffness")

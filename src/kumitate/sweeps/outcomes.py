@@ -11,7 +11,7 @@ import numpy as np
 
 from ..scenario.parameters.states import Coordinate, Velocity
 from ..scenario.setup import Described
-from ..simulate.rows import RUNAWAY
+from ..simulate.divergence import RUNAWAY
 
 _UNITS = {"energy": "J", "center_of_mass": "m", "t": "s"}
 

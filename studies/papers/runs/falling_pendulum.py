@@ -11,9 +11,9 @@ from kumitate.contact.surface import Surface
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.lagrange import System, coordinates
 from kumitate.model import Geometry, Hull, Mechanism
+from kumitate.simulate.driving.forcing import Controller
 from kumitate.simulate.results.result import Result
 from kumitate.simulate.run import simulate
-from kumitate.simulate.stepping.forcing import Controller
 
 from . import wheeled_pendulum
 from .wheeled_pendulum_balanced import GAINS

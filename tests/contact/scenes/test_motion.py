@@ -12,9 +12,9 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
-from kumitate.simulate.interactions.traced_or_scene import BEGINS, Begins
-from kumitate.simulate.scenes import stepper
-from kumitate.simulate.scenes.stepper import SceneSteps
+from kumitate.simulate.interactions.contact import BEGINS, Begins
+from kumitate.simulate.scenes import many_bodies
+from kumitate.simulate.scenes.many_bodies import SceneSteps
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulation import Simulation
@@ -245,8 +245,8 @@ def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
 def test_logs_grow_where_they_lack_room(monkeypatch):
     q, v = at_random(np.random.default_rng(3), 3)
     expected = simulation(mixed(3)).run(q, v, duration=0.4)
-    monkeypatch.setattr(stepper, "_TOUCHES", 1)
-    monkeypatch.setattr(stepper, "_PER_BODY", 0)
+    monkeypatch.setattr(many_bodies, "_TOUCHES", 1)
+    monkeypatch.setattr(many_bodies, "_PER_BODY", 0)
     found = simulation(mixed(3)).run(q, v, duration=0.4)
     assert np.array_equal(found.q, expected.q)
     assert np.array_equal(found.contact.force, expected.contact.force)

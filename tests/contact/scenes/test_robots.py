@@ -16,7 +16,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.kinematics import link_poses
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere, bounds_of
-from kumitate.simulate.scenes.free_rows import FreeRows
+from kumitate.simulate.scenes.model import FreeRows
 from kumitate.simulate.scenes.robots import begun_program, settled_program
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation

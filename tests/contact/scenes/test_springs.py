@@ -15,7 +15,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, Body, Ellipsoid, Geometry, Joint, Limits, Mechanism, Sphere
-from kumitate.simulate.interactions.traced_or_scene import BEGINS, Begins
+from kumitate.simulate.interactions.contact import BEGINS, Begins
 from kumitate.simulate.scenes import pages
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation

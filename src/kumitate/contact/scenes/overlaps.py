@@ -1,6 +1,6 @@
 """Bodies that overlap at the start: their springs leave the overlaps out, less and less, so that they part slowly.
 
-In traced code they are an input of the step (`simulate.prescribed.overlaps`); how fast bodies part says `contact.parting`.
+In traced code they are an input of the step (`simulate.driving.forcing`); how fast bodies part says `contact.parting`.
 """
 
 from __future__ import annotations

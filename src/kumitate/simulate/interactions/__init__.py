@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ...errors import InputError
 from ...model import Mechanism
 from ..parameters import Variation
+from ..stepping.interaction import Asked, Interaction, StepDesign
 from ..stepping.kept import Kept
-from .contract import Asked, Interaction, StepDesign
 
 if TYPE_CHECKING:
     from ...contact.held.point import HeldPoint
@@ -60,7 +60,7 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
-    from .traced_or_scene import is_scene
+    from .contact import is_scene
 
     contact = Contact(asked) if isinstance(asked, str) else asked
     if not isinstance(contact, Contact):

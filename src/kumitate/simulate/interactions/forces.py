@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,43 +12,35 @@ from ...analysis import kinetic_energy, potential_energy
 from ...compile import Kernel, found_or_traced
 from ...contact.forces import ContactForces
 from ...contact.models import FORCE_MODELS
-from ...contact.models.penalty import FALL
-from ...contact.pairs.own_points import warn_of_thin_boxes
-from ...contact.parting import SHRINKS, THROWN
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact
-from ...contact.settings import as_plain
 from ...errors import InputError
 from ...model import Mechanism
 from ...model.mechanism import digest
 from ...scalar import trace
 from ..integrators import Integrator
 from ..parameters import Variation
-from ..prescribed.overlaps import Overlaps
-from ..results.contact_record import ContactRecord, Touched, throws
+from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
-from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
-from .traced_or_scene import why_traced
+from ..stepping.interaction import Asked, ContactCode
+from .contact import TracedContact, why_traced
 
 
 @dataclass(frozen=True, eq=False)
-class ForceContact(Interaction):
+class ForceContact(TracedContact):
     """Contact of a run by a force model.
 
     Attributes:
         forces: of all contact points, at any state.
     """
 
-    mechanism: Mechanism
-    contact: Contact
     forces: ContactForces
     parameters: Variation | None = None
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None) -> ForceContact:
         """The contact of a mechanism by a model of `FORCE_MODELS`; errors and warnings as in the model, in `contact_pairs` and
-        in
-        `warn_of_thin_boxes`.
+        in `warn_of_thin_boxes`.
         """
         make, mass = FORCE_MODELS[contact.model], mechanism.tree.mass
         model = make(contact.options, mass)
@@ -59,8 +50,21 @@ class ForceContact(Interaction):
                 "masses are parameters; give them in its options, such as Contact('penalty', options={'stiffness': 1e5, "
                 "'damping': 1e3})"
             )
-        forces = ContactForces.of(mechanism, contact, model)
-        return cls(mechanism, contact, forces, parameters)
+        return cls(mechanism, contact, ContactForces.of(mechanism, contact, model), parameters)
+
+    @property
+    def pairs(self) -> Any:  # type: ignore[override]
+        return self.forces.pairs
+
+    @property
+    def model(self) -> Any:  # type: ignore[override]
+        return FORCE_MODELS[self.contact.model]
+
+    def gaps(self, q: np.ndarray) -> np.ndarray:
+        return np.array([float(point.gap) for point in self.forces.at(q.tolist(), [0.0] * self.mechanism.nv).points])
+
+    def stored(self, gaps: np.ndarray) -> np.ndarray:
+        return np.array([float(self.forces.model.stored(max(-float(gap), 0.0))) for gap in gaps])
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """ "auto" takes an adaptive integrator, because springs at contact points may be stiff."""
@@ -77,31 +81,7 @@ class ForceContact(Interaction):
         why = f"springs and dampers are forces at any time; {why_traced(self.mechanism, self.contact)}"
         return ContactPlan("penalty", why, pairs_traced(self.forces.pairs)[0], None, None)
 
-    def warn(self) -> None:
-        """Warns as `warn_of_thin_boxes` does."""
-        warn_of_thin_boxes(self.mechanism.name, self.forces.pairs)
-
-    @property
-    def key(self) -> Hashable:  # type: ignore[override]
-        """The object itself: there is one per mechanism and content."""
-        return self
-
-    @cached_property
-    def content(self) -> str | None:  # type: ignore[override]
-        """The contact and the shapes that can touch, as text."""
-        varied = () if self.parameters is None else (self.parameters.key,)
-        return content_of(FORCE_MODELS[self.contact.model], self.contact, self.forces.pairs, *varied)
-
-    @cached_property
-    def plain(self) -> dict[str, Any]:  # type: ignore[override]
-        """The contact as numbers, texts, lists and dictionaries."""
-        return as_plain(self.contact)
-
-    @property
-    def touching_bodies(self) -> list[tuple[str, str]]:
-        return [pair.bodies for pair in self.forces.pairs for _ in range(pair.capacity)]
-
-    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+    def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         found = self.forces.at(q, v, left_out=u[code.layout.at("overlaps")]).points
         return [part for point in found for part in (*point.force, *point.position, *point.normal)]
 
@@ -132,28 +112,26 @@ class ForceContact(Interaction):
         sizes |= {"left_out": sum(pair.capacity for pair in forces.pairs), **row_of(parameters)}
         return Kernel(found_or_traced(key, lambda: trace(pressed, sizes, f"pressed_{mechanism.name}")))
 
-    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+    def record(self, step: ContactCode, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """The contact along a motion of states h apart.
 
         Forces and velocities are those at each time. The work of contact in a step is the gain of energy beyond the work of
         everything else, which is integrated by the trapezoidal rule with corrected ends: exact if nothing else does work.
         """
         forces = self.forces
-        left_out = (
-            u[:, step.layout.at("overlaps")]
-            if step.layout.points
-            else np.zeros((len(q), sum(pair.capacity for pair in forces.pairs)))
-        )
-        values = self._pressed(q, v, np.ascontiguousarray(left_out), *self.rows(u))
+        left_out = np.zeros((len(q), sum(pair.capacity for pair in forces.pairs)))
+        if begun := step.layout.count("overlaps"):
+            left_out[:, :begun] = u[:, step.layout.at("overlaps")]
+        values = self._pressed(q, v, left_out, *step.layout.row(u))
         found = dict(zip([array.name for array in self._pressed.outputs], values, strict=True))
-        acceleration, power = step.dynamics_kernel(NO_STEP, q, v, u)[:2]
+        acceleration, power = step.kernel("dynamics")(NO_STEP, q, v, u)[:2]
         others = power - found["power"]
         slope = np.gradient(others, h) if len(q) > 1 else others
         work = np.append(np.diff(found["energy"]) - 0.5 * h * (others[1:] + others[:-1]) + h * h / 12.0 * np.diff(slope), 0.0)
         touched = np.flatnonzero(np.abs(found["force"]).max(axis=(0, 2), initial=0.0) > 0.0)
-        owners = [pair.bodies for pair in forces.pairs for _ in range(pair.capacity)]
+        bodies = self.touching_bodies
         record = ContactRecord(
-            bodies=tuple(owners[k] for k in touched),
+            bodies=tuple(bodies[k] for k in touched),
             force=found["force"][:, touched],
             position=found["position"][:, touched],
             normal=found["normal"][:, touched],
@@ -165,21 +143,4 @@ class ForceContact(Interaction):
             work=work,
             gained=work,
         )
-        gaps, slowly = found["gap"][0], bool(step.layout.points)
-        told = throws(self.mechanism, owners, gaps, self._energy(gaps), slowly)
-        return Touched(record, acceleration, record.residual, warned=told)
-
-    def overlaps(self, q: np.ndarray) -> Overlaps | None:
-        """Those of all points, if their springs would throw the mechanism up (`THROWN`)."""
-        depths = self._depths(q)
-        return Overlaps(self._depths, len(depths), SHRINKS) if depths.any() else None
-
-    def _depths(self, q: np.ndarray) -> np.ndarray:
-        """The depths (m) of points at q (nq), if their springs would throw the mechanism up; else zeros."""
-        gaps = np.array([float(point.gap) for point in self.forces.at(q.tolist(), [0.0] * self.mechanism.nv).points])
-        height = self._energy(gaps).sum() / (self.mechanism.tree.mass * FALL)
-        return np.maximum(-gaps, 0.0) * (height >= THROWN)
-
-    def _energy(self, gaps: np.ndarray) -> np.ndarray:
-        """That of the spring of each point [J]."""
-        return np.array([float(self.forces.model.stored(max(-float(gap), 0.0))) for gap in gaps])
+        return Touched(record, acceleration, record.residual, warned=self.thrown(found["gap"][0], slowly=bool(begun)))

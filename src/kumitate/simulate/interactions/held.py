@@ -16,11 +16,11 @@ from ...dynamics import Acting, Wrenches
 from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import trace
+from ..driving.forcing import Forcing
 from ..integrators import Integrator
 from ..results.acted import acted
 from ..results.result import Result
-from ..stepping.forcing import Forcing
-from .contract import Asked, Interaction
+from ..stepping.interaction import Asked, Interaction
 
 #: A start that is off the surfaces by less than this fraction of the mechanism's size is silently moved onto them.
 NEARLY = 1e-6

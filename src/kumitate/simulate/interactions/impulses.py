@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,25 +15,20 @@ from ...compile import Kernel
 from ...contact.impulse.step import impact_program
 from ...contact.laws import RECOVERY
 from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
-from ...contact.models.penalty import FALL
 from ...contact.pairs import Touch, touches
-from ...contact.pairs.own_points import warn_of_thin_boxes
-from ...contact.parting import SHRINKS, THROWN
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact, Pair, contact_pairs
-from ...contact.settings import as_plain
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
 from ...renamed import offers
 from ...scalar import Program, call
+from ..driving.forcing import Overlaps
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
-from ..prescribed.overlaps import Overlaps
-from ..results.contact_record import ContactRecord, Touched, throws
-from ..stepping.choice import EXPLICIT, check_midpoint
-from .contract import Asked, Interaction, StepKernels, StepPrograms, content_of
-from .traced_or_scene import kept_from_scenes, why_traced
+from ..results.contact_record import ContactRecord, Touched
+from ..stepping.interaction import EXPLICIT, Asked, ContactCode, check_midpoint
+from .contact import TracedContact, kept_from_scenes, why_traced
 
 #: States that are evaluated in one batch when a run's contacts are collected.
 _CHUNK = 1024
@@ -46,11 +41,9 @@ _MISSED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class ImpulseContact(Interaction):
+class ImpulseContact(TracedContact):
     """Contact of a run by an impulse model."""
 
-    mechanism: Mechanism
-    contact: Contact
     pairs: list[Pair]
     model: Callable[[Any], Any]
     parameters: Variation | None = None
@@ -77,21 +70,20 @@ class ImpulseContact(Interaction):
         """(h, q, v, v_free) → the velocities after a step, and the contact in it; `needed`: as of `impact_program`."""
         return impact_program(self.mechanism, self.contact, self.model, self.parameters, **needed)
 
-    def overlaps(self, q: np.ndarray) -> Overlaps | None:
-        """Those of compliant points, if their springs would throw the mechanism up (`THROWN`)."""
-        compliant = bool(self._stiffness.any()) and self._depths(q).any()
-        return Overlaps(self._depths, len(self._stiffness), SHRINKS) if compliant else None
-
-    def _depths(self, q: np.ndarray) -> np.ndarray:
-        """The depths (m) of compliant points at q (nq), if their springs would throw the mechanism up; else zeros."""
-        depths = np.where(self._stiffness > 0.0, np.maximum([-float(touch.gap) for _, touch in self._touches(q)], 0.0), 0.0)
-        height = 0.5 * (self._stiffness * depths**2).sum() / (self.mechanism.tree.mass * FALL)
-        return depths * (height >= THROWN)
-
     @cached_property
     def _stiffness(self) -> np.ndarray:
         """Of the spring of each point, zero if it is rigid."""
-        return np.array([pair.surface.stiffness or 0.0 for pair in self.pairs for _ in range(pair.capacity)], dtype=float)
+        return np.array([pair.surface.stiffness or 0.0 for pair in self.owners], dtype=float)
+
+    def gaps(self, q: np.ndarray) -> np.ndarray:
+        return np.array([float(touch.gap) for _, touch in self._touches(q)])
+
+    def stored(self, gaps: np.ndarray) -> np.ndarray:
+        return 0.5 * self._stiffness * np.minimum(gaps, 0.0) ** 2
+
+    def overlaps(self, q: np.ndarray) -> Overlaps | None:
+        """Those of compliant points, if their springs would throw the mechanism up (`THROWN`)."""
+        return super().overlaps(q) if self._stiffness.any() else None
 
     def _touches(self, q: np.ndarray) -> Iterator[tuple[Pair, Touch]]:
         """The points at q (nq), each with its pair."""
@@ -153,36 +145,12 @@ class ImpulseContact(Interaction):
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'foot' on 'ground'"."""
         return list(dict.fromkeys("{!r} on {!r}".format(*pair.bodies) for pair, touch in self._touches(q) if touch.gap < _NEAR))
 
-    def warn(self) -> None:
-        """Warns as `warn_of_thin_boxes` does."""
-        warn_of_thin_boxes(self.mechanism.name, self.pairs)
-
-    @property
-    def key(self) -> Hashable:  # type: ignore[override]
-        """The object itself: there is one per mechanism and content."""
-        return self
-
-    @cached_property
-    def content(self) -> str | None:  # type: ignore[override]
-        """The contact and the shapes that can touch, as text."""
-        varied = () if self.parameters is None else (self.parameters.key,)
-        return content_of(self.model, self.contact, self.pairs, *varied)
-
-    @cached_property
-    def plain(self) -> dict[str, Any]:  # type: ignore[override]
-        """The contact as numbers, texts, lists and dictionaries."""
-        return as_plain(self.contact)
-
     @property
     def points(self) -> list[str]:
         """The points at which bodies may touch, by the names of the bodies: "'foot' on 'ground'"."""
         return ["{!r} on {!r}".format(*bodies) for bodies in self.touching_bodies]
 
-    @property
-    def touching_bodies(self) -> list[tuple[str, str]]:
-        return [pair.bodies for pair in self.pairs for _ in range(pair.capacity)]
-
-    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+    def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         found = call(code.jumps, h, q, v, u)  # type: ignore[arg-type]
         points = zip(found["impulses"], found["positions"], found["normals"], strict=True)
         return [part for impulse, at, normal in points for part in (*(x / h for x in impulse), *at, *normal)]
@@ -211,17 +179,17 @@ class ImpulseContact(Interaction):
 
         return {} if impacts is None else {impacts: impact_slopes(impacts, self.mechanism, self.contact, self.parameters)}
 
-    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
+    def record(self, step: ContactCode, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
         """The contact along a motion of steps h.
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
         compiling = self.plan().seconds
-        whole = _along(step.jump_kernel, h, (q, v, u), one_by_one=compiling is not None and compiling > _LONG)
+        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=compiling is not None and compiling > _LONG)
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
-        owners = [pair for pair in self.pairs for _ in range(pair.capacity)]
+        bodies = self.touching_bodies
         record = ContactRecord(
-            bodies=tuple(owners[k].bodies for k in pushed),
+            bodies=tuple(bodies[k] for k in pushed),
             force=whole["impulses"][:, pushed] / h,
             position=whole["positions"][:, pushed],
             normal=whole["normals"][:, pushed],
@@ -235,8 +203,7 @@ class ImpulseContact(Interaction):
             moment=whole["moments"][:, pushed] / h if "moments" in whole else None,
         )
         closes = np.where(self._stiffness[pushed] > 0.0, np.inf, RECOVERY * h)
-        gaps, slowly = whole["gaps"][0], bool(step.layout.points)
-        told = throws(self.mechanism, self.touching_bodies, gaps, 0.5 * self._stiffness * np.minimum(gaps, 0.0) ** 2, slowly)
+        told = self.thrown(whole["gaps"][0], slowly=bool(step.layout.count("overlaps")))
         turning = np.zeros_like(v)
         for k, part in enumerate(kinematics.turning(self.mechanism.tree, list(v.T))):  # type: ignore[arg-type]
             turning[:, k] = part

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ...contact.plan import ContactPlan, pairs_of_scene
-from ...contact.scene import Contact
 from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import free_links, robot_parts
 from ...contact.scenes.robots import let_go
 from ...contact.scenes.step import find
-from ...contact.settings import as_plain
 from ...errors import InputError
-from ...model import Mechanism, drive_states
+from ...model import drive_states
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
-from ..scenes.free_rows import FreeRows
-from ..scenes.many_bodies import ManyBodies, robots_of
-from ..scenes.robots import with_robots
-from ..stepping.stabilisation import Stabilisation
-from .contract import Asked, Interaction, StepDesign
-from .traced_or_scene import BEGINS
+from ..scenes.many_bodies import ManyBodies
+from ..scenes.model import FreeRows
+from ..scenes.robots import robots_of, with_robots
+from ..stepping.interaction import Asked, Stabilisation, StepDesign
+from .contact import BEGINS, ContactOfBodies
 
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
@@ -34,15 +29,9 @@ _SECONDS, _PER_ROBOT = 4.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class SceneContact(Interaction):
-    """Contact of a mechanism of many free bodies.
+class SceneContact(ContactOfBodies):
+    """Contact of a mechanism of many free bodies, whose steps are made over lists of bodies."""
 
-    Attributes:
-        of_many_bodies: its steps are made over lists of bodies.
-    """
-
-    mechanism: Mechanism
-    contact: Contact
     of_many_bodies = True
 
     def plan(self) -> ContactPlan:
@@ -80,16 +69,6 @@ class SceneContact(Interaction):
             f"there is no integrator {asked.name!r}; with contact there are auto, time_stepping, semi_implicit_euler"
         )
 
-    @property
-    def key(self) -> Hashable:  # type: ignore[override]
-        """The object itself: there is one per mechanism and content."""
-        return self
-
-    @cached_property
-    def plain(self) -> dict[str, Any]:  # type: ignore[override]
-        """The contact as numbers, texts, lists and dictionaries."""
-        return as_plain(self.contact)
-
     @cached_property
     def names(self) -> list[str]:
         """The names of the solids' bodies."""
@@ -110,7 +89,7 @@ class SceneContact(Interaction):
 
     def advance(self, design: StepDesign) -> ManyBodies:
         """The steps of the scene."""
-        return ManyBodies(self, design)
+        return ManyBodies(self.mechanism, self.contact, design)
 
     def check(self, stabilisation: Stabilisation) -> None:
         """Refuses drives with states of their own, and loops that are closed otherwise than by projection."""

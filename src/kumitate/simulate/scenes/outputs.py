@@ -13,9 +13,9 @@ import numpy as np
 
 from ...compile import Kernel
 from ...scalar import Array, Program, trace
-from ..stepping.forcing import Forcing
+from ..driving.forcing import Forcing
+from ..driving.inputs import PUSH, PUSHES
 from ..stepping.outputs import Output, evaluated
-from ..stepping.reading import PUSH, PUSHES
 
 #: Where a row of `SceneLog.touches` has the force on A, the place and the normal from B to A.
 _PUSHED = slice(3, 12)

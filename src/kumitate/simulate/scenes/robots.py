@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...compile.stored import StoredProgram
 from ...contact.impulse.problem import inertia
 from ...contact.scenes.arrays import RobotMotions
 from ...contact.scenes.building import rows_of, with_efforts
-from ...contact.scenes.parts import RobotPart
+from ...contact.scenes.parts import RobotPart, robot_parts
 from ...contact.scenes.scene import Scene
 from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
 from ...dynamics.loops.constraints import loop_jacobian
@@ -27,12 +27,19 @@ from ...model.mechanism import digest
 from ...procedure import LocatedProgram
 from ...scalar import Program, Scalar, call, is_zero, trace
 from ...spatial import Transform
+from ..driving.forcing import Forcing
+from ..driving.layout import InputLayout, StepInputs
 from ..integrators import RK4
-from ..stepping.driven import drive_power
-from ..stepping.equations import applied_power, dynamics_program, observables_program, projection_program, seen_program
-from ..stepping.forcing import Forcing
-from ..stepping.layout import InputLayout, StepInputs
-from ..stepping.system import step_program
+from ..stepping.equations import (
+    applied_power,
+    drive_power,
+    dynamics_program,
+    observables_program,
+    projection_program,
+    seen_program,
+)
+from ..stepping.jumps import end_gaps, work_of_stops
+from ..stepping.system import StepParts, step_program
 
 #: The velocities of a robot stand in rows of so many.
 ROW = 6
@@ -154,7 +161,7 @@ class RobotSteps:
 
         def made() -> Program:
             closing = projection_program(mechanism) if mechanism.tree.closed else None
-            return step_program(mechanism, RK4(), dynamics_program(mechanism, forcing, implicit_damping=False), closing, None)
+            return step_program(forcing, RK4(), StepParts(dynamics_program(forcing, implicit_damping=False), closing))
 
         return self._program(f"flown {list(wrenches)} {list(self.drives)}", made)
 
@@ -174,6 +181,15 @@ class RobotSteps:
     def _program(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
         known = digest(self.part.mechanism)
         return found_or_traced(None if known is None else f"scene {role} {known}", make)
+
+
+def robots_of(
+    mechanism: Mechanism, places: Sequence[str] = (), drives: Iterable[str] = (), bounds: Sequence[Bound] = (), *,
+    flies: bool = False,
+) -> list[RobotSteps]:  # fmt: skip
+    """The robots of a mechanism, with the places of wrenches on them, the loops that are driven, and limits that are stops."""
+    parts, driven = robot_parts(mechanism), [joint.name for joint in mechanism.driven]
+    return [RobotSteps(part, number, places, list(drives), driven, bounds, flies) for number, part in enumerate(parts)]
 
 
 def with_robots(scene: Scene, robots: Sequence[RobotSteps]) -> Scene:
@@ -353,12 +369,12 @@ def settled_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
             rates = [*rates, *joint_accelerations(mechanism, q, v, turned)[mechanism.nv :]]
         found = {"rates": rates}
         if _curved(mechanism, bounds):
-            found["advances"] = advances(stops, place, lambda: _ends(mechanism, bounds, h, q, after), after, rates, h)
+            projection = projection_program(mechanism)
+            ends = partial(end_gaps, mechanism, bounds, h, q, after, lambda end: call(projection, end, list(after))["q"])
+            found["advances"] = advances(stops, place, ends, after, rates, h)
         end = seen(mechanism.driven, wished, stops, h, found, _read(mechanism, stops, pieces))
-        work = h * drive_power(mechanism.driven, wished, speeds, rates, h)
-        for stop, force in zip(stops, end.multipliers, strict=True):
-            k = stop.bound.v
-            work = work + h * force * stop.bound.sign * (speeds[k] + 0.5 * h * rates[k])
+        mean = [speed + 0.5 * h * rate for speed, rate in zip(speeds, rates, strict=True)]
+        work = h * drive_power(mechanism.driven, wished, speeds, rates, h) + work_of_stops(stops, end.multipliers, mean, h)
         return {**_written(mechanism, stops, h, end), "unsettled": end.unsettled, "work": work}
 
     inputs = _inputs(mechanism) | {"rates": mechanism.nv, "pieces": pieces_of(mechanism, bounds)}
@@ -381,13 +397,6 @@ def _acting(
 def _curved(mechanism: Mechanism, bounds: Sequence[Bound]) -> bool:
     """As of `dynamics.settling.settled`."""
     return bool(bounds and mechanism.loops)
-
-
-def _ends(mechanism: Mechanism, bounds: Sequence[Bound], h: Scalar, q: Any, after: Sequence[Scalar]) -> list[Scalar]:
-    """The gaps of stops after a step with the velocities `after`, with the loops closed."""
-    end = kinematics.integrate(mechanism.tree, q, [h * rate for rate in after])
-    place, _ = joint_motion(mechanism, call(projection_program(mechanism), end, list(after))["q"], after)
-    return [bound.gap(place) for bound in bounds]
 
 
 def _read(mechanism: Mechanism, stops: Sequence[Stop], pieces: Any) -> Settled:

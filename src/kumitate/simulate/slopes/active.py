@@ -80,11 +80,13 @@ def active_sets(
         flat = [part.reshape(-1, part.shape[-1]) for part in (q, v, u)]
         acting = compiled.efforts_along(np.broadcast_to(time, lead).ravel(), *flat).reshape(u.shape)
         if code.touches:
-            seen = dict(zip((array.name for array in code.jump_kernel.outputs), code.jump_kernel(h, q, v, acting), strict=True))
+            seen = dict(
+                zip((array.name for array in code.kernel("jumps").outputs), code.kernel("jumps")(h, q, v, acting), strict=True)
+            )
             names += simulation.interaction.points
             modes, borders = _contact(seen, h)
             found += [(modes[..., k], borders[..., k]) for k in range(len(names))]
-        freely = v + h * code.dynamics_kernel(h, q, v, acting)[0]
+        freely = v + h * code.kernel("dynamics")(h, q, v, acting)[0]
         before, moved = _of_all_joints(code, q, freely)
         after, _ = _of_all_joints(code, q_after, freely)
         for bound in code.bounds:

@@ -26,7 +26,7 @@ from ...model.joints import JointKind
 from ...scalar import Program, Scalar, call, equal, inlined_slopes, is_zero, select, trace
 from ...scalar import jacobian as derivatives
 from ...spatial import dot
-from ..stepping.forcing import Forcing
+from ..driving.forcing import Forcing
 from .columns import SparseColumn
 
 

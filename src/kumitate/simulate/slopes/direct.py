@@ -20,9 +20,9 @@ from ...model import Bound, Link, Mechanism, Tree, least_gap
 from ...model.joints import JointKind
 from ...scalar import Program, Scalar, call, directional, inlined, inlined_slopes, select, trace
 from ...spatial import Dense
+from ..driving.forcing import Forcing
 from ..integrators import Integrator, RungeKutta, SemiImplicitEuler
 from ..stepping.compiled_step import StepCode
-from ..stepping.forcing import Forcing
 from ..stepping.system import BEYOND
 
 #: More degrees of freedom than these make the products of the chain rule longer than a step along every direction.

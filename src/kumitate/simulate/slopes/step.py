@@ -13,10 +13,9 @@ import numpy as np
 from ...errors import InputError, did_you_mean
 from ...model.values import checked_whole
 from ..batch import Batch
+from ..driving.actuation import How
+from ..driving.forcing import Forcing
 from ..integrators import WithStops
-from ..stepping.actuation import How
-from ..stepping.forcing import Forcing
-from ..stepping.system import states_of
 from .active import StepSlopes, active_sets
 from .direct import Along, Direct, direct_for
 
@@ -127,7 +126,7 @@ def _check(simulation: MechanismSimulation) -> None:
             f"{owner}: a step with prescribed motions cannot be differentiated, as it depends on no coordinate or effort of "
             "their joints. Drive the joints, or leave the motions out"
         )
-    if states_of(actuation.forcing):
+    if actuation.forcing.layout.own_states:
         raise InputError(
             f"{owner}: a step of drives with states of their own, such as pressures, cannot be differentiated. Take drives "
             "without, or linearize them by hand"

@@ -27,10 +27,10 @@ from ...model import Bound, Mechanism
 from ...model.joints import JointKind
 from ...scalar import Program, Scalar, absolute, call, is_zero, maximum, select, trace
 from ...scalar import jacobian as derivatives
+from ..driving.forcing import Forcing
 from ..integrators import Integrator, TimeStepping
 from ..interactions import Interaction
 from ..stepping.compiled_step import StepCode
-from ..stepping.forcing import Forcing
 from .active import RESTING, SLOW
 from .balance import StepBalance, balance
 from .columns import JointEnd, TwoRounds, step_columns

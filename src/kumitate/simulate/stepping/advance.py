@@ -1,9 +1,13 @@
-"""The contract of what advances the states of a simulation: one robot's compiled step, or the steps of many bodies."""
+"""The contract of what advances the states of a simulation: one robot's compiled step, or the steps of many bodies.
+
+A `Stepper` has one state in progress, `Advancing` makes rows that are advanced side by side, and `State` is what users hold.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -11,12 +15,143 @@ import numpy as np
 from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import Array
+from ..checks import checked_count
+from ..driving.actuation import Actuation, How
 from ..integrators import Integrator
-from .actuation import Actuation, How
 
 if TYPE_CHECKING:
     from ..results.contact_record import Touched
-    from .stepper import Stepper
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A simulation at one time. Steps do not change it: continuing from it twice gives the same motion twice.
+
+    Attributes:
+        time: [s], since the start.
+        q, v: (nq) and (nv).
+        work: [J], done on the mechanism by drives, damping, wrenches and contact since the start.
+        outputs: the additional outputs of the simulation, by name.
+        carried: the arrays from which the next step begins, by name.
+        parameters: their values, by name; NaN where a name stands for numbers of the mechanism that differ and none was given.
+    """
+
+    time: float
+    q: np.ndarray
+    v: np.ndarray
+    work: float
+    outputs: Mapping[str, np.ndarray]
+    carried: Mapping[str, np.ndarray] = field(repr=False)
+    parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+class Stepper(ABC):
+    """One state of a driven mechanism, advanced in place by steps of one length.
+
+    Attributes:
+        compiled: the steps.
+        actuation: how the efforts are evaluated.
+        state: the arrays that are carried from step to step, each with a leading axis of length 1; in addition to those of
+            the step "size", of the last step that an adaptive integrator made [s], and "u", the efforts that are held.
+        steps, rejected: the number of steps made, and of adaptive steps that had to be repeated.
+        whole: whether steps follow each other in machine code, without Python in between.
+        operations: how many a step takes at most; of scenes, whose steps have no fixed number, a large number.
+    """
+
+    whole: bool = True
+    operations: int
+
+    def __init__(self, compiled: Advance, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
+        self.compiled, self.actuation, self.step = compiled, actuation, step
+        self.state = {
+            "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
+            "size": np.full(1, step), "u": actuation.constants[None].copy(),
+        }  # fmt: skip
+        actuation.begin(self.state["u"], self.state["q"])
+        self._own = actuation.forcing.layout.own_states
+        self.state |= {name: self.state["u"][:, actuation.forcing.layout.at("states")].copy() for name in self._own}
+        self.steps = self.rejected = 0
+
+    @property
+    def efforts(self) -> np.ndarray:
+        """The held efforts u."""
+        return self.state["u"][0]
+
+    @efforts.setter
+    def efforts(self, u: np.ndarray) -> None:
+        self.state["u"][0] = u
+
+    @property
+    def time(self) -> float:
+        """Time since the start [s]."""
+        return float(self.state["number"][0]) * self.step
+
+    def begin(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Restarts from a state at time zero."""
+        for name, value in (("q", q), ("v", v), ("size", self.step), ("u", self.actuation.constants)):
+            self.state[name][0] = value
+        for name in self._own:
+            self.state[name][0] = self.actuation.constants[self.actuation.forcing.layout.at("states")]
+        for name in ("number", "work", "error"):
+            self.state[name][0] = 0.0
+        self.actuation.begin(self.state["u"], self.state["q"])
+
+    def load(self, carried: Mapping[str, np.ndarray]) -> None:
+        """Continues from a state given by `carried`."""
+        for name, array in self.state.items():
+            array[0] = carried[name]
+
+    def carried(self) -> dict[str, np.ndarray]:
+        """Copies of the arrays that the next step begins from."""
+        return {name: array[0].copy() for name, array in self.state.items()}
+
+    def sample(self) -> None:
+        """Calls the functions that are called once per step or at the sample times."""
+        if self.actuation.samples:
+            self.efforts = self.actuation.sampled(self.time, self.state["q"][0], self.state["v"][0], self.efforts)
+
+    def observe(self) -> None:  # noqa: B027 - most have nothing to do
+        """Updates `efforts` to the current state if they are called at every stage; compiled ones are evaluated later."""
+
+    def advance(self, count: int, hold: int) -> None:
+        """Advances by `count` steps, calling sampled functions every `hold` steps.
+
+        Raises:
+            FloatingPointError: if an adaptive step becomes too small.
+            InputError: if the count is negative or not whole.
+        """
+        count = checked_count(count)
+        while count:
+            done = int(self.state["number"][0]) % hold
+            if done == 0:
+                self.sample()
+            self.observe()
+            steps = min(count, hold - done) if self.actuation.samples else count
+            self.run({}, 1, steps)
+            count -= steps
+
+    @abstractmethod
+    def look(self) -> dict[str, np.ndarray]:
+        """The recorded quantities of the current state."""
+
+    @abstractmethod
+    def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
+        """Advances by records · every steps, recording the state and the outputs after each `every` steps (records, ...).
+
+        Raises:
+            FloatingPointError: if an adaptive step becomes too small.
+        """
+
+    @abstractmethod
+    def touched(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+        """The contact along a run that this stepper has made, in the steps that begin at the states (n, nq), (n, nv)."""
+
+    @abstractmethod
+    def gained(self, time: float, count: int, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> float:
+        """The energy that contact has added by itself in `count` steps from a state at a time, with the efforts u [J].
+
+        It is zero where springs of contact give back what they hold, and where it is not known.
+        """
 
 
 class RowsInPlace(Protocol):
@@ -59,15 +194,9 @@ class Advance(ABC):
 
     mechanism: Mechanism
     integrator: Integrator
+    follows: bool
+    keeps_closed: bool
     refusal: str = ""
-
-    @property
-    @abstractmethod
-    def follows(self) -> bool: ...
-
-    @property
-    @abstractmethod
-    def keeps_closed(self) -> bool: ...
 
     @abstractmethod
     def stepper(self, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> Stepper:

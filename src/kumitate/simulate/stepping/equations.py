@@ -1,4 +1,4 @@
-"""The equations of motion of a driven mechanism as programs: accelerations, power, and the loops closed."""
+"""The equations of motion of a driven mechanism as programs: accelerations, power, loops closed, drives within their limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import kinematics
-from ...analysis import kinetic_energy, loop_equations, momentum, potential_energy
+from ...analysis import joint_accelerations, joint_motion, kinetic_energy, loop_equations, momentum, potential_energy
 from ...analysis.constraint_report import closed_neighbours, neighbours
 from ...dynamics import (
     Acting,
@@ -29,15 +29,18 @@ from ...dynamics import (
     pulls,
 )  # fmt: skip
 from ...dynamics.acting import Applied, LinkForces
+from ...dynamics.settling.drives import DriveForce, drive_forces, effort_along, state_rates
+from ...dynamics.settling.settled import settled
+from ...dynamics.settling.stops import JointPush
 from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
-from ...model import Mechanism, Tree, by_loop, check_resistance, freedoms
+from ...model import Driven, Mechanism, Tree, by_loop, check_resistance, freedoms
 from ...model.tree.traversal import with_limbs
-from ...scalar import Program, Scalar, absolute, call, loop, maximum, minimum, select, trace
+from ...scalar import Hole, Program, Scalar, absolute, call, is_zero, loop, maximum, minimum, select, trace
+from ..driving.forcing import Forcing
+from ..driving.layout import StepInputs
 from ..parameters import Variation, VariedPlant
 from ..starts import default_start
-from .forcing import Forcing
-from .layout import StepInputs
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
@@ -61,53 +64,28 @@ CLOSED, PASSES = 1e-13, 8
 
 
 def dynamics_program(
-    mechanism: Mechanism,
     forcing: Forcing,
     *,
     implicit_damping: bool,
     baumgarte: float = 0.0,
     held: HeldDynamics | None = None,
     pressing: ContactForces | None = None,
+    pushed: bool = False,
 ) -> Program:
-    """(h, q, v, u) → v̇ and the power of all applied efforts, u being the efforts of the `forcing`; without drives of joints.
+    """(h, q, v, u) → v̇ and the power of all applied efforts, u being those of the `forcing`; without drives of joints.
 
-    `baumgarte`: the rate [1/s] at which the loops' errors decay; `held`: points held on surfaces; `pressing`: if
-    no points are held, contact forces.
+    Args:
+        baumgarte: the rate [1/s] at which the loops' errors decay.
+        held: points held on surfaces; pressing: if no points are held, contact forces.
+        pushed: whether other efforts "tau" at all joints (`freedoms`), and what resists them in a step, "resisting", are inputs
+            too, in place of the controller's.
     """
-    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
+    m = forcing.mechanism
+    check_resistance(m, forcing.motions)
 
-    def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return moved(h, q, v, u, None, ())
-
-    return trace(dynamics, _inputs(mechanism, forcing), f"dynamics_{mechanism.name}")
-
-
-def motion_program(
-    mechanism: Mechanism,
-    forcing: Forcing,
-    *,
-    implicit_damping: bool,
-    baumgarte: float = 0.0,
-    held: HeldDynamics | None = None,
-    pressing: ContactForces | None = None,
-) -> Program:
-    """(h, q, v, u, tau, resisting) → as `dynamics_program`, by other efforts at all joints (`freedoms`), resisted by drives."""
-    inputs = {**_inputs(mechanism, forcing), **_pushed(mechanism)}
-    moved = _motion(mechanism, forcing, implicit_damping, baumgarte, held, pressing)
-    return trace(moved, inputs, f"motion_{mechanism.name}")
-
-
-def _motion(
-    mechanism: Mechanism, forcing: Forcing, implicit_damping: bool, baumgarte: float, held: HeldDynamics | None,
-    pressing: ContactForces | None,
-) -> Callable[..., dict[str, Any]]:  # fmt: skip
-    check_resistance(mechanism, forcing.motions)
-
-    def moved(h: Scalar, q: Any, v: Any, u: Any, others: Any, resisting: Any) -> dict[str, Any]:
+    def dynamics(h: Scalar, q: Any, v: Any, u: Any, *pushes: Any) -> dict[str, Any]:
         implicit_step = h if implicit_damping else 0.0
-        tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, implicit_step, baumgarte, pressing)
-        if others is not None:
-            tau, acting = _pushed_by(mechanism, acting, others, resisting, implicit_damping)
+        tree, tau, acting, power = _driven(forcing, q, v, u, pushes, implicit_step, baumgarte, pressing)
         if held is None:
             if pressing is None and not acting.prescribed:  # contact may press any link
                 tree = with_limbs(tree, [tree.places[name].link for name in forcing.places])
@@ -116,7 +94,7 @@ def _motion(
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
         return {"acceleration": acceleration, "power": power + lost}
 
-    return moved
+    return trace(dynamics, _inputs(forcing, pushed), f"{'motion' if pushed else 'dynamics'}_{m.name}")
 
 
 def _with_efforts(power: Scalar, efforts: Sequence[Scalar], v: Any, acting: Acting) -> dict[str, Any]:
@@ -127,31 +105,27 @@ def _with_efforts(power: Scalar, efforts: Sequence[Scalar], v: Any, acting: Acti
 
 
 def closing_program(
-    mechanism: Mechanism, forcing: Forcing, *, implicit_damping: bool, opens: float, pressing: ContactForces | None = None,
-    pushed: bool = False,
-) -> Program:  # fmt: skip
+    forcing: Forcing, *, implicit_damping: bool, opens: float, pressing: ContactForces | None = None, pushed: bool = False
+) -> Program:
     """(h, q, v, u) → v̇, power, and the changes "move" of q and "change" of v that close the loops, as `closing_step` says.
 
     Where that is not enough the loops must be projected: "astray" is 1 for gaps beyond `FAR`, and "reach" is the square of the
     longest step [s²] that stays away from singular postures.
 
-    `opens`: as of an `Integrator`; `pushed`: whether other efforts at all joints and what resists them (`freedoms`) are
-    inputs, as of `motion_program`; the other arguments as for `dynamics_program`.
+    `opens`: as of an `Integrator`; the other arguments as for `dynamics_program`.
     """
-    check_resistance(mechanism, forcing.motions)
-    usual = usual_shares(mechanism, forcing.fixed)
+    m = forcing.mechanism
+    check_resistance(m, forcing.motions)
+    usual = usual_shares(m, forcing.fixed)
 
-    def closing(h: Scalar, q: Any, v: Any, u: Any, *others: Any) -> dict[str, Any]:
-        tree, tau, acting, power = _driven(mechanism, forcing, q, v, u, h if implicit_damping else 0.0, 0.0, pressing)
-        if pushed:
-            tau, acting = _pushed_by(mechanism, acting, others[0], others[1], implicit_damping)
+    def closing(h: Scalar, q: Any, v: Any, u: Any, *pushes: Any) -> dict[str, Any]:
+        tree, tau, acting, power = _driven(forcing, q, v, u, pushes, h if implicit_damping else 0.0, 0.0, pressing)
         closed = closing_step(tree, q, v, tau, acting, opens * (h * h))
         far = select(closed.gap > FAR * tree.size, 1.0, 0.0)
         found = {"acceleration": closed.acceleration, **_with_efforts(power, closed.efforts, v, acting)}
         return {**found, "move": closed.move, "change": closed.change, "astray": far, "reach": _reach(closed, usual)}
 
-    inputs = {**_inputs(mechanism, forcing), **(_pushed(mechanism) if pushed else {})}
-    return trace(closing, inputs, f"closing_{'motion_' * pushed}{mechanism.name}")
+    return trace(closing, _inputs(forcing, pushed), f"closing_{'motion_' * pushed}{m.name}")
 
 
 def _reach(closed: ClosingStep, usual: Sequence[float]) -> Scalar:
@@ -198,31 +172,21 @@ def usual_shares(mechanism: Mechanism, fixed: Collection[int] = ()) -> list[floa
     return usual.tolist()  # type: ignore[no-any-return]
 
 
-def _inputs(mechanism: Mechanism, forcing: Forcing) -> dict[str, int | tuple[int, ...]]:
-    return {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": forcing.layout.size}
-
-
-def _pushed(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
-    return dict.fromkeys(("tau", "resisting"), freedoms(mechanism))
-
-
-def _pushed_by(mechanism: Mechanism, acting: Acting, tau: Any, resisting: Any, implicit: bool) -> tuple[Any, Acting]:
-    """The efforts at the tree's joints, and what acts, with other efforts at all joints and what resists them in a step."""
-    loop_tau = dict(acting.loop_tau)
-    for name, efforts in by_loop(mechanism, tau).items():
-        given = loop_tau.get(name, (0.0,) * len(efforts))
-        loop_tau[name] = [a + b for a, b in zip(given, efforts, strict=True)]
-    soft = by_loop(mechanism, resisting) if implicit else {}
-    nv = mechanism.nv
-    return tau[:nv], replace(acting, loop_tau=loop_tau, resisting=resisting[:nv], loop_resisting=soft)
+def _inputs(forcing: Forcing, pushed: bool = False) -> dict[str, int | tuple[int, ...]]:
+    """The inputs of programs of a step: h, q, v and u; and with `pushed` other efforts at all joints, and what resists them."""
+    m, others = forcing.mechanism, ("tau", "resisting") if pushed else ()
+    return {"h": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size, **dict.fromkeys(others, freedoms(m))}
 
 
 def _driven(
-    mechanism: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, implicit_step: Scalar, baumgarte: float,
+    forcing: Forcing, q: Any, v: Any, u: Any, pushes: Sequence[Any], implicit_step: Scalar, baumgarte: float,
     pressing: ContactForces | None,
 ) -> tuple[Tree, Any, Acting, Scalar]:  # fmt: skip
-    """The tree with the parameters in u, tau, everything else that acts, and the power of all applied efforts [W]."""
-    seen, touching = seen_mechanism(mechanism, forcing, u)
+    """The tree with the parameters in u, tau, everything else that acts, and the power of all applied efforts [W].
+
+    `pushes`: other efforts at all joints, in place of the controller's, and what resists them in a step.
+    """
+    seen, touching = seen_mechanism(forcing, u)
     tree, parts = seen.base_parameter_tree, forcing.layout.unpack(u)
     wrenches: Applied | None = Wrenches(tree, parts.wrenches) if parts.wrenches else None
     power = applied_power(seen, q, v, parts)
@@ -232,7 +196,16 @@ def _driven(
         power = power + pressed.power
     given = {joint.v: acceleration for joint, (_, _, acceleration) in zip(forcing.following, parts.motions, strict=True)}
     acting = Acting(seen.gravity, wrenches, parts.loop_tau, implicit_step, baumgarte, prescribed=given)
-    return tree, parts.tau, acting, power
+    if not pushes:
+        return tree, parts.tau, acting, power
+    m, (tau, resisting) = forcing.mechanism, pushes
+    loop_tau = dict(acting.loop_tau)
+    for name, efforts in by_loop(m, tau).items():
+        own = loop_tau.get(name, (0.0,) * len(efforts))
+        loop_tau[name] = [a + b for a, b in zip(own, efforts, strict=True)]
+    soft = {} if is_zero(implicit_step) else by_loop(m, resisting)
+    more = replace(acting, loop_tau=loop_tau, resisting=resisting[: m.nv], loop_resisting=soft)
+    return tree, tau[: m.nv], more, power
 
 
 def projection_program(
@@ -248,7 +221,7 @@ def projection_program(
         closed_q, closed_v = projected(tree, q, v, fixed=fixed) if held is None else held.projected(tree, q, v)
         return {"q": kinematics.normalized(tree, closed_q), "v": closed_v}
 
-    return trace(projection, {**_state(mechanism), **row_of(parameters)}, f"projection_{mechanism.name}")
+    return trace(projection, _state(mechanism, parameters), f"projection_{mechanism.name}")
 
 
 def row_of(parameters: Variation | None) -> dict[str, int | tuple[int, ...]]:
@@ -256,8 +229,8 @@ def row_of(parameters: Variation | None) -> dict[str, int | tuple[int, ...]]:
     return {"parameters": parameters.size} if parameters else {}
 
 
-def _state(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
-    return {"q": mechanism.nq, "v": mechanism.nv}
+def _state(mechanism: Mechanism, parameters: Variation | None) -> dict[str, int | tuple[int, ...]]:
+    return {"q": mechanism.nq, "v": mechanism.nv, **row_of(parameters)}
 
 
 def seen_program(mechanism: Mechanism, projection: Program, parameters: Variation | None = None) -> Program:
@@ -283,13 +256,13 @@ def seen_program(mechanism: Mechanism, projection: Program, parameters: Variatio
         (_, q, v), _ = loop(PASSES, nearer, start, while_=lambda now: now[0] > CLOSED * tree.size, hoist=False)
         return {"q": q, "v": v}
 
-    return trace(seen, {**_state(mechanism), **row_of(parameters)}, f"seen_{mechanism.name}")
+    return trace(seen, _state(mechanism, parameters), f"seen_{mechanism.name}")
 
 
-def seen_mechanism(mechanism: Mechanism, forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:
+def seen_mechanism(forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:
     """The mechanism with the parameters in u, and what else they change."""
     if forcing.parameters is None:
-        return mechanism, None
+        return forcing.mechanism, None
     varied = forcing.parameters.at(u[forcing.layout.at("parameters")])
     return varied.mechanism, varied
 
@@ -330,4 +303,102 @@ def observables_program(mechanism: Mechanism, parameters: Variation | None = Non
             "momentum": momentum(tree, q, v),
         }
 
-    return trace(observables, {**_state(mechanism), **row_of(parameters)}, f"observables_{mechanism.name}")
+    return trace(observables, _state(mechanism, parameters), f"observables_{mechanism.name}")
+
+
+# --- drives of joints: the efforts that they have in a step, each within its limit, and the motion that results --------
+def moved_by(motion: Program, forcing: Forcing, h: Scalar, q: Any, v: Any, u: Any) -> Callable[[Sequence[JointPush]], Any]:
+    """The motion, "acceleration" and "power", by further efforts at joints; and "resisting", by what these resist it.
+
+    "resisting" has one value for every degree of freedom (`freedoms`), as "rates", the accelerations of all of them.
+    """
+    m, size = forcing.mechanism, freedoms(forcing.mechanism)
+
+    def moved(pushes: Sequence[JointPush]) -> dict[str, Any]:
+        tau: list[Scalar] = [*(u[k] for k in range(m.nv)), *[0.0] * (size - m.nv)]
+        resisting: list[Scalar] = [0.0] * size
+        for push in pushes:
+            tau[push.index] = tau[push.index] + push.effort
+            resisting[push.index] = resisting[push.index] + push.resisting
+        found = call(motion, h, q, v, u, tau, resisting)
+        return {**found, "rates": joint_accelerations(m, q, v, found["acceleration"]), "resisting": resisting}
+
+    return moved
+
+
+def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Program:
+    """(h, q, v, u) → v̇ and the power of all efforts, those of drives included; and what else `motion` gives.
+
+    Where drives have states of their own, "states" are the rates of these, means over a step that is implicit.
+
+    Args:
+        motion: (h, q, v, u, tau, resisting) → v̇ and the power of all else.
+        implicit: whether a step h is implicit in the drives; they are evaluated at the state itself otherwise.
+    """
+    m = forcing.mechanism
+
+    def dynamics(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        step: Scalar = h if implicit else 0.0
+        moved = moved_by(motion, forcing, h, q, v, u)
+        place, speeds = joint_motion(m, q, v)
+        parts = forcing.layout.unpack(u)
+        wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, step)
+
+        def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
+            found = moved(pushes)
+            return {name: found[name] for name in ("rates", *(array.name for array in motion.outputs))}
+
+        if implicit:
+            found = settled(m.driven, wished, [], step, solve).found
+        else:
+            efforts = [effort_along(joint, wish, 0.0) for joint, wish in zip(m.driven, wished, strict=True)]
+            found = solve([JointPush(joint.v, effort, 0.0) for joint, effort in zip(m.driven, efforts, strict=True)])
+        rates = found.pop("rates")
+        power = drive_power(m.driven, wished, speeds, rates, step)
+        own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, step)
+        return {**found, "power": found["power"] + power, **({"states": own} if own else {})}
+
+    return trace(dynamics, _inputs(forcing), f"driven_{motion.name}")
+
+
+def drive_power(
+    driven: Sequence[Driven], wished: Sequence[DriveForce], v: Sequence[Scalar], rates: Sequence[Scalar], h: Scalar
+) -> Scalar:
+    """The power of drives in a step h from velocities v that change at `rates` [W]: of what acts, at the mean velocity.
+
+    Times the step it is the kinetic energy that they add, however stiff they are.
+    """
+    total: Scalar = 0.0
+    for joint, wish in zip(driven, wished, strict=True):
+        k = joint.v
+        total = total + effort_along(joint, wish, rates[k]) * (v[k] + 0.5 * h * rates[k])
+    return total
+
+
+def efforts_program(forcing: Forcing, reactions: Program | None) -> Program:
+    """(h, q, v, u) → the efforts at the joints at a state: of a controller, of drives, and of prescribed motions.
+
+    One for every degree of freedom (`freedoms`), those of loop joints by their drives.
+
+    `reactions`: (h, q, v, u) → those of joints with prescribed motions, which follow from the motion of all; None without.
+    """
+    m = forcing.mechanism
+
+    def efforts(h: Any, q: Any, v: Any, u: Any) -> list[Scalar]:
+        parts = forcing.layout.unpack(u)
+        wished = drive_forces(m.driven, *joint_motion(m, q, v), parts.commands, parts.states, 0.0)
+        total = [*(u[k] for k in range(m.nv)), *[0.0] * (freedoms(m) - m.nv)]
+        for joint, wish in zip(m.driven, wished, strict=True):
+            total[joint.v] = total[joint.v] + effort_along(joint, wish, 0.0)
+        if reactions is not None:
+            for k, effort in zip(forcing.fixed, call(reactions, h, q, v, u), strict=True):
+                total[k] = total[k] + effort
+        return total
+
+    return trace(efforts, _inputs(forcing), f"efforts_{m.name}")
+
+
+def acting_program(functions: Hole, name: str) -> Program:
+    """(t, q, v, u) → u with the values of compiled functions, which fill a hole; `name`: of the mechanism."""
+    sizes: dict[str, int | tuple[int, ...]] = {array.name: array.shape for array in functions.inputs}
+    return trace(lambda *given: call(functions, *given), sizes, f"efforts_{name}")

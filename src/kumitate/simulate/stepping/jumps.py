@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from ... import kinematics
@@ -12,11 +12,10 @@ from ...dynamics.settling.drives import drive_forces, limited, state_rates
 from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import STIFF, JointPush, Stop, advances, moved_inertias, stops_at
-from ...model import Bound, Tree, freedoms, in_loops
+from ...model import Bound, Mechanism, Tree, freedoms, in_loops
 from ...scalar import Program, Scalar, call, maximum, minimum, select, trace, when
-from .driven import drive_power, moved_by
-from .equations import NO_STEP, applied_power, seen_mechanism
-from .forcing import Forcing
+from ..driving.forcing import Forcing
+from .equations import NO_STEP, applied_power, drive_power, moved_by, seen_mechanism
 
 #: What there is to report of contact where none is simulated.
 _UNTOUCHED = {"work": 0.0, "touching": 0.0, "missed": 0.0, "unsolved": 0.0}
@@ -52,7 +51,7 @@ def jump_program(
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
         turning, parts = kinematics.turning(m.tree, v), forcing.layout.unpack(u)
-        seen = seen_mechanism(m, forcing, u)[0]
+        seen = seen_mechanism(forcing, u)[0]
         tree = seen.base_parameter_tree
         more_turning = turned_more(tree, v, h)
         place, speeds = joint_motion(m, q, v)
@@ -87,27 +86,24 @@ def jump_program(
             return {**found, "rates": changes, **(advanced(found["v"], changes) if curved else {})}
 
         def advanced(after: Sequence[Scalar], rates: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-            def ends() -> list[Scalar]:
-                end_q, end_v = kinematics.integrate(m.tree, q, [h * rate for rate in after]), list(after)
-                if projection is not None:
-                    end_q = call(projection, end_q, end_v, *forcing.layout.row(u))["q"]
-                end = joint_coordinates(m, end_q)
-                return [stop.bound.gap(end) for stop in stops]
+            def closed(end_q: Any) -> Any:
+                return end_q if projection is None else call(projection, end_q, list(after), *forcing.layout.row(u))["q"]
 
+            ends = partial(end_gaps, m, [stop.bound for stop in stops], h, q, after, closed)
             return {"advances": advances(stops, place, ends, after, rates, h)}
 
         end = settled(m.driven, wished, stops, h, solve, curved=curved)
         found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}
         rates = end.found["rates"]
         mean = [rate + 0.5 * h * a for rate, a in zip(speeds, rates, strict=True)]
-        stopped, pushing = _work_of_stops(stops, end.multipliers, mean, h)
+        pushing = sum(end.multipliers, 0.0)
         power = applied_power(seen, q, mean[: m.nv], parts) + drive_power(m.driven, wished, speeds, rates, h)
         own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, h)
         return {
             **found,
             **({"states": own} if own else {}),
             **({"along": _along(tree, found["v"], h)} if lone_bodies(tree) else {}),
-            "work": found["work"] + stopped,
+            "work": found["work"] + work_of_stops(stops, end.multipliers, mean, h),
             "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
             "power": sum((effort * mean[k] for effort, k in zip(found.get("efforts", ()), fast, strict=True)), power),
         }
@@ -120,14 +116,18 @@ def _along(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
     return [rate + more for rate, more in zip(v, turned_freely(tree, v, 0.5 * h), strict=True)]
 
 
-def _work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar]:
-    """The work of stops in a step [J], and the sum of their forces."""
-    work: Scalar = 0.0
-    pushing: Scalar = 0.0
-    for stop, force in zip(stops, forces, strict=True):
-        work = work + h * force * stop.bound.sign * mean[stop.bound.v]
-        pushing = pushing + force
-    return work, pushing
+def end_gaps(
+    m: Mechanism, bounds: Sequence[Bound], h: Scalar, q: Any, after: Sequence[Scalar], closed: Callable[[Any], Any]
+) -> list[Scalar]:
+    """The gaps of limits after a step h from q with the velocities `after`; `closed`: q with the loops closed."""
+    place = joint_coordinates(m, closed(kinematics.integrate(m.tree, q, [h * rate for rate in after])))
+    return [bound.gap(place) for bound in bounds]
+
+
+def work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> Scalar:
+    """The work of stops in a step, at the mean of the velocities before and after it [J]."""
+    pushes = zip(stops, forces, strict=True)
+    return sum((h * force * stop.bound.sign * mean[stop.bound.v] for stop, force in pushes), 0.0)
 
 
 def kick_program(forcing: Forcing, impacts: Program, *, resisted: bool) -> Program:

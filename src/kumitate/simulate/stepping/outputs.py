@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,7 @@ from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import Program, call, trace
 from ...scalar.purity import TAKEN, judged
-from .reading import by_position, read_by
-
-if TYPE_CHECKING:
-    from .compiled_step import StepCode
+from ..driving.inputs import by_position, read_by
 
 #: What a step carries and always records.
 STATE = ("q", "v", "work", "error")
@@ -26,7 +23,7 @@ class Output(NamedTuple):
     Attributes:
         name: of the arrays that it is recorded in; a program of several outputs records each as "name.output".
         key: what says, with the mechanism, which program it is.
-        make: gives the program, whose inputs are some of `reading.SIGNALS`, inputs, and outputs before this one.
+        make: gives the program, whose inputs are some of `inputs.SIGNALS`, inputs, and outputs before this one.
         shape: that its one output, given flat, is put into.
         feels: in scenes, the body whose pushes of contact it is a sum over: its program is then that of one push on this body.
     """
@@ -39,7 +36,7 @@ class Output(NamedTuple):
 
 
 def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
-    """One of the `reading.SIGNALS` itself."""
+    """One of the `inputs.SIGNALS` itself."""
     size: Any = {"t": (), "q": mechanism.nq}.get(signal, mechanism.nv)
 
     def copied(x: Any) -> Any:
@@ -119,42 +116,3 @@ def evaluated(outputs: Sequence[Output], signal: Callable[[str], Any]) -> dict[s
             flat = values if not isinstance(values, dict) else next(iter(values.values()))
             found[output.name] = np.array(list(flat), dtype=object).reshape(output.shape).tolist()
     return found
-
-
-class Signals:
-    """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
-
-    def __init__(self, compiled: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
-        self._compiled, self._h = compiled, h
-        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u}
-        functions = compiled.functions
-        self._values |= {name: u[own] for name, own in compiled.inputs.items() if name not in functions}
-        self._values["parameters"] = u[compiled.layout.at("parameters")]
-
-    def __call__(self, name: str) -> Any:
-        """A signal, of `reading.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
-        if name not in self._values:
-            own = self._compiled.inputs.get(name)
-            self._values[name] = getattr(self, f"_{name}")() if own is None else self("u")[own]
-        return self._values[name]
-
-    def _u(self) -> Any:
-        efforts = self._compiled.efforts
-        return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
-
-    def _tau(self) -> Any:
-        compiled, u = self._compiled, self("u")
-        state = self._h, self("q"), self("v")
-        return (
-            call(compiled.joint_efforts, *state, u)[: compiled.mechanism.nv]
-            if compiled.efforts_follow
-            else u[: compiled.mechanism.nv]
-        )
-
-    def _contact_pushes(self) -> Any:
-        """The forces, positions and normals at all points of contact, as `Interaction.pushes`."""
-        return self._compiled.pushes(self._h, self("q"), self("v"), self("u"))
-
-    def _a(self) -> Any:
-        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
-        return call(self._compiled.accelerations, self._h, self("q"), self("v"), self("u"))

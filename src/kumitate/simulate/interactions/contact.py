@@ -1,15 +1,100 @@
-"""Whether contact of a mechanism is traced pair by pair, or computed as a scene of many bodies."""
+"""Contact of bodies, and whether it is traced pair by pair or computed as a scene of many bodies."""
 
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...contact.models import FORCE_MODELS
-from ...contact.scene import Contact, contact_pairs
+from ...contact.models.penalty import FALL
+from ...contact.pairs.own_points import warn_of_thin_boxes
+from ...contact.parting import SHRINKS, THROWN
+from ...contact.scene import Contact, Pair, contact_pairs
 from ...contact.scenes.parts import free_links
+from ...contact.settings import as_plain
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
+from ..driving.forcing import Overlaps
+from ..results.contact_record import throws
+from ..stepping.interaction import Interaction, content_of
+
+
+@dataclass(frozen=True, eq=False)
+class ContactOfBodies(Interaction):
+    """Contact of the bodies of a mechanism with each other and with the ground."""
+
+    mechanism: Mechanism
+    contact: Contact
+
+    @property
+    def key(self) -> Hashable:  # type: ignore[override]
+        """The object itself: there is one per mechanism and content."""
+        return self
+
+    @cached_property
+    def plain(self) -> dict[str, Any]:  # type: ignore[override]
+        """The contact as numbers, texts, lists and dictionaries."""
+        return as_plain(self.contact)
+
+
+class TracedContact(ContactOfBodies):
+    """Contact that is traced pair by pair, in the code of the steps of one robot.
+
+    Attributes:
+        pairs: the shapes that may touch; model: the class or function of the contact's model.
+    """
+
+    pairs: list[Pair]
+    model: Any
+
+    @cached_property
+    def content(self) -> str | None:  # type: ignore[override]
+        """The contact and the shapes that can touch, as text."""
+        varied = () if self.parameters is None else (self.parameters.key,)
+        return content_of(self.model, self.contact, self.pairs, *varied)
+
+    def warn(self) -> None:
+        """Warns as `warn_of_thin_boxes` does."""
+        warn_of_thin_boxes(self.mechanism.name, self.pairs)
+
+    @property
+    def owners(self) -> list[Pair]:
+        """The pair of each point."""
+        return [pair for pair in self.pairs for _ in range(pair.capacity)]
+
+    @property
+    def touching_bodies(self) -> list[tuple[str, str]]:
+        return [pair.bodies for pair in self.owners]
+
+    @abstractmethod
+    def gaps(self, q: np.ndarray) -> np.ndarray:
+        """The gaps (m) of all points at q (nq) [m]."""
+
+    @abstractmethod
+    def stored(self, gaps: np.ndarray) -> np.ndarray:
+        """The energy (m) of the springs of points with these gaps [J]; zero of points that are rigid."""
+
+    def overlaps(self, q: np.ndarray) -> Overlaps | None:
+        """Those of points with springs, if these would throw the mechanism up (`THROWN`)."""
+        depths = self._depths(q)
+        return Overlaps(self._depths, len(depths), SHRINKS) if depths.any() else None
+
+    def _depths(self, q: np.ndarray) -> np.ndarray:
+        """The depths (m) of points with springs at q (nq), if these would throw the mechanism up; else zeros."""
+        gaps = self.gaps(q)
+        energy = self.stored(gaps)
+        thrown = energy.sum() >= THROWN * self.mechanism.tree.mass * FALL
+        return np.where(energy > 0.0, np.maximum(-gaps, 0.0), 0.0) * thrown
+
+    def thrown(self, gaps: np.ndarray, *, slowly: bool) -> tuple[str, ...]:
+        """The warning of `throws` about a start with these gaps (m) [m]."""
+        return throws(self.mechanism, self.touching_bodies, gaps, self.stored(gaps), slowly)
 
 
 class Begins(NamedTuple):

@@ -1,86 +1,90 @@
-"""The choice of the integrator, and the advice for runs that diverged."""
+"""Motions that diverge: how they are noticed, by velocities and by energy from nowhere, why, and what to do about it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ...analysis import fastest_rate
-from ...errors import InputError
-from ...model import Mechanism
-from ..exchange import GainingStep
-from ..integrators import INTEGRATORS, ExtrapolatedEuler, FollowingSteps, Integrator, Midpoint, SemiImplicitEuler, TimeStepping
+from ..analysis import fastest_rate
+from ..model import Mechanism
+from .integrators import FollowingSteps, Integrator, TimeStepping
 
-#: The fastest rate that explicit methods of order 4 and 5 follow, as a multiple of 1/step.
-EXPLICIT = 2.5
-#: The same for the midpoint rule, which finds its velocities by iteration.
-ITERATED = 5.0
+#: Velocities beyond this [rad/s or m/s] mean that the simulation has diverged.
+RUNAWAY = 1e9
 #: A joint whose coordinates come this close to their singularity explains why a run failed.
 _SINGULAR = 0.1
+#: A run has run away if a step gains this many times all that was exchanged before, and its own work.
+MOST = 2.0
+#: What counts as exchanged in any case: the energy of the whole mass at this speed [m/s].
+SPEED = 1.0
+#: A velocity leaps that is above this after a step [rad/s, m/s], and so many times what it was: as the kinetic energy of a step
+#: that runs away at least triples, one of its velocities does.
+FAST, GROWN = 30.0, 1.5
 
 
-def chosen_integrator(
-    mechanism: Mechanism,
-    name: str,
-    step: float,
-    tolerance: float,
-    q: np.ndarray,
-    v: np.ndarray,
-    notes: list[str],
-    *,
-    equal_steps: bool = False,
-) -> Integrator:
-    """The integrator of this name; if "auto" takes another than rkf45, `notes` says so.
+class GainingStep(NamedTuple):
+    """A step that gains energy.
 
-    Args:
-        equal_steps: whether "auto" has to take a method of constant step.
-
-    Raises:
-        InputError: for an unknown name.
+    Attributes:
+        step: its number among those followed; energy: that it gains [J], `contact` of it by contact itself.
+        part: the energy as a part of all that was exchanged before.
     """
-    if name == "auto":
-        try:
-            rate, joint = fastest_rate(mechanism, q, v)
-        except ZeroDivisionError:  # loops without equations at the start, which closing them says
-            rate, joint = 0.0, ""
-        name = "rkf45"
-        if rate * step >= EXPLICIT:
-            stiff = (
-                f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for explicit "
-                f"{step:g} s steps; "
-            )
-            name = SemiImplicitEuler.name if equal_steps else ExtrapolatedEuler.name
-            notes.append(
-                stiff + (
-                    "semi_implicit_euler was taken, which is implicit in them and of order 1. Without steps of equal length, "
-                    "`km.simulate` takes extrapolated_euler" if equal_steps
-                    else "extrapolated_euler was taken, which is implicit in them, of order 8 within `tolerance`. "
-                    "semi_implicit_euler takes less time, at order 1; batches and `km.Simulation` take it, as their steps are "
-                    "of equal length"
-                )
-            )  # fmt: skip
-    if not isinstance(name, str) or name not in INTEGRATORS:
-        raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
-    kind = INTEGRATORS[name]
-    if kind is Midpoint:
-        check_midpoint(mechanism, step, q, v)
-    if not kind.adaptive:
-        return kind()
-    return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
+
+    step: int
+    energy: float
+    contact: float
+    part: float
 
 
-def check_midpoint(mechanism: Mechanism, step: float, q: np.ndarray, v: np.ndarray) -> None:
-    """Refuses steps [s] of the midpoint rule from a state that are too long for a mechanism's stiff forces."""
-    rate, joint = fastest_rate(mechanism, q, v)
-    if rate * step >= ITERATED:
-        raise InputError(
-            f"{mechanism.name}: damping, friction, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for steps of "
-            f"{step:g} s with integrator='midpoint'. Take steps below {ITERATED / rate:.2g} s, or integrator='auto', which is "
-            "implicit in them"
-        )
+@dataclass
+class Exchange:
+    """The largest kinetic energy, and the extremes of potential energy, of the rows of a run so far [J].
+
+    Attributes:
+        row: the last of them.
+    """
+
+    row: int = 0
+    kinetic: float = 0.0
+    low: float = math.inf
+    high: float = -math.inf
+
+    def follow(
+        self, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray, mass: float, added: Callable[[int], float]
+    ) -> GainingStep | None:
+        """The first step from row to row that gains far more than was exchanged before; None if none does.
+
+        Args:
+            kinetic, potential: energies (n) [J] from the row `row` on; work: done since the start (n) [J].
+            mass: of all bodies [kg].
+            added: of the number of a step, how much of its work contact has added by itself [J]; asked where energy leaps.
+        """
+        most = np.maximum.accumulate(np.append(self.kinetic, kinetic))[1:]
+        low = np.minimum.accumulate(np.append(self.low, potential))[1:]
+        high = np.maximum.accumulate(np.append(self.high, potential))[1:]
+        falls = np.maximum(-np.diff(potential), 0.0)
+        exchanged = (most + high - low)[:-1] + falls + 0.5 * mass * SPEED**2
+        grows, done = np.diff(kinetic + potential), np.diff(work)
+        for step in np.flatnonzero(np.maximum(grows, grows - done) > MOST * exchanged).tolist():
+            contact = max(added(step), 0.0)
+            by_others = float(done[step]) - contact
+            gain, before = float(grows[step]) - by_others, float(exchanged[step]) + abs(by_others)
+            if gain > MOST * before:
+                return GainingStep(step, gain, contact, gain / before)
+        self.row, self.kinetic, self.low, self.high = self.row + len(kinetic) - 1, most[-1], low[-1], high[-1]
+        return None
 
 
+def leaps(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Whether any velocity (..., nv) leaps from one state to another; only there single steps and batches look at energies."""
+    return np.any(np.abs(after) > np.maximum(GROWN * np.abs(before), FAST), axis=-1)
+
+
+# --- why, and what to do ------------------------------------------------------------------------------------------------
 def divergence(
     mechanism: Mechanism,
     t: float,

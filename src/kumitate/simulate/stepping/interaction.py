@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ...analysis import fastest_rate
 from ...compile import Kernel
+from ...errors import InputError
 from ...model import Bound, Mechanism
-from ..integrators import Integrator
+from ..driving.actuation import Actuation
+from ..driving.forcing import Forcing, Overlaps
+from ..driving.layout import InputLayout
+from ..integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, Midpoint, SemiImplicitEuler
 from ..parameters import Variation
-from ..prescribed.overlaps import Overlaps
-from ..stepping.choice import chosen_integrator
-from ..stepping.forcing import Forcing
-from ..stepping.layout import InputLayout
+from .outputs import Output
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
@@ -22,10 +24,13 @@ if TYPE_CHECKING:
     from ...contact.plan import ContactPlan
     from ...scalar import Program
     from ..results.contact_record import Touched
-    from ..stepping.actuation import Actuation
-    from ..stepping.advance import Advance
-    from ..stepping.outputs import Output
-    from ..stepping.stabilisation import Stabilisation
+    from .advance import Advance
+
+
+#: The fastest rate that explicit methods of order 4 and 5 follow, as a multiple of 1/step.
+EXPLICIT = 2.5
+#: The same for the midpoint rule, which finds its velocities by iteration.
+ITERATED = 5.0
 
 
 class Asked(NamedTuple):
@@ -46,6 +51,21 @@ class Asked(NamedTuple):
     equal_steps: bool = False
 
 
+class Stabilisation(NamedTuple):
+    """How loops are kept closed: by projection, by errors that decay at a rate [1/s], or not at all.
+
+    Attributes:
+        projects: whether by projection.
+        baumgarte: the rate [1/s], without projection.
+        strict: whether to project at the end of every step and at all inner stages, with factors of its own each time. Else a
+            step begins with one linearised projection that shares the factors of its first accelerations, if that is enough.
+    """
+
+    projects: bool = True
+    baumgarte: float = 0.0
+    strict: bool = False
+
+
 class StepDesign(NamedTuple):
     """What steps are compiled for.
 
@@ -64,8 +84,8 @@ class StepDesign(NamedTuple):
     bounds: tuple[Bound, ...] = ()
 
 
-class StepKernels(Protocol):
-    """What records of contact need of a run's compiled step: functions of (h, q, v, u).
+class ContactCode(Protocol):
+    """What records of contact and sensors need of a run's compiled step.
 
     Attributes:
         layout: what stands where in u.
@@ -74,26 +94,11 @@ class StepKernels(Protocol):
     layout: InputLayout
 
     @property
-    def dynamics_kernel(self) -> Kernel:
-        """v̇ and the power of all efforts."""
-
-    @property
-    def jump_kernel(self) -> Kernel:
-        """The velocities after a step with contact by impulses, and that contact."""
-
-
-class StepPrograms(Protocol):
-    """What pushes of contact need of a run's step: programs of (h, q, v, u).
-
-    Attributes:
-        layout: as of `StepKernels`.
-    """
-
-    layout: InputLayout
-
-    @property
     def jumps(self) -> Program | None:
-        """The velocities after a step with contact by impulses, and that contact."""
+        """(h, q, v, u) → the velocities after a step with contact by impulses, and that contact."""
+
+    def kernel(self, role: str) -> Kernel:
+        """The machine code of a program of (h, q, v, u): "jumps", or "dynamics", v̇ and the power of all efforts."""
 
 
 class Interaction:
@@ -130,12 +135,11 @@ class Interaction:
         Raises:
             InputError: if there is no such integrator, or if it cannot step over this interaction.
         """
-        name, step, tolerance, q, v, equal_steps = asked
-        return chosen_integrator(self.mechanism, name, step, tolerance, q, v, notes, equal_steps=equal_steps)
+        return chosen_integrator(self.mechanism, asked, notes)
 
     def advance(self, design: StepDesign) -> Advance:
         """What advances states by the integrator's steps, with what drives them and all that surrounds them."""
-        from ..stepping.compiled_step import compiled_step  # with the compiler: loaded for the first steps
+        from .compiled_step import compiled_step  # with the compiler: loaded for the first steps
 
         return compiled_step(design, self)
 
@@ -165,13 +169,9 @@ class Interaction:
         """The touching pairs at q (nq), in words."""
         return []
 
-    def record(self, step: StepKernels, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
+    def record(self, step: ContactCode, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
         """The contact along a motion of steps h, with the run's compiled functions; None without contact."""
         return None
-
-    def rows(self, u: np.ndarray) -> list[np.ndarray]:
-        """The parameters in u (n, size of u), as the last input of programs; nothing without any."""
-        return [] if self.parameters is None else [np.ascontiguousarray(u[..., u.shape[-1] - self.parameters.size :])]
 
     @property
     def points(self) -> list[str]:
@@ -183,8 +183,8 @@ class Interaction:
         """The bodies A and B of every point at which they may touch."""
         return []
 
-    def pushes(self, code: StepPrograms, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
-        """What pushes at every such point, as `stepping.reading.PUSHES`, while tracing; where velocities jump, the mean force
+    def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
+        """What pushes at every such point, as `inputs.PUSHES`, while tracing; where velocities jump, the mean force
         over the step h that begins there."""
         return []
 
@@ -209,3 +209,53 @@ def content_of(model: Any, *parts: object) -> str | None:
     """A contact model and its parts as text; None if its code is not kumitate's own, or if a part has no text of its own."""
     text = f"{model.__module__}.{model.__qualname__} {parts!r}"
     return text if model.__module__.startswith("kumitate.") and " at 0x" not in text else None
+
+
+# --- the choice of an integrator --------------------------------------------------------------------------------------
+def chosen_integrator(mechanism: Mechanism, asked: Asked, notes: list[str]) -> Integrator:
+    """The integrator that is asked for; if "auto" takes another than rkf45, `notes` says so.
+
+    Raises:
+        InputError: for an unknown name.
+    """
+    name, step, tolerance, q, v, equal_steps = asked
+    if name == "auto":
+        try:
+            rate, joint = fastest_rate(mechanism, q, v)
+        except ZeroDivisionError:  # loops without equations at the start, which closing them says
+            rate, joint = 0.0, ""
+        name = "rkf45"
+        if rate * step >= EXPLICIT:
+            stiff = (
+                f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for explicit "
+                f"{step:g} s steps; "
+            )
+            name = SemiImplicitEuler.name if equal_steps else ExtrapolatedEuler.name
+            notes.append(
+                stiff + (
+                    "semi_implicit_euler was taken, which is implicit in them and of order 1. Without steps of equal length, "
+                    "`km.simulate` takes extrapolated_euler" if equal_steps
+                    else "extrapolated_euler was taken, which is implicit in them, of order 8 within `tolerance`. "
+                    "semi_implicit_euler takes less time, at order 1; batches and `km.Simulation` take it, as their steps are "
+                    "of equal length"
+                )
+            )  # fmt: skip
+    if not isinstance(name, str) or name not in INTEGRATORS:
+        raise InputError(f"there is no integrator {name!r}; there are auto, {', '.join(INTEGRATORS)}")
+    kind = INTEGRATORS[name]
+    if kind is Midpoint:
+        check_midpoint(mechanism, step, q, v)
+    if not kind.adaptive:
+        return kind()
+    return kind(relative=tolerance, absolute=tolerance * 1e-2)  # type: ignore[call-arg]
+
+
+def check_midpoint(mechanism: Mechanism, step: float, q: np.ndarray, v: np.ndarray) -> None:
+    """Refuses steps [s] of the midpoint rule from a state that are too long for a mechanism's stiff forces."""
+    rate, joint = fastest_rate(mechanism, q, v)
+    if rate * step >= ITERATED:
+        raise InputError(
+            f"{mechanism.name}: damping, friction, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for steps of "
+            f"{step:g} s with integrator='midpoint'. Take steps below {ITERATED / rate:.2g} s, or integrator='auto', which is "
+            "implicit in them"
+        )

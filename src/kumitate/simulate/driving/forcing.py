@@ -1,27 +1,65 @@
-"""The external efforts on a simulation: a controller's torques and wrenches on bodies, as functions of time and state."""
+"""The sources of efforts on a mechanism: functions of time and state, and constants, in the order of the array u."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InputError
 from ...model import Mechanism, drive_states
+from ...scalar import maximum
 from ..parameters import Variation
-from ..prescribed.motion import FollowingJoint, PrescribedMotion, followers
-from ..prescribed.overlaps import Overlaps
+from .inputs import LOOPS, loops_at, read_by
 from .layout import InputLayout
-from .reading import LOOPS, loops_at, read_by
+from .motion import FollowingJoint, PrescribedMotion, followers
 
 #: The name by which depths at the start are read; no parameter of a function can have it.
 OVERLAPS = "overlaps at the start"
+_AXES = ("nx", "ny", "nz", "fx", "fy", "fz")
 
 #: tau = f(t, q, v), or a wrench [n; f] = f(t, q, v); further parameters are inputs of their names.
 Controller = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Overlaps:
+    """The depths of all points of contact that are left out of their springs, less and less, so that bodies part slowly.
+
+    Attributes:
+        depths: those at coordinates (nq) that a motion starts at [m], zero where points do not overlap.
+        size: how many; shrinks: how fast they do so [m/s].
+    """
+
+    depths: Callable[[np.ndarray], np.ndarray]
+    size: int
+    shrinks: float
+
+    def __call__(self, t: Any, q: Any, v: Any, depths: Any) -> np.ndarray:
+        """The depths left out at a time [s], of those at the start."""
+        return np.array([maximum(depths[k] - self.shrinks * t, 0.0) for k in range(self.size)])
+
+
+class InputSource(NamedTuple):
+    """One source of numbers of u.
+
+    Attributes:
+        group, name: of its numbers, as of `InputLayout`; place: where they stand.
+        label: its own name in messages; parts: the names of its numbers.
+        given: a function of (t, q, v) and of what it reads, a constant, or None for zero.
+        reads: the inputs that the function reads, by name.
+    """
+
+    group: str
+    name: str
+    label: str
+    parts: Sequence[str]
+    given: Any
+    place: slice
+    reads: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -35,7 +73,7 @@ class Forcing:
         controller: tau (nv) as a function, a constant, or None.
         wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
         loop_tau: the drives' forces along the degrees of freedom of loop joints, by the loop's name, likewise [N·m, N].
-        commands: what the drives of joints are commanded, by name, likewise: one value per driven joint (`commands.COMMANDS`).
+        commands: what the drives of joints are commanded, by name, likewise: one value per driven joint (`inputs.COMMANDS`).
         motions: of joints that follow a function of time, by the joint's name.
         inputs: arrays that the functions read, such as targets, by name: their values unless others are given.
         parameters: of the simulation; their row stands at the end of u.
@@ -53,30 +91,32 @@ class Forcing:
     overlaps: Overlaps | None = None
 
     def __post_init__(self) -> None:
+        m, loops = self.mechanism, [loop.name for loop in self.mechanism.loops]
         for name in self.wrenches:
-            if name not in self.mechanism.tree.places:
-                known = ", ".join(self.mechanism.tree.places)
-                raise InputError(
-                    f"{self.mechanism.name}: a wrench acts on {name!r}, which is not a body or frame; there are {known}"
-                )
-
-        loops = {loop.name: loop for loop in self.mechanism.loops}
+            if name not in m.tree.places:
+                known = ", ".join(m.tree.places)
+                raise InputError(f"{m.name}: a wrench acts on {name!r}, which is not a body or frame; there are {known}")
         for name in self.loop_tau:
             if name not in loops:
-                raise InputError(
-                    f"{self.mechanism.name}: loop_tau names {name!r}, which is not a loop; known: {', '.join(loops) or 'none'}"
-                )
+                known = ", ".join(loops) or "none"
+                raise InputError(f"{m.name}: loop_tau names {name!r}, which is not a loop; known: {known}")
 
     @cached_property
     def layout(self) -> InputLayout:
         """What stands where in u."""
-        m = self.mechanism
-        return InputLayout(
-            m.nv, tuple(self.wrenches), tuple(self.drives.items()), self.overlaps.size if self.overlaps else 0,
-            len(self.motions), tuple(self.commands), len(m.driven),
-            tuple((name, len(values)) for name, values in self.inputs.items()),
-            sum(len(drive_states(joint.drive)) for joint in m.driven), self.parameters.size if self.parameters else 0,
-        )  # fmt: skip
+        m, points = self.mechanism, self.overlaps.size if self.overlaps else 0
+        return InputLayout((
+            ("tau", "", m.nv),
+            *(("wrenches", name, 6) for name in self.wrenches),
+            *(("loop_tau", name, size) for name, size in self.drives.items()),
+            ("overlaps", "", points),
+            *(("motions", name, 3) for name in self.motions),
+            *(("commands", name, len(m.driven)) for name in self.commands),
+            *(("inputs", name, len(values)) for name, values in self.inputs.items()),
+            ("depths", "", points),
+            ("states", "", sum(len(drive_states(joint.drive)) for joint in m.driven)),
+            ("parameters", "", self.parameters.size if self.parameters else 0),
+        ))  # fmt: skip
 
     @property
     def places(self) -> list[str]:
@@ -99,67 +139,49 @@ class Forcing:
         """Their indices in v: what closes loops leaves them as they are."""
         return tuple(joint.v for joint in self.following)
 
-    @property
-    def constant(self) -> bool:
-        """Whether u does not depend on anything."""
-        return not any(callable(source) for source in self.sources)
-
     @cached_property
-    def sources(self) -> tuple[Any, ...]:
-        """The functions and constants, in the order of u."""
-        return (
-            self.controller, *self.wrenches.values(), *self.loop_tau.values(), *([self.overlaps] if self.overlaps else ()),
-            *self.motions.values(), *self.commands.values(),
-        )  # fmt: skip
-
-    @cached_property
-    def labels(self) -> tuple[tuple[str, Sequence[str]], ...]:
-        """The name of each source in messages, and the names of its components."""
-        axes = ("nx", "ny", "nz", "fx", "fy", "fz")
-        kinds = {loop.name: loop.kind for loop in self.mechanism.loops}
-        drives = ((f"the drive of loop {name!r}", getattr(kinds[name], "velocities", ())) for name in self.loop_tau)
-        wrenches = ((f"the wrench on {name!r}", axes) for name in self.wrenches)
-        size = self.layout.points
-        overlaps = [(OVERLAPS, [f"point {k}" for k in range(size)])] if size else []
-        motions = ((f"the motion of {name!r}", ("position", "velocity", "acceleration")) for name in self.motions)
-        driven = tuple(joint.name for joint in self.mechanism.driven)
-        commands = ((f"the input {name!r}", driven) for name in self.commands)
-        return (("the controller", self.mechanism.v_names), *wrenches, *drives, *overlaps, *motions, *commands)
-
-    @cached_property
-    def reads(self) -> tuple[tuple[str, ...], ...]:
-        """The inputs that each source reads.
+    def sources(self) -> tuple[InputSource, ...]:
+        """The functions and constants, in the order of u.
 
         Raises:
             InputError: if a function has a parameter that is not an input.
         """
-        owner = self.mechanism.name
-        return tuple(
-            (OVERLAPS,)
-            if source is self.overlaps
-            else read_by(source, (*self.own, *self.loops), f"{owner}: {label}", "input")
-            if callable(source)
-            else ()
-            for source, (label, _) in zip(self.sources, self.labels, strict=True)
-        )
+        m, size = self.mechanism, self.layout.count("overlaps")
+        freedoms = {loop.name: getattr(loop.kind, "velocities", ()) for loop in m.loops}
+        driven = tuple(joint.name for joint in m.driven)
+        moved = ("position", "velocity", "acceleration")
+        listed: list[tuple[str, str, str, Sequence[str], Any]] = [
+            ("tau", "", "the controller", m.v_names, self.controller),
+            *(("wrenches", name, f"the wrench on {name!r}", _AXES, given) for name, given in self.wrenches.items()),
+            *(("loop_tau", name, f"the drive of loop {name!r}", freedoms[name], x) for name, x in self.loop_tau.items()),
+            *([("overlaps", "", OVERLAPS, [f"point {k}" for k in range(size)], self.overlaps)] if size else ()),
+            *(("motions", name, f"the motion of {name!r}", moved, motion) for name, motion in self.motions.items()),
+            *(("commands", name, f"the input {name!r}", driven, given) for name, given in self.commands.items()),
+        ]
+        known = (*self.own, *(LOOPS if m.loop_v_names else ()))
 
-    @property
-    def loops(self) -> tuple[str, ...]:
-        """What functions may read of loop joints, where there are any with degrees of freedom."""
-        return LOOPS if self.mechanism.loop_v_names else ()
+        def read(label: str, given: Any) -> tuple[str, ...]:
+            if isinstance(given, Overlaps):
+                return (OVERLAPS,)
+            return read_by(given, known, f"{m.name}: {label}", "input") if callable(given) else ()
+
+        return tuple(
+            InputSource(group, name, label, parts, given, self.layout.at(group, name), read(label, given))
+            for group, name, label, parts, given in listed
+        )
 
     @cached_property
     def own(self) -> dict[str, slice]:
         """Where each input stands in u, each command that is not a function, and each gain that is a parameter."""
         commands = self.layout.group("commands")
-        found = {name: place for name, place in commands.items() if not callable(self.commands[name])}
-        found |= self.layout.group("inputs")
+        places = {name: place for name, place in commands.items() if not callable(self.commands[name])}
+        places |= self.layout.group("inputs")
         row = self.layout.at("parameters").start
         for name, place in self.parameters.gains.items() if self.parameters else ():
-            if name in found:
+            if name in places:
                 raise InputError(f"{self.mechanism.name}: {name!r} is an input and the parameter 'gain:{name}'; keep one")
-            found[name] = slice(row + place.start, row + place.stop)
-        return found
+            places[name] = slice(row + place.start, row + place.stop)
+        return places
 
     @property
     def read(self) -> dict[str, slice]:
@@ -169,7 +191,7 @@ class Forcing:
     @property
     def values_of_inputs(self) -> dict[str, np.ndarray]:
         """The inputs, and the commands that are not functions, with the values that they have unless others are given."""
-        commands = {name: source for name, source in self.commands.items() if not callable(source)}
+        commands = {name: given for name, given in self.commands.items() if not callable(given)}
         return {name: np.asarray(values, dtype=float) for name, values in {**commands, **self.inputs}.items()}
 
     @property
@@ -179,20 +201,18 @@ class Forcing:
         return frozenset(name for name in gains if not np.ndim(self.parameters.plant.gains[name]))  # type: ignore[union-attr]
 
     def __call__(
-        self, t: float, q: np.ndarray, v: np.ndarray, *, last: np.ndarray | None = None, only: Iterable[int] | None = None
+        self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray | None = None, only: Iterable[InputSource] = ()
     ) -> np.ndarray:
-        """u at one state, by calling the functions; if `only` some sources are given, the others keep their values in `last`.
+        """u at one state, by calling the functions; with values `last`, those of `only` some sources are computed again.
 
         Raises:
             InputError: if a function returns the wrong number of values, or one that is not a finite real number.
         """
-        chosen = range(len(self.sources)) if only is None or last is None else only
         u = self.blank if last is None else last.copy()
-        start, inputs = 0, {name: u[own].copy() for name, own in self.read.items()}
-        for k, (label, names) in enumerate(self.labels):
-            if k in chosen:
-                u[start : start + len(names)] = _numbers(self.values(k, t, np.array(q), np.array(v), inputs), label, names, t)
-            start += len(names)
+        inputs = {name: u[own].copy() for name, own in self.read.items()}
+        for source in self.sources if last is None else only:
+            values = self.values(source, t, np.array(q), np.array(v), inputs)
+            u[source.place] = _numbers(values, source.label, source.parts, t)
         return u
 
     @property
@@ -206,26 +226,26 @@ class Forcing:
             u[self.layout.at("parameters")] = self.parameters.blank
         return u
 
-    def values(self, k: int, t: Any, q: np.ndarray, v: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """What the source of number k gives: numbers, or symbols while tracing.
+    def values(self, source: InputSource, t: Any, q: np.ndarray, v: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The numbers that a source gives, or symbols while tracing.
 
         Raises:
             InputError: if it returns the wrong number of values.
         """
-        source, (label, names) = self.sources[k], self.labels[k]
-        if callable(source):
-            if set(LOOPS) & set(self.reads[k]):
+        given, reads = source.given, source.reads
+        if isinstance(given, Overlaps):
+            given = given(t, q, v, inputs[OVERLAPS])
+        elif callable(given):
+            if set(LOOPS) & set(reads):
                 inputs = {**inputs, **loops_at(self.mechanism, q, v)}
-            read = {name: inputs[name][0] if name in self.plain else inputs[name] for name in self.reads[k]}
-            given = source(t, q, v, inputs[OVERLAPS]) if isinstance(source, Overlaps) else source(t, q, v, **read)
-        else:
-            given = np.zeros(len(names)) if source is None else source
-        part = np.asarray(given)
-        if part.shape != (len(names),):
+            given = given(t, q, v, **{name: inputs[name][0] if name in self.plain else inputs[name] for name in reads})
+        size = len(source.parts)
+        numbers = np.zeros(size) if given is None else np.asarray(given)
+        if numbers.shape != (size,):
             raise InputError(
-                f"{label} gave an array of shape {part.shape}; it must give {len(names)} values: {', '.join(names)}"
+                f"{source.label} gave an array of shape {numbers.shape}; it must give {size} values: {', '.join(source.parts)}"
             )
-        return part
+        return numbers
 
 
 def _numbers(values: np.ndarray, label: str, names: Sequence[str], t: float) -> np.ndarray:

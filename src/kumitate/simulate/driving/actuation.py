@@ -1,0 +1,266 @@
+"""How the functions that drive a run are evaluated: compiled into the step, called at every stage, or sampled.
+
+A function that is proved pure is compiled. One that keeps state is called once per step, so that what it integrates or counts
+advances with the steps and not with the stages of the integrator; any other that cannot be compiled is called at every stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError, did_you_mean
+from ...kinematics import integrate
+from ...model.values import checked_array, shown
+from ...scalar import Program, trace
+from ...scalar.arrays import SymbolArray
+from ...scalar.purity import TAKEN, Verdict, judged
+from .forcing import Forcing, InputSource, Overlaps
+from .inputs import LOOPS, by_position, command_values, loops_at
+from .motion import PrescribedMotion
+
+#: t, q, v and inputs to try functions at.
+_Trial = tuple[float, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]
+
+
+class How(StrEnum):
+    """How a source of efforts is evaluated."""
+
+    CONSTANT = "constant"
+    COMPILED = "compiled"
+    EACH_STAGE = "called at every stage"
+    EACH_STEP = "called once per step"
+    SAMPLED = "sampled"
+
+
+@dataclass(frozen=True)
+class Actuation:
+    """A `Forcing` and how each of its sources is evaluated.
+
+    Attributes:
+        forcing: the sources of efforts.
+        verdicts: for each source, whether it is pure; None for constants.
+        how: how each of them is evaluated.
+    """
+
+    forcing: Forcing
+    verdicts: tuple[Verdict | None, ...]
+    how: tuple[How, ...]
+
+    @classmethod
+    def of(
+        cls, forcing: Forcing, q: np.ndarray, v: np.ndarray, *, traced: bool = True, sampled: bool = False,
+        stages: bool = False, held: bool = False,
+    ) -> Actuation:  # fmt: skip
+        """How a forcing is evaluated in a run that starts at (q, v).
+
+        Args:
+            traced: whether functions may be compiled.
+            sampled: whether all functions are called at multiples of a sample time and held in between.
+            stages: whether functions that keep state are also called at every stage.
+            held: whether steps have no stages: what cannot be compiled is called once per step.
+        """
+        states = _states_to_try(forcing, q, v)
+
+        def verdict_on(source: InputSource) -> Verdict | None:
+            given, reads = source.given, source.reads
+            if not callable(given) or sampled or isinstance(given, (PrescribedMotion, Overlaps)):
+                return None
+            tried = [(t, q, v, *(inputs[name] for name in reads)) for t, q, v, inputs in states]  # loops are among the inputs
+            return judged(by_position(given, reads, forcing.plain), tried, len(source.parts), (*TAKEN, *reads))
+
+        def how(source: InputSource, verdict: Verdict | None) -> How:
+            if isinstance(source.given, (PrescribedMotion, Overlaps)):  # which can be compiled
+                return How.COMPILED
+            if not callable(source.given):
+                return How.CONSTANT
+            if verdict is None:
+                return How.SAMPLED
+            if verdict.program is not None and traced:
+                return How.COMPILED
+            return How.EACH_STEP if held or (verdict.remembers and not stages) else How.EACH_STAGE
+
+        verdicts = tuple(map(verdict_on, forcing.sources))
+        return cls(forcing, verdicts, tuple(map(how, forcing.sources, verdicts)))
+
+    @property
+    def mode(self) -> str:
+        """One word for the whole: "called" (at every stage), "sampled" (once per step), "compiled", or "held"."""
+        if How.EACH_STAGE in self.how:
+            return "called"
+        if How.EACH_STEP in self.how:
+            return "sampled"
+        return "compiled" if How.COMPILED in self.how else "held"
+
+    @property
+    def whole(self) -> bool:
+        """Whether no Python function has to be called at the stages of a step."""
+        return How.EACH_STAGE not in self.how
+
+    @property
+    def functions(self) -> list[How]:
+        """How each source that is not a constant is evaluated."""
+        return [how for how in self.how if how is not How.CONSTANT]
+
+    def _evaluated(self) -> Iterator[tuple[InputSource, Verdict | None, How]]:
+        return zip(self.forcing.sources, self.verdicts, self.how, strict=True)
+
+    def lines(self) -> list[str]:
+        """How each function is evaluated, one line per function, for people."""
+        return [
+            f"{source.label}: {how}" + (f", because {verdict.reason}" if verdict and verdict.reason else "")
+            for source, verdict, how in self._evaluated() if how is not How.CONSTANT
+        ]  # fmt: skip
+
+    def changed(self) -> list[str]:
+        """Values that compiled functions read as constants and that have changed since, one line per value."""
+        return [
+            f"{source.label} was compiled with `{path}` as it was at the start, and it changed during the run"
+            for source, verdict, how in self._evaluated()
+            if how is How.COMPILED and verdict is not None and (path := verdict.changed_since()) is not None
+        ]
+
+    @cached_property
+    def constants(self) -> np.ndarray:
+        """u with the constants and the inputs' own values in place, and zeros for the rest; read-only."""
+        nowhere = np.zeros(0)
+        u = self.forcing(0.0, nowhere, nowhere, last=self.forcing.blank, only=self._those(How.CONSTANT))
+        u.flags.writeable = False
+        return u
+
+    def put(
+        self, u: np.ndarray, tau: Any, wrenches: Mapping[str, Any], loop_tau: Mapping[str, Any], inputs: Mapping[str, Any]
+    ) -> None:
+        """Puts what is given in its places of u, and the constants or an input's own values where nothing is given.
+
+        Raises:
+            InputError: for an input with a wrong name or shape, or for a source that is a function.
+        """
+        forcing, owner = self.forcing, self.forcing.mechanism.name
+        groups: dict[str, Mapping[str, Any]] = {
+            "tau": {"": tau},
+            "wrenches": wrenches,
+            "loop_tau": loop_tau,
+            "commands": inputs,
+        }
+        for group, known in (("wrenches", forcing.wrenches), ("loop_tau", forcing.loop_tau)):
+            if unknown := sorted(set(groups[group]) - set(known)):
+                raise InputError(
+                    f"{owner}: {group} has no input for {unknown[0]!r}; make the simulation with "
+                    f"{group}={{{unknown[0]!r}: None}}"
+                )
+        for source, how in zip(forcing.sources, self.how, strict=True):
+            values = groups.get(source.group, {}).get(source.name)
+            if values is None:
+                if how is How.CONSTANT:
+                    u[source.place] = 0.0 if source.given is None else source.given
+                continue
+            if how is not How.CONSTANT:
+                raise InputError(f"{owner}: {source.label} is a function; make the simulation without it for an input")
+            if source.group == "commands":
+                values = command_values(forcing.mechanism, source.name, values, source.given)
+            if np.shape(values) != (len(source.parts),):
+                raise InputError(
+                    f"{owner}: {source.label} as an input has shape {np.shape(values)}; it must have {len(source.parts)} "
+                    f"components: {', '.join(source.parts)}"
+                )
+            u[source.place] = values
+            if not isfinite(sum(u[source.place].tolist())):
+                raise InputError(f"{owner}: {source.label} as an input is {shown(values)}; it must be finite")
+        self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
+
+    def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
+        owner, known = self.forcing.mechanism.name, self.forcing.inputs
+        names = [*self.forcing.commands, *known]
+        for name in inputs:
+            if name not in known:
+                raise InputError(
+                    f"{owner}: there is no input {name!r}{did_you_mean(name, names, lead=', ')}; make the simulation with "
+                    f"inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
+                )
+        for name in known:
+            own = self.forcing.own[name]
+            u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
+
+    def begin(self, u: np.ndarray, q: np.ndarray) -> None:
+        """Puts the overlaps of bodies at the starts (N, nq) into rows u (N, size), if springs of contact leave any out."""
+        if self.forcing.overlaps:
+            u[:, self.forcing.layout.at("depths")] = [self.forcing.overlaps.depths(row) for row in q]
+
+    def put_parameters(self, u: np.ndarray, given: Mapping[str, Any]) -> None:
+        """Puts values of parameters, by name, into rows u (N, size); those that are not given stay.
+
+        Raises:
+            InputError: for a name that is not a parameter, or values that are impossible.
+        """
+        forcing = self.forcing
+        if not given:
+            return
+        if forcing.parameters is None:
+            raise InputError(
+                f"{forcing.mechanism.name}: there is no parameter {next(iter(given))!r}; make the simulation with "
+                f"parameters={sorted(map(str, given))}"
+            )
+        forcing.parameters.put(u[:, forcing.layout.at("parameters")], given)
+
+    def parameters(self, u: np.ndarray) -> dict[str, np.ndarray]:
+        """The values of parameters in u (..., size), by the names that they were asked for."""
+        varied = self.forcing.parameters
+        return {} if varied is None else varied.shown(u[..., self.forcing.layout.at("parameters")])
+
+    def sampled(self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """u with the functions that are called once per step, or at the sample times, evaluated now; the rest unchanged."""
+        return self.forcing(t, q, v, last=last, only=self._those(How.EACH_STEP, How.SAMPLED))
+
+    def staged(self, t: float, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """u at a stage of the integrator, given the held efforts."""
+        return self.forcing(t, q, v, last=held, only=self._those(How.EACH_STAGE, How.COMPILED))
+
+    @cached_property
+    def samples(self) -> bool:
+        """Whether any function is called once per step, or at the sample times."""
+        return bool(self._those(How.EACH_STEP, How.SAMPLED))
+
+    @cached_property
+    def program(self) -> Program | None:
+        """(t, q, v, u) → u with the compiled functions' values in place; None if none is compiled, or some must be called."""
+        if self.mode == "called" or How.COMPILED not in self.how:
+            return None
+        forcing, m = self.forcing, self.forcing.mechanism
+
+        def actuation(t: Any, q: Any, v: Any, u: Any) -> list[Any]:
+            taken = list(u)
+            inputs = {name: SymbolArray(u[own]) for name, own in forcing.read.items()}
+            for source in self._those(How.COMPILED):
+                taken[source.place] = forcing.values(source, t, SymbolArray(q), SymbolArray(v), inputs)
+            return taken
+
+        return trace(actuation, {"t": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, "actuation")
+
+    def _those(self, *kinds: How) -> list[InputSource]:
+        return [source for source, how in zip(self.forcing.sources, self.how, strict=True) if how in kinds]
+
+
+def _states_to_try(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> list[_Trial]:
+    """The start, and two states around it at other times, with other inputs."""
+    mechanism, rng, other = forcing.mechanism, np.random.default_rng(20121), np.random.default_rng(20122)
+    blank = forcing.blank
+    own = {name: blank[place] for name, place in forcing.own.items()}
+    looped = any(set(LOOPS) & set(source.reads) for source in forcing.sources)
+
+    def loops(q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+        return loops_at(mechanism, q, v) if looped else {}
+
+    states: list[_Trial] = [(0.0, q, v, own | loops(q, v))]
+    for _ in "ab":
+        t, move, faster = float(rng.uniform(0, 9)), 0.1 * rng.normal(size=len(v)), rng.normal(size=len(v))
+        moved = np.array(integrate(mechanism.tree, q.tolist(), move.tolist()), dtype=float)
+        inputs = {name: values + 0.1 * other.normal(size=len(values)) for name, values in own.items()}
+        states.append((t, moved, v + faster, inputs | loops(moved, v + faster)))
+    return states

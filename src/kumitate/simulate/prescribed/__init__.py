@@ -1,1 +1,0 @@
-"""Joints that follow a function of time: what they follow, and the states at which they may begin."""

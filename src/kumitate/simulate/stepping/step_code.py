@@ -1,0 +1,303 @@
+"""The step of an integrator on a driven mechanism as programs and machine code, compiled once for all runs that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from ... import kinematics
+from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
+from ...model.mechanism import digest
+from ...scalar import Hole, Program, call, maximum, trace
+from .equations import (
+    acting_program,
+    closing_program,
+    driven_dynamics,
+    dynamics_program,
+    efforts_program,
+    observables_program,
+    projection_program,
+    seen_program,
+)
+from .interaction import Interaction, StepDesign
+from .jumps import jump_program, kick_program, seen_of_motion
+from .outputs import evaluated
+from .system import StepParts, step_program
+
+#: Roles whose programs call the contact of a step, which is most of their code and compiled once for all.
+_TOUCHING = ("program", "accelerations", "jumps", "kicks")
+
+
+class StepCode:
+    """One integrator on one mechanism; traced and compiled on first use, unless it is on disk.
+
+    Attributes:
+        efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
+        forcing: the sources of efforts; layout: what stands where in u; parameters: of the simulation.
+        outputs: the quantities computed at every state that is recorded or looked at.
+        interaction: with the surroundings; stabilisation: of loops.
+        key: everything that the code depends on, as text; None if unknown.
+        bounds: the limits at which joints stop.
+    """
+
+    def __init__(self, design: StepDesign, interaction: Interaction, key: str | None = None):
+        """The code for the sources of efforts of an actuation."""
+        self.integrator, actuation, self.stabilisation, self.outputs, self.bounds = design
+        self.forcing = forcing = actuation.forcing
+        self.mechanism, self.parameters, self.layout = forcing.mechanism, forcing.parameters, forcing.layout
+        self.interaction, self.key = interaction, key
+        program = actuation.program
+        self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
+        self._kernels: dict[str, Kernel] = {}
+
+    # --- programs -------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def dynamics(self) -> Program:
+        """(h, q, v, u) → v̇ and power, h being 0 where nothing is implicit."""
+        if not self.mechanism.driven:
+            return self._dynamics(pushed=False)
+        return driven_dynamics(self.motion, self.forcing, implicit=self.integrator.implicit_damping)
+
+    @cached_property
+    def motion(self) -> Program:
+        """(h, q, v, u, tau, resisting) → v̇ and power by other efforts at the joints."""
+        return self._dynamics(pushed=True)
+
+    def _dynamics(self, *, pushed: bool, implicit_damping: bool | None = None) -> Program:
+        implicit = self.integrator.implicit_damping if implicit_damping is None else implicit_damping
+        held, pressing = self.interaction.held, self.interaction.forces
+        return dynamics_program(
+            self.forcing, implicit_damping=implicit, baumgarte=self.stabilisation.baumgarte, held=held, pressing=pressing,
+            pushed=pushed,
+        )  # fmt: skip
+
+    @cached_property
+    def joint_efforts(self) -> Program:
+        """(h, q, v, u) → the efforts at the joints, with those of drives and prescribed motions."""
+        return efforts_program(self.forcing, self.reactions if self.forcing.following else None)
+
+    @property
+    def efforts_follow(self) -> bool:
+        """Whether efforts at joints follow from the state, and are not only those that are given."""
+        return bool(self.mechanism.driven or self.forcing.following)
+
+    @property
+    def projects(self) -> bool:
+        """Whether loops and held points are kept closed by projection."""
+        return self.stabilisation.projects and (self.mechanism.tree.closed or self.interaction.held is not None)
+
+    @property
+    def closes(self) -> bool:
+        """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
+
+        Held points and impacts have rows of their own, and the error estimates of adaptive steps need closed loops.
+        """
+        alone = self.interaction.held is None and not self.touches
+        return self.projects and alone and not (self.integrator.adaptive or self.stabilisation.strict)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing touches the mechanism and no point of it is held."""
+        return self.interaction.held is None and self.interaction.forces is None and not self.touches
+
+    @cached_property
+    def closing(self) -> Program | None:
+        """(h, q, v, u) → v̇, power, and the changes of q and v that close the loops; None where no step begins so."""
+        if not self.closes:
+            return None
+        implicit, driven = self.integrator.implicit_damping, bool(self.mechanism.driven)
+        program = closing_program(
+            self.forcing, implicit_damping=implicit, opens=self.integrator.opens, pressing=self.interaction.forces,
+            pushed=driven,
+        )  # fmt: skip
+        return driven_dynamics(program, self.forcing, implicit=implicit) if driven else program
+
+    @cached_property
+    def acting(self) -> Program:
+        """(t, q, v, u) → u with the values of the compiled functions."""
+        return acting_program(self.efforts, self.mechanism.name)  # type: ignore[arg-type]
+
+    @cached_property
+    def projection(self) -> Program:
+        """(q, v, row of parameters if there are any) → q, v with the loops closed."""
+        return projection_program(self.mechanism, self.interaction.held, self.parameters, self.forcing.fixed)
+
+    @cached_property
+    def jumps(self) -> Program | None:
+        """(h, q, v, u) → the velocities after a step with impulses of contact and stops, and that contact; None without."""
+        if not (self.touches or self.bounds):
+            return None
+        if not self.settles:
+            return jump_program(self.forcing, self.dynamics, self.impacts)
+        # steps with impulses are implicit whatever others are
+        motion = self.motion if self.integrator.implicit_damping else self._dynamics(pushed=True, implicit_damping=True)
+        return jump_program(self.forcing, motion, self.impacts, self.bounds, self.projection if self.projects else None)
+
+    @cached_property
+    def impacts(self) -> Program | None:
+        """(h, q, v, v_free, and what else it needs) → the velocities after contact by impulses; None without."""
+        begun, parted = bool(self.layout.count("overlaps")), self.integrator.kicks
+        return self.interaction.impacts(resisted=self.settles, begun=begun, parted=parted) if self.touches else None
+
+    @cached_property
+    def kicks(self) -> Program | None:
+        """The impulses of contact alone, for an integrator that takes them so; None without contact."""
+        impacts = self.impacts if self.integrator.kicks else None
+        return None if impacts is None else kick_program(self.forcing, impacts, resisted=self.settles)
+
+    @property
+    def settles(self) -> bool:
+        """Whether drives, stops and prescribed motions have efforts that depend on the motion in a step."""
+        return bool(self.mechanism.driven or self.bounds or self.forcing.following)
+
+    @property
+    def touches(self) -> bool:
+        """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
+        return self.interaction.touches
+
+    def slopes(self) -> dict[Program, Program]:
+        """The derivatives of programs of the step that are not found by differentiating what they do.
+
+        Raises:
+            InputError: if the interaction has no derivatives.
+        """
+        return self.interaction.slopes(self.impacts)
+
+    @cached_property
+    def accelerations(self) -> Program:
+        """(h, q, v, u) → v̇; where contact or stops make velocities jump, their mean rate over the step h that begins there."""
+
+        def mean(h: Any, v: Any, jumped: Any) -> list[Any]:
+            turning = kinematics.turning(self.mechanism.tree, v)
+            return [(b - a) / h + turn for a, b, turn in zip(v, jumped["v"], turning, strict=True)]
+
+        return self._of_motion("accelerations", "acceleration", mean)
+
+    @cached_property
+    def reactions(self) -> Program:
+        """(h, q, v, u) → the efforts of joints with prescribed motions; where velocities jump, their means over the step."""
+        return self._of_motion("reactions", "efforts", lambda h, v, jumped: list(jumped["efforts"]))
+
+    def _of_motion(self, name: str, wanted: str, mean: Callable[[Any, Any, Any], list[Any]]) -> Program:
+        """(h, q, v, u) → what the dynamics gives, or the mean of it over a step in which velocities jump."""
+        dynamics = None if self.touches else self.dynamics
+        return seen_of_motion(f"{name}_{self.mechanism.name}", self.forcing, dynamics, self.jumps, self.bounds, wanted, mean)
+
+    @cached_property
+    def program(self) -> Program:
+        """(t, h, q, v, work, u) → q, v, work, error: one step."""
+        parts = StepParts(self.dynamics, self.projection if self.projects else None, self.jumps, self.closing, self.kicks)
+        return step_program(self.forcing, self.integrator, parts, self.efforts, self.bounds)
+
+    @cached_property
+    def repeated(self) -> Program:
+        """(number, q, v, work, error, the drives' own states if there are any, h, u) → all but the last two one step later.
+
+        `number` counts the steps since the start; `error` is the largest error estimate since then.
+        """
+
+        def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
+            *states, h, u = rest
+            after = call(self.program, number * h, h, q, v, work, *states, u)
+            return {"number": number + 1.0, **after, "error": maximum(error, after["error"])}
+
+        return trace(advanced, self._sizes, self.program.name)
+
+    @cached_property
+    def recorded(self) -> Program:
+        """The inputs of `repeated` → the recorded quantities of a state: q, v, work, error, the drives' states and the outputs.
+
+        Where steps leave small gaps in the loops for the next step to close, they are closed here.
+        """
+        seen = seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
+
+        def look(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
+            *states, h, u = rest
+            u = self.layout.with_states(u, [x for part in states for x in part])
+            if seen is not None:
+                q, v = call(seen, q, v, *self.layout.row(u)).values()
+            signals = Signals(self, number * h, h, q, v, u)
+            own = dict(zip(self.layout.own_states, map(list, states), strict=True))
+            return {"q": list(q), "v": list(v), "work": work, "error": error, **own, **evaluated(self.outputs, signals)}
+
+        return trace(look, self._sizes, f"record_{self.mechanism.name}")
+
+    @property
+    def _sizes(self) -> dict[str, int | tuple[int, ...]]:
+        m, layout = self.mechanism, self.layout
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **layout.own_states, "h": (), "u": layout.size}
+
+    @cached_property
+    def observables(self) -> Program:
+        """(q, v, row of parameters if there are any) → energies, center of mass, momentum."""
+        return observables_program(self.mechanism, self.parameters)
+
+    # --- their code -----------------------------------------------------------------------------------------------------------
+    def kernel(self, role: str) -> Kernel:
+        """The machine code of the program of this name, compiled on first use."""
+        if role not in self._kernels:
+            shared = self._shared if role in _TOUCHING else []
+            self._kernels[role] = Kernel(self._stored(role), shared=shared)
+        return self._kernels[role]
+
+    @cached_property
+    def recurrence(self) -> Recurrence:
+        """A loop of steps in machine code."""
+        return Recurrence(self._stored("repeated"), self._stored("recorded"), shared=self._shared)
+
+    @cached_property
+    def kernels(self) -> StepParts:
+        """The parts of a step for functions that are called from Python."""
+        some = {
+            "projection": self.projects,
+            "jumps": self.jumps,
+            "closing": self.closes,
+            "kicks": self.integrator.kicks and self.touches,
+        }
+        return StepParts(self.kernel("dynamics"), **{role: self.kernel(role) for role, there in some.items() if there})
+
+    @cached_property
+    def _shared(self) -> list[StoredProgram]:
+        """The contact of a step: most of its code, and called by what is recorded of a run too."""
+        contact = self._stored("impacts") if self.touches else None
+        return [contact] if isinstance(contact, StoredProgram) else []
+
+    def _stored(self, role: str) -> Program | StoredProgram:
+        key = self.key
+        if key is not None and role == "observables":  # of the mechanism alone
+            key = digest(self.mechanism) if self.parameters is None else f"{digest(self.mechanism)} {key}"
+        return found_or_traced(None if key is None else f"{role} {key}", lambda: getattr(self, role))
+
+
+class Signals:
+    """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
+
+    def __init__(self, code: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
+        self._code, self._h = code, h
+        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u, "parameters": u[code.layout.at("parameters")]}
+        self._values |= {name: u[own] for name, own in code.forcing.own.items()}
+
+    def __call__(self, name: str) -> Any:
+        """A signal, of `inputs.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
+        if name not in self._values:
+            command = self._code.layout.group("commands").get(name)  # a function, whose values only the compiled efforts have
+            self._values[name] = getattr(self, f"_{name}")() if command is None else self("u")[command]
+        return self._values[name]
+
+    def _u(self) -> Any:
+        efforts = self._code.efforts
+        return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
+
+    def _tau(self) -> Any:
+        code, u = self._code, self("u")
+        efforts = call(code.joint_efforts, self._h, self("q"), self("v"), u) if code.efforts_follow else u
+        return efforts[: code.mechanism.nv]
+
+    def _contact_pushes(self) -> Any:
+        """The forces, positions and normals at all points of contact, as `Interaction.pushes`."""
+        return self._code.interaction.pushes(self._code, self._h, self("q"), self("v"), self("u"))
+
+    def _a(self) -> Any:
+        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
+        return call(self._code.accelerations, self._h, self("q"), self("v"), self("u"))
