@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kumitate.identification.log_cholesky import inertia_numbers, logarithms, pseudo_inertia
+from kumitate.identification.physical import inertia_numbers, logarithms, pseudo_inertia
 from kumitate.model.tree.base_parameters import numbers_of
 
 from ..mechanisms import near, random_body, seeds, slope

@@ -8,7 +8,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.identification import MotionLog, exciting_trajectory
-from kumitate.identification.differentiate import DEGREE, states_of
+from kumitate.identification.log import DEGREE, states_of
 
 from ..mechanisms import random_mechanism
 from .robots import parallel_arm

@@ -5,7 +5,7 @@ import pytest
 
 import kumitate as km
 from kumitate.dynamics import regressor, rnea
-from kumitate.identification.regressor_rows import regressor_rows
+from kumitate.identification.equations import regressor_rows
 from kumitate.model.tree.base_parameters import numbers_of
 
 from ..mechanisms import cases, random_case, seeds

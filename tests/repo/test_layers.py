@@ -14,10 +14,8 @@ TOP = {"", "__main__", "cli", "convert", "gym"}
 JOINTS = {"calls", "loading", "outputs", "program_keys", "programs", "robot", "run", "runs", "simulation", "slopes"}
 
 FOLDERS = sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__")
-#: Rooms whose folders still import each other both ways, by themselves or through the room's own files. Names only leave it.
-KNOTTED = {"identification"}
 #: Rooms in which files still import each other both ways, with the number of such circles. Numbers only fall.
-CIRCLES = {"compile": 2, "contact": 2, "identification": 1, "procedure": 1, "scalar": 1, "simulate": 3}
+CIRCLES = {"contact": 2, "simulate": 3}
 
 
 def test_every_folder_is_a_room():
@@ -75,7 +73,7 @@ def test_folders_of_a_room_do_not_import_each_other_both_ways(folder):
             unit = name.split(".")[2]
             arrows.setdefault(unit, set()).update(other.split(".")[2] for other in found if other.split(".")[2] != unit)
     knots = [ring for ring in circles(arrows) if ring & inside]
-    assert not knots or folder in KNOTTED, f"{folder}: {knots} import each other; move what both need below them"
+    assert not knots, f"{folder}: {knots} import each other; move what both need below them"
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

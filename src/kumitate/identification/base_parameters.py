@@ -2,15 +2,145 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
-from ..model import Mechanism
-from .observable import felt_by_structure
+from ..dynamics.motion import link_motion
+from ..kinematics import neutral, random_coordinates
+from ..model import Link, Mechanism, Tree, outward
+from ..model.tree.base_parameters import SIZE, inertia_of, numbers_of
+from ..spatial import Motion, Transform, Vector3
 from .unknowns import NUMBERS, Unknowns, unknowns_of
 
+# --- combinations of inertias that move a mechanism at all, link by link from its structure, without states or ranks ------
+# A change δπ of the inertias is never felt if it changes neither the inertia matrix nor the forces of gravity. Both are made of
+# Sᵀ I V: S is a motion of a joint, I the inertia of everything that the joint carries, and V a velocity that the link may have,
+# or the acceleration of free fall. So linear functions of the composite inertia must vanish, the *felt* ones:
+#
+# - Sᵀ I V at a link, for all pairs (S, V) that occur there: V runs through a linear space that grows from the root outward.
+# - A composite consists of the link and of its children's composites, which their joints move about. Where a function r of it
+#   vanishes for all positions of a child's joint, the differences r X(q) − r X(q₀) vanish for the child's composite.
+#
+# All functions that must vanish are then combinations of independent ones, which are the base parameters. This is the recursion
+# of Wensing, Niemeyer, Slotine, A geometric characterization of observability in inertial parameter identification, Int. J.
+# Robotics Research, 2024, for joints of any kind and with armatures; for revolute and prismatic joints its result is that of
+# Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots, IEEE Trans. Robotics and
+# Automation 6(3), 1990.
+
+#: States of a joint at which its functions are evaluated: more than the ten dimensions that they span.
+_STATES = 16
+#: Singular values below this part of the largest are rounding.
+_ROUNDING = 1e-9
+#: The matrices (10, 6, 6) of the inertias of which one number is 1.
+_UNITS = np.array(
+    [[list(inertia_of(unit).times(Motion.of(axis))) for axis in np.eye(6).tolist()] for unit in np.eye(SIZE).tolist()]
+)
+
+
+@dataclass(frozen=True)
+class _Felt:
+    """What is known at one link, in its frame.
+
+    Attributes:
+        motions: a basis of its velocities and of the acceleration of free fall (…, 6).
+        functions: of composite inertias that count here, as rows (…, 10): felt, or felt together with what is inward.
+        felt: rows (…, 10 + nv of the joint) that must vanish for the composite at the neutral position; the last are armatures.
+        inward: rows (…, 10) of all links inward, as functions of this link's inertia at the neutral position.
+    """
+
+    motions: np.ndarray
+    functions: np.ndarray
+    felt: np.ndarray = field(default_factory=lambda: np.zeros((0, SIZE)))
+    inward: np.ndarray = field(default_factory=lambda: np.zeros((0, SIZE)))
+
+
+def felt_by_structure(tree: Tree, gravity: Sequence[float]) -> np.ndarray:
+    """The base parameters as independent rows (count, 10·links + nv), functions of the links' inertias and the armatures.
+
+    The ten numbers of each link are those of `dynamics.regressor`, followed by the armature of each degree of freedom. Damping
+    and dry friction are base parameters of their own.
+    """
+    rng = np.random.default_rng(0)  # any states will do
+    states = [(random_coordinates(tree, rng), rng.normal(size=tree.nv).tolist()) for _ in range(_STATES)]
+    still = neutral(tree)
+    free_fall = np.array([[0.0, 0.0, 0.0, *gravity]]) if any(gravity) else np.zeros((0, 6))
+    found = outward(tree, lambda link, parent: _felt_at(link, parent, states, still), _Felt(free_fall, np.zeros((0, SIZE))))
+    own = [(link, found[link]) for link in tree.links]
+    rows = np.zeros((sum(len(felt.felt) for _, felt in own), SIZE * len(tree.links) + tree.nv))
+    starts: dict[int, int] = {}
+    at = 0
+    for link, felt in own:
+        starts[link.index] = at
+        mine, block = slice(at, at + len(felt.felt)), slice(SIZE * link.index, SIZE * (link.index + 1))
+        rows[mine, block] = felt.felt[:, :SIZE]
+        armatures = SIZE * len(tree.links) + link.v_start
+        rows[mine, armatures : armatures + link.kind.nv] = felt.felt[:, SIZE:]
+        carried = 0
+        for carrier in reversed(tree.ancestors(link.index)[1:]):  # from the root, as `inward` is stacked
+            count = len(found[carrier].felt)
+            rows[starts[carrier.index] : starts[carrier.index] + count, block] = felt.inward[carried : carried + count]
+            carried += count
+        at += len(felt.felt)
+    return rows
+
+
+def _felt_at(link: Link, parent: _Felt, states: Sequence[tuple[list[float], list[float]]], still: Sequence[float]) -> _Felt:
+    pairs, motions, changes, carried = [], [parent.motions[:0]], [], []
+    n = link.kind.nv
+    X0 = _inertia_to_parent(link.pose(still))
+    for q, v in states:
+        X = link.pose(q)
+        S = np.array([[float(x) for x in motion] for motion in link.kind.subspace(link.coordinates(q))]).reshape(n, 6)
+        inherited = _to_child(parent.motions, X)
+        motions += [inherited, S]
+        for V, armatures in ((inherited, np.zeros((n, len(inherited), n))), (S, np.einsum("kj,ki->kji", np.eye(n), np.eye(n)))):
+            products = np.einsum("ka,pab,jb->kjp", S, _UNITS, V)  # Sᵀ I V as functions of the ten numbers
+            pairs.append(np.concatenate([products, armatures], axis=2).reshape(-1, SIZE + n))
+        pairs.append(np.pad(_turning(link, q, v), ((0, 0), (0, n))))
+        moved = _inertia_to_parent(X)
+        changes.append(parent.functions @ (moved - X0))
+        carried.append(parent.functions @ moved)
+    difference = np.vstack(changes)
+    felt = _span(np.vstack([*pairs, np.pad(difference, ((0, 0), (0, n)))]))
+    functions = _span(np.vstack([felt[:, :SIZE], *carried]))
+    inward = np.vstack([parent.inward, parent.felt[:, :SIZE]]) @ X0
+    return _Felt(_span(np.vstack(motions)), functions, felt, inward)
+
+
+def _turning(link: Link, q: Sequence[float], v: Sequence[float]) -> np.ndarray:
+    """The forces (nv of the joint, 10) at the velocities v on a carrier at rest, as functions of the ten numbers.
+
+    They follow from the inertia matrix where v are rates of coordinates, but not for angular velocities, whose armatures do not
+    have the gyroscopic forces of bodies.
+    """
+    motion = link_motion(link, Vector3(), q, v)
+    units = [inertia_of(unit) for unit in np.eye(SIZE).tolist()]
+    forces = [unit.times(motion.bias) + unit.velocity_force(motion.omega) for unit in units]
+    return np.array([[float(S.dot(force)) for force in forces] for S in motion.S]).reshape(-1, SIZE)
+
+
+def _to_child(motions: np.ndarray, X: Transform) -> np.ndarray:
+    """Motions (…, 6) of the parent's frame in the child's."""
+    return np.array([[float(x) for x in Motion.of(V).to_child(X)] for V in motions.tolist()]).reshape(-1, 6)
+
+
+def _inertia_to_parent(X: Transform) -> np.ndarray:
+    """The ten numbers of a child's inertia in the parent's frame, as a matrix (10, 10)."""
+    return np.array([[float(x) for x in numbers_of(inertia_of(unit).to_parent(X))] for unit in np.eye(SIZE).tolist()]).T
+
+
+def _span(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal rows that span the same space."""
+    if not rows.size:
+        return rows[:0]
+    _, s, Vt = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(Vt[s > _ROUNDING * max(float(s[0]), 1e-300)])
+
+
+# --- base parameters ------------------------------------------------------------------------------------------------------
 #: A column that adds less than this part of its length to those before it depends on them.
 _DEPENDENT = 1e-7
 #: Factors below this part of the largest in their row are rounding.

@@ -18,7 +18,7 @@ from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
 from ..simulate.parameters.passive import sort_of
 from .base_parameters import BaseParameters, base_parameters
-from .regressor_rows import regressor_rows
+from .equations import regressor_rows
 from .unknowns import Unknowns, unknowns_of
 
 #: What joints without limits keep: distance to the start [rad, m], velocity [rad/s, m/s].

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .equations import LogEquations
+from ..robot import Robot
+from .base_parameters import BaseParameters
+from .equations import LogEquations, rows_of
+from .log import MotionLog, States
+from .unknowns import Unknowns
 
 #: Directions whose singular value is below this part of the largest are not excited: nothing can be said of them.
 _UNSEEN = 1e-9
@@ -103,3 +109,46 @@ def _check_drives(unseen: np.ndarray, drives: tuple[int, ...], count: int) -> No
             "parameters too, they would give the same log. Leave out of `find` the inertia of a body that is known, such as "
             "a payload"
         )
+
+
+# --- huber's loss ---------------------------------------------------------------------------------------------------------
+# By modified residuals (Huber and Dutter, COMPSTAT 1974): least squares again and again of efforts whose residuals are cut off at
+# a multiple of the noise, which is estimated by their median (Huber, Robust statistics, 1981, 7.8).
+
+#: Residuals are cut off at this many standard deviations: of normal ones, 1 of 80 is longer.
+BEYOND = 2.5
+#: The standard deviation of normal numbers as a multiple of the median of their sizes.
+_OF_MEDIAN = 1.4826
+_ROUNDS_OF_WEIGHTS = 50
+#: It ends when no parameter moves further than this part of its standard deviation.
+_SETTLED_WEIGHTS = 1e-3
+
+Parts = Sequence[tuple[MotionLog, States]]
+
+
+def robust_fit(
+    robot: Robot, unknowns: Unknowns, base: BaseParameters, parts: Parts, solved: Callable[[Parts], tuple[LogEquations, Fit]]
+) -> tuple[LogEquations, Fit]:
+    """The fit of least Huber loss, and the equations of the efforts that it takes for it."""
+    equations, found = solved(parts)
+    rows = [rows_of(robot, unknowns, base, *part) for part in parts]
+    for _ in range(_ROUNDS_OF_WEIGHTS):
+        predicted = [(own.rows @ found.beta + own.known) * found.reciprocals for own in rows]
+        residuals = [log.tau - efforts for (log, _), efforts in zip(parts, predicted, strict=True)]
+        least = FINEST * np.maximum(equations.efforts, 1e-100)
+        most = BEYOND * np.maximum(_OF_MEDIAN * _median(np.concatenate(residuals)), least)
+        cut = [
+            (replace(log, tau=efforts + np.clip(residual, -most, most)), states)
+            for (log, states), efforts, residual in zip(parts, predicted, residuals, strict=True)
+        ]
+        before = found.beta
+        equations, found = solved(cut)
+        if np.all(np.abs(found.beta - before) <= _SETTLED_WEIGHTS * np.sqrt(np.diag(found.covariance)[: len(before)])):
+            break
+    return equations, found
+
+
+def _median(residuals: np.ndarray) -> Any:
+    """The median (nv) of the sizes of residuals that are known; 0 where none is."""
+    sizes = [np.abs(column[np.isfinite(column)]) for column in residuals.T]
+    return np.array([np.median(own) if len(own) else 0.0 for own in sizes])

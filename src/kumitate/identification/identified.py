@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,16 @@ from ..errors import InputError, did_you_mean, first_of
 from ..model import Mechanism
 from ..model.tree.base_parameters import SIZE
 from ..robot import Robot
+from ..simulate.parameters.passive import sort_of
+from ..simulate.results.whole_file import replacing
+from ..view.figures import panels_figure
+from ..view.panels import Panel
+from ..view.style import INK, PALETTE, drawing, print_style, write_figure
 from .base_parameters import BaseParameters
-from .differentiate import States
-from .doubts import doubts_of
 from .equations import LogEquations, LogRows, rows_of
-from .fit import Fit
-from .log import MotionLog
-from .log_cholesky import logarithms, pseudo_inertia
-from .physical import Physical
+from .fit import BEYOND, Fit
+from .log import MotionLog, States
+from .physical import Physical, logarithms, pseudo_inertia
 from .unknowns import Unknowns
 
 #: A standard deviation above this part of what is usual for a robot of this size says that the motion did not show it.
@@ -193,7 +195,6 @@ class Identified:
             yield f"  {own.combination}: {known if own.excited else 'not excited'}"
         if self.not_excited:
             yield f"not excited by this motion, so that the model's values stay: {', '.join(self.not_excited)}"
-
         yield from (f"doubtful: {doubt}" for doubt in self.doubts)
 
     def __str__(self) -> str:
@@ -201,14 +202,10 @@ class Identified:
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draws measured and predicted efforts into a PDF, EPS, PNG or SVG."""
-        from .report import efforts_figure, write_figure  # loaded on first use
-
         return write_figure(efforts_figure(self), path)
 
     def write(self, folder: str | os.PathLike[str]) -> Path:
         """Writes a report into a folder: `report.md`, with figures of the efforts and of the base parameters."""
-        from .report import write_report  # loaded on first use
-
         return write_report(self, folder)
 
 
@@ -216,3 +213,216 @@ def _digits(value: float, deviation: float) -> float:
     if deviation <= 0.0 or not np.isfinite(deviation):
         return 0.0 if deviation else 16.0
     return float(np.clip(np.log10(max(abs(value), 1e-300) / deviation), 0.0, 16.0))
+
+
+# --- signs that something is wrong with a log -----------------------------------------------------------------------------
+#: Samples that are looked at, of each log.
+_SAMPLES = 2000
+#: Residuals below this part of the efforts are rounding.
+_ROUNDING = 1e-6
+#: The most samples by which efforts may be late or early.
+_LATE = 20
+#: Efforts are late if their residuals become smaller than this part of their squares.
+_BETTER = 0.5
+#: Few residuals are this part of all; of normal ones they hold a fifth of the sum of squares.
+_FEW = 0.03
+#: Efforts are opposite to the model's if their correlation is below this.
+_OPPOSITE = -0.3
+#: Half of the samples are explained worse than before if their residuals are longer by this factor.
+_WORSE = 1.2
+
+
+def doubts_of(found: Identified) -> tuple[str, ...]:
+    """What is doubtful about an identification, a sentence each."""
+    checks = [_beyond_limits]
+    if not found.model.mechanism.tree.closed:  # with loops, their forces are among the efforts
+        checks += [_opposite, _few] if found.unknowns.drives else [_opposite, _worse, _late, _few]
+    return tuple(doubt for check in checks for doubt in check(found))
+
+
+def _beyond_limits(found: Identified) -> Iterator[str]:
+    """Coordinates further outside of their limits than half of the range, in one sample of ten."""
+    q = np.concatenate([states.q for _, states in found.parts])
+    mechanism = found.model.mechanism
+    for link in mechanism.tree.links:
+        joint = mechanism.joint(link.name)
+        low, high = (joint.limits[0].lower, joint.limits[0].upper) if link.kind.nq == 1 else (None, None)
+        if low is None or high is None or not np.isfinite([low, high]).all():
+            continue
+        values, away = q[:, link.q_start], 0.5 * (high - low)
+        outside = float(np.mean((values < low - away) | (values > high + away)))
+        if outside > 0.1:
+            units = "degrees for radians" if link.kind.name != "prismatic" else "millimetres for metres"
+            yield (
+                f"joint {joint.name!r} is far beyond its limits, {low:.3g} to {high:.3g}, in {outside:.0%} of the samples: "
+                f"between {values.min():.4g} and {values.max():.4g}. Are these {units}?"
+            )
+
+
+def _opposite(found: Identified) -> Iterator[str]:
+    """Efforts of a degree of freedom that have the other sign than the model's."""
+    tau = np.concatenate([log.tau for log, _ in found.parts])
+    expected = np.concatenate([_efforts(found.model, *part) for part in found.parts])
+    for i, name in enumerate(found.model.mechanism.v_names):
+        own = np.isfinite(tau[:, i])
+        x, y = tau[own, i], expected[own, i]
+        size = float(np.sqrt((x @ x) * (y @ y)))
+        if size > 0.0 and x @ y < _OPPOSITE * size:
+            yield (
+                f"efforts of {name!r} are opposite to what the model needs (correlation {x @ y / size:.2f}). Look at the "
+                "sign of its effort and of its coordinate"
+            )
+
+
+def _worse(found: Identified) -> Iterator[str]:
+    """Degrees of freedom half of whose samples are explained worse than by the model before."""
+    tau = np.concatenate([log.tau for log, _ in found.parts])
+    before, after = (
+        np.abs(tau - np.concatenate([_efforts(robot, *part) for part in found.parts])) for robot in (found.model, found.robot)
+    )
+    for i, name in enumerate(found.model.mechanism.v_names):
+        own = np.isfinite(tau[:, i])
+        old, new = (float(np.median(part[own, i])) if own.any() else 0.0 for part in (before, after))
+        if new > _WORSE * old and new > _ROUNDING * found.equations.efforts[i]:
+            yield (
+                f"half of the efforts of {name!r} are explained worse than by the model before: to {new:.3g}, and {old:.3g} "
+                "before. The log contradicts itself, or has outliers: look at `found.plot`, and try loss='huber'"
+            )
+
+
+def _late(found: Identified) -> Iterator[str]:
+    """Efforts that fit better some samples later or earlier."""
+    part = int(np.argmax([len(log) for log, _ in found.parts]))
+    log, _ = found.parts[part]
+    rows, known, efforts, _ = found.rows(part, _SAMPLES)
+    own = np.isfinite(efforts).all(axis=0)
+    n, most = len(efforts), min(_LATE, len(efforts) // 10)
+    if not own.any() or _rounding(found) or most < 1 or (n - 2 * most) * own.sum() <= 2 * rows.shape[2]:
+        return
+    middle, noise = slice(most, n - most), found.noise[own]
+    U, s, _ = np.linalg.svd((rows[middle][:, own] / noise[:, None]).reshape(-1, rows.shape[2]), full_matrices=False)
+    U = U[:, s > 1e-9 * s[0]]
+    squares = []
+    for k in range(-most, most + 1):  # whatever the parameters: what is left of efforts k samples later
+        b = ((efforts[most + k : n - most + k, own] - known[middle][:, own]) / noise).ravel()
+        squares.append(float(b @ b - (U.T @ b) @ (U.T @ b)))
+    k = int(np.argmin(squares)) - most
+    if k and squares[k + most] < _BETTER * squares[most]:
+        time, shorter = abs(k) * float(np.median(np.diff(log.time))), np.sqrt(squares[k + most] / squares[most])
+        yield (
+            f"efforts are {'late' if k > 0 else 'early'} by {abs(k)} samples ({time:.4g} s), as it seems: residuals are "
+            f"{shorter:.2g} times as long when they are shifted by that. Shift them, or the clock"
+        )
+
+
+def _few(found: Identified) -> Iterator[str]:
+    """Residuals of a degree of freedom that hold most of the sum of their squares."""
+    if found.loss != "squares" or _rounding(found):
+        return
+    residuals = np.concatenate([found.measured(k) - found.predicted(k) for k in range(len(found.parts))])
+    times = np.concatenate([log.time for log, _ in found.parts])
+    for i, name in enumerate(found.model.mechanism.v_names):
+        known = np.flatnonzero(np.isfinite(residuals[:, i]))
+        order = known[np.argsort(-np.abs(residuals[known, i]))]
+        squares, few = residuals[order, i] ** 2, max(1, int(_FEW * len(order)))
+        share = float(squares[:few].sum() / max(float(squares.sum()), 1e-300))
+        if share > 0.5:
+            yield (
+                f"{few} of {len(order)} residuals of {name!r} hold {share:.0%} of the sum of their squares; "
+                f"the largest is {residuals[order[0], i]:.4g} at t = {times[order[0]]:.6g} s. Take out such efforts (NaN), or "
+                f"take loss='huber', which counts residuals beyond {BEYOND:g} deviations less"
+            )
+
+
+def _efforts(robot: Robot, log: MotionLog, states: States) -> np.ndarray:
+    """The efforts (n, nv) that a robot needs for a log's motion."""
+    return robot.inverse_dynamics(*states, wrenches=dict(log.wrenches) or None)
+
+
+def _rounding(found: Identified) -> bool:
+    """Whether residuals are of rounding alone."""
+    return bool(np.all(found.noise <= _ROUNDING * max(float(found.equations.efforts.max(initial=0.0)), 1e-100)))
+
+
+# --- the report: a page with figures --------------------------------------------------------------------------------------
+_UNITS = {"length": "N", "angle": "N·m"}
+
+
+def write_report(found: Identified, folder: str | os.PathLike[str]) -> Path:
+    """Writes `report.md`, `efforts.svg` (per log) and `base.svg` into a folder, which is made; returns the path of the page."""
+    into = Path(folder)
+    into.mkdir(parents=True, exist_ok=True)
+    count = len(found.parts)
+    pictures = ["efforts.svg"] if count == 1 else [f"efforts-{k + 1}.svg" for k in range(count)]
+    for k, name in enumerate(pictures):
+        write_figure(efforts_figure(found, k), into / name)
+    write_figure(base_figure(found), into / "base.svg")
+    page = into / "report.md"
+    with replacing(page) as temporary:
+        Path(temporary).write_text("\n".join(_page(found, pictures)) + "\n", encoding="utf-8")
+    return page
+
+
+def _page(found: Identified, pictures: list[str]) -> Iterator[str]:
+    mechanism = found.model.mechanism
+    yield f"# Identification of {mechanism.name}\n"
+    yield f"{len(found.parameters)} base parameters, from {round(float(found.equations.samples.sum()))} efforts.\n"
+    yield from (f"**Doubtful**: {doubt}.\n" for doubt in found.doubts)
+    yield "## Efforts\n\n| degree of freedom | root mean square | left unexplained | |\n|---|---|---|---|"
+    for name, noise, effort in zip(mechanism.v_names, found.noise, found.equations.efforts, strict=True):
+        yield f"| {name} | {effort:.4g} | {noise:.3g} | {100.0 * noise / max(effort, 1e-300):.2g} % |"
+    yield ""
+    yield from (f"![measured and predicted efforts]({name})" for name in pictures)
+    if found.drives:
+        yield "\n## Drives\n\n| degree of freedom | constant | standard deviation |\n|---|---|---|"
+        yield from (f"| {name} | {K:.6g} | {deviation:.2g} |" for name, (K, deviation) in found.drives.items())
+    yield "\n## Base parameters\n\nWhat the log shows, without regard to the model.\n"
+    yield "| combination | value | standard deviation | digits | model |\n|---|---|---|---|---|"
+    for own in found.base:
+        known = f"{own.value:.6g} | {own.deviation:.2g} | {own.digits:.1f}" if own.excited else "not excited | |"
+        yield f"| {own.combination} | {known} | {own.model:.6g} |"
+    yield "\n![base parameters](base.svg)\n"
+    yield "## Parameters\n\nBodies that can exist, nearest to the model, that move like the base parameters.\n"
+    yield "| parameter | value | standard deviation | model |\n|---|---|---|---|"
+    for (name, value), before in zip(found.values.items(), found.unknowns.values.tolist(), strict=True):
+        yield f"| {name} | {value:.6g} | {found.deviations[name]:.2g} | {before:.6g} |"
+
+
+def efforts_figure(found: Identified, part: int = 0) -> Any:
+    """The efforts of a log, measured and predicted, as a `matplotlib.figure.Figure`: a panel per degree of freedom."""
+    mechanism = found.model.mechanism
+    log, measured, predicted = found.parts[part][0], found.measured(part), found.predicted(part)
+    sorts = [sort_of(name) for joint in mechanism.joints for name in joint.kind.velocities]  # type: ignore[union-attr]
+    panels = [
+        Panel(name, _UNITS[sort], ("measured", "predicted"), np.stack([measured[:, i], predicted[:, i]], 1))
+        for i, (name, sort) in enumerate(zip(mechanism.v_names, sorts, strict=True))
+        if np.isfinite(measured[:, i]).any()
+    ]
+    left = ", ".join(f"{x:.2g}" for x in found.noise)
+    return panels_figure(log.time, panels, caption=f"Standard deviations of measured from predicted efforts: {left}")
+
+
+def base_figure(found: Identified) -> Any:
+    """The base parameters as a `matplotlib.figure.Figure`: by how much they differ from the model, with two deviations.
+
+    In units of what is usual for a robot of this size; those that were not excited are left out.
+    """
+    Figure = drawing("matplotlib.figure").Figure
+    usual = np.abs(found.parameters.G) @ found.usual
+    shown = [(own, size) for own, size in zip(found.base, usual.tolist(), strict=True) if own.excited]
+    with print_style():
+        height = 0.9 + 0.16 * len(shown)
+        made = Figure(figsize=(5.2, height))
+        axes = made.add_axes((0.3, 0.5 / height, 0.66, (height - 0.8) / height))
+        places = np.arange(len(shown))[::-1]
+        away = [(own.value - own.model) / size for own, size in shown]
+        axes.axvline(0.0, color=INK, linewidth=0.8)
+        axes.errorbar(
+            away, places, xerr=[2.0 * own.deviation / size for own, size in shown],
+            fmt="o", markersize=3, capsize=2, color=PALETTE[0],
+        )  # fmt: skip
+        axes.set_yticks(places, [own.name for own, _ in shown])
+        axes.set_ylim(-0.8, len(shown) - 0.2)
+        axes.set_xlabel("Difference from the model, relative to the usual size")
+        axes.set_title("Base parameters", loc="left")
+    return made

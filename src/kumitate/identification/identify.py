@@ -12,14 +12,11 @@ from ..model import Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
 from .base_parameters import base_parameters
-from .differentiate import DEGREE, States, states_of
-from .equations import LogEquations, equations_of
-from .fit import Fit, fit
+from .equations import LogEquations, equations_of, loop_base_parameters
+from .fit import Fit, fit, robust_fit
 from .identified import Identified
-from .log import MotionLog, logs_of
-from .loop_base import loop_base_parameters
+from .log import DEGREE, MotionLog, States, logs_of, states_of
 from .physical import physical
-from .robust import robust_fit
 from .unknowns import Unknowns, unknowns_of
 
 __all__ = ["ALL", "identify"]
