@@ -13,7 +13,7 @@ import numpy as np
 
 from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
-from .analysis.closing.rows import assemble_rows
+from .analysis.closing.assemble import assemble_rows
 from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel

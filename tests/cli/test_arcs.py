@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.cli.arcs import Arc, with_arcs
-from kumitate.cli.info import drawn
+from kumitate.cli.info import Arc, drawn, with_arcs
 
 from ..mechanisms import seeds
 

@@ -15,7 +15,7 @@ import pytest
 import kumitate
 from kumitate.cli import run_folder as runs
 from kumitate.cli.app import run
-from kumitate.cli.named_values import start_by_name, with_values
+from kumitate.cli.placing import start_by_name, with_values
 from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
 from kumitate.model.read import read_file

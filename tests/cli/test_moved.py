@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from kumitate.cli.app import run
-from kumitate.cli.moved import MOVED
+from kumitate.cli.app import MOVED, run
 from studies.command import app as studies
 
 

@@ -10,7 +10,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.inverse_kinematics import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, PostureGoal
-from kumitate.inverse_kinematics.step import limits_of
+from kumitate.inverse_kinematics.program import limits_of
 
 
 def two_links(away: float = 0.0, **limits) -> km.Robot:

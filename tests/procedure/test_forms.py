@@ -14,8 +14,8 @@ import pytest
 
 from kumitate.procedure.c_form import CText
 from kumitate.procedure.called import Procedure
+from kumitate.procedure.llvm_form import loops_side_by_side, statements_in
 from kumitate.procedure.tree import Counting
-from kumitate.procedure.vectors import loops_side_by_side, statements_in
 
 from ..tools import GCC
 from .pages import CASES, look_alike, side_by_side

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Annotated, NoReturn
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
-from ..errors import DivergenceError, KumitateError
-from .moved import MOVED, moved
+from ..errors import DivergenceError, InputError, KumitateError
 from .report import answering, complain, drop_output, print_json
 from .signals import Terminated
 
 __all__ = ["app", "command", "run", "run_command"]
 
+# --- verbs that were removed from the command: for one release each names its replacement ---------------------------------
+#: They are studies now, which are not installed with the package.
+MOVED = ("bench", "compare", "contact-table", "levels", "partitions")
+
+
+def moved(verb: str) -> Callable[..., NoReturn]:
+    """The function of a verb that is a study now: it says so and fails, whatever its options are."""
+
+    told = f"kumitate {verb}: is a study now; from a checkout of kumitate run scripts/study {verb}"
+
+    def refuse(*_: Annotated[str, Parameter(allow_leading_hyphen=True, show=False)]) -> NoReturn:
+        raise InputError(told)
+
+    refuse.__doc__ = told
+    return refuse
+
+
+# --- the verbs ------------------------------------------------------------------------------------------------------------
 _VERBS = {
     "simulate": "Simulate a mechanism; write its data, graphs and a page with 3D playback to a folder.",
     "sweep": "Simulate all runs of a scenario's sweep, on one machine or several; write a table and a page to a folder.",

@@ -43,7 +43,7 @@ def run_example(example: Example, formats: str, out: Out, as_json: bool) -> None
     from .. import open as reopen
     from ..examples.illustrated import Illustrated
     from ..simulate.results.archive import save
-    from .draw_result import formats_of
+    from .run_folder import formats_of
 
     wanted = formats_of(formats)
     with progress(example.title):

@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from . import run_folder as runs
-from .draw_result import draw, formats_of
 from .options import AsJson, Formats, Gif, Out
+from .run_folder import draw, formats_of
 from .simulate import report
 
 

@@ -13,11 +13,10 @@ from ..errors import InputError
 from ..scenario.setup import Described, times_of
 from . import run_folder as runs
 from .described import described, refuse_options
-from .draw_result import draw, formats_of
-from .named_values import values_by_name
 from .options import AsJson, Formats, Gif, Out, takes_fields
-from .placing import AS_IT_IS, Placing
+from .placing import AS_IT_IS, Placing, values_by_name
 from .report import complain, print_facts, print_json, print_text, progress, shown
+from .run_folder import draw, formats_of
 
 if TYPE_CHECKING:
     from ..examples.illustrated import Plate

@@ -223,7 +223,7 @@ def optimized_object(text: str, target: Target) -> ObjectFile:
 
     Long modules, such as a step of a scene of many bodies, get those of `-O2`, are not vectorized by LLVM, and what inlined
     functions say about memory that does not overlap is dropped: short loops along rows are operations on vectors already
-    (`procedure.vectors`), and the code was as fast, or a little faster, in two thirds of the time.
+    (`procedure.llvm_form`), and the code was as fast, or a little faster, in two thirds of the time.
     """
 
     def make() -> ObjectFile:

@@ -171,8 +171,8 @@ def _kernel(mechanism: Mechanism) -> Kernel:
 
 
 # --- base parameters of closed loops --------------------------------------------------------------------------------------
-# Loops let a mechanism move in fewer ways than its tree, so that combinations of the tree's base parameters are never felt. Which
-# they are is found by the rank of the regressor over random states with closed loops, projected onto the motions of these.
+# Loops let a mechanism move in fewer ways than its tree, so that combinations of its base parameters are never felt. Which they
+# are is found by the rank of the regressor over random states with closed loops, projected onto the motions of these.
 
 #: Rows of loops that depend on others have singular values below this part of the largest.
 _DEPENDENT = 1e-9

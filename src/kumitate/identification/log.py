@@ -104,9 +104,9 @@ def _numbers(part: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 # --- velocities and accelerations, by polynomials through the samples around each one, by least squares -------------------
-# Savitzky, Golay, Smoothing and differentiation of data by simplified least squares procedures, Analytical Chemistry 36(8), 1964;
-# here for any spacing of the samples, and on the manifold: of coordinates, the differences to those at the sample are smoothed.
-# Smoothing is without delay, since the samples on both sides count.
+# Savitzky, Golay, Smoothing and differentiation of data by simplified least squares procedures, Analytical Chemistry 36(8),
+# 1964; here for any spacing of the samples, and on the manifold: of coordinates, the differences to those at the sample are
+# smoothed. Smoothing is without delay, since the samples on both sides count.
 
 #: The degree of the polynomials; they need more samples than this.
 DEGREE = 4

@@ -27,8 +27,7 @@ from ..model import Mechanism, Tree
 from ..model.values import checked_whole
 from ..scalar import Program, Scalar, trace
 from .contract import Goal, KeyedGoals, Posture
-from .program import search_program
-from .step import limits_of
+from .program import limits_of, search_program
 
 #: Where double precision takes over [rad, m]: single precision reaches it, and one step of Newton's method leaves about 1e-8.
 NEAR = 1e-4

@@ -10,10 +10,10 @@ from .poses import (
     link_twists,
     place_pose,
     place_twist,
+    support_function,
     total_mass,
     world_velocity,
 )
-from .support_function import support_function
 
 __all__ = [
     "carried", "center_of_mass", "chord_branches", "chord_closing", "chord_errors", "chord_motion", "difference",

@@ -6,7 +6,7 @@ The entry takes one block of 64-bit words: three for the message of a check that
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..compile.llvm.entries import inlined
@@ -15,9 +15,147 @@ from ..scalar import Program
 from ..scalar.operations import OPERATIONS
 from . import tree
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
-from .vectors import depends, loops_side_by_side
 from .walk import ProcedureWriter, procedure_family
 
+# --- which loops are one operation on a few neighbouring numbers: their passes are computed side by side ------------------
+# LLVM finds such loops too, but groups numbers of different rows where a row has not as many as a register: the product of two
+# 6 × 6 blocks then takes two to three times as long. Where a page also writes single elements of the same array, LLVM's way is
+# kept: reading a row that was just written one by one takes long.
+
+#: Operations of several numbers at a time.
+SIDE_BY_SIDE = frozenset({"add", "sub", "mul", "div", "neg"})
+_FEWEST, _MOST = 4, 16
+
+
+def loops_side_by_side(typed: tree.TypedProcedure) -> dict[int, int]:
+    """The loops whose passes are computed at once, by `id`, with how many passes they have."""
+    found: dict[int, tuple[tree.Counting, int]] = {}
+    single: set[str] = set()
+    for statement in statements_in(typed.body):
+        count = _passes(typed, statement) if isinstance(statement, tree.Counting) else None
+        if isinstance(statement, tree.Counting) and count is not None:
+            found[id(statement)] = statement, count
+    inside = {id(statement) for loop, _ in found.values() for statement in loop.body}
+    for statement in statements_in(typed.body):
+        if isinstance(statement, tree.Set) and id(statement) not in inside:
+            for target in statement.targets:
+                single |= tree.roots(typed, target.array) if isinstance(target, tree.SetElement) else set()
+    return {key: count for key, (loop, count) in found.items() if not _touched(typed, loop) & single}
+
+
+def _touched(typed: tree.TypedProcedure, loop: tree.Counting) -> set[str]:
+    """The arrays that a loop writes to."""
+    targets = [target for statement in loop.body if isinstance(statement, tree.Set) for target in statement.targets]
+    return {root for target in targets if isinstance(target, tree.SetElement) for root in tree.roots(typed, target.array)}
+
+
+def statements_in(body: Sequence[tree.Statement]) -> Iterator[tree.Statement]:
+    """All statements, those inside of others too."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, tree.When):
+            yield from statements_in(statement.then + statement.other)
+        elif isinstance(statement, tree.Counting | tree.Repeat):
+            yield from statements_in(statement.body)
+
+
+def _passes(typed: tree.TypedProcedure, loop: tree.Counting) -> int | None:
+    """How many passes of a loop can be computed at once; None if they cannot.
+
+    They can if there is a small constant number of them, every statement gives elements `x[..., k]` a value, k being the
+    counter, and no pass reads what another one writes: what is read of arrays that are written to is read at k too.
+    """
+    if not isinstance(loop.start, tree.Constant) or not isinstance(loop.stop, tree.Constant) or loop.step != 1:
+        return None
+    count = loop.stop.value - loop.start.value
+    if not _FEWEST <= count <= _MOST:
+        return None
+    written: set[str] = set()
+    arrays: list[tree.Expression] = []
+    for statement in loop.body:
+        if not isinstance(statement, tree.Set) or len(statement.targets) != 1:
+            return None
+        (target,) = statement.targets
+        if not isinstance(target, tree.SetElement) or target.kind != FLOAT or not _at_counter(target, loop.name):
+            return None
+        written |= tree.roots(typed, target.array)
+        arrays.append(target.array)
+    values = [statement.value for statement in loop.body if isinstance(statement, tree.Set)]
+    fine = all(_is_fine(typed, value, loop.name, written) for value in values)
+    return count if fine and not any(_is_sliced(typed, array) for array in arrays) else None
+
+
+def depends(node: tree.Expression, name: str) -> bool:
+    """Whether an expression reads a name."""
+    return any(isinstance(part, tree.Local) and part.name == name for part in _parts(node))
+
+
+def _is_fine(typed: tree.TypedProcedure, node: tree.Expression, name: str, written: set[str]) -> bool:
+    """Whether a value can be computed for several passes at once."""
+    if node.kind != FLOAT:
+        return False
+    if isinstance(node, tree.ArrayElement) and _at_counter(node, name):
+        return not (_is_sliced(typed, node.array) and tree.roots(typed, node.array) & written)
+    if isinstance(node, tree.Operation) and node.name in SIDE_BY_SIDE:
+        return all(_is_fine(typed, argument, name, written) for argument in node.arguments)
+    if isinstance(node, tree.Old):
+        return True
+    parts = list(_parts(node))
+    if any(not isinstance(part, _READ) or (isinstance(part, tree.Local) and part.name == name) for part in parts):
+        return False
+    return not any(isinstance(part, tree.ArrayElement) and tree.roots(typed, part.array) & written for part in parts)
+
+
+#: Expressions that are computed once for all passes.
+_READ = (tree.ArrayElement, tree.ArrayRow, tree.Constant, tree.Length, tree.Local, tree.Member, tree.Operation)
+
+
+def _at_counter(node: tree.ArrayElement | tree.SetElement, name: str) -> bool:
+    """Whether this is `x[..., k]`, and k is nowhere else in it."""
+    *others, last = node.indices
+    only = not any(depends(part, name) for part in (node.array, *others))
+    return only and isinstance(last, tree.Local) and last.name == name and _is_plain(node.array)
+
+
+def _is_plain(node: tree.Expression) -> bool:
+    """Whether an array is a name, a field or a row of one."""
+    if isinstance(node, tree.ArrayRow | tree.ArraySlice):
+        return _is_plain(node.array)
+    return isinstance(node, tree.Local | tree.Member | tree.Constant)
+
+
+def _is_sliced(typed: tree.TypedProcedure, node: tree.Expression, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether an array may begin in the middle of a row: as a slice, or as a name for one."""
+    if isinstance(node, tree.ArrayRow):
+        return _is_sliced(typed, node.array, seen)
+    if isinstance(node, tree.Local):
+        origins = typed.origins.get(node.name, [])
+        return node.name not in seen and any(_is_sliced(typed, origin, seen | {node.name}) for origin in origins)
+    return not isinstance(node, tree.Member | tree.Constant | tree.Fresh)
+
+
+def _parts(node: tree.Expression) -> Iterator[tree.Expression]:
+    """An expression and all in it."""
+    yield node
+    if isinstance(node, tree.Operation):
+        inner: tuple[tree.Expression, ...] = node.arguments
+    elif isinstance(node, tree.Chosen):
+        inner = (node.condition, node.then, node.other)
+    elif isinstance(node, tree.ArrayElement | tree.ArrayRow):
+        inner = (node.array, *node.indices)
+    elif isinstance(node, tree.ArraySlice):
+        inner = (node.array, node.start, *(() if node.stop is None else (node.stop,)))
+    elif isinstance(node, tree.Length):
+        inner = (node.array,)
+    elif isinstance(node, tree.Member):
+        inner = (node.record,)
+    else:
+        inner = ()
+    for part in inner:
+        yield from _parts(part)
+
+
+# --- LLVM text ------------------------------------------------------------------------------------------------------------
 #: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: Loops of at most so many passes are written out, if all passes together have at most so many lines.

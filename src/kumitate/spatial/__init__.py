@@ -1,8 +1,7 @@
 """Spatial algebra over scalars: motions, forces, transforms, inertias (thesis, appendix A)."""
 
 from .dense import Dense, Factors, RangeInverse, dot
-from .inertia import ArticulatedBody, ArticulatedInertia, Inertia, Release, centripetal
-from .inverse_inertia import InverseInertia
+from .inertia import ArticulatedBody, ArticulatedInertia, Inertia, InverseInertia, Release, centripetal
 from .motion import Force, Motion
 from .rotation import (
     AxisTurn,

@@ -11,7 +11,6 @@ from functools import cached_property
 
 from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
 from ...scalar.operations import CONDITIONS
-from .lanes import write_blocks, write_passes
 from .plan import (
     PART,
     in_blocks,
@@ -24,7 +23,7 @@ from .plan import (
     scratch_of_loops,
     scratch_size,
 )
-from .stacks import KeptInMemory, ProgramInputs, loop_stack, stacks_in_results
+from .stacks import KeptInMemory, ProgramInputs, loop_stack, stacks_in_results, write_blocks, write_passes
 from .straight_line import uses, uses_of_pass
 from .writer import Module, Writer
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ...scalar import Array, Program
 from .body import called_function
+from .entries import Row, RowInputs, scatter_buffer
 from .plan import scratch_size
-from .rows import Row, RowInputs, scatter_buffer
 from .writer import Module, Writer
 
 #: The name of the compiled function, `void rollout(ptr arguments, i64 first, i64 last)`, for the blocks first … last − 1.

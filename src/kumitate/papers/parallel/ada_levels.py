@@ -19,9 +19,22 @@ from ...dynamics.motion import link_motion
 from ...model import Link
 from ...scalar import Scalar
 from ...spatial import Dense, Force, InverseInertia, Matrix3, Motion, Symmetric3, Vector3
-from .free_connection import FreeGrip
 
 
+# --- A joint with six degrees of freedom: it constrains nothing, and only its drive acts ----------------------------------
+class FreeGrip:
+    """W = 0."""
+
+    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
+        """Nothing."""
+        return [0.0] * len(relative)
+
+    def between(self, left: Dense, right: Dense) -> Dense:
+        """Nothing."""
+        return Dense.zero(len(left.rows), len(right.rows))
+
+
+# --- the levels -----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Turn:
     """The angular velocity of a link from that of another link further in: ω_L = R_LP ω_P + w, each in its own axes."""
