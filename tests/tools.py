@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from kumitate.share import chromium
+from kumitate.share import browser
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Tool:
 
 CHROMIUM = Tool(
     "Chromium",
-    chromium.NAMES,
+    browser.NAMES,
     ("chromium",),
-    chromium.VARIABLE,
+    browser.VARIABLE,
 )  # fmt: skip
 GCC = Tool("gcc", ("gcc",), ("gcc", "libc6-dev"))
 ARM_GCC = Tool("gcc for 64-bit ARM", ("aarch64-linux-gnu-gcc",), ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"))

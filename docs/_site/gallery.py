@@ -83,7 +83,7 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
             elif picture == "snapshots":
                 run.snapshots(file)
             else:
-                from kumitate.view.plates import plot_plate
+                from kumitate.view.figures import plot_plate
 
                 plot_plate(run.time, plates[picture], file)
         run.page(page, title=shown.title)

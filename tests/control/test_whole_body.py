@@ -9,8 +9,7 @@ import kumitate as km
 from kumitate.compile import Kernel
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
-from kumitate.control.whole_body import StandingPoint, Tracked, WholeBodyController
-from kumitate.control.whole_body.page import whole_body_program
+from kumitate.control.whole_body import StandingPoint, Tracked, WholeBodyController, whole_body_program
 from kumitate.errors import InputError
 from kumitate.inverse_kinematics import CenterOfMassGoal, OrientationGoal, PositionGoal, PostureGoal
 from kumitate.model import Body, Geometry, Joint, Limits, Mechanism, Sphere

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import kumitate as km
-from kumitate.share.devtools import opened
+from kumitate.share.browser import opened
 
 from ..tools import CHROMIUM
 

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.live.loop import Player
-from kumitate.live.sliders import joint_sliders
-from kumitate.live.spring import FREQUENCY, Spring
+from kumitate.live.loop import FREQUENCY, Player, Spring, joint_sliders
 
 
 def player_of(robot, **options):

@@ -15,8 +15,8 @@ import kumitate as km
 from kumitate.cli.app import run as command
 from kumitate.errors import InputError
 from kumitate.live import LiveView
-from kumitate.live.origin import comes_from_its_page
-from kumitate.live.spring import FREQUENCY
+from kumitate.live.loop import FREQUENCY
+from kumitate.live.session import comes_from_its_page
 
 
 @pytest.fixture

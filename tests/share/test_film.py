@@ -10,7 +10,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError, KumitateWarning
-from kumitate.share import browser, devtools
+from kumitate.share import browser
 
 from ..tools import CHROMIUM
 
@@ -100,7 +100,7 @@ def test_the_sandbox_of_the_browser_is_left_out_only_where_it_cannot_start(tmp_p
     program, calls = tmp_path / "browser", tmp_path / "calls"
     program.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n')
     program.chmod(0o755)
-    monkeypatch.setattr(devtools.os, "geteuid", lambda: user)
-    with pytest.raises(InputError, match="the browser ended"), devtools.opened(str(program), "about:blank", SIZE):
+    monkeypatch.setattr(browser.os, "geteuid", lambda: user)
+    with pytest.raises(InputError, match="the browser ended"), browser.opened(str(program), "about:blank", SIZE):
         pass
     assert [" --no-sandbox " in call for call in calls.read_text().splitlines()] == tries

@@ -12,8 +12,8 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.share import frames, notebook
-from kumitate.share.frames import MOST, framed
+from kumitate.share import notebook
+from kumitate.share.notebook import MOST, framed
 from kumitate.view.scene import unpacked
 
 from ..view.browser import played
@@ -67,7 +67,7 @@ def test_runs_side_by_side_are_displayed_with_their_curves(tmp_path):
 
 
 def test_pages_that_are_too_large_become_plainer_and_then_a_remark(monkeypatch):
-    monkeypatch.setattr(frames, "MOST", 30_000)
+    monkeypatch.setattr(notebook, "MOST", 30_000)
     rng = np.random.default_rng(0)
     asked = []
 

@@ -14,7 +14,7 @@ from kumitate.share.columns import columns_of
 from kumitate.simulate.results.archive import load, save
 from kumitate.simulate.results.hdf5 import Hdf5Entries
 from kumitate.spatial import pose
-from kumitate.view.channels import channels_of
+from kumitate.view.playback import channels_of
 
 from ..model.test_recut import crank_rocker, same_state
 

@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 
 import kumitate as km
-from kumitate.share.browser import wait_until_ready
-from kumitate.share.devtools import Browser, opened
+from kumitate.share.browser import Browser, opened, wait_until_ready
 
 from ..tools import CHROMIUM
 

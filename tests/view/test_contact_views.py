@@ -16,9 +16,9 @@ pytest.importorskip("matplotlib")
 
 from kumitate.view.animate import animate
 from kumitate.view.arrows import Arrows, _reach, arrows_at, arrows_of
+from kumitate.view.contact_panels import force_curves
 from kumitate.view.drawing_window import Stage
 from kumitate.view.figures import figure
-from kumitate.view.forces import force_curves
 from kumitate.view.outlines import View
 from kumitate.view.panel import Panel, without_impacts
 from kumitate.view.panels import panels_of

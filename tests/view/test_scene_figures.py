@@ -18,7 +18,7 @@ from kumitate.spatial import pose
 pytest.importorskip("matplotlib")
 
 from kumitate.view.figures import figure
-from kumitate.view.many_bases import turned
+from kumitate.view.joint_panels import turned
 from kumitate.view.panels import panels_of
 from kumitate.view.playback import playback
 

@@ -13,7 +13,7 @@ from ..compile.disk import entries, folder_fault, size_limit
 from ..compile.threads import thread_count
 from ..errors import InputError, KumitateError
 from ..measure.machine import machine, version_of
-from ..share.chromium import VARIABLE, find_chromium
+from ..share.browser import VARIABLE, find_chromium
 from .options import AsJson
 from .report import print_facts, print_json, print_table
 

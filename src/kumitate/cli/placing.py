@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..errors import InputError, did_you_mean
-from ..scenario.mistakes import number_of
+from ..scenario.written import number_of
 from .options import FixInertia, FloatingBase
 
 if TYPE_CHECKING:

@@ -128,6 +128,6 @@ def draw(
 
 
 def _plot_plate(result: Run, plate: Plate, path: Path) -> Path:
-    from ..view.plates import plot_plate
+    from ..view.figures import plot_plate
 
     return plot_plate(result.time, plate, path)

@@ -11,7 +11,7 @@ from ..model import Mechanism
 from ..model.values import BOUND, NOT_NEGATIVE, POSITIVE, checked_array, checked_number
 from ..scalar import maximum
 from .controllers import Controller, mechanism_of
-from .paths.timing import blend, clamp, smooth_clamp
+from .paths import blend, clamp, smooth_clamp
 
 
 def limited(robot: Any, controller: Controller, *, limits: Any = None, smooth: bool = False) -> Controller:

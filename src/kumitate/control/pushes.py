@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..scalar import Scalar, both, is_zero, select, sin, table
 from ..spatial import dot, nearest_solution
 from .controllers import CompiledPage, Controller, mechanism_of
-from .paths.spline import Spline
+from .paths import Spline
 
 #: Damping of J Jᵀ per square of the mechanism's size: directions that the loops hardly constrain are left to the drives.
 DAMPING = 1e-12

@@ -12,9 +12,8 @@ except ImportError:
     raise InputError("kumitate.gym needs Gymnasium; install it by pip install 'kumitate[gym]'") from None
 
 from .registration import TASKS, named_task, register
-from .single import Env
 from .task import Start, Task
-from .vector import VectorEnv
+from .vector import Env, VectorEnv
 
 __all__ = ["TASKS", "Env", "Start", "Task", "VectorEnv", "named_task", "register"]
 

@@ -65,7 +65,7 @@ def register() -> None:
         if identity not in registration.registry:
             registration.register(
                 identity,
-                entry_point="kumitate.gym.single:Env",
+                entry_point="kumitate.gym.vector:Env",
                 vector_entry_point="kumitate.gym.vector:VectorEnv",
                 max_episode_steps=most,
                 kwargs={"task": name},

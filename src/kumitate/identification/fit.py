@@ -112,8 +112,8 @@ def _check_drives(unseen: np.ndarray, drives: tuple[int, ...], count: int) -> No
 
 
 # --- Huber's loss ---------------------------------------------------------------------------------------------------------
-# By modified residuals (Huber and Dutter, COMPSTAT 1974): least squares again and again of efforts whose residuals are cut off at--------------------------------------------------------------------------------------------------------
-# a multiple of the noise, which is estimated by their median (Huber, Robust statistics, 1981, 7.8).
+# By modified residuals (Huber and Dutter, COMPSTAT 1974): least squares again and again of efforts whose residuals are cut
+# off at a multiple of the noise, which is estimated by their median (Huber, Robust statistics, 1981, 7.8).
 
 #: Residuals are cut off at this many standard deviations: of normal ones, 1 of 80 is longer.
 BEYOND = 2.5

@@ -18,7 +18,7 @@ from ..robot import Robot
 from ..simulate.parameters.passive import sort_of
 from ..simulate.results.whole_file import replacing
 from ..view.figures import panels_figure
-from ..view.panels import Panel
+from ..view.panel import Panel
 from ..view.style import INK, PALETTE, drawing, print_style, write_figure
 from .base_parameters import BaseParameters
 from .equations import LogEquations, LogRows, rows_of

@@ -15,7 +15,7 @@ from .forces import (
 )
 from .forward import lagrange
 from .from_mechanism import of_mechanism
-from .rollout import Trajectory
+from .motion_program import Trajectory
 from .symbols import coordinates
 from .system import System
 

@@ -14,8 +14,15 @@ from ..scalar import evaluate
 from .equations import Equations, FirstOrder, derived, first_order
 from .forces import pushes
 from .latex import Printer, Tidy, column, dotted
-from .motion_program import Inputs, acceleration_program, expression_program, inertia_program
-from .rollout import Trajectory, rolled_out, step_program
+from .motion_program import (
+    Inputs,
+    Trajectory,
+    acceleration_program,
+    expression_program,
+    inertia_program,
+    rolled_out,
+    step_program,
+)
 from .symbols import SymbolNames, entries, listed, sympy_module
 
 #: The most coordinates for which accelerations are solved symbolically.

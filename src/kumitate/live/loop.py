@@ -4,17 +4,157 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from threading import Event, Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..analysis import loop_equations
-from ..errors import KumitateError
-from .contract import LiveSimulation
-from .sliders import joint_sliders, slid
-from .spring import Spring
+import numpy as np
+
+from ..analysis import LoopEquations, loop_equations
+from ..errors import InputError, KumitateError
+from ..model import Limits, Mechanism
+from ..simulate.results.columns import joint_columns
+from ..simulate.starts import state_by_name
+from .contract import LiveRobot, LiveSimulation
 
 __all__ = ["Player"]
 
+# --- the sliders of joints: their ranges, and the posture that follows when one of them moves, with all loops closed ------
+#: A joint may pass a limit by this much, as rounding does [rad, m].
+_BEYOND = 1e-9
+_LENGTHS = ("position", "length", "x", "y", "z")
+
+
+class JointSlider(NamedTuple):
+    """A slider of one coordinate.
+
+    Attributes:
+        name: of the coordinate, as in `Mechanism.q_names`.
+        q: its place in q.
+        least, most: its limits, infinite where there are none [rad, m].
+        lower, upper: the ends of the slider: the limits, or half a turn or the mechanism's size to that side [rad, m].
+        turns: whether it is an angle without limits, which is shown without full turns.
+        unit: of its numbers, "rad" or "m".
+    """
+
+    name: str
+    q: int
+    least: float
+    most: float
+    lower: float
+    upper: float
+    turns: bool
+    unit: str
+
+    def shown(self, q: np.ndarray) -> float:
+        """Where the slider stands at coordinates (nq)."""
+        value = float(q[self.q])
+        return float(np.clip(np.remainder(value + np.pi, 2.0 * np.pi) - np.pi if self.turns else value, self.lower, self.upper))
+
+    def meant(self, q: np.ndarray, value: float) -> float:
+        """The coordinate of a slider's value, in the turn that is nearest to coordinates (nq)."""
+        return value + 2.0 * np.pi * round((float(q[self.q]) - value) / (2.0 * np.pi)) if self.turns else value
+
+
+def joint_sliders(mechanism: Mechanism) -> list[JointSlider]:
+    """The sliders of a mechanism: of all coordinates but those of joints with quaternions, which are dragged instead."""
+    found = []
+    for joint, kind, q, _ in joint_columns(mechanism):
+        if kind.nq != kind.nv:
+            continue
+        for k, part in enumerate(kind.coordinates):
+            limits = joint.limits[k] if joint.limits else Limits()
+            least = -np.inf if limits.lower is None else limits.lower
+            most = np.inf if limits.upper is None else limits.upper
+            length = part in _LENGTHS
+            reach = max(mechanism.tree.size, 0.1) if length else np.pi
+            lower = least if np.isfinite(least) else min(0.0, most) - reach
+            upper = most if np.isfinite(most) else max(0.0, least) + reach
+            turns = not length and not np.isfinite([least, most]).any()
+            where = q.start + k
+            unit = "m" if length else "rad"
+            found.append(JointSlider(mechanism.q_names[where], where, least, most, lower, upper, turns, unit))
+    return found
+
+
+def slid(loops: LoopEquations, sliders: list[JointSlider], q: np.ndarray, name: str, value: float) -> np.ndarray:
+    """The closed posture (nq) nearest to q with one coordinate at a value.
+
+    Raises:
+        InputError: if the loops cannot be closed with it, or another joint would pass a limit that it kept before.
+    """
+    value = next(one for one in sliders if one.name == name).meant(q, value)
+    moved, _ = state_by_name(loops, (q, np.zeros(loops.mechanism.nv)), {name: value}, {}, {})
+    for one in sliders:
+        if _passed(one, moved) > max(_passed(one, q), _BEYOND):
+            raise InputError(
+                f"{loops.mechanism.name}: with {name} at {value:.4g}, {one.name} would be at {moved[one.q]:.4g}, outside its "
+                f"limits {one.least:.4g} to {one.most:.4g}; move {name} less"
+            )
+    return moved
+
+
+def _passed(slider: JointSlider, q: np.ndarray) -> float:
+    """By how much a coordinate is outside its limits [rad, m]."""
+    return float(max(slider.least - q[slider.q], q[slider.q] - slider.most, 0.0))
+
+
+# --- A damped spring from a point of a body to where the mouse is ---------------------------------------------------------
+#: Its frequency on the mass that it moves [rad/s].
+FREQUENCY = 15.0
+
+
+@dataclass(frozen=True, eq=False)
+class Spring:
+    """A damped spring between a point of a body and a target in the world.
+
+    Attributes:
+        body: that it pulls; point: (3,) in the body's frame [m]; target: (3,) in the world [m].
+        mass: that it moves [kg], from which its stiffness m ω² and its critical damping 2 m ω follow. With it no explicit
+            step below 1/ω is unstable, on heavy bodies and on light ones.
+    """
+
+    body: str
+    point: np.ndarray
+    target: np.ndarray
+    mass: float
+
+    @classmethod
+    def grab(cls, robot: LiveRobot, q: np.ndarray, body: str, position: Any) -> Spring:
+        """A spring at rest at a position in the world (3,) [m], fixed to a body.
+
+        Its mass is the least that the point has in any direction: 1/λ for the largest eigenvalue λ of J M⁻¹ Jᵀ (O. Khatib, A
+        unified approach for motion and force control of robot manipulators, IEEE J. Robotics and Automation 3, 1987, eq. 51).
+        Loops can only add to it.
+        """
+        X, grabbed = robot.poses(q)[body], np.asarray(position, dtype=float)
+        J = robot.jacobian(q, body)
+        at_point = J[3:] - np.cross(grabbed - X[:3, 3], J[:3], axisb=0, axisc=0)
+        mobility = at_point @ np.linalg.pinv(robot.mass_matrix(q), hermitian=True) @ at_point.T
+        most = float(np.linalg.eigvalsh(mobility)[-1])
+        mass = min(1.0 / most, robot.mass) if most * robot.mass > 1.0 else robot.mass
+        return cls(body, X[:3, :3].T @ (grabbed - X[:3, 3]), grabbed, mass)
+
+    def to(self, target: Any) -> Spring:
+        """The same spring with another target (3,) [m]."""
+        return replace(self, target=np.asarray(target, dtype=float))
+
+    def end(self, robot: LiveRobot, q: np.ndarray) -> np.ndarray:
+        """Where its point is in the world (3,) [m]."""
+        X = robot.poses(q)[self.body]
+        return np.asarray(X[:3, :3] @ self.point + X[:3, 3])
+
+    def wrench(self, robot: LiveRobot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Its [n; f] (6) on the body, about the origin and in the axes that wrenches of a step have [N·m, N]."""
+        X, V = robot.poses(q)[self.body], robot.jacobian(q, self.body) @ v
+        arm = X[:3, :3] @ self.point
+        speed = V[3:] + np.cross(V[:3], arm)
+        stretch = self.target - X[:3, 3] - arm
+        force = self.mass * FREQUENCY * (FREQUENCY * stretch - 2.0 * speed)
+        return np.concatenate([np.cross(arm, force), force])
+
+
+# --- the player -----------------------------------------------------------------------------------------------------------
 #: From one picture to the next [s].
 FRAME = 1.0 / 30.0
 #: Steps between looks at the clock and the buttons.

@@ -11,7 +11,7 @@ import numpy as np
 from ..model import Geometry, Mesh
 from ..model.meshes import Facets
 from ..spatial import Transform
-from ..view.scene.bodies import groups_of, stored_once
+from ..view.scene.build import groups_of, stored_once
 from ..view.scene.motion import quaternions
 from ..view.stick_shapes import drawn_shapes
 from ..view.style import PALETTE

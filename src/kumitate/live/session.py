@@ -3,21 +3,152 @@
 from __future__ import annotations
 
 import html
-from contextlib import AbstractContextManager, redirect_stdout
+import math
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
+from functools import partial
+from inspect import isawaitable
 from io import StringIO
+from ipaddress import ip_address
 from threading import Lock
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from ..errors import InputError
 from ..simulate.stepping.advance import State
 from .contract import LiveSimulation
-from .controls import Controls
 from .loop import Player
-from .origin import own_pages_only
 from .scene import LiveScene
 
+
+# --- `Controls`: the buttons, sliders and numbers beside the scene --------------------------------------------------------
+class Controls:
+    """The panel of a player in a viser page."""
+
+    def __init__(self, server: Any, player: Player):
+        """Adds the panel of a player to the page of a `viser.ViserServer`."""
+        self._player, gui = player, server.gui
+        self._play = gui.add_button("Play")
+        self._play.on_click(_told(self._toggle))
+        gui.add_button("Step").on_click(_told(player.step))
+        gui.add_button("Reset").on_click(_told(player.reset))
+        self.forces = gui.add_checkbox("contact forces", True)
+        self._numbers, self._message = gui.add_markdown(""), gui.add_markdown("")
+        self._sliders: dict[str, Any] = {}
+        units = ", ".join(dict.fromkeys(one.unit for one in player.sliders))
+        with gui.add_folder(f"Joints [{units}]" if units else "Joints", expand_by_default=len(player.sliders) <= 12):
+            for one in player.sliders:
+                # viser shows as many digits as the ends and the step have
+                digits = 3 - math.floor(math.log10(max(one.upper - one.lower, 1e-5)))
+                lower, step = round(one.lower, digits), 10.0**-digits
+                upper = max(round(one.upper, digits), lower + step)
+                ends = tuple((end, f"{end:.3g}") for end in (lower, upper))
+                start = min(max(round(one.shown(player.state.q), digits), lower), upper)
+                handle = gui.add_slider(one.name, lower, upper, step, start, marks=ends)
+                handle.on_update(self._moved(one.name))
+                self._sliders[one.name] = handle
+
+    def show(self, energy: tuple[float, float, float]) -> None:
+        """Shows the player's state, and its kinetic, potential and total energy [J]."""
+        player = self._player
+        label = "Pause" if player.playing else "Play"
+        if self._play.label != label:
+            self._play.label = label
+        pace = f" · {100.0 * player.pace:.0f} % of real time" if player.playing and player.pace < 0.95 else ""
+        kinetic, potential, total = energy
+        self._numbers.content = (
+            f"**t = {player.state.time:.3f} s**{pace}\n\nkinetic {kinetic:.4g} J · potential {potential:.4g} J\n\n"
+            f"**total {total:.4g} J**"
+        )
+        if self._message.content != player.message:
+            self._message.content = player.message
+        for one in player.sliders:
+            self._sliders[one.name].value = one.shown(player.state.q)
+
+    def _toggle(self) -> None:
+        if self._player.playing:
+            self._player.pause()
+        else:
+            self._player.play()
+
+    def _moved(self, name: str) -> Callable[[Any], None]:
+        def update(event: Any) -> None:
+            if event.client is not None:  # by a person, and not by `show`
+                self._player.slide(name, float(event.target.value))
+
+        return update
+
+
+def _told(action: Callable[[], None]) -> Callable[[Any], None]:
+    return lambda event: action()
+
+
+# --- who may open the viewer's connection: pages that it served itself, not any page that the same browser shows ----------
+_STARTING = Lock()
+
+
+def comes_from_its_page(origin: str | None, host: str | None, *, local: bool) -> bool:
+    """Whether a handshake is of a page from the same address, or of a program, which sends no origin.
+
+    Args:
+        origin: header Origin: the address of the page, which scripts cannot change.
+        host: header Host: the address that the browser asks.
+        local: whether only this computer is served. A name other than localhost is then refused: its owner may have it point
+            here, and the origin with it.
+
+    >>> comes_from_its_page("http://localhost:8080", "localhost:8080", local=True)
+    True
+    >>> comes_from_its_page("https://elsewhere.example", "localhost:8080", local=True)
+    False
+    """
+    if origin is None:
+        return True
+    try:
+        there, here = urlsplit(origin), urlsplit(f"//{host}")
+        same = there.hostname is not None and (there.hostname, there.port or 80) == (here.hostname, here.port or 80)
+    except ValueError:
+        return False
+    return same and (not local or _is_local(there.hostname or ""))
+
+
+def _is_local(name: str) -> bool:
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+@contextmanager
+def own_pages_only(address: str) -> Iterator[None]:
+    """Has a server of viser, started in the block, refuse handshakes of other pages; viser has no option for it.
+
+    Args:
+        address: that the server listens at.
+    """
+    import websockets.asyncio.server as library
+
+    async def answer(inner: Any, connection: Any, request: Any) -> Any:
+        origin, host = (", ".join(request.headers.get_all(name)) or None for name in ("Origin", "Host"))
+        if not comes_from_its_page(origin, host, local=_is_local(address)):
+            return connection.respond(403, "this page is not the viewer's own\n")
+        answered = None if inner is None else inner(connection, request)
+        return await answered if isawaitable(answered) else answered
+
+    def guarded(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
+        return serve(*arguments, process_request=partial(answer, process_request), **options)
+
+    with _STARTING:
+        serve = library.serve
+        library.serve = guarded  # type: ignore[assignment,misc]
+        try:
+            yield
+        finally:
+            library.serve = serve  # type: ignore[misc]
+
+
+# --- the session ----------------------------------------------------------------------------------------------------------
 #: No positions and no forces.
 _NONE = np.zeros((0, 3)), np.zeros((0, 3))
 

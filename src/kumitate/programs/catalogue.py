@@ -12,8 +12,7 @@ from typing import Any
 from ..model import Mechanism
 from ..scalar import Program, trace
 from .inputs import Traceable, choose
-from .of_derivatives import DERIVATIVES
-from .of_dynamics import DYNAMICS
+from .of_dynamics import DERIVATIVES, DYNAMICS
 from .of_states import STATES
 
 #: What makes the program of each function of `Robot`, by the function's name.

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.values import shown
-from .mistakes import Section, number_of
 from .parameters import ScenarioParameter, parameter
 from .setup import Described
+from .written import Section, number_of
 
 #: Most runs of one sweep.
 MOST = 2_000_000

@@ -19,13 +19,10 @@ from ..simulate.checks import RATE, TIME, TOLERANCE, run_steps
 from ..simulate.integrators import INTEGRATORS
 from ..simulate.setup import STABILISATIONS
 from .design import Design, read_design
-from .mistakes import Mistakes, Section
 from .parameters import parameter
-from .parts import read_laws, read_robot, read_start
-from .prescribed import read_motions
+from .parts import read_contact, read_laws, read_motions, read_robot, read_start
 from .setup import Described, times_of
-from .touching import read_contact
-from .written import Written, read_yaml
+from .written import Mistakes, Section, Written, read_yaml
 
 #: What a scenario may say.
 KEYS = (

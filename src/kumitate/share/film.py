@@ -14,10 +14,8 @@ import numpy as np
 from ..contact.settings import ground_of
 from ..errors import InputError, warn
 from ..simulate.results.result import Result
-from .browser import page_pictures
-from .chromium import VARIABLE, find_chromium
+from .browser import SUPPORTED, VARIABLE, find_chromium, page_pictures
 from .contract import RunWithRobot
-from .devtools import SUPPORTED
 
 __all__ = ["write_film"]
 

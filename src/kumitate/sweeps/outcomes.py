@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..scenario.parameters.states import Coordinate, Velocity
+from ..scenario.parameters import Coordinate, Velocity
 from ..scenario.setup import Described
 from ..simulate.divergence import RUNAWAY
 

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..simulate.results.readings import Given, balance_of, momenta_of, powers_of
 from ..simulate.results.result import Result
 from .figures import panels_figure
-from .panels import Panel
+from .panel import Panel
 from .style import INK, PALETTE, QUIET, checked_target, drawing, print_style, tint, write_figure
 
 _XYZ = ("x", "y", "z")

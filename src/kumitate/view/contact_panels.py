@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..analysis import COMPONENTS, LoopEquations, constraint_report
+from ..compile import Kernel
+from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
+from ..model import check_resistance
+from ..scalar import trace
+from ..simulate.results.acted import acted
+from ..simulate.results.contact_loads import contact_loads
 from ..simulate.results.contact_record import ContactRecord
+from ..simulate.results.loop_records import loop_forces
 from ..simulate.results.result import Result
 from .panel import Panel, without_impacts
 
@@ -87,3 +96,101 @@ def _places(record: ContactRecord, bodies: list[str]) -> Panel:
             names.append(axis if len(bodies) == 1 else f"{body} {axis}")
             columns.append(np.where(total > 0.0, center[:, k], np.nan))
     return Panel("Center of pressure", "m", tuple(names), np.column_stack(columns))
+
+
+# --- the joint forces of a motion as curves: those it determines, and those of least norm ---------------------------------
+#: Curves below this fraction of the largest force, or moment, are left out: they would be invisible.
+_UNSEEN = 1e-4
+
+
+class ForceCurves(NamedTuple):
+    """Components of joint forces with the same unit, either all determined by the motion or none.
+
+    Attributes:
+        determined: whether the motion determines them; otherwise they are of least norm (`dynamics.loops.wrenches`).
+        moments: whether they are moments [N·m] or forces [N].
+        names: "joint1 fx"; `values`: (n, names).
+    """
+
+    determined: bool
+    moments: bool
+    names: tuple[str, ...]
+    values: np.ndarray
+
+
+def force_curves(result: Result) -> list[ForceCurves]:
+    """The wrench of every joint on the body it carries, about that body's frame and in its axes.
+
+    Loop joints come last: their wrench on `body_b`, about and in their frame there. Components that are
+    zero all the time are left out.
+    Contact forces, external wrenches and drives of loops are in them.
+
+    Raises:
+        ModelError: if a motion of the mechanism has no inertia; InputError: as `contact_loads` and `acted`.
+    """
+    mechanism, tree = result.mechanism, result.mechanism.tree
+    check_resistance(mechanism)
+    places = {joint.name: tree.places[joint.child] for joint in mechanism.joints}
+
+    loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
+
+    def wrenches(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
+        applied = Wrenches(tree, dict(zip(loads.wrenches, values, strict=False))) if loads.wrenches else None
+        if tree.closed:
+            driven = dict(zip(drives, values[len(loads.wrenches) :], strict=True))
+            found = loop_wrenches(tree, q, v, tau, Acting(mechanism.gravity, applied, driven))
+            of_tree, of_loops = found.tree, found.chords
+        else:
+            of_tree, of_loops = joint_forces(tree, q, v, tau, Acting(mechanism.gravity, wrenches=applied)), []
+        carried = [force.to_child(places[link.name].pose) for link, force in zip(tree.links, of_tree, strict=True)]
+        turned = [force.to_parent(chord.turn) for chord, force in zip(tree.chords, of_loops, strict=True)]
+        return [list(force) for force in (*carried, *turned)]
+
+    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
+    sizes |= {f"wrench_{k}": 6 for k in range(len(loads.wrenches))}
+    sizes |= {f"drive_{name}": force.shape[-1] for name, force in drives.items()}
+    kernel = Kernel(trace(wrenches, sizes, f"forces_{mechanism.name}"))
+    values = kernel(result.q, result.v, loads.tau, *loads.wrenches.values(), *drives.values())
+    known = constraint_report(LoopEquations(mechanism), result.q[0]).determined
+    joints = [*(link.name for link in tree.links), *(chord.name for chord in tree.chords)]
+    values = values.reshape(len(result), len(joints), 6)  # without joints the array lacks its further axes
+    curves = []
+    for determined in (True, False):
+        for moments in (False, True):
+            half = range(3) if moments else range(3, 6)
+            chosen = [(i, k) for i, name in enumerate(joints) for k in half if known[name][k] == determined]
+            columns = [values[:, i, k] for i, k in chosen]
+            least = max(_UNSEEN * float(np.abs(values[:, :, list(half)]).max(initial=0.0)), 1e-9)
+            kept = [j for j, column in enumerate(columns) if np.abs(column).max() > least]
+            if kept:
+                names = tuple(f"{joints[chosen[j][0]]} {COMPONENTS[chosen[j][1]]}" for j in kept)
+                curves.append(ForceCurves(determined, moments, names, np.column_stack([columns[j] for j in kept])))
+    return curves
+
+
+# --- panels of the forces in loops: how large those of loop joints, rods and lines are, and the efforts of couplings ------
+#: Moments below this fraction of the largest force times the mechanism's size are rounding.
+_NOTHING = 1e-9
+
+
+def loop_panels(result: Result) -> list[Panel]:
+    """The sizes of the force and of the moment of every loop, which do not depend on axes, then the efforts of couplings.
+
+    Raises:
+        KumitateError: as `loop_forces`.
+    """
+    if not result.mechanism.tree.closed or not len(result):
+        return []
+    forces = loop_forces(result)
+    wrenches = np.array(list(forces.wrenches.values())).reshape(-1, len(result), 6)
+    moments, pushes = (np.linalg.norm(wrenches[:, :, part], axis=2).T for part in (slice(3), slice(3, 6)))
+    names, least = tuple(forces.wrenches), _NOTHING * result.mechanism.tree.size * pushes.max(initial=0.0)
+    found = [Panel("Force of loop joints", "N", names, pushes)] if names else []
+    if moments.max(initial=0.0) > least:
+        found.append(Panel("Moment of loop joints", "N·m", names, moments))
+    joints = {item.name: result.mechanism.joint(item.joint).kind.velocities[0] for item in result.mechanism.couplings}
+    for unit, sliding in (("N·m", False), ("N", True)):
+        own = tuple(name for name, velocity in joints.items() if (velocity == "position") == sliding)
+        if own:
+            found.append(Panel("Effort of couplings", unit, own, np.column_stack([forces.couplings[name] for name in own])))
+    return found

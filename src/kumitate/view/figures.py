@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..examples.illustrated import Plate
 from ..simulate.results.result import Result
-from .panels import Panel, panels_of
+from .panel import Panel
+from .panels import panels_of
 from .style import INK, QUIET, checked_target, curve_style, drawing, print_style, write_figure
 
 #: Inches: a panel with its labels, two of which are as wide as the text of an A4 page; a line of a legend.
@@ -242,3 +244,19 @@ def _shared_legend(made: Any, axes: Any, names: Sequence[str]) -> None:
 def _by_rows(items: list[Any], columns: int) -> list[Any]:
     """The order that makes matplotlib, which fills columns, show the items along rows."""
     return [item for k in range(columns) for item in items[k::columns]]
+
+
+# --- figures of an example's own curves, in the style of the others -------------------------------------------------------
+def plot_plate(time: np.ndarray, plate: Plate, path: str | os.PathLike[str]) -> Path:
+    """Draw an example's figure over its times (n,) [s] into a PDF, EPS, PNG or SVG, by the suffix.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: for another suffix, or a folder that does not exist.
+    """
+    target = checked_target(path)
+    panels = [Panel(one.quantity, one.unit, one.names, one.values, log=one.log) for one in plate.panels]
+    over = time if plate.over is None else plate.over
+    return write_figure(panels_figure(over, panels, caption=plate.caption, across=plate.across), target)

@@ -15,11 +15,8 @@ from ..model import JointKind
 from ..scalar import trace
 from ..simulate.results.columns import joint_columns
 from ..simulate.results.result import Result
-from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels
-from .coordinate_sorts import is_base
-from .forces import force_curves
-from .joint_panels import JOINT_PANELS, joint_panels, panels_of_joint
-from .loop_panels import loop_panels
+from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels, force_curves, loop_panels
+from .joint_panels import JOINT_PANELS, is_base, joint_panels, panels_of_joint
 from .panel import Panel, without_impacts
 
 _XYZ = ("x", "y", "z")

@@ -31,7 +31,7 @@ def test_the_arm_without_control_falls_and_shows_its_tip():
 @pytest.mark.parametrize(("name", "goal"), [("virtual_four_bar", 0.0), ("virtual_four_bar_singular", 95.0)])
 def test_the_linkages_say_what_sampling_does_and_have_their_figures(name, goal, tmp_path):
     pytest.importorskip("matplotlib")
-    from kumitate.view.plates import plot_plate
+    from kumitate.view.figures import plot_plate
 
     shown = all_examples()[name]
     result = shown.run()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...control.paths.spline import Spline
+from ...control.paths import Spline
 from ...errors import InputError
 
 

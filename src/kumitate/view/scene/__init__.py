@@ -1,8 +1,7 @@
 """What the page shows, as plain data: bodies and their motion, contact, curves; and how it is packed into text."""
 
 from .build import build_scene
-from .curves import MAX_POINTS, thinned
-from .motion import MAX_FRAMES, MAX_POSES
+from .motion import MAX_FRAMES, MAX_POINTS, MAX_POSES, thinned
 from .packing import packed, unpacked
 
 __all__ = ["MAX_FRAMES", "MAX_POINTS", "MAX_POSES", "build_scene", "packed", "thinned", "unpacked"]

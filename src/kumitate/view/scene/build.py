@@ -3,25 +3,180 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import InputError
-from ...model import WORLD, Geometry, Mechanism, Mesh, Shape
+from ...model import WORLD, Body, Geometry, Joint, Mechanism, Mesh, Shape
 from ...model.meshes import Facets
 from ..arrows import Arrows
+from ..outlines import broadside
 from ..rods_and_springs import with_struts
-from ..stick_shapes import body_tip, drawn_shapes
-from ..surfaces import load_surfaces, pack_surface
+from ..stick_shapes import body_tip, drawn_shapes, inertia_box
+from ..surfaces import load_surfaces, pack_surface, unscaled
 from ..surroundings import surroundings
-from .bodies import PRIMITIVES, body_data, groups_of, loop_data, shape_data, stored_once
-from .bounds import bounds, outlines
-from .curves import plots
-from .motion import carriers, frames_kept, tracks
+from .motion import carriers, frames_kept, plots, quaternions, tracks
 from .packing import Steps
 
+# --- bodies as the page draws them and what it says of them: shapes, mass, inertia, the joint that carries each -----------
+#: The shapes that the page draws from their parameters; it draws others from their facets.
+PRIMITIVES = ("box", "sphere", "cylinder", "capsule")
+
+
+def groups_of(mechanism: Mechanism) -> dict[str, int]:
+    """Bodies fixed to one another share a number (and so a colour); those fixed to the world have −1."""
+    groups = {WORLD: -1}
+    for joint in mechanism.joints:
+        moves = joint.kind.nv > 0
+        groups[joint.child] = max(groups.values()) + 1 if moves else groups[joint.parent]
+    return groups
+
+
+def body_data(body: Body, joint: Joint) -> dict[str, Any]:
+    """The numbers of a body: mass [kg], center of mass [m], the uniform box of its inertia, its joint."""
+    data: dict[str, Any] = {"name": body.name, "joint": {"name": joint.name, "kind": joint.kind.name}}
+    if body.mass > 0.0:
+        size, axes = inertia_box(body)
+        data |= {"mass": body.mass, "center": _short(body.center_of_mass)}
+        data["box"] = {"size": _short(size), "quaternion": _short(quaternions(axes[None])[0])}
+    return data
+
+
+def loop_data(mechanism: Mechanism) -> list[dict[str, Any]]:
+    """The joints that close loops: name, kind, and the place on each of both bodies (index, −1 for the world; position [m])."""
+    index = {WORLD: -1, **{body.name: k for k, body in enumerate(mechanism.bodies)}}
+    return [
+        {
+            "name": loop.name, "kind": loop.kind.name,
+            "ends": [
+                {"body": index[body], "position": _short(place.translation)}
+                for body, place in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
+            ],
+        }
+        for loop in mechanism.loops
+    ]  # fmt: skip
+
+
+def shape_data(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape, Facets]) -> dict[str, Any]:
+    """A shape with its pose in the body; a mesh by its index in `meshes`."""
+    rows = np.asarray(item.pose.matrix(), dtype=float)
+    data: dict[str, Any] = {
+        "position": rows[:3, 3].tolist(), "quaternion": quaternions(rows[None, :3, :3])[0].tolist(),
+    }  # fmt: skip
+    if item.color is not None:
+        data["color"] = [float(part) for part in item.color]
+    shape, scale = item.shape, (1.0, 1.0, 1.0)
+    if shape.kind in PRIMITIVES:
+        return {"type": shape.kind, **_numbers(shape), **data}
+    if isinstance(shape, Mesh):
+        shape, scale = unscaled(shape), shape.scale
+        colors = surfaces[shape].colors
+        if colors is not None and (colors != colors[0]).any():
+            data.pop("color", None)  # the colours of parts in the file take precedence over one colour for the whole
+    return {"type": "mesh", "mesh": meshes.index(shape), "scale": [float(part) for part in scale], **data}
+
+
+def stored_once(shape: Shape) -> Shape:
+    """The shape as the page stores it, once for all its uses and scales."""
+    return unscaled(shape) if isinstance(shape, Mesh) else shape
+
+
+def _numbers(shape: Any) -> dict[str, Any]:
+    """The fields of a primitive: lengths, or lists of them."""
+    return {field.name: np.asarray(getattr(shape, field.name), dtype=float).tolist() for field in fields(shape)}
+
+
+def _short(numbers: Any) -> list[float]:
+    """Rounded to seven digits: what a drawing needs."""
+    return [float(f"{float(number):.7g}") for number in numbers]
+
+
+# --- where a motion is: the box that it stays in, what the camera must keep in view, and from where it is seen best -------
+#: Directions along which a mesh's furthest vertices are found, (3, k): edges, corners and faces of a cube.
+_DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], dtype=float).T - 1.0
+
+
+def outlines(
+    mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Shape, Facets]
+) -> list[list[tuple[np.ndarray, float]]]:
+    """`_outline` of each shape of the bodies in their order, and of the world last."""
+    names = [*(body.name for body in mechanism.bodies), WORLD]
+    return [[_outline(item, surfaces) for item in shapes[name]] for name in names]
+
+
+def _outline(item: Geometry, surfaces: Mapping[Shape, Facets]) -> tuple[np.ndarray, float]:
+    """Points (k, 3) in the body's frame and a radius about them that together hold the shape, or nearly."""
+    shape = item.shape
+    if isinstance(shape, Mesh):
+        vertices = surfaces[unscaled(shape)].vertices * np.asarray(shape.scale)
+        corners, radius = vertices[np.unique((vertices @ _DIRECTIONS).argmax(axis=0))], 0.0
+    elif shape.endless:  # an unbounded shape does not limit the camera
+        corners, radius = np.zeros((1, 3)), 0.0
+    elif shape in surfaces:
+        corners, radius = surfaces[shape].vertices, 0.0
+    else:
+        corners, radius = shape.support()
+    rows = np.asarray(item.pose.matrix(), dtype=float)
+    return corners @ rows[:3, :3].T + rows[:3, 3], float(radius)
+
+
+def bounds(
+    frames: np.ndarray, outlines: Sequence[Sequence[tuple[np.ndarray, float]]], floor: float | None = None
+) -> dict[str, Any]:
+    """The bounding box of the motion, the mechanism's size, the ground's height, and the direction of view.
+
+    `outlines` are of the bodies and, last, of the world; `floor`: the ground's height, if it is known.
+    """
+    origins = frames[:, :, :3, 3]
+    low, high = [origins.min(axis=1)], [origins.max(axis=1)]
+    reached = [origins.reshape(-1, 3)]
+    centers = [origins.reshape(-1, 3)]
+    still = np.broadcast_to(np.eye(4), (len(frames), 4, 4))
+    for poses, items in zip([*frames.swapaxes(0, 1), still], outlines, strict=True):
+        for points, radius in items:
+            places = points @ poses[:, :3, :3].swapaxes(1, 2) + poses[:, None, :3, 3]
+            low.append(places.min(axis=1) - radius)
+            high.append(places.max(axis=1) + radius)
+            reached.append(places.reshape(-1, 3))
+            centers.append(places.mean(axis=1))
+    lower, upper = np.min(low, axis=0), np.max(high, axis=0)
+    extent_low, extent_high = lower.min(axis=0), upper.max(axis=0)
+    size = float(np.median(np.linalg.norm(upper - lower, axis=1))) or 1.0
+    if floor is None:  # at zero unless the mechanism hangs below it
+        floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
+    view = _view_from(np.concatenate(centers), size)
+    rim = _outermost(np.concatenate(reached))
+    return {"extent": [extent_low.tolist(), extent_high.tolist()], "rim": rim, "size": size, "ground": floor, "view": view}
+
+
+def _outermost(points: np.ndarray) -> list[list[float]]:
+    """The points (of (n, 3)) that are furthest in one of many directions, which the camera must keep in view."""
+    k = np.arange(64) + 0.5  # directions spread evenly over the sphere, on a spiral
+    height, turn = 1.0 - k / 32.0, np.pi * (1.0 + 5.0**0.5) * k
+    across = np.sqrt(1.0 - height**2)
+    directions = np.column_stack([across * np.cos(turn), across * np.sin(turn), height])
+    furthest = np.unique([int((points @ direction).argmax()) for direction in directions])
+    return points[furthest].tolist()
+
+
+def _view_from(centers: np.ndarray, size: float) -> list[float]:
+    """The direction from the motion to the eye: nearly perpendicular to a planar motion, otherwise from a corner."""
+    spread = np.ptp(centers, axis=0)
+    thin = 0.02 * min(float(spread.max()), size)
+    if spread[1] <= thin < spread[0]:
+        return [0.32, -1.0, 0.22]
+    if spread[0] <= thin < spread[1]:
+        return [1.0, 0.32, 0.22]
+    if spread[2] <= thin < max(spread[0], spread[1]):
+        return [0.0, -0.55, 1.0]
+    azimuth = broadside(centers)
+    return [float(np.cos(azimuth)), float(np.sin(azimuth)), 0.4]
+
+
+# --- the scene ------------------------------------------------------------------------------------------------------------
 #: The finest steps of positions, relative to the mechanism's size, and of quaternions.
 _FINEST = 1e-6
 
