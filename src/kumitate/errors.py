@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Collection, Iterable
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
 __all__ = [
     "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "ProcedureError", "ProgramError",
-    "UnknownNameError", "keep_result", "kept_up_to", "warn",
+    "UnknownNameError", "keep_result", "kept_up_to", "needed", "warn",
 ]  # fmt: skip
 
 
@@ -83,6 +84,22 @@ def did_you_mean(name: Any, known: Iterable[str], otherwise: str = "", *, lead: 
 def first_of(names: Collection[str]) -> str:
     """The first names of a list that may be long, or "none"."""
     return ", ".join([*islice(names, 8), *(["…"] if len(names) > 8 else [])]) or "none"
+
+
+def needed(module: str, why: str, extra: str, otherwise: str = "") -> Any:
+    """A module of a package that an extra of kumitate brings.
+
+    Args:
+        module: its name; why: what needs the package, for the message, as in "films need imageio-ffmpeg".
+        extra: that brings it; otherwise: what else can be done, as in ", or save as .npz".
+
+    Raises:
+        InputError: if it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(f"{why}, which is not installed; pip install 'kumitate[{extra}]' installs it{otherwise}") from error
 
 
 def keep_result(error: BaseException, result: Any) -> None:

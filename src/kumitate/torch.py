@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from . import pullbacks
-from .errors import InputError
+from .errors import InputError, needed
 from .robot import Robot
 from .simulation import Simulation
 
@@ -95,10 +95,8 @@ def _bridge() -> tuple[Any, Any]:
     Raises:
         InputError: if PyTorch is not installed.
     """
-    try:
-        import torch
-    except ImportError as error:
-        raise InputError("kumitate.torch needs PyTorch, which is not installed. Run pip install 'kumitate[learn]'") from error
+    needed("torch", "kumitate.torch needs PyTorch", "learn")
+    import torch
 
     class Bridge(torch.autograd.Function):
         @staticmethod

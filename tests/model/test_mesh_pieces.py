@@ -68,5 +68,5 @@ def test_numbers_out_of_bounds_are_refused(angle, options):
 
 def test_the_package_that_is_missing_is_named(angle, monkeypatch):
     monkeypatch.setitem(sys.modules, "coacd", None)
-    with pytest.raises(InputError, match=r"needs the package coacd.* pip install \"kumitate\[pieces\]\""):
+    with pytest.raises(InputError, match=r"needs the package coacd.* pip install 'kumitate\[pieces\]'"):
         touching_pieces(angle, concavity=0.77)

@@ -290,7 +290,7 @@ def test_missing_files_and_packages_are_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="faces=3 is too few"):
         decimated(mesh(path), 3)
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    with pytest.raises(InputError, match=r'trimesh.*pip install "kumitate\[mesh\]"'):
+    with pytest.raises(InputError, match=r"trimesh.*pip install 'kumitate\[mesh\]'"):
         load_mesh(mesh(path))
 
 

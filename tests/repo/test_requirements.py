@@ -19,7 +19,8 @@ BY_NAME = {"pieces", "qp"}
 @pytest.mark.parametrize("extra", sorted(set(EXTRAS) - GROUPS))
 def test_an_extra_is_for_something(extra):
     """Where a package of the extra is missing, the error names the extra."""
-    named = [path for path in PACKAGE.rglob("*.py") if f"kumitate[{extra}]" in path.read_text(encoding="utf-8")]
+    asks = re.compile(rf"""kumitate\[{extra}\]|needed\([^\n]*(?:,\n[^\n]*)?"{extra}"[,)]""")
+    named = [path for path in PACKAGE.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))]
     assert named, f"nothing in the package asks for kumitate[{extra}]; take the extra out"
 
 

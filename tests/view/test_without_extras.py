@@ -57,8 +57,11 @@ PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' install
         (lambda run, _: run.export("x.parquet"), "need pyarrow, which is not installed; pip install 'kumitate[table]'"),
         (lambda run, _: run.export("x.mcap"), "need mcap-ros2-support, which is not installed; pip install 'kumitate[mcap]'"),
         (lambda run, _: run.export("x.mp4"), "need imageio-ffmpeg, which is not installed; pip install 'kumitate[film]'"),
-        (lambda run, _: km.lagrange.of_mechanism(run.mechanism), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
-        (lambda run, _: km.lagrange.coordinates("a b"), "SymPy. Install it with `pip install 'kumitate[lagrange]'`"),
+        (
+            lambda run, _: km.lagrange.of_mechanism(run.mechanism),
+            "SymPy, which is not installed; pip install 'kumitate[lagrange]'",
+        ),
+        (lambda run, _: km.lagrange.coordinates("a b"), "SymPy, which is not installed; pip install 'kumitate[lagrange]'"),
         (
             lambda run, _: to_sympy(run.robot.compile("energy").program),
             "SymPy, which is not installed; pip install 'kumitate[lag",
@@ -67,11 +70,11 @@ PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' install
             lambda run, _: to_casadi(run.robot.compile("energy").program),
             "CasADi, which is not installed; pip install 'kumitate[cas",
         ),
-        (lambda run, _: WholeBodyController(run.robot, []), "needs ProxQP; install it by pip install 'kumitate[qp]'"),
-        (lambda run, folder: load_mesh(mesh(folder, 1)), 'trimesh, which is not installed; pip install "kumitate[mesh]"'),
-        (lambda run, folder: hull(mesh(folder, 2)), 'trimesh, which is not installed; pip install "kumitate[mesh]"'),
-        (lambda run, folder: touching_hull(mesh(folder, 3)), 'trimesh, which is not installed; pip install "kumitate[mesh]"'),
-        (lambda run, folder: decimated(mesh(folder, 4)), 'trimesh, which is not installed; pip install "kumitate[mesh]"'),
+        (lambda run, _: WholeBodyController(run.robot, []), "needs ProxQP, which is not installed; pip install 'kumitate[qp]'"),
+        (lambda run, folder: load_mesh(mesh(folder, 1)), "trimesh, which is not installed; pip install 'kumitate[mesh]'"),
+        (lambda run, folder: hull(mesh(folder, 2)), "trimesh, which is not installed; pip install 'kumitate[mesh]'"),
+        (lambda run, folder: touching_hull(mesh(folder, 3)), "trimesh, which is not installed; pip install 'kumitate[mesh]'"),
+        (lambda run, folder: decimated(mesh(folder, 4)), "trimesh, which is not installed; pip install 'kumitate[mesh]'"),
     ],
 )
 def test_what_needs_an_extra_names_it(call, words, run, core_only, tmp_path):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..errors import InputError
+from ..errors import InputError, needed
 from .report import answering
 
 
@@ -26,13 +26,10 @@ def cluster(
     """
     if workers is not None and workers < 0:
         raise InputError(f"--workers {workers}: must be a number of processes, 0 for a scheduler alone")
-    try:
-        from distributed import LocalCluster
-    except ImportError as error:
-        raise InputError("a cluster needs dask, which is not installed; pip install 'kumitate[sweep]' brings it") from error
+    distributed = needed("distributed", "a cluster needs dask", "sweep")
     os.environ["KUMITATE_THREADS"] = "1"
     count = (os.cpu_count() or 1) if workers is None else workers
-    with LocalCluster(
+    with distributed.LocalCluster(
         n_workers=count, threads_per_worker=1, host=host, scheduler_port=port, dashboard_address="127.0.0.1:0", silence_logs=50
     ) as running, answering():  # fmt: skip
         print(

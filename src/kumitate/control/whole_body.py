@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compile import Kernel
 from ..dynamics import crba, rnea
-from ..errors import DivergenceError, InputError, did_you_mean
+from ..errors import DivergenceError, InputError, did_you_mean, needed
 from ..inverse_kinematics import Goal, Posture
 from ..kinematics import jacobian, neutral, rate
 from ..model import Mechanism, Place
@@ -163,10 +163,7 @@ class QuadraticProgram:
         Raises:
             InputError: if ProxQP is not installed.
         """
-        try:
-            from proxsuite import proxqp
-        except ImportError:
-            raise InputError("whole-body control needs ProxQP; install it by pip install 'kumitate[qp]'") from None
+        proxqp = needed("proxsuite", "whole-body control needs ProxQP", "qp").proxqp
         self._solver, self._begun = proxqp.dense.QP(size, equalities, inequalities), False
         self._solver.settings.eps_abs = accuracy
         self._solver.settings.initial_guess = proxqp.InitialGuess.WARM_START_WITH_PREVIOUS_RESULT

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, needed
 
 
 @cache
@@ -16,11 +16,7 @@ def sympy_module() -> Any:
     Raises:
         InputError: if it is not installed.
     """
-    try:
-        import sympy
-    except ImportError:
-        raise InputError("kumitate.lagrange needs SymPy. Install it with `pip install 'kumitate[lagrange]'`") from None
-    return sympy
+    return needed("sympy", "kumitate.lagrange needs SymPy", "lagrange")
 
 
 def time() -> Any:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, needed
 from ..simulate.stepping.advance import State
 from .contract import LiveSimulation
 from .loop import Player
@@ -260,16 +260,5 @@ def _quiet() -> AbstractContextManager[Any]:
 
 
 def _viser() -> Any:
-    """viser.
-
-    Raises:
-        InputError: if it is not installed.
-    """
-    try:
-        import viser
-    except ImportError:
-        raise InputError(
-            "the live viewer needs viser, which is not installed; pip install 'kumitate[live]' installs it, or write a page "
-            "that plays without it with `run.page`"
-        ) from None
-    return viser
+    otherwise = ", or write a page that plays without it with `run.page`"
+    return needed("viser", "the live viewer needs viser", "live", otherwise)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, KumitateError, did_you_mean
+from ..errors import InputError, KumitateError, did_you_mean, needed
 from ..model.files import file_bytes
 from ..model.values import FINITE, Rule, checked_number, checked_whole, shown
 
@@ -49,12 +48,7 @@ def read_yaml(path: str | Path) -> Written:
             `faults`.
     """
     data, place = file_bytes(path, LARGEST, error=InputError)
-    try:
-        yaml = import_module("ruamel.yaml")
-    except ImportError as error:
-        raise InputError(
-            f"{path}: YAML files need ruamel.yaml, which is not installed; pip install 'kumitate[sweep]' brings it"
-        ) from error
+    yaml = needed("ruamel.yaml", f"{path}: YAML files need ruamel.yaml", "sweep")
     try:
         root = yaml.YAML(typ="safe", pure=True).compose(data.decode("utf-8"))
         reader = _Reader()

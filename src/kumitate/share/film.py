@@ -7,12 +7,12 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from ..contact.settings import ground_of
-from ..errors import InputError, warn
+from ..errors import InputError, needed, warn
 from ..simulate.results.result import Result
 from .browser import SUPPORTED, VARIABLE, find_chromium, page_pictures
 from .contract import RunWithRobot
@@ -138,12 +138,5 @@ def _encode(encoder: str, pictures: Iterator[bytes], path: Path, fps: float) -> 
 
 
 def _encoder() -> str:
-    try:
-        import imageio_ffmpeg
-    except ImportError as error:
-        raise InputError(
-            ".mp4 files need imageio-ffmpeg, which is not installed; pip install 'kumitate[film]' installs it, or write a "
-            ".gif by run.animate"
-        ) from error
-    found: Any = imageio_ffmpeg.get_ffmpeg_exe()
-    return str(found)
+    library = needed("imageio_ffmpeg", ".mp4 files need imageio-ffmpeg", "film", ", or write a .gif by run.animate")
+    return str(library.get_ffmpeg_exe())

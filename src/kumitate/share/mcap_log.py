@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, KumitateWarning, warn
+from ..errors import InputError, KumitateWarning, needed, warn
 from ..model import WORLD, Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..model.write import mechanism_text
@@ -89,7 +88,8 @@ def write_mcap(result: RunWithRobot, path: Path, *, rate: float | None = 100.0) 
         KumitateWarning: if forces at joints cannot be told, because the run does not keep all that acted.
     """
     samples = _samples(result, rate)
-    with open(path, "wb") as file, _library("mcap_ros2.writer").Writer(file) as writer:
+    library = needed("mcap_ros2.writer", ".mcap files need mcap-ros2-support", "mcap")
+    with open(path, "wb") as file, library.Writer(file) as writer:
         log = _Log(writer, result.time[samples])
         _describe(log, result.mechanism)
         _write_poses(log, result.mechanism, result.poses(samples))
@@ -217,12 +217,3 @@ def _placed(place: Transform) -> list[float]:
 
 def _vector(values: Sequence[float]) -> dict[str, float]:
     return dict(zip("xyz", values, strict=True))
-
-
-def _library(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise InputError(
-            ".mcap files need mcap-ros2-support, which is not installed; pip install 'kumitate[mcap]' installs it"
-        ) from error

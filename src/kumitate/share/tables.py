@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import needed
 from ..simulate.results.result import Result
 from .columns import columns_of
 
@@ -20,7 +20,7 @@ def data_frame(result: Result) -> Any:
     Raises:
         InputError: if pandas is not installed.
     """
-    pandas = _library("pandas", "tables in memory")
+    pandas = needed("pandas", "tables in memory need pandas", "table", ", or write .csv")
     return pandas.DataFrame({column.title: column.values for column in columns_of(result)})
 
 
@@ -39,18 +39,9 @@ def write_parquet(result: Result, path: Path) -> None:
     Raises:
         InputError: if pyarrow is not installed.
     """
-    arrow, parquet = _library("pyarrow", "Parquet files"), _library("pyarrow.parquet", "Parquet files")
+    parquet = needed("pyarrow.parquet", "Parquet files need pyarrow", "table", ", or write .csv")
+    arrow = import_module("pyarrow")
     columns = columns_of(result)
     fields = [arrow.field(column.title, arrow.float64(), metadata={"unit": column.unit}) for column in columns]
     arrays = [arrow.array(np.ascontiguousarray(column.values)) for column in columns]
     parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), path)
-
-
-def _library(module: str, what: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        name = module.partition(".")[0]
-        raise InputError(
-            f"{what} need {name}, which is not installed; pip install 'kumitate[table]' installs it, or write .csv"
-        ) from error

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
-from ..errors import InputError, KumitateError
+from ..errors import InputError, KumitateError, needed
 
 
 class WorkerLostError(Exception):
@@ -141,7 +140,7 @@ class DaskCrew(Crew):
 
     def __init__(self, address: str, patience: float):
         """The workers of a scheduler; it may be out of reach, or without a worker, for the `patience` [s]."""
-        distributed = _distributed()
+        distributed = needed("distributed", "--scheduler needs dask", "sweep")
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is said by this class
         self.address, self._patience = address, patience
         try:
@@ -196,13 +195,6 @@ def _on_one_thread(function: Callable[..., Any], task: Any) -> Any:
     """A block in a worker, which has as many threads of its own as it was told to."""
     os.environ.setdefault("KUMITATE_THREADS", "1")
     return function(task)
-
-
-def _distributed() -> Any:
-    try:
-        return import_module("distributed")
-    except ImportError as error:
-        raise InputError("--scheduler needs dask, which is not installed; pip install 'kumitate[sweep]' brings it") from error
 
 
 def crew_of(processes: int | None, scheduler: str | None, patience: float) -> Crew:

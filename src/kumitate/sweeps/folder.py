@@ -10,13 +10,12 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, needed
 from ..model.files import file_bytes
 from ..model.read.json import from_json, to_json
 from ..scenario import Scenario, read_scenario
@@ -264,12 +263,4 @@ def _table(columns: Mapping[str, Any], units: Mapping[str, str], digest: str) ->
 
 
 def _arrow(module: str) -> Any:
-    """A module of pyarrow.
-
-    Raises:
-        InputError: where it is not installed, with the extra that brings it.
-    """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise InputError("sweeps need pyarrow, which is not installed; pip install 'kumitate[sweep]' brings it") from error
+    return needed(module, "sweeps need pyarrow", "sweep")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, needed
 from ..simulate.results.whole_file import replacing
 
 #: Colours that are distinguishable with any colour vision, and in grey (after Okabe and Ito).
@@ -50,13 +49,8 @@ def drawing(module: str) -> Any:
     Raises:
         InputError: if it is not installed, with the extra that installs it.
     """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = "Pillow" if module.startswith("PIL") else module.partition(".")[0]
-        raise InputError(
-            f"figures and animations need {package}, which is not installed; pip install 'kumitate[plot]' installs it"
-        ) from error
+    package = "Pillow" if module.startswith("PIL") else module.partition(".")[0]
+    return needed(module, f"figures and animations need {package}", "plot")
 
 
 def curve_style(index: int) -> dict[str, Any]:

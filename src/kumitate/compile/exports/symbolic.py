@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, needed
 from ...scalar import Array, Program, Symbol
 from ...scalar.blocks import divided
 from ...scalar.evaluate import run_unrolled
@@ -29,12 +29,7 @@ def to_casadi(program: Program) -> Any:
     Raises:
         InputError: if CasADi (extra `casadi`) is not installed.
     """
-    try:
-        import casadi
-    except ImportError:
-        raise InputError(
-            f"{program.name}: to_casadi needs CasADi, which is not installed; pip install 'kumitate[casadi]' installs it"
-        ) from None
+    casadi = needed("casadi", f"{program.name}: to_casadi needs CasADi", "casadi")
 
     def is_nan(x: Any) -> Any:
         return casadi.logic_not(x <= math.inf)  # CasADi takes x = x for true
@@ -103,12 +98,7 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
         InputError: for a larger program, one with a loop that stops early, symbols that fit no input, or without SymPy, which
             the extra `lagrange` brings.
     """
-    try:
-        import sympy
-    except ImportError:
-        raise InputError(
-            f"{program.name}: to_sympy needs SymPy, which is not installed; pip install 'kumitate[lagrange]' installs it"
-        ) from None
+    sympy = needed("sympy", f"{program.name}: to_sympy needs SymPy", "lagrange")
     size = program.operations.total()
     if size > MOST_OPERATIONS:
         raise InputError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...compile import Kernel
 from ...dynamics import Acting, aba
-from ...errors import InputError
+from ...errors import needed
 from ...model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from ...scalar import Program, trace
 from ...simulate.results.result import Result
@@ -58,12 +58,7 @@ def planned(robot: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Raises:
         InputError: without CasADi, with how to install it.
     """
-    try:
-        import casadi
-    except ImportError:
-        raise InputError(
-            "the example acrobot plans with CasADi and IPOPT, which are missing; pip install 'kumitate[casadi]' brings both"
-        ) from None
+    casadi = needed("casadi", "the example acrobot plans with CasADi and its IPOPT", "casadi")
     dynamics = Kernel(forward_dynamics(robot)).to_casadi()
     interval = _interval(casadi, dynamics, TIME / INTERVALS)
     problem = casadi.Opti()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, needed
 from ...renamed import former_names
 from ..shapes import Facets, Hull, Mesh
 from ..shapes.mesh_files import stored
@@ -123,13 +123,8 @@ def touching_pieces(mesh: Mesh, vertices: int = 32, *, concavity: float = 0.05, 
 
 def _parts(surface: Facets, concavity: float, pieces: int, vertices: int) -> list[np.ndarray]:
     """The vertices (n, 3) of every piece."""
-    try:
-        import coacd
-    except ImportError:
-        raise InputError(
-            'the decomposition of meshes needs the package coacd, which is not installed; pip install "kumitate[pieces]", or '
-            "use the one hull of touching_hull"
-        ) from None
+    otherwise = ", or use the one hull of touching_hull"
+    coacd = needed("coacd", "the decomposition of meshes needs the package coacd", "pieces", otherwise)
     coacd.set_log_level("error")
     found = coacd.run_coacd(
         coacd.Mesh(surface.vertices, surface.faces), threshold=concavity, max_convex_hull=pieces, max_ch_vertex=256, seed=0

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, ModelError, did_you_mean
+from ...errors import ModelError, did_you_mean, needed
 from ..drives import EffortDrive
 from ..elements import Joint, Loop
 from ..files import file_text
@@ -77,16 +77,10 @@ def names_loops(path: str | os.PathLike[str]) -> bool:
 
 
 def _content(path: Path, notes: Notes) -> Mapping[str, Any]:
+    yaml = needed("ruamel.yaml", f"{path}: YAML is read by ruamel.yaml", "sweep")
     try:
-        from ruamel.yaml import YAML
-        from ruamel.yaml.error import YAMLError
-    except ImportError:
-        raise InputError(
-            f"{path}: YAML is read by ruamel.yaml, which is not installed; pip install 'kumitate[sweep]'"
-        ) from None
-    try:
-        content = YAML(typ="safe", pure=True).load(file_text(path))
-    except YAMLError as error:
+        content = yaml.YAML(typ="safe", pure=True).load(file_text(path))
+    except yaml.error.YAMLError as error:
         raise ModelError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, Mapping) or "closed_loop" not in content:
         raise ModelError(f"{path}: the YAML names no loops of the URDF beside it; it needs closed_loop: [[frame, frame], …]")

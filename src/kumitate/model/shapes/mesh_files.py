@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ...compile.disk import cached
-from ...errors import InputError
+from ...errors import InputError, needed
 from ..files import file_bytes
 from .collada import read_collada
 from .contract import Facets
-from .surfaces import SideFiles, join, needs_extra, texture_colors, weld
+from .surfaces import SideFiles, join, texture_colors, weld
 
 SUFFIXES = (".stl", ".obj", ".dae")
 #: The version of cached surfaces; another number invalidates all.
@@ -53,10 +53,7 @@ def read_surface(data: bytes, path: Path, beside: SideFiles) -> Facets:
 
 
 def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Facets:
-    try:
-        import trimesh
-    except ImportError:
-        raise needs_extra("trimesh") from None
+    trimesh = needed("trimesh", "meshes need the package trimesh", "mesh")
     if path.suffix.lower() == ".obj":  # names in it may be in any encoding, and do not matter
         data = data.decode("utf-8", errors="replace").encode()
     if path.suffix.lower() == ".stl" and not _is_stl(data):

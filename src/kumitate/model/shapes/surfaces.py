@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, needed
 from .contract import Facets
 
 #: Vertices closer than this fraction of a surface's size are merged: the resolution of files in single precision.
@@ -52,11 +52,6 @@ def merge(surface: Facets, keys: np.ndarray) -> Facets:
 def distinct(faces: np.ndarray) -> np.ndarray:
     """Which of the faces (m, 3) have three different corners, (m,)."""
     return (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
-
-
-def needs_extra(module: str) -> InputError:
-    """The error that a package which meshes need is not there."""
-    return InputError(f'meshes need the package {module}, which is not installed; pip install "kumitate[mesh]"')
 
 
 #: The largest size of such files [bytes].
@@ -149,10 +144,7 @@ def convex_hull(surface: Facets, name: str) -> Facets:
     Raises:
         InputError: if all vertices lie on one line; `name` is the mesh's in the message.
     """
-    try:
-        from scipy.spatial import ConvexHull, QhullError
-    except ImportError:
-        raise needs_extra("scipy") from None
+    spatial = needed("scipy.spatial", "meshes need the package scipy", "mesh")
     points = surface.vertices
     if on_one_line(points):
         raise InputError(
@@ -162,8 +154,8 @@ def convex_hull(surface: Facets, name: str) -> Facets:
     _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
     if spread[2] > 1e-9 * spread[0]:
         try:
-            found = ConvexHull(points)
-        except QhullError:  # so flat that a volume cannot be told from rounding
+            found = spatial.ConvexHull(points)
+        except spatial.QhullError:  # so flat that a volume cannot be told from rounding
             pass
         else:
             simplices = np.array(found.simplices)
@@ -172,7 +164,7 @@ def convex_hull(surface: Facets, name: str) -> Facets:
             simplices[inward] = simplices[inward][:, [0, 2, 1]]
             used, faces = np.unique(simplices, return_inverse=True)
             return Facets(points[used], faces.reshape(-1, 3))
-    rim = ConvexHull((points - middle) @ axes[:2].T).vertices
+    rim = spatial.ConvexHull((points - middle) @ axes[:2].T).vertices
     fan = np.array([[0, k, k + 1] for k in range(1, len(rim) - 1)])
     return Facets(points[rim], np.concatenate([fan, fan[:, ::-1]]))
 
@@ -186,10 +178,7 @@ def fewer_faces(surface: Facets, faces: int) -> Facets:
     """
     if len(surface.faces) <= faces:
         return surface
-    try:
-        import fast_simplification
-    except ImportError:
-        raise needs_extra("fast-simplification") from None
+    fast_simplification = needed("fast_simplification", "meshes need the package fast-simplification", "mesh")
     best, best_fault = surface, np.inf
     for cells in _GRIDS:
         joined = _clustered(surface, cells)
@@ -294,10 +283,7 @@ def distance_from_hull(point: np.ndarray, points: np.ndarray) -> float:
     By non-negative least squares (Lawson and Hanson 1974): over λ ≥ 0 and with the point as origin, the least of
     |Σ λ p|² + (Σ λ − 1)² is d²/(1 + d²), d being the distance of the hull.
     """
-    try:
-        from scipy.optimize import nnls
-    except ImportError:
-        raise needs_extra("scipy") from None
+    nnls = needed("scipy.optimize", "meshes need the package scipy", "mesh").nnls
     offsets = points - point
     size = float(np.abs(offsets).max()) or 1.0
     rows = np.vstack([offsets.T / size, np.ones(len(offsets))])

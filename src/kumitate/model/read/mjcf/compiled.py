@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ....errors import InputError, ModelError
+from ....errors import ModelError, needed
 from ....spatial import Transform, pose, quaternion_rotation
 from ...files import file_bytes
 from ..xml import note_others
@@ -88,12 +88,7 @@ def compiled_file(path_or_text: str | os.PathLike[str]) -> CompiledModel:
         InputError: if MuJoCo is not installed.
         ModelError: with MuJoCo's reason and the line that it gives, if it refuses the file.
     """
-    try:
-        import mujoco
-    except ImportError:
-        raise InputError(
-            f"{path_or_text!s:.60}: MJCF is read by MuJoCo's compiler, which is not installed; pip install 'kumitate[mjcf]'"
-        ) from None
+    mujoco = needed("mujoco", f"{path_or_text!s:.60}: MJCF is read by MuJoCo's compiler", "mjcf")
     path: Path | None = None
     if isinstance(path_or_text, str) and path_or_text.lstrip().startswith("<"):
         source, text = "<text>", path_or_text
