@@ -5,8 +5,10 @@ With `run`, this is the only module that combines the packages; it adds names, c
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,26 +16,28 @@ import numpy as np
 from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
 from .analysis.closing.assemble import assemble_rows
-from .analysis.nearness import Nearness
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
-from .derivatives import Derivatives
+from .derivatives import ForwardDerivatives, InverseDerivatives, SecondDerivatives
 from .errors import InputError
 from .model import Drive, Mechanism, lock
 from .model.elements import INITIAL
 from .model.mechanism import Contents
 from .model.values import checked_array, shown
 from .program_keys import kernel_key, stored_program
-from .share import RobotSharing
 from .simulate.checks import checked_rows, checked_state
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.starts import default_start, named_start, named_state, state_by_name
 
 if TYPE_CHECKING:
+    from .contact.queries import Hit, Nearest, ShapeTable
     from .inverse_kinematics import Reached
 
 __all__ = ["Robot", "as_robot"]
+
+#: With loops, the degrees of freedom up to which one program computes all derivatives: their number grows with the cube.
+_MOST_AT_ONCE = 40
 
 
 @plain_calls(
@@ -41,7 +45,7 @@ __all__ = ["Robot", "as_robot"]
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
 )  # fmt: skip
-class Robot(Contents, Derivatives, Nearness, RobotSharing):
+class Robot(Contents):
     """A mechanism and its compiled functions; kernels are compiled on first use and kept, on disk too.
 
     All functions take one state, or a batch of states with leading axes: q (..., nq), v (..., nv); they return float64 arrays
@@ -83,6 +87,34 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
     def mass(self) -> float:
         """The mass of all moving bodies [kg]."""
         return kinematics.total_mass(self.mechanism.tree)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the mechanism in the format of the path's suffix: .urdf, .xml (MJCF), or kumitate's own .json, which has all.
+
+        Raises:
+            InputError: for another suffix, a folder that does not exist, or joints that the format has nothing for.
+
+        Warns:
+            KumitateWarning: once for each kind of thing that the format cannot express.
+
+        >>> from tempfile import mkdtemp
+        >>> from kumitate import load
+        >>> load(load("pa10").save(f"{mkdtemp()}/arm.urdf")).nv
+        7
+        """
+        from .model.write import mechanism_text
+        from .simulate.results.whole_file import replacing
+
+        text = mechanism_text(self.mechanism, path)
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        """What notebooks display: the picture at the start, and the joints."""
+        from .share.notebook import robot_html
+
+        return robot_html(self.mechanism, self.start[0])
 
     # --- states -------------------------------------------------------------------------------------------------------
     def neutral(self) -> np.ndarray:
@@ -280,6 +312,41 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
         """The drives' forces (..., nv) that hold the mechanism at rest: the gradient of the potential energy."""
         return self.compile("gravity_forces")(self._coordinates(q))
 
+    # --- derivatives of the dynamics ----------------------------------------------------------------------------------
+    def derivatives(self, q: Any, v: Any, tau: Any, *, wrenches: Mapping[str, Any] | None = None) -> ForwardDerivatives:
+        """The accelerations a with ∂a/∂q, ∂a/∂v and ∂a/∂tau (..., nv, nv); arguments and errors as of `forward_dynamics`.
+
+        q moves along the degrees of freedom (`integrate`), with the components of v held. Wrenches keep their directions in the
+        world. With loops, only directions that keep them closed have a meaning.
+        """
+        q, acting, m = self._coordinates(q), wrenches or {}, self.mechanism
+        if m.tree.closed and m.nv > _MOST_AT_ONCE:
+            return self._along_each_direction(q, v, tau, acting)
+        return ForwardDerivatives(*self.compile("forward_slopes", wrenches=tuple(acting))(q, v, tau, *acting.values()))
+
+    def _along_each_direction(self, q: np.ndarray, v: Any, tau: Any, acting: Mapping[str, Any]) -> ForwardDerivatives:
+        """The same by one evaluation along every direction, all of them in one batch."""
+        n, kernel = self.mechanism.nv, self.compile("forward_slope", wrenches=tuple(acting))
+        state = [np.asarray(part, dtype=float)[..., None, :] for part in (q, v, tau, *acting.values())]
+        units, still = np.eye(n), np.zeros((n, n))
+        along = [np.vstack([units if k == j else still for j in range(3)]) for k in range(3)]
+        a, slopes = kernel(*state, *along)
+        by_q, by_v, by_tau = (np.swapaxes(slopes[..., k * n : (k + 1) * n, :], -1, -2) for k in range(3))
+        return ForwardDerivatives(a[..., 0, :], by_q, by_v, by_tau)
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
+        """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
+        q, acting = self._coordinates(q), wrenches or {}
+        return InverseDerivatives(*self.compile("inverse_slopes", wrenches=tuple(acting))(q, v, a, *acting.values()))
+
+    def inverse_second_derivatives(
+        self, q: Any, v: Any, a: Any, weights: Any, *, wrenches: Mapping[str, Any] | None = None
+    ) -> SecondDerivatives:
+        """Σ weights[i] ∂²tau[i] (..., nv, nv) by q, v and a; weights (..., nv), other arguments as of `inverse_dynamics`."""
+        q, acting = self._coordinates(q), wrenches or {}
+        kernel = self.compile("inverse_second_slopes", wrenches=tuple(acting))
+        return SecondDerivatives(*kernel(q, v, a, weights, *acting.values()))
+
     # --- kinematics and analysis --------------------------------------------------------------------------------------
     def pose(self, q: Any, place: str) -> np.ndarray:
         """The pose X_WB (..., 4, 4) of a body or frame in the world: [R p; 0 1], R (3, 3), p [m]."""
@@ -350,6 +417,41 @@ class Robot(Contents, Derivatives, Nearness, RobotSharing):
         """Kinetic, potential and total energy, each (...) [J]; the potential is 0 with the center of mass at the origin."""
         kinetic, potential = self.compile("energy")(self._coordinates(q), v)
         return Energy(kinetic, potential, kinetic + potential)
+
+    # --- shapes; meshes are replaced by convex hulls ----------------------------------------------------------------------
+    def distance(self, q: Any, a: str, b: str) -> Nearest:
+        """The shortest way between two bodies, or shapes by their names ("shape" or "body/shape").
+
+        Args:
+            q: coordinates (..., nq).
+
+        Returns:
+            `distance` (...) [m], negative where they overlap: the shortest way apart of the two shapes that are deepest;
+            `points` (..., 2, 3) [m] of a and of b, and the unit `normal` (..., 3) from a to b, in the world.
+
+        Raises:
+            InputError: for unknown names, bodies without shapes, and a shape with itself.
+        """
+        return self._shape_table.distance(self.poses(q), a, b)
+
+    def ray(self, q: Any, origin: Any, direction: Any) -> Hit | None:
+        """What a ray meets first: its body, shape, distance [m], point and outward normal; None if nothing.
+
+        Args:
+            q: coordinates (nq).
+            origin: (3), in the world [m]. If it is inside of a shape, that is met at distance 0.
+            direction: (3), of any length but zero, in the axes of the world.
+
+        Raises:
+            InputError: for a direction that is zero, and for a robot without shapes.
+        """
+        return self._shape_table.ray(self.poses(q), origin, direction)
+
+    @cached_property
+    def _shape_table(self) -> ShapeTable:
+        from .contact.queries import ShapeTable
+
+        return ShapeTable(self.mechanism)
 
     # --- kernels ------------------------------------------------------------------------------------------------------
     def compile(self, function: str, *, dtype: Any = np.float64, portable: bool = False, **options: Any) -> Kernel:

@@ -17,6 +17,7 @@ from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
 from .robot import Robot, as_robot
+from .share.contract import RunWithRobot
 from .simulate import run as runs_of_setups
 from .simulate.bar import bar
 from .simulate.checks import checked_state
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Run", "as_run", "linearize", "open_run", "runs_in_errors", "simulate", "simulate_batch"]
 
 
-class Run(Result):
+class Run(RunWithRobot):
     """A simulated motion with its figures."""
 
     @cached_property

@@ -34,12 +34,11 @@ from .momentum import (
     momentum,
     momentum_matrix,
 )
-from .nearness import Nearness
 from .stiffness import fastest_rate
 
 __all__ = [
     "CLOSED", "COMPONENTS", "NEARLY", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations",
-    "LoopGap", "LoopMotion", "LoopState", "Mode", "Nearness", "SupportPolygon", "admitted_rows", "assemble",
+    "LoopGap", "LoopMotion", "LoopState", "Mode", "SupportPolygon", "admitted_rows", "assemble",
     "body_momenta", "center_of_pressure", "centroidal_map", "centroidal_momentum", "centroidal_momentum_rate",
     "closed_directions", "closed_state", "closure_determinant", "constraint_report", "fastest_rate", "ground_wrench",
     "joint_accelerations", "joint_coordinates", "joint_motion", "kinetic_energy", "linearize", "loop_equations",

@@ -17,8 +17,7 @@ from ..model.samples import SAMPLES
 from ..model.values import LENGTH, NOT_NEGATIVE, checked_numbers, shown
 from ..renamed import load_papers
 from ..robot import Robot
-from ..simulate.prescribed.loops import with_followed_loops
-from ..simulate.prescribed.motion import PrescribedMotion
+from ..simulate.driving.motion import PrescribedMotion, with_followed_loops
 from .laws import LAWS, ControlLaw, file_hash, names_function
 from .setup import Described
 from .written import Section, number_of

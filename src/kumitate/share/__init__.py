@@ -1,5 +1,1 @@
-"""What leaves the program: files of robots and of runs for other programs, and what notebooks display."""
-
-from .robot_sharing import RobotSharing
-
-__all__ = ["RobotSharing"]
+"""What leaves the program: files of runs for other programs, and what notebooks display."""

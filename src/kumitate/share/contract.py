@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
-from ..model import Mechanism
-from ..simulate.results.contact_record import ContactRecord
+from ..simulate.results.result import Result
 
 
-class RunWithRobot(Protocol):
-    """A result with functions of its robot, as `kumitate.Run` is; attributes as of `Result`."""
+class RunWithRobot(Result, ABC):
+    """A result with functions of its robot, as `kumitate.Run` is."""
 
-    @property
-    def mechanism(self) -> Mechanism:
-        """What moved."""
-
-    @property
-    def time(self) -> np.ndarray:
-        """(n) [s]."""
-
-    @property
-    def q(self) -> np.ndarray:
-        """(n, nq)."""
-
-    @property
-    def v(self) -> np.ndarray:
-        """(n, nv)."""
-
-    @property
-    def tau(self) -> np.ndarray:
-        """(n, nv)."""
-
-    @property
-    def contact(self) -> ContactRecord | None:
-        """The record of contact."""
-
+    @abstractmethod
     def poses(self, samples: Any = slice(None)) -> np.ndarray:
-        """The poses (m, bodies, 4, 4) of all bodies in the world."""
+        """The poses (m, bodies, 4, 4) of all bodies in the world at some of the times."""
 
+    @abstractmethod
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint, by its name."""

@@ -7,13 +7,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from ..contact.settings import ground_of
 from ..errors import InputError, needed, warn
-from ..simulate.results.result import Result
 from .browser import SUPPORTED, VARIABLE, find_chromium, page_pictures
 from .contract import RunWithRobot
 
@@ -79,10 +77,8 @@ def _page(run: RunWithRobot, moments: np.ndarray, folder: Path) -> Path:
     from ..view.scene import build_scene
 
     samples = np.unique(nearest(run.time, moments))
-    result = cast(Result, run)
     scene = build_scene(
-        run.mechanism, run.time[samples], run.poses(samples), ground=ground_of(result.settings),
-        arrows=arrows_of(result, samples),
+        run.mechanism, run.time[samples], run.poses(samples), ground=ground_of(run.settings), arrows=arrows_of(run, samples)
     )  # fmt: skip
     return write_page(folder / "film.html", scene)
 
@@ -95,10 +91,10 @@ def _skeletons(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int]) ->
     from ..view.rods_and_springs import with_struts
     from ..view.style import drawing, print_style
 
-    result, samples = cast(Result, run), nearest(run.time, moments)
+    samples = nearest(run.time, moments)
     kept, index = np.unique(samples, return_inverse=True)
     mechanism, X = with_struts(run.mechanism, run.poses(kept))
-    stage = Stage(mechanism, X, ground=ground_of(result.settings), arrows=arrows_at(result, run.time[kept]))
+    stage = Stage(mechanism, X, ground=ground_of(run.settings), arrows=arrows_at(run, run.time[kept]))
     Image = drawing("PIL.Image")
     with print_style():
         draw = drawer(stage, size)

@@ -187,7 +187,7 @@ def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
         for name, values in result.joint_wrenches().items():
             topic, frame = ("joint", carried[name]) if name in carried else ("loop", _loop_frame(name))
             yield f"/{topic}_wrench/{name}", frame, values
-        loads = {} if result.contact is None else contact_loads(result).wrenches  # type: ignore[arg-type]
+        loads = {} if result.contact is None else contact_loads(result).wrenches
     except InputError as error:
         warn(f"the log is without forces at joints: {error}")
         return

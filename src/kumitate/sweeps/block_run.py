@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import fastest_rate
 from ..errors import DivergenceError, InputError, KumitateError
 from ..run import Run
 from ..scenario.parameters import BatchInput, ScenarioParameter
@@ -20,9 +21,8 @@ from ..scenario.setup import Described
 from ..simulate.checks import run_steps
 from ..simulate.integrators import SemiImplicitEuler
 from ..simulate.parameters import Variation
-from ..simulate.stepping.choice import EXPLICIT
+from ..simulate.stepping.interaction import EXPLICIT
 from ..simulate.stepping.kept import Kept
-from ..simulate.stepping.stiffness import fastest_rate
 from ..simulation import Simulation
 from ..version import __version__
 from .outcomes import Outcome, Summary
