@@ -18,7 +18,7 @@ from kumitate.model import Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, cut,
 from kumitate.model.drives import EffortDrive, PositionDrive, VelocityDrive
 from kumitate.model.elements import NamedState
 from kumitate.model.read import from_json, read_mjcf, to_json
-from kumitate.model.read.mjcf.shapes import SHAPES
+from kumitate.model.read.mjcf.bodies import SHAPES
 
 from .mjcf_models import DRIVEN, TIED, UNREAD, ZOO
 

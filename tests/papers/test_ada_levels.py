@@ -18,7 +18,7 @@ from kumitate.dynamics.assembly.connection import WORLD, carriers
 from kumitate.errors import InputError, ModelError
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.model.samples import four_bars, pa10
-from kumitate.model.samples.rods import floating_chain, planar_chain
+from kumitate.model.samples.stored import floating_chain, planar_chain
 from kumitate.papers.parallel import batches
 from kumitate.papers.parallel import plan as level_plan
 from kumitate.papers.parallel.parallel_ada import parallel_ada

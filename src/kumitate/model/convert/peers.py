@@ -14,8 +14,7 @@ from ...spatial import Transform, quaternion_of
 from ..elements import Joint
 from ..mechanism import HasMechanism, Mechanism
 from ..tree.tree import WORLD_LINK, Link, alignment
-from .layouts import DRAKE, MUJOCO, PINOCCHIO, Layout, Table
-from .order import JointOrder, Order, actuators_of
+from .order import DRAKE, MUJOCO, PINOCCHIO, JointOrder, Layout, Order, Table, actuators_of
 
 #: A joint of theirs: its name, and its type as the tables call it (None: not known).
 Theirs = tuple[str, str | None]

@@ -15,6 +15,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from ...spatial import Transform
 from ..elements import Body, Joint
 from ..mechanism import first_circle
 from .xml import Element, Notes
@@ -103,6 +104,39 @@ def usable_inertia(
         line,
     )
     return nearest_inertia(inertia)
+
+
+#: The names of the six numbers of a symmetric inertia, of which the first three are its moments.
+MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+SQUARES = MOMENTS[:3]
+
+
+def link_inertia(
+    numbers: Sequence[float], mass: float, link: str, notes: Notes, place: Transform, *, line: int, fix: bool
+) -> np.ndarray:
+    """The inertia (3, 3) of six numbers about the center of mass, in the axes of the link; `place`: of their frame in it.
+
+    Other arguments as of `usable_inertia`.
+    """
+    xx, yy, zz, xy, xz, yz = numbers
+    rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    rows = usable_inertia(rows, mass, link, notes, line=line, fix=fix)
+    rotation = np.array([list(row) for row in place.rotation.matrix()])
+    if np.array_equal(rotation, np.eye(3)):
+        return rows
+    rows = rotation @ rows @ rotation.T
+    return (rows + rows.T) / 2.0
+
+
+Color = tuple[float, float, float, float]
+
+
+def clipped_color(given: Sequence[float], notes: Notes, name: str, line: int) -> Color:
+    """A colour of three or four numbers, the last of which is the opacity, within 0…1."""
+    if min(given) < 0.0 or max(given) > 1.0:
+        notes.add("colours outside 0…1, clipped", name, line)
+    red, green, blue, *opacity = (min(max(value, 0.0), 1.0) for value in given)
+    return red, green, blue, *(opacity or (1.0,))  # type: ignore[return-value]
 
 
 def _clipped(matrix: np.ndarray) -> np.ndarray:

@@ -14,10 +14,9 @@ from ..elements import Frame, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
 from .repairs import note_weightless, read_quarter_turns
-from .sdf_frames import MODEL, SEPARATOR, Frames, read_flag, read_numbers, read_text
 from .sdf_joint import GEARBOX, SdfJoint, read_couplings, read_joint
-from .sdf_link import SdfLinkReader, kept_apart
-from .shapes import MeshFinder, free_name
+from .sdf_link import MODEL, SEPARATOR, Frames, SdfLinkReader, kept_apart, read_flag, read_numbers, read_text
+from .shapes import MeshFinder, free_name, note_missing
 from .xml import Element, Notes, read_xml
 
 #: The largest depth of files that include one another.
@@ -425,11 +424,5 @@ def _note_tree(tree: SpanningTree, content: _Content, notes: Notes) -> None:
 
 def _note_unread(sdf: Element, reader: SdfLinkReader, notes: Notes) -> None:
     notes.add_unread(sdf, _UNREAD)
-    if reader.missing:
-        tried = list(dict.fromkeys(place for finder in reader.meshes.values() for place in finder.tried))
-        places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder, as there is nothing to search"
-        remark = (
-            f"meshes not found (sought in {places}; set GZ_SIM_RESOURCE_PATH to the folder that holds the model), not drawn"
-        )
-        for uri, line in reader.missing:
-            notes.add(remark, uri, line)
+    tried = list(dict.fromkeys(place for finder in reader.meshes.values() for place in finder.tried))
+    note_missing(reader.missing, tried, "GZ_SIM_RESOURCE_PATH to the folder that holds the model", notes)

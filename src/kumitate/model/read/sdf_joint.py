@@ -26,7 +26,7 @@ from ..joints import KINDS, Helical, JointKind
 from ..mechanism import WORLD, Mechanism
 from ..tree.tree import alignment
 from .repairs import MISSING_LEADER, check_circles, missing_leader
-from .sdf_frames import MODEL, Frames, read_bound, read_flag, read_number, read_numbers, read_text
+from .sdf_link import MODEL, Frames, read_bound, read_flag, read_number, read_numbers, read_text
 from .xml import Element, Notes
 
 #: Kinds and numbers of axes by SDF's names.

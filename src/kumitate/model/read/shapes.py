@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
 from ..shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
-from .xml import Element
+from .xml import Element, Notes
 
 #: By the name of its element: a shape of the numbers in it, each given as lengths(name, count).
 _SHAPES: dict[str, Callable[[Callable[..., tuple[float, ...]]], Shape]] = {
@@ -107,6 +107,13 @@ class MeshFinder:
                 self.tried.update({str(base / package): None for base in [*listed, *above[:2]]})
             self._packages[package] = list(dict.fromkeys(folders))
         return self._packages[package]
+
+
+def note_missing(missing: Iterable[tuple[str, int]], tried: Sequence[str], variable: str, notes: Notes) -> None:
+    """Adds a remark on the meshes that were not found, by their names and lines; `variable`: what to set, and to what."""
+    places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder, as there is nothing to search"
+    for uri, line in missing:
+        notes.add(f"meshes not found (sought in {places}; set {variable}), not drawn", uri, line)
 
 
 def _is(kind: Callable[[Path], bool], place: Path) -> bool:

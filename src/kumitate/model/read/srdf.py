@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, did_you_mean, first_of
-from ..convert.layouts import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
+from ..convert.order import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
 from ..elements import Joint
 from ..mechanism import WORLD, Mechanism
 from .xml import Element, Notes, read_xml

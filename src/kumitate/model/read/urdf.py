@@ -3,19 +3,391 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ...errors import did_you_mean, first_of
-from ..elements import Body, Joint
-from ..joints import KINDS
+from ...scalar import floats
+from ...spatial import Transform, pose
+from ..elements import Body, Coupling, Joint, Limits, Loop
+from ..joints import KINDS, Closure, Distance, Helical, Line, RollingDisc, RollingSphere
 from ..mechanism import WORLD, Mechanism, first_circle
-from .repairs import note_weightless, read_quarter_turns
-from .shapes import MeshFinder, free_name
-from .urdf_elements import LinkReader, read_couplings, read_joint, read_loops
+from ..shapes import Geometry, Mesh
+from .repairs import (
+    MISSING_LEADER,
+    MOMENTS,
+    SQUARES,
+    Color,
+    check_circles,
+    clipped_color,
+    link_inertia,
+    missing_leader,
+    note_weightless,
+    read_quarter_turns,
+)  # fmt: skip
+from .shapes import MeshFinder, free_name, note_missing, read_shape
 from .urdf_transmissions import note_transmissions
 from .xml import Element, Notes, read_xml
 
+# --- the elements of a URDF -----------------------------------------------------------------------------------------------
+# The format itself has no loops; they are read by two extensions of Drake.
+#
+# `<loop_joint>` is a joint between two places on links of the tree, whose frames it lets move as its type allows:
+#
+# <loop_joint name="elbow" type="revolute">
+#       <link1 link="lower_arm" xyz="0 0 -3" rpy="0 0 0"/>
+#       <link2 link="upper_arm" xyz="0 0 1"/>
+#       <axis xyz="0 1 0"/>
+#       <dynamics damping="0.1" friction="0" spring_stiffness="5" spring_reference="0.2"/>
+#     </loop_joint>
+#
+# A <limit> and <dynamics> are read as of other joints. `xyz` [m] and `rpy` [rad] place the frame on its link (zero if left
+# out); the axis has the same components in both frames. Further types are ours: `universal` also has an <axis2>, `helical` a
+# `pitch` [m per turn], `distance`, a rod with a ball at either end, a `length` [m], and `line` is a spring and damper between
+# two points. `rolling_disc` and `rolling_sphere` roll without slip about the frame on link2, with a `radius` [m], on the
+# plane through that on link1; the axis is the normal of the plane, and the axle of the disc. A `<drake:ball_constraint>`
+# keeps a point of one link at a point of another.
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+def read_origin(element: Element) -> Transform:
+    """The pose that an element's <origin> gives: xyz [m], rpy [rad]."""
+    origin = element.child("origin")
+    if origin is None:
+        return Transform()
+    return pose(origin.numbers("xyz", 3, _ZERO), origin.numbers("rpy", 3, _ZERO))
+
+
+class LinkReader:
+    """Reads the links of one file."""
+
+    def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes, *, fix_inertia: bool = False):
+        self.meshes = meshes
+        self.notes = notes
+        self.fix_inertia = fix_inertia
+        self.missing: list[tuple[str, int]] = []
+        self.colors: dict[str, Color] = {}
+        #: materials outside of links that are not used so far, by name
+        self.unused: dict[str, list[Element]] = {}
+        # a colour may be given at one link and used by name in others
+        outside = robot.all("material")
+        visuals = [visual for link in robot.all("link") for visual in link.all("visual")]
+        inside = [part for part in (visual.child("material") for visual in visuals) if part is not None]
+        for index, material in enumerate([*outside, *inside]):
+            name, color = material.get("name") or "", self._own_color(material)
+            if color is not None and self.colors.setdefault(name, color) != color and name:
+                notes.add("materials of one name with different colours; each shape keeps its own colour", name, material.line)
+            if index < len(outside):
+                self.unused.setdefault(name, []).append(material)
+
+    def body(self, link: Element, name: str) -> Body:
+        """The body of a link, with the name `name`."""
+        mass, center, inertia = self._inertial(link)
+        visuals = tuple(self._shapes(link, "visual"))
+        collisions = tuple(self._shapes(link, "collision"))
+        with (link.child("inertial") or link).located():
+            return Body(name, mass, center, inertia, visuals, collisions)
+
+    def leave_unused(self) -> None:
+        """Adds a remark on unused materials; to be called when all links are read."""
+        for name, materials in self.unused.items():
+            for material in materials:
+                self.notes.leave(material, "<material> that no shape has, not used", name)
+
+    # --- inertia --------------------------------------------------------------------------------------------------------
+    def _inertial(self, link: Element) -> tuple[float, tuple[float, ...], list[list[float]]]:
+        """Mass, center of mass in the link's frame, inertia about it in the link's axes."""
+        inertial = link.child("inertial")
+        if inertial is None:
+            return 0.0, _ZERO, np.zeros((3, 3)).tolist()
+        mass, tensor = inertial.need_child("mass"), inertial.need_child("inertia")
+        weight = mass.number("value")
+        owner = link.get("name") or ""
+        if weight < 0.0:
+            raise mass.error(
+                f'link {owner!r}: <mass> value="{mass.get("value")}" is negative; a mass is zero or more, in kilograms'
+            )
+        numbers = [tensor.number(key, None if key in SQUARES else 0.0) for key in MOMENTS]
+        place = read_origin(inertial)
+        rows = link_inertia(numbers, weight, owner, self.notes, place, line=tensor.line, fix=self.fix_inertia)
+        return weight, tuple(floats(place.translation)), rows.tolist()
+
+    # --- shapes ---------------------------------------------------------------------------------------------------------
+    def _shapes(self, link: Element, role: str) -> Iterator[Geometry]:
+        for item in link.all(role):
+            geometry = item.child("geometry")
+            shape = None if geometry is None else read_shape(geometry, self._mesh, self._lengths)
+            if shape is None:
+                self.notes.leave(item, f"<{role}> without a shape, left out", link.get("name") or "")
+            else:
+                yield Geometry(shape, read_origin(item), self._color(item, link), item.get("name") or "")
+
+    def _lengths(self, part: Element, key: str, count: int = 1) -> tuple[float, ...]:
+        values = part.numbers(key, count)
+        if min(values) < 0.0:
+            raise part.error(f'<{part.tag}> {key}="{part.get(key)}" is negative; lengths are zero or more, in metres')
+        return values
+
+    def _mesh(self, part: Element) -> Mesh | None:
+        uri = part.get("filename")
+        if not uri:
+            return None
+        uniform = len((part.get("scale") or "").split()) == 1
+        x, y, z = part.numbers("scale", 1) * 3 if uniform else part.numbers("scale", 3, (1.0, 1.0, 1.0))
+        resolved = self.meshes.find(uri)
+        if resolved is None:
+            self.missing.append((uri, part.line))
+        return Mesh(uri, (x, y, z), resolved)
+
+    # --- colours --------------------------------------------------------------------------------------------------------
+    def _color(self, item: Element, link: Element) -> Color | None:
+        material = item.child("material")
+        if material is None:
+            return None
+        name, own = material.get("name") or "", self._own_color(material)
+        if own is not None:
+            return own
+        self.unused.pop(name, None)
+        if name not in self.colors and not any(part.tag == "texture" for part in material.children):
+            self.notes.add(
+                f"material {name!r} is not defined; the viewer chooses the colour", link.get("name") or "", item.line
+            )
+        return self.colors.get(name)
+
+    def _own_color(self, material: Element) -> Color | None:
+        part = material.child("color")
+        if part is None:
+            return None
+        return clipped_color(part.numbers("rgba", 4), self.notes, material.get("name") or "", part.line)
+
+
+#: Kinds by URDF's names for them.
+_KINDS = {
+    "fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar",
+    "floating": "floating",
+    # not of URDF itself, in the words of Drake and SDF
+    "ball": "spherical", "spherical": "spherical", "universal": "universal", "cylindrical": "cylindrical",
+}  # fmt: skip
+
+#: Types without an axis.
+_ROUND = ("floating", "ball", "spherical")
+
+
+#: Types of joints and loops with one degree of freedom, which may have a <limit>.
+_LIMITED = ("revolute", "prismatic", "continuous", "helical", "line")
+
+
+def read_joint(element: Element, parent: str, child: str, notes: Notes) -> Joint:
+    """A joint between two bodies of the mechanism."""
+    name, kind = element.need("name"), element.need("type")
+    if kind not in _KINDS:
+        raise element.error(f"joint {name!r} has the unknown type {kind!r}; the types are {', '.join(_KINDS)}")
+    if kind == "fixed":
+        for tag in ("axis", "limit", "dynamics"):
+            _leave_of_fixed(element, tag, name, notes)
+        return Joint(name, KINDS["fixed"], parent, child, read_origin(element))
+    direction: tuple[float, ...] = (0.0, 0.0, 1.0)
+    second: tuple[float, ...] | None = None
+    if kind in _ROUND:
+        _leave(element, "axis", f"of {kind} joints, which have none", name, notes)
+    else:
+        direction = read_axis(element, f"joint {name!r}")
+    if kind == "universal":
+        second = read_axis(element, f"joint {name!r}", "axis2")
+    passive = read_dynamics(element, f"joint {name!r}")
+    with element.located():
+        place, limits = read_origin(element), read_limits(element, name, kind, notes)
+        return Joint(name, KINDS[_KINDS[kind]], parent, child, place, direction, second, limits, **passive)
+
+
+def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, ...]:
+    """The direction of a joint's axis, not of unit length yet; x where there is no <axis>. An <axis2> must be there."""
+    axis = element.child(tag) if tag == "axis" else element.need_child(tag)
+    if axis is None:
+        return 1.0, 0.0, 0.0
+    direction = axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
+    if not any(direction):
+        raise axis.error(
+            f'{owner}: <{tag}> xyz="{axis.get("xyz")}" has no direction; give a vector that is not zero, such as "0 0 1"'
+        )
+    return direction
+
+
+#: The content of <dynamics>: our names, and the attributes. URDF itself has no springs; they have SDF's names here.
+_DYNAMICS = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
+
+
+def read_dynamics(element: Element, owner: str) -> dict[str, Any]:
+    """Viscous and dry friction of a joint's <dynamics>, and its spring: as arguments of joints and loops."""
+    dynamics = element.child("dynamics")
+    if dynamics is None:
+        return {}
+    found = {ours: dynamics.number(key, 0.0) for ours, key in _DYNAMICS.items()}
+    for ours, value in found.items():
+        if value < 0.0 and ours != "rest":
+            key = _DYNAMICS[ours]
+            raise dynamics.error(
+                f'{owner}: <dynamics> {key}="{dynamics.get(key)}" is negative and would drive the joint; give zero or more'
+            )
+    return found
+
+
+def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[Limits, ...]:
+    """The limits of a joint of one degree of freedom; for others there is a remark."""
+    limit = element.child("limit")
+    if limit is None:
+        if kind in ("revolute", "prismatic"):
+            notes.add(f"{kind} joints without <limit>, read as unlimited", name, element.line)
+        return ()
+    if kind not in _LIMITED:
+        notes.leave(limit, "<limit> of joints that have not one degree of freedom, not used", name)
+        return ()
+    lower, upper, velocity, effort = (limit.bound(key) for key in ("lower", "upper", "velocity", "effort"))
+    if kind == "continuous":
+        if lower or upper:
+            notes.add("lower and upper of the <limit> of continuous joints, which turn without end, not used", name, limit.line)
+        return (Limits(None, None, velocity, effort),)
+    if limit.get("lower") is None and limit.get("upper") is None:  # URDF's defaults, 0 to 0, would lock the joint
+        notes.add(f"{kind} joints whose <limit> has neither lower nor upper, read as without bounds", name, limit.line)
+        return (Limits(None, None, velocity, effort),)
+    # URDF's default for either bound is 0; an infinite one was given, so it is not the default
+    lower, upper = (0.0 if not limit.get(key) else value for key, value in (("lower", lower), ("upper", upper)))
+    if lower is not None and upper is not None and lower > upper:
+        raise limit.error(
+            f"joint {name!r}: the lower limit {lower:g} is above the upper limit {upper:g}; swap the two, or correct a sign"
+        )
+    return (Limits(lower, upper, velocity, effort),)
+
+
+def _leave_of_fixed(element: Element, tag: str, name: str, notes: Notes) -> None:
+    """Adds a remark on elements that a fixed joint cannot use, unless they are empty: an axis (0, 0, 0), limits of 0."""
+    part = element.child(tag)
+    if part is None:
+        return
+    words = [word for value in part.attributes.values() for word in value.split()]
+    if set(words) <= {"0", "0.0"} and set(part.attributes) <= {"xyz", "lower", "upper", "velocity", "effort"}:
+        for key in part.attributes:
+            part.get(key)
+    else:
+        notes.leave(part, "<axis>, <limit> and <dynamics> of fixed joints, which do not move, not used", name)
+
+
+def _leave(element: Element, tag: str, why: str, name: str, notes: Notes) -> None:
+    part = element.child(tag)
+    if part is not None:
+        notes.leave(part, f"<{tag}> {why}, not used", name)
+
+
+def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], notes: Notes) -> tuple[Coupling, ...]:
+    """The couplings of `<mimic>`: q = multiplier·q(joint) + offset, with the name of the joint that follows.
+
+    Args:
+        elements: the file's joints by name; joints: those of the mechanism.
+        notes: takes the remarks on what cannot be used.
+
+    Raises:
+        ModelError: if joints follow one another in a cycle.
+    """
+    kinds = {joint.name: joint.kind for joint in joints}
+    mimics = {name: part for name, element in elements.items() if (part := element.child("mimic")) is not None}
+    followed = {name: mimic.need("joint") for name, mimic in mimics.items()}
+    check_circles(followed, elements)
+    couplings = []
+    for name, mimic in mimics.items():
+        leader = followed[name]
+        multiplier, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+        if leader not in elements:
+            notes.leave(mimic, MISSING_LEADER, missing_leader(name, leader, list(elements), notes))
+        elif not kinds[name].nv == kinds[leader].nv == 1:
+            which = f"{name} ({kinds[name].name}) of {leader} ({kinds[leader].name})"
+            notes.leave(mimic, "<mimic> between joints that have not one degree of freedom each, not used", which)
+        else:
+            couplings.append(Coupling(name, name, leader, multiplier, offset))
+    return tuple(couplings)
+
+
+#: Kinds by the names of types.
+_LOOP_KINDS: dict[str, Closure] = {
+    "fixed": KINDS["fixed"], "revolute": KINDS["revolute"], "continuous": KINDS["revolute"], "prismatic": KINDS["prismatic"],
+    "cylindrical": KINDS["cylindrical"], "universal": KINDS["universal"], "planar": KINDS["planar"],
+    "ball": KINDS["spherical"], "spherical": KINDS["spherical"], "line": Line(),
+}  # fmt: skip
+#: Types with a parameter, and the attribute that gives it.
+_SIZED: dict[str, tuple[Callable[[float], Closure], str]] = {
+    "helical": (Helical, "pitch"), "distance": (Distance, "length"), "rolling_disc": (RollingDisc, "radius"),
+    "rolling_sphere": (RollingSphere, "radius"),
+}  # fmt: skip
+#: Types without degrees of freedom that forces could act along.
+_WITHOUT_FREEDOM = ("fixed", "distance", "rolling_disc", "rolling_sphere")
+#: Types without a direction.
+_LOOPS_WITHOUT_AXIS = ("fixed", "ball", "spherical", "distance", "line")
+
+_BALL = "drake:ball_constraint"
+
+
+def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str], notes: Notes) -> tuple[Loop, ...]:
+    """The loops of a URDF file; `bodies`: names of the links in the mechanism, `joints`: names that are in use.
+
+    "world" is the world, unless a link of this name is a body.
+    """
+    bodies = {**bodies, WORLD: bodies.get(WORLD, WORLD)}
+    loops: dict[str, Loop] = {}
+    for element in robot.all("loop_joint"):
+        name = element.need("name")
+        if name in loops or name in joints:
+            raise element.error(
+                f"the name {name!r} of this <loop_joint> is another joint's already; names must be unique, rename one"
+            )
+        loops[name] = _loop_joint(element, name, bodies, notes)
+    for number, element in enumerate(robot.all(_BALL), 1):
+        name = element.get("name") or f"ball_constraint_{number}"
+        while name in loops or name in joints:
+            name += "_"
+        loops[name] = _ball(element, name, bodies)
+    return tuple(loops.values())
+
+
+def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: Notes) -> Loop:
+    kind = element.need("type")
+    if kind not in _LOOP_KINDS and kind not in _SIZED:
+        known = ", ".join([*_LOOP_KINDS, *_SIZED])
+        raise element.error(f"loop_joint {name!r} has the unknown type {kind!r}; the types are {known}")
+    size = element.number(_SIZED[kind][1]) if kind in _SIZED else 0.0
+    ends = [element.need_child(tag) for tag in ("link1", "link2")]
+    first, second = (_body(end, "link", name, bodies) for end in ends)
+    pose_a, pose_b = (pose(end.numbers("xyz", 3, _ZERO), end.numbers("rpy", 3, _ZERO)) for end in ends)
+    owner = f"loop_joint {name!r}"
+    for part in element.all("axis") if kind in _LOOPS_WITHOUT_AXIS else ():
+        notes.leave(part, f"<axis> of loop joints without one ({', '.join(_LOOPS_WITHOUT_AXIS)}), not used", name)
+    direction = (0.0, 0.0, 1.0) if kind in _LOOPS_WITHOUT_AXIS else read_axis(element, owner)
+    second_direction = read_axis(element, owner, "axis2") if kind == "universal" else None
+    passive = read_dynamics(element, owner) if kind not in _WITHOUT_FREEDOM else {}
+    limits = read_limits(element, name, kind, notes) if element.has("limit") else ()
+    with element.located():
+        closure = _SIZED[kind][0](size) if kind in _SIZED else _LOOP_KINDS[kind]
+        return Loop(name, closure, first, second, pose_a, pose_b, direction, second_direction, limits, **passive)
+
+
+def _ball(element: Element, name: str, bodies: Mapping[str, str]) -> Loop:
+    ends = [element.need_child(f"{_BALL}_body_{end}") for end in "AB"]
+    points = [element.need_child(f"{_BALL}_{point}").numbers("value", 3) for point in ("p_AP", "p_BQ")]
+    first, second = (_body(end, "name", name, bodies) for end in ends)
+    return Loop(name, KINDS["spherical"], first, second, pose(points[0]), pose(points[1]))
+
+
+def _body(part: Element, attribute: str, loop: str, bodies: Mapping[str, str]) -> str:
+    link = part.need(attribute)
+    if link not in bodies:
+        remedy = did_you_mean(link, bodies, f"the links are {first_of(bodies)}")
+        raise part.error(f"loop {loop!r} names the link {link!r}, which the file does not have; {remedy}")
+    return bodies[link]
+
+
+# --- the file -------------------------------------------------------------------------------------------------------------
 #: The reasons for not reading some elements; all others are unknown.
 _UNREAD = {
     "<gazebo>": "settings for Gazebo, not used",
@@ -224,9 +596,4 @@ def _note_unread(robot: Element, reader: LinkReader, notes: Notes) -> None:
     reader.leave_unused()
     note_transmissions(robot, notes)
     notes.add_unread(robot, _UNREAD)
-    if reader.missing:
-        tried = list(reader.meshes.tried)
-        places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder, as there is nothing to search"
-        remark = f"meshes not found (sought in {places}; set ROS_PACKAGE_PATH to the folder that holds the package), not drawn"
-        for uri, line in reader.missing:
-            notes.add(remark, uri, line)
+    note_missing(reader.missing, list(reader.meshes.tried), "ROS_PACKAGE_PATH to the folder that holds the package", notes)

@@ -97,15 +97,22 @@ class Element:
         if not text and default is not None:
             return default
         assert text is not None
+        return self.parsed(f"{name}={text!r}", name, text, count)
+
+    def parsed(self, said: str, name: str, text: str, *counts: int) -> tuple[float, ...]:
+        """The finite numbers in a text of this element; as many as one of `counts`.
+
+        Args:
+            said: the text as it is written, for messages; name: of the attribute that it is, or "".
+        """
         values = tuple(self._number(name, word) for word in text.split())
-        if len(values) != count:
-            raise self.error(
-                f"<{self.tag}> {name}={text!r} has {len(values)} numbers; it must have {count}, with blanks between"
-            )
+        if len(values) not in counts:
+            wanted = " or ".join(map(str, counts))
+            raise self.error(f"<{self.tag}> {said} has {len(values)} numbers; it must have {wanted}, with blanks between")
         if not all(map(math.isfinite, values)):
-            raise self.error(f"<{self.tag}> {name}={text!r} is not finite; write finite numbers")
+            raise self.error(f"<{self.tag}> {said} is not finite; write finite numbers")
         if max(map(abs, values), default=0.0) > LARGEST:
-            raise self.error(f"<{self.tag}> {name}={text!r} is larger than {LARGEST:g}; check the number and its unit (SI)")
+            raise self.error(f"<{self.tag}> {said} is larger than {LARGEST:g}; check the number and its unit (SI)")
         return values
 
     def number(self, name: str, default: float | None = None) -> float:
@@ -115,11 +122,13 @@ class Element:
     def bound(self, name: str) -> float | None:
         """One number of an attribute; None if it is missing, infinite or 1e16 and more, which mean the same for a limit."""
         text = self.get(name)
-        if not text:
-            return None
+        return self.limit(f"{name}={text!r}", name, text, "attribute") if text else None
+
+    def limit(self, said: str, name: str, text: str, what: str) -> float | None:
+        """A limit in a text of this element, which is that of an attribute or of the element: `what`; else as of `parsed`."""
         value = self._number(name, text)
         if math.isnan(value):
-            raise self.error(f"<{self.tag}> {name}={text!r} is not a number; write one, or leave the attribute out")
+            raise self.error(f"<{self.tag}> {said} is not a number; write one, or leave the {what} out")
         return value if abs(value) < UNLIMITED else None
 
     def _number(self, name: str, word: str) -> float:
@@ -133,7 +142,7 @@ class Element:
                 remedy = "the file is a xacro source: expand it first (xacro robot.urdf.xacro > robot.urdf)"
             elif "," in word:
                 remedy = "write a decimal point, and blanks between numbers"
-            raise self.error(f"<{self.tag}> {name}: {word!r} is not a number; {remedy}") from None
+            raise self.error(f"<{self.tag}>{' ' * bool(name)}{name}: {word!r} is not a number; {remedy}") from None
 
     def child(self, tag: str) -> Element | None:
         """The first child of this tag. Further ones stay unread."""

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 
 from ...errors import InputError, did_you_mean
 from ..mechanism import Mechanism
-from .rods import (
+from .stored import (
+    ANDREWS_START,
+    ANDREWS_TORQUE,
+    BICYCLE_START,
     FLOATING_ARM_START,
+    HOAP1_STANDING,
+    HOAP2_STANDING,
+    andrews,
+    bicycle,
+    bicycle_velocity,
+    bricard,
     distance_pendulum,
     double_pendulum,
     floating_arm,
@@ -18,6 +27,12 @@ from .rods import (
     four_bars_of,
     four_bars_start,
     free_rod,
+    governor,
+    hoap1,
+    hoap2_legs,
+    hoap2_legs_free,
+    hoap2_reaching,
+    pa10,
     pendulum,
     planar_3r,
     planar_4r,
@@ -26,23 +41,6 @@ from .rods import (
     planar_7r,
     planar_tree,
     planar_tree_5,
-)
-from .stored import (
-    ANDREWS_START,
-    ANDREWS_TORQUE,
-    BICYCLE_START,
-    HOAP1_STANDING,
-    HOAP2_STANDING,
-    andrews,
-    bicycle,
-    bicycle_velocity,
-    bricard,
-    governor,
-    hoap1,
-    hoap2_legs,
-    hoap2_legs_free,
-    hoap2_reaching,
-    pa10,
 )
 
 __all__ = [

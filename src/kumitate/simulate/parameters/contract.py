@@ -13,8 +13,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...model import Mechanism
+from ...model.inertia_checks import VariedMechanism
 from ...model.values import FINITE, Rule, checked_number, shown
-from ...model.varied import VariedMechanism
 from ...scalar import Scalar
 
 if TYPE_CHECKING:

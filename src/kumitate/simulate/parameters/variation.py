@@ -11,9 +11,9 @@ import numpy as np
 
 from ...errors import InputError, KumitateError
 from ...model import Mechanism, check_resistance
+from ...model.inertia_checks import VariedMechanism
 from ...model.tree.traversal import rolled_runs
 from ...model.values import real_array, shown
-from ...model.varied import VariedMechanism
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
 from .gains import gains_of

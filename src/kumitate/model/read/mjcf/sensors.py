@@ -10,9 +10,8 @@ import numpy as np
 from ....spatial import Transform
 from ...sensors import Sensor
 from ..xml import Notes
-from .bodies import BodyTree
+from .bodies import SHAPES, BodyTree, touches
 from .compiled import CompiledModel, compiled_file, placed
-from .shapes import SHAPES, touches
 
 _OFFERED = "sensors: outputs of a simulation once you take them, outputs=kumitate.read_sensors(file)"
 
