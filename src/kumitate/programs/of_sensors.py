@@ -132,42 +132,20 @@ def _unknown(mechanism: Mechanism, what: str, name: str, known: list[str]) -> In
     return InputError(f"{mechanism.name}: a sensor is at {name!r}, which is not a {what}{meant}")
 
 
-def _gyro(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    frame = moving.at(sensor.of, sensor.pose)
-    return frame.X.rotation.unrotate(frame.angular)
+def _in_its_axes(of: Callable[[MovingFrame], Vector3]) -> Callable[[MovingFrames, Sensor], Vector3]:
+    """What is known of a sensor's frame in the world's axes, in its own."""
 
+    def measured(moving: MovingFrames, sensor: Sensor) -> Vector3:
+        frame = moving.at(sensor.of, sensor.pose)
+        return frame.X.rotation.unrotate(of(frame))
 
-def _velocimeter(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    frame = moving.at(sensor.of, sensor.pose)
-    return frame.X.rotation.unrotate(frame.linear)
-
-
-def _accelerometer(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    frame = moving.at(sensor.of, sensor.pose)
-    return frame.X.rotation.unrotate(frame.acceleration)
-
-
-def _proper_acceleration(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    return moving.at(sensor.of, sensor.pose).acceleration
-
-
-def _angular_acceleration(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    return moving.at(sensor.of, sensor.pose).turning
+    return measured
 
 
 def _relative(moving: MovingFrames, sensor: Sensor) -> Transform:
     """X_RB."""
     X_WR, X_WB = moving.at(sensor.seen_from, sensor.its_pose).X, moving.at(sensor.of, sensor.pose).X
     return (X_WR.inverse() @ X_WB).dense()
-
-
-def _position(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    return _relative(moving, sensor).translation
-
-
-def _axis(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    axis = {"x_axis": (1.0, 0.0, 0.0), "y_axis": (0.0, 1.0, 0.0), "z_axis": (0.0, 0.0, 1.0)}[sensor.kind]
-    return _relative(moving, sensor).rotation.rotate(Vector3.of(axis))
 
 
 def _orientation(moving: MovingFrames, sensor: Sensor) -> Sequence[Scalar]:
@@ -197,14 +175,17 @@ def _center(carried: list[tuple[Body, MovingFrame]], values: list[Vector3]) -> V
     return sum((value * (body.mass / total) for (body, _), value in zip(carried, values, strict=True)), Vector3())
 
 
-def _subtree_center(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    carried = moving.carried(sensor.of)
-    return _center(carried, [frame.X.translation for _, frame in carried])
+def _of_subtree(of: Callable[[MovingFrame], Vector3]) -> Callable[[MovingFrames, Sensor], Vector3]:
+    """The mean of what is known of the centers of mass that a body carries."""
+
+    def measured(moving: MovingFrames, sensor: Sensor) -> Vector3:
+        carried = moving.carried(sensor.of)
+        return _center(carried, [of(frame) for _, frame in carried])
+
+    return measured
 
 
-def _subtree_velocity(moving: MovingFrames, sensor: Sensor) -> Vector3:
-    carried = moving.carried(sensor.of)
-    return _center(carried, [frame.linear for _, frame in carried])
+_subtree_center, _subtree_velocity = _of_subtree(lambda frame: frame.X.translation), _of_subtree(lambda frame: frame.linear)
 
 
 def _subtree_angular_momentum(moving: MovingFrames, sensor: Sensor) -> Vector3:
@@ -265,9 +246,16 @@ def _body(mechanism: Mechanism, name: str) -> str:
 
 
 _OF_PLACES: dict[str, Callable[[MovingFrames, Sensor], Iterable[Scalar]]] = {
-    "gyro": _gyro, "velocimeter": _velocimeter, "accelerometer": _accelerometer, "proper_acceleration": _proper_acceleration,
-    "angular_acceleration": _angular_acceleration, "position": _position, "orientation": _orientation, "x_axis": _axis,
-    "y_axis": _axis, "z_axis": _axis, "linear_velocity": _linear_velocity, "angular_velocity": _angular_velocity,
+    "gyro": _in_its_axes(lambda frame: frame.angular),
+    "velocimeter": _in_its_axes(lambda frame: frame.linear),
+    "accelerometer": _in_its_axes(lambda frame: frame.acceleration),
+    "proper_acceleration": lambda moving, sensor: moving.at(sensor.of, sensor.pose).acceleration,
+    "angular_acceleration": lambda moving, sensor: moving.at(sensor.of, sensor.pose).turning,
+    "position": lambda moving, sensor: _relative(moving, sensor).translation,
+    "x_axis": lambda moving, sensor: _relative(moving, sensor).rotation.rotate(Vector3.unit(0)),
+    "y_axis": lambda moving, sensor: _relative(moving, sensor).rotation.rotate(Vector3.unit(1)),
+    "z_axis": lambda moving, sensor: _relative(moving, sensor).rotation.rotate(Vector3.unit(2)),
+    "orientation": _orientation, "linear_velocity": _linear_velocity, "angular_velocity": _angular_velocity,
     "force": _force, "torque": _torque, "subtree_center": _subtree_center, "subtree_velocity": _subtree_velocity,
     "subtree_angular_momentum": _subtree_angular_momentum, "rangefinder": _rangefinder,
 }  # fmt: skip

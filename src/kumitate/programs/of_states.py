@@ -10,9 +10,32 @@ from ..model import Mechanism, check_inertias
 from .inputs import Traceable, applied, place_of, state_inputs, wrench_inputs
 
 
-def _pose(m: Mechanism, *, place: str) -> Traceable:
-    at = place_of(m, place)
-    return lambda q: kinematics.place_pose(m.tree, kinematics.link_poses(m.tree, q), at).matrix(), {"q": m.nq}
+def _of_state(page: Callable[..., Any], *inputs: str, inertias: bool = False) -> Callable[..., Traceable]:
+    """A page of (tree, inputs…), where inputs whose names begin with q are coordinates, and others along velocities.
+
+    `inertias`: whether it needs those of the bodies.
+    """
+
+    def made(m: Mechanism) -> Traceable:
+        if inertias:
+            check_inertias(m)
+        return lambda *state: page(m.tree, *state), _sizes(m, inputs)
+
+    return made
+
+
+def _at_place(page: Callable[..., Any], *inputs: str) -> Callable[..., Traceable]:
+    """A page of (tree, inputs…, place), of a body or frame."""
+
+    def made(m: Mechanism, *, place: str) -> Traceable:
+        at = place_of(m, place)
+        return lambda *state: page(m.tree, *state, at), _sizes(m, inputs)
+
+    return made
+
+
+def _sizes(m: Mechanism, inputs: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
+    return {name: m.nq if name.startswith("q") else m.nv for name in inputs}
 
 
 def _poses(m: Mechanism) -> Traceable:
@@ -23,68 +46,14 @@ def _poses(m: Mechanism) -> Traceable:
     return poses, {"q": m.nq}
 
 
-def _velocity(m: Mechanism, *, place: str) -> Traceable:
-    at = place_of(m, place)
-    return lambda q, v: kinematics.world_velocity(m.tree, q, v, at), state_inputs(m)
-
-
-def _jacobian(m: Mechanism, *, place: str) -> Traceable:
-    at = place_of(m, place)
-    return lambda q: kinematics.jacobian(m.tree, q, at), {"q": m.nq}
-
-
-def _jacobian_rate(m: Mechanism, *, place: str) -> Traceable:
-    at = place_of(m, place)
-    return lambda q, v: kinematics.jacobian_rate(m.tree, q, v, at), state_inputs(m)
-
-
 def _reach(m: Mechanism, *, place: str, points: Sequence[Sequence[float]]) -> Traceable:
     at = place_of(m, place)
     return lambda q, direction: kinematics.support_function(m.tree, q, at, points, direction), {"q": m.nq, "direction": 3}
 
 
-def _center_of_mass(m: Mechanism) -> Traceable:
-    return lambda q: kinematics.center_of_mass(m.tree, q), {"q": m.nq}
-
-
-def _momentum(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    return lambda q, v: analysis.momentum(m.tree, q, v), state_inputs(m)
-
-
-def _centroidal_momentum(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    return lambda q, v: analysis.centroidal_momentum(m.tree, q, v), state_inputs(m)
-
-
-def _momentum_rate(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    return lambda q, v, a: analysis.momentum_rate(m.tree, q, v, a), state_inputs(m) | {"a": m.nv}
-
-
-def _momentum_matrix(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    return lambda q: analysis.momentum_matrix(m.tree, q), {"q": m.nq}
-
-
-def _centroidal_map(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    return lambda q, v: analysis.centroidal_map(m.tree, q, v), state_inputs(m)
-
-
-def _mass_center_jacobian(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    return lambda q, v: analysis.mass_center_jacobian(m.tree, q, v), state_inputs(m)
-
-
 def _body_momenta(m: Mechanism) -> Traceable:
     check_inertias(m)
     return lambda q, v: analysis.body_momenta(m, q, v), state_inputs(m)
-
-
-def _mass_center_motion(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    return lambda q, v, a: analysis.mass_center_motion(m.tree, q, v, a), state_inputs(m) | {"a": m.nv}
 
 
 def _ground_wrench(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
@@ -111,33 +80,25 @@ def _energy(m: Mechanism) -> Traceable:
     return energy, state_inputs(m)
 
 
-def _integrate(m: Mechanism) -> Traceable:
-    return lambda q, dv: kinematics.integrate(m.tree, q, dv), {"q": m.nq, "dv": m.nv}
-
-
-def _difference(m: Mechanism) -> Traceable:
-    return lambda q0, q1: kinematics.difference(m.tree, q0, q1), {"q0": m.nq, "q1": m.nq}
-
-
 STATES: dict[str, Callable[..., Traceable]] = {
-    "pose": _pose,
+    "pose": _at_place(lambda tree, q, at: kinematics.place_pose(tree, kinematics.link_poses(tree, q), at).matrix(), "q"),
     "poses": _poses,
-    "velocity": _velocity,
-    "jacobian": _jacobian,
-    "jacobian_rate": _jacobian_rate,
+    "velocity": _at_place(kinematics.world_velocity, "q", "v"),
+    "jacobian": _at_place(kinematics.jacobian, "q"),
+    "jacobian_rate": _at_place(kinematics.jacobian_rate, "q", "v"),
     "reach": _reach,
-    "center_of_mass": _center_of_mass,
-    "momentum": _momentum,
-    "centroidal_momentum": _centroidal_momentum,
-    "momentum_rate": _momentum_rate,
-    "momentum_matrix": _momentum_matrix,
-    "centroidal_map": _centroidal_map,
-    "mass_center_jacobian": _mass_center_jacobian,
+    "center_of_mass": _of_state(kinematics.center_of_mass, "q"),
+    "momentum": _of_state(analysis.momentum, "q", "v", inertias=True),
+    "centroidal_momentum": _of_state(analysis.centroidal_momentum, "q", "v", inertias=True),
+    "momentum_rate": _of_state(analysis.momentum_rate, "q", "v", "a", inertias=True),
+    "momentum_matrix": _of_state(analysis.momentum_matrix, "q", inertias=True),
+    "centroidal_map": _of_state(analysis.centroidal_map, "q", "v", inertias=True),
+    "mass_center_jacobian": _of_state(analysis.mass_center_jacobian, "q", "v", inertias=True),
     "body_momenta": _body_momenta,
-    "mass_center_motion": _mass_center_motion,
+    "mass_center_motion": _of_state(analysis.mass_center_motion, "q", "v", "a", inertias=True),
     "ground_wrench": _ground_wrench,
     "zmp": _zmp,
     "energy": _energy,
-    "integrate": _integrate,
-    "difference": _difference,
+    "integrate": _of_state(kinematics.integrate, "q", "dv"),
+    "difference": _of_state(kinematics.difference, "q0", "q1"),
 }
