@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import kumitate as km
-from kumitate.examples.robot_data import robots_folder
+from kumitate.examples.legged import robots_folder
 from kumitate.measure.machine import machine
 
 __all__ = ["COLUMNS", "DURATION", "STEP", "Rates", "cells", "measured", "page", "scenario_of"]

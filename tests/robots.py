@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumitate.examples.robot_data import robots_folder
+from kumitate.examples.legged import robots_folder
 
 __all__ = ["PARALLEL_ROBOTS", "ROBOT_FILES"]
 

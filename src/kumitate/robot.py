@@ -24,7 +24,7 @@ from .model import Drive, Mechanism, lock
 from .model.elements import INITIAL
 from .model.mechanism import Contents
 from .model.values import checked_array, shown
-from .program_keys import kernel_key, stored_program
+from .programs.catalogue import kernel_key, stored_program
 from .simulate.checks import checked_rows, checked_state
 from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy

@@ -90,7 +90,7 @@ class Run(RunWithRobot):
         Raises:
             InputError: if pandas is not installed.
         """
-        from .share.tables import data_frame
+        from .share.run_files import data_frame
 
         return data_frame(self)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kumitate.analysis import LoopEquations, assemble
 from kumitate.examples.gallery import cassie
-from kumitate.examples.robot_data import robots_folder
+from kumitate.examples.legged import robots_folder
 from kumitate.kinematics import integrate
 from kumitate.model import KINDS, Joint, Link, Loop, Mechanism, Place
 from kumitate.spatial import Transform

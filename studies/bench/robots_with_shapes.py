@@ -16,7 +16,7 @@ import numpy as np
 import kumitate as km
 from kumitate.contact.scene import Contact
 from kumitate.errors import KumitateWarning
-from kumitate.examples.robot_data import robots_folder
+from kumitate.examples.legged import robots_folder
 from kumitate.measure.timing import Effort, Timing, thread_seconds
 from kumitate.model import Mechanism
 from kumitate.model.convert import mujoco as mujoco_order

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.errors import KumitateWarning
-from kumitate.examples.robot_data import robots_folder
+from kumitate.examples.legged import robots_folder
 from kumitate.model import KINDS, WORLD, Body, Joint, Mechanism, lock, without_friction
 from kumitate.model.read import read_urdf
 from kumitate.spatial import pose

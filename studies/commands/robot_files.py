@@ -19,7 +19,7 @@ def robot_files(
 ) -> None:
     """Write docs/robot-files.md: what kumitate makes of every robot file of example-robot-data."""
     from kumitate.errors import InputError
-    from kumitate.examples.robot_data import robots_folder
+    from kumitate.examples.legged import robots_folder
 
     from ..pages import keep_page
     from ..robot_files import page

@@ -91,9 +91,9 @@ BATCH = """
 """
 ROUNDS = """
     import kumitate as km
-    from kumitate.papers.parallel import batches, parallel_ada
+    from kumitate.papers.parallel import parallel_ada, plan
 
-    batches.WORTH_SHARING = 0
+    plan.WORTH_SHARING = 0
     arm = km.load("pa10")
     parallel, state = parallel_ada(arm, threads=2), (*arm.start, np.zeros(arm.nv))
     call = lambda: parallel(*state)

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.examples import robot_data
+from kumitate.examples import legged
 from kumitate.examples.gallery.quadruped_standing import FEET
 from kumitate.gym import TASKS, Env, VectorEnv, named_task, register
 from kumitate.gym.tasks import acrobot, cart_pole
@@ -220,7 +220,7 @@ def test_cassie_stands_where_its_drives_hold_it_with_its_loops_closed():
 
 
 def test_missing_files_name_the_extra(monkeypatch):
-    monkeypatch.setattr(robot_data, "robots_folder", lambda: None)
+    monkeypatch.setattr(legged, "robots_folder", lambda: None)
     with pytest.raises(
         InputError, match=r"anymal\.urdf is not on this computer; it comes with pip install 'kumitate\[robots\]'"
     ):

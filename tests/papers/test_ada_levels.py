@@ -19,10 +19,9 @@ from kumitate.errors import InputError, ModelError
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.model.samples import four_bars, pa10
 from kumitate.model.samples.stored import floating_chain, planar_chain
-from kumitate.papers.parallel import batches
 from kumitate.papers.parallel import plan as level_plan
 from kumitate.papers.parallel.parallel_ada import parallel_ada
-from kumitate.papers.parallel.rounds import MOST_HANDLES, rounds
+from kumitate.papers.parallel.programs import MOST_HANDLES, rounds
 from kumitate.robot import Robot
 from kumitate.scalar.evaluate import evaluate
 from kumitate.spatial import pose
@@ -170,7 +169,7 @@ def test_combs_and_bushes_move_as_articulated_bodies_do(interpreted, mechanism):
 @pytest.mark.parametrize(("links", "chunk"), [(3, 512), (40, 16), (90, 32)])
 def test_compiled_batches_agree_and_threads_change_nothing(monkeypatch, links, chunk):
     monkeypatch.setattr(level_plan, "CHUNK", chunk)
-    monkeypatch.setattr(batches, "WORTH_SHARING", 0)
+    monkeypatch.setattr(level_plan, "WORTH_SHARING", 0)
     mechanism = RandomChain("chain", "random chain", links).mechanism
     q, v, tau = np.random.default_rng(links).normal(size=(3, links))
     accelerate = parallel_ada(mechanism)

@@ -25,7 +25,7 @@ from kumitate.view.panels import panels_of
 from kumitate.view.playback import playback
 from kumitate.view.scene import packed, unpacked
 from kumitate.view.snapshots import snapshots_figure
-from kumitate.view.surroundings import surroundings
+from kumitate.view.surfaces import surroundings
 
 MASS, G = 2.0, 9.81
 

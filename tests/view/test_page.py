@@ -20,8 +20,7 @@ from kumitate.view.page import write_page
 from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, build_scene, packed, thinned, unpacked
 from kumitate.view.scene.packing import Steps
 from kumitate.view.stick_shapes import _marker, body_tip, drawn_shapes
-from kumitate.view.surfaces import load_surfaces, pack_surface
-from kumitate.view.surroundings import GROUND_COLOR, surroundings
+from kumitate.view.surfaces import GROUND_COLOR, load_surfaces, pack_surface, surroundings
 
 LENGTH = 1.0
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from kumitate.view.sweep_page import SHOWN, write_sweep_page
+from kumitate.view.page import SHOWN, write_sweep_page
 
 from .browser import played
 

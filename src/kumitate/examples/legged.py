@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -14,11 +15,25 @@ from ..errors import InputError, KumitateWarning
 from ..kinematics import integrate, jacobian, link_poses, place_pose
 from ..model import Mechanism, Place, Sphere
 from ..model.read import read_file
-from .robot_data import robot_file
+from ..model.read.robot_names import robots_folder
 
 __all__ = ["Stance", "legged"]
 
 
+# --- the location of the robot files of example-robot-data ----------------------------------------------------------------
+def robot_file(name: str) -> Path:
+    """A robot's file, by its path below the folder of robots.
+
+    Raises:
+        InputError: if it is not there, with the extra that brings it.
+    """
+    folder = robots_folder()
+    if folder is None or not (folder / name).exists():
+        raise InputError(f"{name} is not on this computer; it comes with pip install 'kumitate[robots]'")
+    return folder / name
+
+
+# --- robots on feet -------------------------------------------------------------------------------------------------------
 def legged(file: str, feet: Collection[str]) -> Mechanism:
     """A robot, free to move, whose feet alone can touch; `file`: below example-robot-data's folder of robots.
 

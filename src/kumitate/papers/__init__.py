@@ -18,11 +18,10 @@ from .. import programs as _programs
 from ..contact.held import motion as _held
 from .best_partition import BestPartition, PartitionTrial, best_partition
 from .held_newton_euler import newton_euler
-from .jacobian_inertia import jacobian_inertia
+from .jacobian_inertia import jacobian_inertia, unit_vector
 from .multipoint import multipoint
 from .parallel import parallel_ada
 from .spherical import SphericalMerge, merge_spherical
-from .unit_vector import unit_vector
 
 __all__ = [
     "BestPartition", "PartitionTrial", "SphericalMerge", "best_partition", "jacobian_inertia", "merge_spherical", "multipoint",

@@ -111,7 +111,7 @@ class Sweep:
 
     def page(self, path: str | Path | None = None) -> Path:
         """Writes one self-contained HTML page that plots parameters and outcomes; `page.html` in the folder by default."""
-        from ..view.sweep_page import write_sweep_page
+        from ..view.page import write_sweep_page
 
         assert self.scenario.design is not None
         return write_sweep_page(

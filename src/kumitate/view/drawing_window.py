@@ -13,7 +13,7 @@ from ..model import WORLD, Geometry, Mechanism
 from .arrows import Arrows
 from .outlines import Outline, Silhouettes, View
 from .style import INK, QUIET, tint
-from .surroundings import surroundings
+from .surfaces import surroundings
 
 #: Colours for bodies without their own, taken in turn: muted and distinguishable.
 BODY_COLORS = ("#7aa6d8", "#e8a46a", "#7fbfa3", "#c79ac9", "#d9c36a", "#8fc7dd", "#d98a86", "#a7a7c9")

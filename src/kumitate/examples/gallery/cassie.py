@@ -15,7 +15,7 @@ from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example
-from ..robot_data import robot_file
+from ..legged import robot_file
 
 #: Where example-robot-data keeps it: of its five files the one without gearboxes, with all loops and springs.
 FILE = "cassie_description/robots/cassie_wo_gearbox_spring.sdf"

@@ -11,8 +11,7 @@ import numpy as np
 from ...compile.threads import pool
 from ...errors import InputError, ModelError
 from ...model import HasMechanism, Mechanism, check_resistance
-from .batches import Round, run_rounds
-from .plan import LevelPlan
+from .plan import LevelPlan, Round, run_rounds
 
 
 class ParallelADA:

@@ -16,8 +16,7 @@ from ..arrows import Arrows
 from ..outlines import broadside
 from ..rods_and_springs import with_struts
 from ..stick_shapes import body_tip, drawn_shapes, inertia_box
-from ..surfaces import load_surfaces, pack_surface, unscaled
-from ..surroundings import surroundings
+from ..surfaces import load_surfaces, pack_surface, surroundings, unscaled
 from .motion import carriers, frames_kept, plots, quaternions, tracks
 from .packing import Steps
 
