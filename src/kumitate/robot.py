@@ -20,13 +20,12 @@ from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .derivatives import ForwardDerivatives, InverseDerivatives, SecondDerivatives
 from .errors import InputError
-from .model import Drive, Mechanism, lock
+from .model import Drive, Mechanism, joint_columns, lock
 from .model.elements import INITIAL
 from .model.mechanism import Contents
 from .model.values import checked_array, shown
 from .programs.catalogue import kernel_key, stored_program
 from .simulate.checks import checked_rows, checked_state
-from .simulate.results.columns import joint_columns
 from .simulate.results.result import Energy
 from .simulate.starts import default_start, named_start, named_state, state_by_name
 
@@ -102,8 +101,8 @@ class Robot(Contents):
         >>> load(load("pa10").save(f"{mkdtemp()}/arm.urdf")).nv
         7
         """
+        from .model.files import replacing
         from .model.write import mechanism_text
-        from .simulate.results.whole_file import replacing
 
         text = mechanism_text(self.mechanism, path)
         with replacing(path) as temporary:

@@ -13,13 +13,13 @@ import pytest
 
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Limits, Mechanism
+from kumitate.model.files import os, replacing
 from kumitate.model.read.json import to_json
 from kumitate.simulate.results.archive import load, save
 from kumitate.simulate.results.audit import Audit, LimitPassed, quaternion_error
 from kumitate.simulate.results.passed import limits_passed
 from kumitate.simulate.results.result import Energy, Result
 from kumitate.simulate.results.state_file import write_carried
-from kumitate.simulate.results.whole_file import os, replacing
 from kumitate.spatial import pose
 
 SUFFIXES = [".h5", ".hdf5", ".npz"]

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..errors import InputError, did_you_mean, first_of
 from ..model import Mechanism
+from ..model.files import replacing
 from ..model.tree.base_parameters import SIZE
 from ..robot import Robot
 from ..simulate.parameters.passive import sort_of
-from ..simulate.results.whole_file import replacing
 from ..view.figures import panels_figure
 from ..view.panel import Panel
 from ..view.style import INK, PALETTE, drawing, print_style, write_figure

@@ -12,8 +12,7 @@ import numpy as np
 
 from ..analysis import LoopEquations, loop_equations
 from ..errors import InputError, KumitateError
-from ..model import Limits, Mechanism
-from ..simulate.results.columns import joint_columns
+from ..model import Limits, Mechanism, joint_columns
 from ..simulate.starts import state_by_name
 from .contract import LiveRobot, LiveSimulation
 

@@ -1,6 +1,6 @@
 """Mechanisms as frozen data: bodies, joints, shapes, loops, couplings and frames."""
 
-from .bounds import Bound, bounds_of, by_loop, freedoms, in_loops, least_gap, loop_bounds
+from .bounds import Bound, JointColumns, bounds_of, by_loop, freedoms, in_loops, joint_columns, least_gap, loop_bounds
 from .drives import (
     DRIVES,
     Command,
@@ -49,10 +49,10 @@ __all__ = [
     "DRIVES", "KINDS", "WORLD", "Body", "Bound", "Box", "Capsule", "Chord", "Closing", "Closure", "Command", "Coupling",
     "Cylinder", "Cylindrical", "DCMotor", "Distance", "Drive", "DriveLaw", "DriveWithState", "Driven", "EffortDrive",
     "Ellipsoid", "EulerAngles", "Fixed", "Floating", "FloatingEuler", "Frame", "Gear", "Geometry", "HasMechanism",
-    "HeightField", "Helical", "Hull", "HydraulicCylinder", "Joint", "JointKind", "Limits", "Line", "Link", "Loop",
-    "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Plane", "Polygon", "PositionDrive", "Prismatic", "Revolute",
-    "RollingDisc", "RollingSphere", "Sensor", "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree", "Universal",
-    "VelocityDrive", "attach", "bounds_of", "by_loop", "check_freedom", "check_inertias", "check_resistance", "cut",
-    "drive_states", "freedoms", "in_loops", "inward", "least_gap", "lock", "loop_bounds", "merge", "outward", "recut",
-    "reroot", "weld", "without_friction",
+    "HeightField", "Helical", "Hull", "HydraulicCylinder", "Joint", "JointColumns", "JointKind", "Limits", "Line",
+    "Link", "Loop", "Mechanism", "Mesh", "PerLink", "Place", "Planar", "Plane", "Polygon", "PositionDrive", "Prismatic",
+    "Revolute", "RollingDisc", "RollingSphere", "Sensor", "Shape", "Sphere", "Spherical", "SphericalEuler", "Tree",
+    "Universal", "VelocityDrive", "attach", "bounds_of", "by_loop", "check_freedom", "check_inertias",
+    "check_resistance", "cut", "drive_states", "freedoms", "in_loops", "inward", "joint_columns", "least_gap", "lock",
+    "loop_bounds", "merge", "outward", "recut", "reroot", "weld", "without_friction",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Position limits of joints, coordinate by coordinate, and the degrees of freedom at which limits and drives act."""
+"""Position limits of joints, coordinate by coordinate, and where joints, limits and drives stand among q and v."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import cos, inf, pi, sin, tau
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..scalar import Scalar, absolute, minimum, select
 from .joints import JointKind
@@ -149,3 +149,21 @@ def by_loop(mechanism: Mechanism, values: Any) -> dict[str, list[Any]]:
 def _pushed(loop: Loop) -> bool:
     """Whether a drive or a stop acts in a loop joint or line."""
     return loop.drive is not None or bool(loop_bounds(loop))
+
+
+class JointColumns(NamedTuple):
+    """A joint, its kind, and where it stands in q and in v (as well as a and tau)."""
+
+    joint: Joint
+    kind: JointKind
+    q: slice
+    v: slice
+
+
+def joint_columns(mechanism: Mechanism) -> Iterator[JointColumns]:
+    """The columns of every joint of the tree, in their order; those of fixed joints are empty."""
+    q_start = v_start = 0
+    for joint in mechanism.joints:
+        kind = joint.kind
+        yield JointColumns(joint, kind, slice(q_start, q_start + kind.nq), slice(v_start, v_start + kind.nv))
+        q_start, v_start = q_start + kind.nq, v_start + kind.nv

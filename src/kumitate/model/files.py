@@ -1,15 +1,20 @@
-"""The content of a file that a user names: regular files only, so that pipes and devices cannot block the program."""
+"""Files that a user names: regular ones only are read, so that pipes and devices cannot block the program.
+
+They are written whole or not at all, so that a failure leaves the old file unchanged.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import KumitateError, ModelError
+from ..errors import InputError, KumitateError, ModelError
 
 #: The largest size of model files [bytes]: reading them takes some twenty times as much memory.
 LARGEST_MODEL = 64 * 2**20
@@ -68,3 +73,68 @@ def _at_once(path: str, flags: int) -> int:
 def _kind(mode: int) -> str:
     kinds = {"a folder": stat.S_ISDIR, "a pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
     return next((name for name, holds in kinds.items() if holds(mode)), "a device")
+
+
+# --- Files that are replaced ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary path next to `path`, with its suffix; the file written there replaces `path` if the block succeeds.
+
+    Temporary files of this path that processes of this machine left when they were killed are deleted.
+
+    Raises:
+        InputError: if the folder does not exist, or the disk refuses: it is full, or must not be written to.
+    """
+    target = Path(path)
+    if "\0" in str(target):
+        raise InputError(f"{str(target)!r}: a path has no zero byte; write it without")
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: the folder {str(target.parent)!r} does not exist; make it first, or choose another")
+    _delete_abandoned(target)
+    temporary = target.with_name(f"{_begins(target)}{os.getpid()}-{_machine()}{os.urandom(4).hex()}{target.suffix}")
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:  # a full disk may be noticed only now
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(
+            f"{target}: cannot be written ({error.strerror or error}); the old file is unchanged. Free some space, or "
+            "choose another place"
+        ) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _begins(target: Path) -> str:
+    return f".{target.stem[:40]}."
+
+
+@cache
+def _machine() -> str:
+    """A mark of where numbers of processes mean what they mean here: other machines and containers may share the folder."""
+    import hashlib  # what a first file needs is not loaded with the package
+    import platform
+
+    with suppress(OSError):
+        return hashlib.sha256(f"{platform.node()} {os.readlink('/proc/self/ns/pid')}".encode()).hexdigest()[:4]
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:4]
+
+
+def _delete_abandoned(target: Path) -> None:
+    """Deletes the temporary files of a target whose processes have ended."""
+    if os.name != "posix":  # where asking for a process may end it
+        return
+    name = re.compile(rf"{re.escape(_begins(target))}(\d+)-{_machine()}[0-9a-f]{{8}}{re.escape(target.suffix)}")
+    for entry in os.listdir(target.parent):
+        if entry[0] == "." and (found := name.fullmatch(entry)):
+            try:
+                os.kill(int(found[1]), 0)
+            except ProcessLookupError:
+                with suppress(OSError):  # another process may have deleted it
+                    target.with_name(entry).unlink()
+            except (OSError, OverflowError):  # it runs for somebody else; or no process can have this number
+                pass

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model import Mechanism
-from ..simulate.results.columns import joint_columns
+from ..model import Mechanism, joint_columns
 from ..simulate.results.result import Result
 
 _XYZ = ("x", "y", "z")

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, KumitateWarning, needed, warn
-from ..model import WORLD, Mechanism
+from ..model import WORLD, Mechanism, joint_columns
 from ..model.values import POSITIVE, checked_number
 from ..model.write import mechanism_text
 from ..scalar import floats
-from ..simulate.results.columns import joint_columns
 from ..simulate.results.contact_loads import contact_loads
 from ..spatial import Transform, pose, quaternion_of
 from .contract import RunWithRobot

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, needed
+from ..model.files import replacing
 from ..simulate.results.result import Result
-from ..simulate.results.whole_file import replacing
 from .columns import columns_of
 from .film import write_film
 from .mcap_log import write_mcap

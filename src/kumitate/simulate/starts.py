@@ -12,13 +12,12 @@ from ..analysis import CLOSED, NEARLY, LoopEquations, admitted_rows, assemble, c
 from ..analysis.closing.newton import closed_near, gauss_newton
 from ..errors import InputError, ModelError
 from ..kinematics import link_poses, neutral, place_pose
-from ..model import Bound, Mechanism, Place
+from ..model import Bound, JointColumns, Mechanism, Place, joint_columns
 from ..model.mechanism import nearest
 from ..model.tree.tree import alignment
 from ..model.values import checked_pose, shown
 from ..spatial import Transform
 from .checks import check_limits, checked_count, checked_rows, checked_state
-from .results.columns import JointColumns, joint_columns
 
 if TYPE_CHECKING:
     from .driving.motion import FollowedStarts

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, needed
-from ..model.files import file_bytes
+from ..model.files import file_bytes, replacing
 from ..model.read.json import from_json, to_json
 from ..scenario import Scenario, read_scenario
 from ..scenario.scenario import functions_of
-from ..simulate.results.whole_file import replacing
 from ..version import __version__
 from .block_run import Answer
 from .plan import Block

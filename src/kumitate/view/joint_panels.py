@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..model import WORLD, Mechanism
-from ..simulate.results.columns import JointColumns, joint_columns
+from ..model import WORLD, JointColumns, Mechanism, joint_columns
 from ..simulate.results.result import Result
 from .panel import Panel
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..simulate.results.whole_file import replacing
+from ..model.files import replacing
 from .scene.packing import packed
 
 ASSETS = Path(__file__).with_name("assets")

@@ -11,9 +11,8 @@ from ..analysis import closure_determinant
 from ..compile import Kernel
 from ..errors import InputError
 from ..kinematics import link_poses, place_pose, total_mass, world_velocity
-from ..model import JointKind
+from ..model import JointKind, joint_columns
 from ..scalar import trace
-from ..simulate.results.columns import joint_columns
 from ..simulate.results.result import Result
 from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels, force_curves, loop_panels
 from .joint_panels import JOINT_PANELS, is_base, joint_panels, panels_of_joint

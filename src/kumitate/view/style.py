@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, needed
-from ..simulate.results.whole_file import replacing
+from ..model.files import replacing
 
 #: Colours that are distinguishable with any colour vision, and in grey (after Okabe and Ito).
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f5f5f")

@@ -25,13 +25,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ...errors import InputError, KumitateError, warn
-from ...model.files import opened
+from ...model.files import opened, replacing
 from .audit import Audit
 from .hdf5 import Hdf5Entries, as_hdf5
 from .line_laws import LEFT_OUT, without_line_laws
 from .npz import NpzEntries, as_npz
 from .result import Energy, Result
-from .whole_file import replacing
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord

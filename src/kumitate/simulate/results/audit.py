@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...analysis import LoopGap
-from ...model import Mechanism
-from .columns import joint_columns
+from ...model import Mechanism, joint_columns
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord

@@ -12,12 +12,11 @@ from ...analysis import loop_motion
 from ...compile import Kernel
 from ...dynamics import Acting, Wrenches, chord_closings, loop_wrenches
 from ...errors import KumitateError, warn
-from ...model import Closing, Closure, Coupling, JointKind, Mechanism
+from ...model import Closing, Closure, Coupling, JointKind, Mechanism, joint_columns
 from ...model.edits.recut import closed_by
 from ...scalar import trace
 from ...spatial import Motion
 from .acted import acted
-from .columns import joint_columns
 from .contact_loads import contact_loads
 from .line_laws import check_line_laws
 from .result import Result

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...errors import InputError
-from ...model import Mechanism
+from ...model import Mechanism, joint_columns
 from .audit import Audit
-from .columns import joint_columns
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord

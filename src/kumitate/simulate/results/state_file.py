@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError
-from ...model.files import opened
+from ...model.files import opened, replacing
 from .archive import DAMAGES
 from .npz import NpzEntries, as_npz
-from .whole_file import replacing
 
 _FORMAT = "kumitate-state"
 #: The array of a state whose number of rows changes from step to step.
