@@ -21,9 +21,7 @@ from .share.contract import RunWithRobot
 from .simulate import run as runs_of_setups
 from .simulate.bar import bar
 from .simulate.checks import checked_state
-from .simulate.results.acted import acted
-from .simulate.results.line_laws import check_line_laws
-from .simulate.results.result import Result
+from .simulate.results.result import Result, acted, check_line_laws
 from .simulate.setup import Experiment
 
 if TYPE_CHECKING:
@@ -58,7 +56,7 @@ class Run(RunWithRobot):
         wrenches, loop_tau = (acted(self, name, options.pop(name, None)) for name in ("wrenches", "loop_tau"))
         if self.contact is None:
             return self.robot.joint_wrenches(self.q, self.v, self.tau, wrenches=wrenches, loop_tau=loop_tau, **options)
-        from .simulate.results.contact_loads import contact_loads
+        from .simulate.results.readings import contact_loads
 
         tau, wrenches = contact_loads(self, wrenches)
         return self.robot.joint_wrenches(self.q, self.v, tau, wrenches=wrenches, loop_tau=loop_tau, **options)

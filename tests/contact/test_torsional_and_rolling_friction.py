@@ -10,7 +10,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Plane, Sphere
 from kumitate.simulate.results.archive import load, save
-from kumitate.simulate.results.contact_loads import contact_loads
+from kumitate.simulate.results.readings import contact_loads
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose

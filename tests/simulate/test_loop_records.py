@@ -12,7 +12,7 @@ import kumitate as km
 from kumitate.model import Body, Coupling, Joint, Loop, Mechanism, recut
 from kumitate.share.columns import columns_of
 from kumitate.simulate.results.archive import load, save
-from kumitate.simulate.results.hdf5 import Hdf5Entries
+from kumitate.simulate.results.entry_files import Hdf5Entries
 from kumitate.spatial import pose
 from kumitate.view.playback import channels_of
 

@@ -14,7 +14,7 @@ from ..model import WORLD, Mechanism, joint_columns
 from ..model.values import POSITIVE, checked_number
 from ..model.write import mechanism_text
 from ..scalar import floats
-from ..simulate.results.contact_loads import contact_loads
+from ..simulate.results.readings import contact_loads
 from ..spatial import Transform, pose, quaternion_of
 from .contract import RunWithRobot
 

@@ -13,8 +13,7 @@ from ..model import Bound, Mechanism, by_loop, drive_states
 from .divergence import singular_angles
 from .driving.actuation import Actuation
 from .interactions import Interaction
-from .results.audit import Audit, contact_account, energy_balance, energy_notes, quaternion_error
-from .results.passed import limits_passed
+from .results.audit import Audit, contact_account, energy_balance, energy_notes, limits_passed, quaternion_error
 from .results.result import Energy, Result
 from .rows import Rows
 from .stepping.advance import Stepper

@@ -262,7 +262,7 @@ class MechanismSimulation(SettledAttributes):
         Raises:
             InputError: for another suffix, or if the file cannot be written.
         """
-        from .results.state_file import write_carried  # with the formats of files
+        from .results.archive import write_carried  # with the formats of files
 
         return write_carried(state.carried, repr(self), path)
 
@@ -272,7 +272,7 @@ class MechanismSimulation(SettledAttributes):
         Raises:
             InputError: if the file is missing, damaged, or of another simulation.
         """
-        from .results.state_file import read_carried
+        from .results.archive import read_carried
 
         with self._busy:
             self._stepper.load(read_carried(self._stepper.carried(), repr(self), path))

@@ -12,11 +12,10 @@ from ..compile import Kernel
 from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
 from ..scalar import trace
-from ..simulate.results.acted import acted
-from ..simulate.results.contact_loads import contact_loads
 from ..simulate.results.contact_record import ContactRecord
 from ..simulate.results.loop_records import loop_forces
-from ..simulate.results.result import Result
+from ..simulate.results.readings import contact_loads
+from ..simulate.results.result import Result, acted
 from .panel import Panel, without_impacts
 
 #: All panels, and those drawn by default.

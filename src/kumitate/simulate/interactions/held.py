@@ -18,8 +18,7 @@ from ...model import Mechanism
 from ...scalar import trace
 from ..driving.forcing import Forcing
 from ..integrators import Integrator
-from ..results.acted import acted
-from ..results.result import Result
+from ..results.result import Result, acted
 from ..stepping.interaction import Asked, Interaction
 
 #: A start that is off the surfaces by less than this fraction of the mechanism's size is silently moved onto them.

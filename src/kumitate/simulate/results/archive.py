@@ -14,32 +14,34 @@ from __future__ import annotations
 
 import json
 import os
-import struct
-import zipfile
-import zlib
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InputError, KumitateError, warn
+from ...model import Line, Mechanism
 from ...model.files import opened, replacing
+from ...model.joints.line import LineForce
 from .audit import Audit
-from .hdf5 import Hdf5Entries, as_hdf5
-from .line_laws import LEFT_OUT, without_line_laws
-from .npz import NpzEntries, as_npz
-from .result import Energy, Result
+from .entry_files import DAMAGES, Hdf5Entries, NpzEntries, as_hdf5, as_npz
+from .result import LEFT_OUT, Energy, Result
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
 
-__all__ = ["DAMAGES", "FORMAT", "VERSION", "load", "save"]
+Entries = Hdf5Entries | NpzEntries
 
 FORMAT = "kumitate-result"
 #: Incremented when the format changes so that an older kumitate cannot read the files.
 VERSION = 1
+#: The entry of a file that holds the state of a simulation: which simulation.
+STATE = "kumitate-state"
+#: The array of a state whose number of rows changes from step to step.
+LIST = "impulses"
 HDF5, NPZ = (".h5", ".hdf5"), (".npz",)
 
 _UNITS = {
@@ -94,7 +96,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     with opened(path, error=InputError) as (file, target, _):
         start = file.read(8)
     if start == b"\x89HDF\r\n\x1a\n":
-        reader: type[Entries] = Hdf5Entries
+        reader: type[Hdf5Entries] | type[NpzEntries] = Hdf5Entries
     elif start[:4] == b"PK\x03\x04":
         reader = NpzEntries
     else:
@@ -127,7 +129,7 @@ def _texts(result: Result) -> dict[str, str]:
     from ...model.read.json import to_json  # the readers are loaded when they are needed
 
     header = {"format": FORMAT, "version": VERSION}
-    mechanism, laws = without_line_laws(result.mechanism)
+    mechanism, laws = _without_line_laws(result.mechanism)
     try:
         settings = json.dumps(result.settings | ({LEFT_OUT: list(laws)} if laws else {}), default=_plain)
     except (TypeError, ValueError) as error:
@@ -143,6 +145,17 @@ def _texts(result: Result) -> dict[str, str]:
         texts[_CONTACT + "bodies"] = json.dumps(result.contact.bodies)
     texts |= {f"{at}names": json.dumps(list(getattr(result, key))) for key, at in _NAMED.items() if getattr(result, key)}
     return texts
+
+
+def _without_line_laws(mechanism: Mechanism) -> tuple[Mechanism, dict[str, str]]:
+    """The mechanism with lines that have no forces of functions, and the programs of those that it had, as text by name."""
+    laws = {
+        loop.name: loop.kind.force.listing
+        for loop in mechanism.loops
+        if isinstance(loop.kind, Line) and isinstance(loop.kind.force, LineForce)
+    }
+    loops = tuple(replace(loop, kind=Line()) if loop.name in laws else loop for loop in mechanism.loops)
+    return (replace(mechanism, loops=loops) if laws else mechanism), laws
 
 
 def _add_loops(result: Result, arrays: dict[str, np.ndarray], texts: dict[str, str]) -> None:
@@ -165,26 +178,6 @@ def _unit(name: str) -> str:
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-class Entries(Protocol):
-    """The entries of a file, read on demand; never more data than the file holds.
-
-    Raises KeyError for a name that the file does not have; ValueError and the like for damaged data.
-    """
-
-    def __init__(self, path: Path): ...
-    def __contains__(self, name: str) -> bool: ...
-    def text(self, name: str) -> str: ...
-    def array(self, name: str) -> np.ndarray: ...
-    def close(self) -> None: ...
-
-
-#: Exceptions that reading a damaged file raises.
-DAMAGES = (
-    OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
-    zipfile.BadZipFile, zlib.error, struct.error,
-)  # fmt: skip
-
-
 def _check_header(path: Path, entries: Entries) -> None:
     """Checks that the file is a result of kumitate, in a format not newer than this version reads."""
     header = json.loads(entries.text("header")) if "header" in entries else None
@@ -239,3 +232,44 @@ def _contact(entries: Entries, times: int) -> ContactRecord:
         if array.shape != shape:
             raise ValueError(f"{name} of the contact has the shape {array.shape}, where {shape} is expected")
     return ContactRecord(bodies, **arrays)
+
+
+# --- The state of a simulation, from which it goes on exactly ------------------------------------------------------------
+
+
+def write_carried(carried: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> Path:
+    """Writes the arrays that a state carries to an .npz file; `owner`: the simulation it belongs to.
+
+    Raises:
+        InputError: for another suffix, or if the file cannot be written.
+    """
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise InputError(f"{target}: states are saved as .npz; {target.suffix!r} is another suffix")
+    with replacing(target) as temporary:
+        temporary.write_bytes(as_npz({f"state/{name}": array for name, array in carried.items()}, {STATE: owner}))
+    return target
+
+
+def read_carried(expected: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Reads what `write_carried` wrote, checked against the expected shapes.
+
+    Raises:
+        InputError: if there is no such file, or it is damaged, or of another simulation.
+    """
+    with opened(path, error=InputError) as (_, target, _):
+        pass
+    try:
+        with closing(NpzEntries(target)) as entries:
+            found = entries.text(STATE) if STATE in entries else None
+            if found != owner:
+                what = "is not a state of a simulation" if found is None else f"is a state of {found}"
+                raise InputError(f"{target}: {what}; give one that was saved by {owner}")
+            carried = {name: entries.array(f"state/{name}") for name in expected}
+    except DAMAGES as error:
+        raise InputError(f"{target}: is damaged ({error}); take a copy of the file, or simulate again") from error
+    for name, array in carried.items():
+        shape = array.shape[:1] + expected[name].shape[1:] if name == LIST else expected[name].shape
+        if array.shape != shape or array.dtype != float:
+            raise InputError(f"{target}: {name!r} has shape {array.shape}; it must be {expected[name].shape} for {owner}")
+    return carried

@@ -1,15 +1,19 @@
-"""The audit of a run: energy balance, quaternion lengths, joint limits, and what the run cost."""
+"""The audit of a run: energy balance, quaternion lengths, limits of joints, contact, and what the run cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from itertools import accumulate
+from math import tau as turn
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...analysis import LoopGap
-from ...model import Mechanism, joint_columns
+from ...analysis.loop_motion import loop_coordinates
+from ...compile import Kernel
+from ...model import Joint, Limits, Loop, Mechanism, joint_columns
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
@@ -25,6 +29,8 @@ _ENERGY = "energy: "
 _GAIN = 1e-7
 #: Above this part of the energy that a run exchanges, the audit says where its drift comes from.
 _WORTH_A_WORD = 1e-3
+#: A joint that is so little outside its limits has stopped there, to the rounding of its stop [rad or m].
+_REACHED = 1e-9
 
 
 class LimitPassed(NamedTuple):
@@ -153,15 +159,8 @@ class Audit:
     def as_dict(self) -> dict[str, Any]:
         """The audit as plain data."""
         passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
-        contact = None if self.contact is None else self.contact._asdict()
-        return {
-            **asdict(self),
-            "limits_passed": passed,
-            "loop_gaps": gaps,
-            "notes": list(self.notes),
-            "efforts": list(self.efforts),
-            "contact": contact,
-        }
+        parts = {"limits_passed": passed, "loop_gaps": gaps, "notes": list(self.notes), "efforts": list(self.efforts)}
+        return {**asdict(self), **parts, "contact": None if self.contact is None else self.contact._asdict()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:
@@ -253,6 +252,71 @@ def energy_notes(
     if abs(drift) <= _JUMP * exchanged + rounding:
         return ()
     return (f"{said(drift)} over the run, a little in each step: {remedy}",)
+
+
+def limits_passed(
+    mechanism: Mechanism, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+    loop_tau: Mapping[str, np.ndarray] | None = None,
+) -> tuple[LimitPassed, ...]:  # fmt: skip
+    """The limits of joints that a motion exceeds, those of the tree first.
+
+    Args:
+        time: (n,) [s]; `q`: (n, nq); `v`, `tau`: (n, nv), in SI units.
+        loop_tau: the efforts (n, k) of drives in loop joints and lines, by name.
+
+    Position limits are checked for joints whose coordinates correspond one to one to degrees of freedom (not for quaternions).
+    """
+    passed = _passed(mechanism.joints, time, q, v, tau)
+    if any(loop.limits != (Limits(),) * loop.kind.nv for loop in mechanism.loops):
+        passed += _passed(mechanism.loops, time, *_in_loops(mechanism, q, v, loop_tau or {}))
+    return tuple(passed)
+
+
+def _in_loops(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, loop_tau: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """q, v and efforts (n, …) of loop joints and lines; angles begin with the turn nearest to the middle of their ranges."""
+    place, rates = (np.array(part) for part in Kernel(loop_coordinates(mechanism))(q, v))
+    starts = accumulate((loop.kind.nq for loop in mechanism.loops), initial=0)
+    for loop, start in zip(mechanism.loops, starts, strict=False):
+        for k in loop.kind.angles:
+            ends = [end for end in (loop.limits[k].lower, loop.limits[k].upper) if end is not None]
+            own = np.unwrap(place[:, start + k])
+            place[:, start + k] = own + turn * np.round((np.mean(ends or [0.0]) - own[0]) / turn)
+    still = np.zeros((len(q), 0))
+    efforts = [loop_tau.get(loop.name, np.zeros((len(q), loop.kind.nv))) for loop in mechanism.loops]
+    return [place, rates, np.hstack([still, *efforts])]
+
+
+def _passed(
+    items: tuple[Joint, ...] | tuple[Loop, ...], time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
+) -> list[LimitPassed]:
+    """The limits that joints exceed in their motion, whose columns are those of each after those of the one before."""
+    freedoms: list[tuple[str, Limits]] = []
+    of_column: dict[int, int] = {}  # of q: the degree of freedom
+    start = 0
+    for item in items:
+        rates = getattr(item.kind, "velocities", ())
+        for k, limit in enumerate(item.limits):
+            if item.kind.nq == item.kind.nv:
+                of_column[start + k] = len(freedoms)
+            freedoms.append((item.name if len(rates) == 1 else f"{item.name}.{rates[k]}", limit))
+        start += item.kind.nq
+    places = np.full((2, q.shape[1]), np.nan)  # NaN where there is no limit, which nothing exceeds
+    for column, n in of_column.items():
+        places[:, column] = freedoms[n][1].lower, freedoms[n][1].upper
+    fastest, strongest = np.array([(limit.velocity, limit.effort) for _, limit in freedoms], dtype=float).reshape(-1, 2).T
+    passed: list[tuple[int, LimitPassed]] = []
+    for quantity, moved, low, high in (
+        ("position", q, *places), ("velocity", v, -fastest, fastest), ("effort", tau, -strongest, strongest)
+    ):  # fmt: skip
+        outside = (moved < low) | (moved > high)
+        for column in np.flatnonzero(outside.any(axis=0)).tolist() if outside.any() else ():
+            n = of_column[column] if quantity == "position" else column
+            excess = np.fmax(low[column] - moved[:, column], moved[:, column] - high[column])
+            beyond = excess > (_REACHED if quantity == "position" else 0.0)
+            if beyond.any():
+                first, most = float(time[int(np.argmax(beyond))]), float(np.nanmax(excess))
+                passed.append((n, LimitPassed(freedoms[n][0], first, most, quantity)))
+    return [item for _, item in sorted(passed, key=lambda pair: pair[0])]
 
 
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:

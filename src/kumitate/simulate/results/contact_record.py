@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -126,10 +126,9 @@ class Touched(NamedTuple):
         deep = sorted(np.flatnonzero(depth > self.closes), key=lambda k: -depth[k])
         if not deep:
             return [*self.warned]
-        pairs = list(dict.fromkeys("{!r} and {!r}".format(*self.record.bodies[k]) for k in deep))
         return [
-            f"{name}: {_some(pairs)} overlap at the start, by up to {depth[deep[0]]:.3g} m; they are pushed apart at "
-            f"{np.min(self.closes) / step:.2g} m/s. Start them apart if that is not meant"
+            f"{name}: {_some(self.record.bodies, deep)} overlap at the start, by up to {depth[deep[0]]:.3g} m; they are pushed "
+            f"apart at {np.min(self.closes) / step:.2g} m/s. Start them apart if that is not meant"
         ]
 
     def sunk(self, name: str, time: np.ndarray) -> list[str]:
@@ -138,8 +137,7 @@ class Touched(NamedTuple):
         if not len(depth) or not np.isfinite(self.closes).all() or depth.max() - depth[0] <= _SUNK * closes:
             return []
         first, worst = int(np.argmax(depth - depth[0] > _SUNK * closes)), int(np.argmax(depth))
-        deep = -self.record.gap.min(axis=0)
-        pair = "{!r} and {!r}".format(*self.record.bodies[int(np.argmax(deep))])
+        pair = _some(self.record.bodies, [int(np.argmin(self.record.gap.min(axis=0)))])
         return [
             f"{name}: bodies that did not overlap at the start do so from t = {time[first]:.6g} s on, by up to "
             f"{depth[worst]:.3g} m at t = {time[worst]:.6g} s ({pair}); they have passed a surface "
@@ -153,12 +151,12 @@ class Touched(NamedTuple):
             return []
         worst = int(failed[np.argmax(self.unsolved[failed])])
         pushed = np.abs(self.record.force[worst]).max(axis=1) > 0.0
-        pairs = list(dict.fromkeys("{!r} on {!r}".format(*self.record.bodies[k]) for k in np.flatnonzero(pushed)))
+        pairs = _some(self.record.bodies, np.flatnonzero(pushed), "on")
         steps = "1 step" if len(failed) == 1 else f"{len(failed)} steps"
         missed = f"{self.record.residual[worst]:.3g} m/s, {self.unsolved[worst]:.2g} of the points' speeds"
         return [
             f"{name}: contact could not be solved in {steps} of {len(time) - 1}, first at t = {time[failed[0]]:.6g} s, worst "
-            f"at t = {time[worst]:.6g} s ({_some(pairs)}), where the velocities miss its laws by {missed}. Take a smaller "
+            f"at t = {time[worst]:.6g} s ({pairs}), where the velocities miss its laws by {missed}. Take a smaller "
             "step; high friction and restitution make it hard to solve"
         ]
 
@@ -175,10 +173,10 @@ def throws(
     weight = mechanism.tree.mass * FALL
     if energy.sum() < THROWN * weight:
         return ()
-    pairs = list(dict.fromkeys("{!r} and {!r}".format(*bodies[k]) for k in np.argsort(-energy) if energy[k] > 0.0))
+    pairs = _some(bodies, [k for k in np.argsort(-energy) if energy[k] > 0.0])
     then = f"They begin without it, and push bodies apart at less than {PARTING:g} m/s. Start them apart"
     return (
-        f"{mechanism.name}: {_some(pairs)} overlap at the start, by up to {-gaps[energy > 0.0].min():.3g} m; the springs of "
+        f"{mechanism.name}: {pairs} overlap at the start, by up to {-gaps[energy > 0.0].min():.3g} m; the springs of "
         f"contact would hold {energy.sum():.3g} J there, enough to throw all bodies {energy.sum() / weight:.3g} m up. "
         + (then if slowly else "Start them apart, or make the simulation with this start, which pushes them apart slowly"),
     )
@@ -201,7 +199,8 @@ def fast_turns(mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: floa
     ]
 
 
-def _some(pairs: list[str]) -> str:
-    """The first pairs in words, and how many more there are."""
+def _some(bodies: Sequence[tuple[str, str]], points: Iterable[Any], joined: str = "and") -> str:
+    """The first pairs of bodies at these points in words, and how many more there are."""
+    pairs = list(dict.fromkeys(f"{a!r} {joined} {b!r}" for a, b in (bodies[k] for k in points)))
     more = [f"and {len(pairs) - _NAMED} more pairs"] if len(pairs) > _NAMED else []
     return ", ".join(pairs[:_NAMED] + more)

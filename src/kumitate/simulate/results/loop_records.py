@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...analysis import loop_motion
-from ...compile import Kernel
 from ...dynamics import Acting, Wrenches, chord_closings, loop_wrenches
 from ...errors import KumitateError, warn
-from ...model import Closing, Closure, Coupling, JointKind, Mechanism, joint_columns
+from ...model import Closing, Closure, JointKind, Mechanism, joint_columns
 from ...model.edits.recut import closed_by
-from ...scalar import trace
 from ...spatial import Motion
-from .acted import acted
-from .contact_loads import contact_loads
-from .line_laws import check_line_laws
-from .result import Result
-
-#: How many compiled programs are kept.
-_KEPT = 16
+from .readings import along, contact_loads
+from .result import Result, acted, check_line_laws
 
 
 class LoopForces(NamedTuple):
@@ -129,30 +121,22 @@ def loop_records(result: Result) -> dict[str, LoopRecord]:
 
 def named_records(result: Result) -> dict[str, LoopRecord]:
     """`loop_records`, with loop joints that follow motions in place of the welds that close them, under their own names."""
-    places = {item.joint.name: item for item in joint_columns(result.mechanism)}
-    followed = {closed_by(name): places[name] for name in result.settings.get("motions", ()) if name in places}
-    found: dict[str, LoopRecord] = {}
+    m, names = result.mechanism, {joint.name for joint in result.mechanism.joints}
+    followed = {closed_by(name): m.joint(name) for name in result.settings.get("motions", ()) if name in names}
+    records: dict[str, LoopRecord] = {}
     for name, record in loop_records(result).items():
-        if name not in followed:
-            found[name] = record
-            continue
-        at = followed[name]
-        q, v, a, tau = result.q[:, at.q], result.v[:, at.v], result.a[:, at.v], result.tau[:, at.v]
-        found[at.joint.name] = FollowedRecord(at.joint.name, at.joint.kind, q, v, a, tau, result, name)
-    return found
+        if name in followed:
+            joint = followed[name]
+            records[joint.name] = FollowedRecord(joint.name, joint.kind, *result.joint(joint.name), result, name)
+        else:
+            records[name] = record
+    return records
 
 
 def coupling_records(result: Result) -> dict[str, CouplingRecord]:
     """The record of every coupling, by name."""
-    places = {item.joint.name: item for item in joint_columns(result.mechanism)}
-
-    def record(item: Coupling) -> CouplingRecord:
-        at = places[item.joint]
-        return CouplingRecord(
-            item.name, result.q[:, at.q.start], result.v[:, at.v.start], result.a[:, at.v.start], result
-        )  # fmt: skip
-
-    return {item.name: record(item) for item in result.mechanism.couplings}
+    moved = {item.name: result.joint(item.joint) for item in result.mechanism.couplings}
+    return {name: CouplingRecord(name, at.q[:, 0], at.v[:, 0], at.a[:, 0], result) for name, at in moved.items()}
 
 
 def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
@@ -197,8 +181,8 @@ def _loop_forces(result: Result) -> LoopForces:
     check_line_laws(result, "forces of loops")
     loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
     moved, tau = _with_armature(result, loads.tau)
-    kernel = _kernel(moved, tuple(loads.wrenches), tuple((name, values.shape[-1]) for name, values in drives.items()))
-    wrenches, efforts, couplings = kernel(result.q, result.v, tau, *loads.wrenches.values(), *drives.values())
+    state = {"q": result.q, "v": result.v, "tau": tau}
+    wrenches, efforts, couplings = along(_forces, moved, state, loads.wrenches, drives)
     by_loop, at = {}, 0
     for loop in m.loops:
         by_loop[loop.name], at = efforts[:, at : at + loop.kind.nv], at + loop.kind.nv
@@ -227,26 +211,14 @@ def _with_armature(result: Result, tau: np.ndarray) -> tuple[Mechanism, np.ndarr
     return replace(result.mechanism, joints=tuple(joints)), tau
 
 
-@lru_cache(_KEPT)
-def _kernel(m: Mechanism, pushed: tuple[str, ...], driven: tuple[tuple[str, int], ...]) -> Kernel:
+def _forces(m: Mechanism, q: Any, v: Any, tau: Any, pushes: Any, drives: Any) -> dict[str, Any]:
     tree = m.tree
-
-    def page(q: Any, v: Any, tau: Any, *values: Any) -> dict[str, Any]:
-        applied = Wrenches(tree, dict(zip(pushed, values, strict=False))) if pushed else None
-        drives = dict(zip((name for name, _ in driven), values[len(pushed) :], strict=True))
-        found = loop_wrenches(tree, q, v, tau, Acting(m.gravity, applied, drives))
-        closings = chord_closings(tree, q, v)
-        turned = [force.to_parent(chord.turn) for chord, force in zip(tree.chords, found.chords, strict=True)]
-        efforts = [
-            S.dot(force)
-            for chord, closing, force in zip(tree.chords, closings, found.chords, strict=True)
-            for S in _free_motions(chord.closure, closing)
-        ]
-        return {"wrenches": [list(force) for force in turned], "efforts": efforts, "couplings": found.gears}
-
-    sizes: dict[str, int | tuple[int, ...]] = {"q": m.nq, "v": m.nv, "tau": m.nv}
-    sizes |= {f"wrench_{k}": 6 for k in range(len(pushed))} | {f"drive_{name}": size for name, size in driven}
-    return Kernel(trace(page, sizes, f"loop_forces_{m.name}"))
+    applied = Wrenches(tree, pushes) if pushes else None
+    forces = loop_wrenches(tree, q, v, tau, Acting(m.gravity, applied, drives))
+    chords = list(zip(tree.chords, chord_closings(tree, q, v), forces.chords, strict=True))
+    turned = [list(force.to_parent(chord.turn)) for chord, _, force in chords]
+    efforts = [S.dot(force) for chord, closing, force in chords for S in _free_motions(chord.closure, closing)]
+    return {"wrenches": turned, "efforts": efforts, "couplings": forces.gears}
 
 
 def _free_motions(closure: Closure, closing: Closing) -> tuple[Motion, ...]:

@@ -1,30 +1,57 @@
-"""Quantities derived from a result: zero-moment point, momenta about the center of mass, power of every source (T 5.2).
+"""Quantities derived from a result: zero-moment point, momenta about the center of mass, power of every source (T 5.2), loads.
 
-All times are computed in one batch by the functions of `analysis`, compiled once per mechanism.
+All times are computed in one batch by the functions of `analysis` and `dynamics`, compiled once per mechanism.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...analysis import centroidal_momentum, centroidal_momentum_rate, ground_wrench, powers, zero_moment_point
+from ...analysis import centroidal_momentum, centroidal_momentum_rate, fastest_rate, ground_wrench, powers, zero_moment_point
 from ...compile import Kernel
-from ...dynamics import Wrenches
+from ...dynamics import Wrenches, rnea
 from ...errors import InputError
+from ...kinematics import link_poses, place_pose
 from ...model import Mechanism
 from ...scalar import trace
-from .acted import Given, acted
-from .line_laws import check_line_laws
-from .result import Result
+from .result import Given, Result, acted, check_line_laws
 
 #: Forces below this fraction of the weight are rounding: in free flight nothing supports a mechanism.
 _HELD = 1e-9
-#: Number of kernels kept in memory, those of the mechanisms used last.
-_KEPT = 16
+#: Largest rate of damping and springs in closed loops, times the step.
+_SLOW = 0.5
+
+
+def along(
+    page: Callable[..., Any], m: Mechanism, state: Mapping[str, Any],
+    wrenches: Mapping[str, Any] | None = None, loop_tau: Mapping[str, Any] | None = None,
+) -> Any:  # fmt: skip
+    """What a page computes of a mechanism at all times: page(m, *state, wrenches, drives of loops), compiled once for each.
+
+    Args:
+        state: what the page takes, (n, …) or numbers; wrenches: (n, 6) or (6) by place; loop_tau: (n, nv of the loop) by loop.
+    """
+    pushes, drives = wrenches or {}, loop_tau or {}
+    sizes = tuple((name, np.shape(values)[1:]) for name, values in state.items())
+    return _kernel(page, m, sizes, tuple(pushes), tuple(drives))(*state.values(), *pushes.values(), *drives.values())
+
+
+@lru_cache(64)
+def _kernel(
+    page: Callable[..., Any], m: Mechanism, sizes: tuple[tuple[str, Any], ...], pushed: tuple[str, ...], driven: tuple[str, ...]
+) -> Kernel:
+    freedoms = {loop.name: loop.kind.nv for loop in m.loops}
+    inputs = dict(sizes) | {f"wrench_{name}": 6 for name in pushed} | {f"tau_{name}": freedoms[name] for name in driven}
+
+    def at_one_time(*values: Any) -> Any:
+        state, acting = values[: len(sizes)], values[len(sizes) :]
+        return page(m, *state, dict(zip(pushed, acting, strict=False)), dict(zip(driven, acting[len(pushed) :], strict=True)))
+
+    return Kernel(trace(at_one_time, inputs, f"{page.__name__.strip('_')}_{m.name}"))
 
 
 class Balance(NamedTuple):
@@ -90,41 +117,31 @@ def balance_of(result: Result, *, height: float = 0.0, wrenches: Given | None = 
     Raises:
         InputError: if a place does not exist, or the run is of an earlier version, which does not keep what acted.
     """
-    acting = acted(result, "wrenches", wrenches)
-    names, values = list(acting), list(acting.values())
-    _check_places(result, names)
+    pushes = acted(result, "wrenches", wrenches)
+    _check_places(result, pushes)
     m = result.mechanism
-    zmp, force, moment = _balance(m, height, tuple(names))(result.q, result.v, result.a, *values)
+    zmp, force, moment = along(_balance, m, {"q": result.q, "v": result.v, "a": result.a, "height": height}, pushes)
     held = np.abs(force[:, 2]) > _HELD * (m.tree.mass * float(np.linalg.norm(m.gravity)) + np.abs(force).max(initial=0.0))
     return Balance(np.where(held[:, None], zmp, np.nan), force, np.where(held[:, None], moment, np.nan))
 
 
-@lru_cache(_KEPT)
-def _balance(m: Mechanism, height: float, names: tuple[str, ...]) -> Kernel:
-    def page(q: Any, v: Any, a: Any, *acting: Any) -> dict[str, Any]:
-        applied = Wrenches(m.tree, dict(zip(names, acting, strict=True))) if names else None
-        held = ground_wrench(m.tree, q, v, a, gravity=m.gravity, wrenches=applied)
-        point = zero_moment_point(held, point=(0.0, 0.0, height))
-        n, f = held[:3], held[3:]
-        across = (point[1] * f[2] - point[2] * f[1], point[2] * f[0] - point[0] * f[2], point[0] * f[1] - point[1] * f[0])
-        return {"zmp": point, "force": f, "moment": [a - b for a, b in zip(n, across, strict=True)]}
-
-    sizes: dict[str, int | tuple[int, ...]] = {"q": m.nq, "v": m.nv, "a": m.nv, **{f"wrench_{name}": 6 for name in names}}
-    return Kernel(trace(page, sizes, f"balance_{m.name}"))
+def _balance(m: Mechanism, q: Any, v: Any, a: Any, height: Any, wrenches: Any, _: Any) -> dict[str, Any]:
+    applied = Wrenches(m.tree, wrenches) if wrenches else None
+    held = ground_wrench(m.tree, q, v, a, gravity=m.gravity, wrenches=applied)
+    point = zero_moment_point(held, point=(0.0, 0.0, height))
+    n, f = held[:3], held[3:]
+    across = (point[1] * f[2] - point[2] * f[1], point[2] * f[0] - point[0] * f[2], point[0] * f[1] - point[1] * f[0])
+    return {"zmp": point, "force": f, "moment": [a - b for a, b in zip(n, across, strict=True)]}
 
 
 def momenta_of(result: Result) -> Momenta:
     """The momenta about the center of mass along a result, and their rates."""
-    return Momenta(*_momenta(result.mechanism)(result.q, result.v, result.a))
+    return Momenta(*along(_momenta, result.mechanism, {"q": result.q, "v": result.v, "a": result.a}))
 
 
-@lru_cache(_KEPT)
-def _momenta(m: Mechanism) -> Kernel:
-    def page(q: Any, v: Any, a: Any) -> dict[str, Any]:
-        momentum, rate = centroidal_momentum(m.tree, q, v), centroidal_momentum_rate(m.tree, q, v, a)
-        return {"angular": momentum[:3], "linear": momentum[3:], "angular_rate": rate[:3], "linear_rate": rate[3:]}
-
-    return Kernel(trace(page, {"q": m.nq, "v": m.nv, "a": m.nv}, f"momenta_{m.name}"))
+def _momenta(m: Mechanism, q: Any, v: Any, a: Any, *_: Any) -> dict[str, Any]:
+    momentum, rate = centroidal_momentum(m.tree, q, v), centroidal_momentum_rate(m.tree, q, v, a)
+    return {"angular": momentum[:3], "linear": momentum[3:], "angular_rate": rate[:3], "linear_rate": rate[3:]}
 
 
 def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Powers:
@@ -140,39 +157,94 @@ def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given 
     m = result.mechanism
     check_line_laws(result, "powers")
     pushes, driving = acted(result, "wrenches", wrenches), acted(result, "loop_tau", loop_tau)
-    names, values, driven, drives = list(pushes), list(pushes.values()), list(driving), list(driving.values())
-    _check_places(result, names)
+    _check_places(result, pushes)
     freedoms = {loop.name: getattr(loop.kind, "velocities", ()) for loop in m.loops}
-    for name in driven:
+    for name in driving:
         if name not in freedoms:
             raise InputError(f"{m.name}: loop_tau names {name!r}, which is not a loop; known: {', '.join(freedoms) or 'none'}")
 
-    kernel = _powers(m, tuple(names), tuple(driven))
-    put_in, lost, sprung, pushed, gravity = kernel(result.q, result.v, result.tau, *values, *drives)
+    state = {"q": result.q, "v": result.v, "tau": result.tau}
+    put_in, lost, sprung, pushed, gravity = along(_powers, m, state, pushes, driving)
     labels = [name if len(rates) == 1 else f"{name}.{rate}" for name, rates in freedoms.items() for rate in rates]
-    columns = {name: pushed[:, k] for k, name in enumerate(names)}
+    columns = {name: pushed[:, k] for k, name in enumerate(pushes)}
     return Powers((*m.v_names, *labels), put_in, lost, sprung, columns, gravity)
 
 
-@lru_cache(_KEPT)
-def _powers(m: Mechanism, names: tuple[str, ...], driven: tuple[str, ...]) -> Kernel:
-    def page(q: Any, v: Any, tau: Any, *acting: Any) -> dict[str, Any]:
-        found = powers(
-            m.tree, q, v, tau, gravity=m.gravity, wrenches=dict(zip(names, acting[: len(names)], strict=True)),
-            loop_tau=dict(zip(driven, acting[len(names) :], strict=True)),
-        )  # fmt: skip
-        return {key: found[key] for key in ("drives", "damping", "springs", "wrenches", "gravity")}
-
-    freedoms = {loop.name: loop.kind.nv for loop in m.loops}
-    sizes: dict[str, int | tuple[int, ...]] = {"q": m.nq, "v": m.nv, "tau": m.nv}
-    sizes |= {f"wrench_{name}": 6 for name in names} | {f"tau_{name}": freedoms[name] for name in driven}
-    return Kernel(trace(page, sizes, f"powers_{m.name}"))
+def _powers(m: Mechanism, q: Any, v: Any, tau: Any, wrenches: Any, loop_tau: Any) -> dict[str, Any]:
+    found = powers(m.tree, q, v, tau, gravity=m.gravity, wrenches=wrenches, loop_tau=loop_tau)
+    return {key: found[key] for key in ("drives", "damping", "springs", "wrenches", "gravity")}
 
 
-def _check_places(result: Result, names: Sequence[str]) -> None:
+def _check_places(result: Result, names: Iterable[str]) -> None:
     for name in names:
         if name not in result.mechanism.tree.places:
             known = ", ".join(result.mechanism.tree.places)
             raise InputError(
                 f"{result.mechanism.name}: a wrench acts on {name!r}, which is not a body or frame; there are {known}"
             )
+
+
+# --- Contact as loads on bodies, from which joint forces are computed in runs with contact ------------------------------
+
+
+class Loads(NamedTuple):
+    """The loads on a mechanism along a run in addition to gravity, damping and friction.
+
+    Attributes:
+        tau: efforts (n, nv) that reproduce the run's accelerations [N·m, N].
+        wrenches: [n; f] (n, 6) by the name of a body, in the world's axes about the body's origin [N·m, N].
+    """
+
+    tau: np.ndarray
+    wrenches: dict[str, np.ndarray]
+
+
+def contact_loads(result: Result, others: Mapping[str, Any] | None = None) -> Loads:
+    """The loads of a run with contact: its contact forces, and the efforts that go with them.
+
+    Contact forces are means over a step, in which joint damping and springs are implicit. For joints to transmit what they
+    did, the efforts are those that give the run's mean accelerations, with all that a joint exerts along its axes included. Of
+    mechanisms with loops they are the run's own, exact to the order of the step.
+
+    Args:
+        others: other wrenches that acted, (n, 6) by the name of a body or frame, likewise.
+
+    Raises:
+        InputError: if the mechanism has loops and joints whose damping or springs are too fast for the step.
+    """
+    mechanism, record = result.mechanism, result.contact
+    if record is None:
+        return Loads(result.tau, dict(others or {}))
+    origins = along(_origins, mechanism, {"q": result.q})
+    wrenches = {name: np.broadcast_to(values, (len(result), 6)) for name, values in (others or {}).items()}
+    for k, body in enumerate(mechanism.bodies):
+        signs = np.array([(a == body.name) * 1.0 - (b == body.name) * 1.0 for a, b in record.bodies])
+        if not signs.any():
+            continue
+        force = record.force * signs[:, None]
+        pushed = force.any(axis=2, keepdims=True)  # elsewhere the position says nothing
+        arm = np.where(pushed, record.position - origins[:, None, k], 0.0)
+        moment = np.cross(arm, force).sum(axis=1)
+        if record.moment is not None:
+            moment += (record.moment * signs[:, None]).sum(axis=1)
+        wrenches[body.name] = wrenches.get(body.name, 0.0) + np.concatenate([moment, force.sum(axis=1)], axis=1)
+    if not mechanism.tree.closed:
+        return Loads(along(_efforts, mechanism, {"q": result.q, "v": result.v, "a": result.a}, wrenches), wrenches)
+    step = float(result.settings.get("step", 0.0))
+    rate, joint = fastest_rate(mechanism, result.q[0], result.v[0])
+    if rate * step > _SLOW:
+        raise InputError(
+            f"{mechanism.name}: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for steps "
+            f"of {step:g} s to tell the forces at the joints of closed loops with contact; simulate with a smaller step"
+        )
+    return Loads(result.tau, wrenches)
+
+
+def _origins(m: Mechanism, q: Any, *_: Any) -> list[list[Any]]:
+    """Of all bodies, in the world."""
+    poses = link_poses(m.tree, q)
+    return [list(place_pose(m.tree, poses, m.tree.places[body.name]).translation) for body in m.bodies]
+
+
+def _efforts(m: Mechanism, q: Any, v: Any, a: Any, wrenches: Any, _: Any) -> Any:
+    return rnea(m.tree, q, v, a, gravity=m.gravity, wrenches=Wrenches(m.tree, wrenches))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from .contact_record import ContactRecord
     from .loop_records import CouplingRecord, LoopRecord
 
-__all__ = ["Energy", "JointMotion", "Result"]
+#: What acts, by name: arrays at all times of a run, constants, or functions of (t, q, v).
+Given = Mapping[str, Sequence[float] | np.ndarray | Callable[[Any, Any, Any], Any]]
+#: Among the settings of a run that was read from a file: the lines whose forces, which are functions, the file does not have.
+LEFT_OUT = "lines without their forces"
 
 
 class Energy(NamedTuple):
@@ -157,3 +161,51 @@ class Result:
                 return JointMotion(self.q[:, q], self.v[:, v], self.a[:, v], self.tau[:, v])
         names = ", ".join(joint.name for joint in self.mechanism.joints)
         raise InputError(f"{self.mechanism.name}: there is no joint {name!r}; there are {names}")
+
+
+# --- What acted in a run apart from efforts at its joints ---------------------------------------------------------------
+
+
+def acted(result: Result, what: str, given: Given | None = None) -> dict[str, np.ndarray]:
+    """The wrenches, or the drives of loops, along a run, (n, …) or constant, by name.
+
+    Args:
+        what: "wrenches" or "loop_tau".
+        given: others than those that the run keeps, in their place or in addition.
+
+    Raises:
+        InputError: if some acted that are neither kept nor given, which files of earlier versions lack; for a number of rows
+            that is not the run's.
+    """
+    sources = {**getattr(result, what), **(given or {})}
+    missing = set(result.settings.get(what) or ()) - set(sources)
+    if missing:
+        raise InputError(
+            f"{result.mechanism.name}: {what} of {', '.join(sorted(missing))} acted in this run; give them again, "
+            f"{what}={{name: (n, …) array or function}}, as the run does not keep their values"
+        )
+
+    def at_all_times(name: str, source: Any) -> np.ndarray:
+        if callable(source):
+            source = [source(t, q, v) for t, q, v in zip(result.time, result.q, result.v, strict=True)]
+        array = np.asarray(source, dtype=float)
+        if array.ndim == 2 and len(array) != len(result):
+            owner = result.mechanism.name
+            raise InputError(f"{owner}: {what} of {name!r} has {len(array)} rows; the result has {len(result)}")
+        return array
+
+    return {name: at_all_times(name, source) for name, source in sources.items()}
+
+
+def check_line_laws(result: Result, what: str) -> None:
+    """Refuses to compute forces of a run whose file does not have the forces of its lines.
+
+    Raises:
+        InputError: naming the lines.
+    """
+    missing = result.settings.get(LEFT_OUT)
+    if missing:
+        raise InputError(
+            f"{result.mechanism.name}: {what} depend on the forces of the lines {', '.join(map(repr, missing))}, which are "
+            "functions, and the file of the run does not have them. Simulate again, or ask for them before saving"
+        )

@@ -24,7 +24,7 @@ from ...scalar import Array
 from ..driving.actuation import Actuation
 from ..driving.layout import InputLayout
 from ..integrators import FAILED
-from ..results.state_file import LIST
+from ..results.archive import LIST
 from ..stepping.advance import Advance, Stepper
 from ..stepping.interaction import EXPLICIT
 from ..stepping.kept import Kept

@@ -1,13 +1,16 @@
-"""Results as HDF5 (.h5, .hdf5), using h5py.
+"""Files of named entries, arrays and texts: HDF5 (.h5, .hdf5), using h5py, and NumPy's .npz, a zip archive of arrays.
 
-A file is written in memory first: a disk that fills up while the library writes leaves it in a state in which closing the file
-or the end of the program crashes. Only data in the file itself, in one piece, is read: HDF5 can also promise data that was
-never written, or take it from other files.
+Readers never read more than a file holds, whatever sizes it promises, and only what is in the file itself.
 """
 
 from __future__ import annotations
 
+import io
+import math
+import re
 import struct
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,14 +19,36 @@ import numpy as np
 
 from ...errors import InputError
 
-#: Increment by which the file grows in memory [bytes].
+#: Increment by which an HDF5 file grows in memory [bytes].
 _BLOCK = 2**20
+#: The header of an array in an .npz file: a type of numbers or a text of fixed length, the order of its elements, the shape.
+#: NumPy's own reader hands it to Python's parser, and makes arrays of the sizes that it promises.
+_HEADER = re.compile(
+    rb"\{'descr': '([<>|=]?[fiu][1248]|[<>=]U\d{1,10})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,18}(?:, |,)?)*)\), \}\s*"
+)
+_MAGIC, _LONGEST = b"\x93NUMPY", 2**16
+#: Exceptions that reading a damaged file raises.
+DAMAGES = (
+    OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+def as_npz(arrays: Mapping[str, np.ndarray], texts: Mapping[str, str]) -> bytes:
+    """The bytes of an .npz file with these entries."""
+    file = io.BytesIO()
+    np.savez(file, **arrays, **{name: np.array(text) for name, text in texts.items()})  # type: ignore[arg-type]
+    return file.getvalue()
 
 
 def as_hdf5(
     arrays: Mapping[str, np.ndarray], texts: Mapping[str, str], units: Mapping[str, str], columns: Mapping[str, tuple[str, ...]]
 ) -> bytes:
-    """The bytes of a file with these entries.
+    """The bytes of an HDF5 file with these entries.
+
+    It is written in memory: a disk that fills up while the library writes leaves it in a state in which closing the file or the
+    end of the program crashes.
 
     Args:
         arrays, texts: the entries by name.
@@ -45,8 +70,57 @@ def as_hdf5(
         return file.id.get_file_image()
 
 
+class NpzEntries:
+    """The entries of an .npz file, read on demand.
+
+    Raises:
+        ValueError: if entries are compressed or promise more than the file holds; zipfile's errors if the file is not an
+            archive. Entries raise KeyError where the file has none of this name, and `DAMAGES` for damaged data.
+    """
+
+    def __init__(self, path: Path):
+        self._file = zipfile.ZipFile(path)
+        infos = self._file.infolist()
+        promised = sum(info.file_size for info in infos)
+        if any(info.compress_type != zipfile.ZIP_STORED for info in infos):
+            raise ValueError("its entries are compressed, which those of results are not")
+        if promised > path.stat().st_size:
+            raise ValueError(f"its entries promise {promised} bytes, which is more than the file has")
+
+    def __contains__(self, name: str) -> bool:
+        return f"{name}.npy" in self._file.NameToInfo
+
+    def text(self, name: str) -> str:
+        """The text of this name."""
+        return str(self._read(name, "U")[()])
+
+    def array(self, name: str) -> np.ndarray:
+        """The numbers of this name."""
+        return self._read(name, "fiu")
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _read(self, name: str, kinds: str) -> np.ndarray:
+        if name not in self:
+            raise KeyError(name)
+        data = self._file.read(f"{name}.npy")
+        start = 10 if data[6:7] == b"\x01" else 12
+        length = int.from_bytes(data[8:start], "little")
+        header = _HEADER.fullmatch(data[start : start + length]) if length <= _LONGEST else None
+        if data[:6] != _MAGIC or header is None:
+            raise ValueError(f"the entry {name!r} is not an array of numbers or a text")
+        kind = np.dtype(header[1].decode())
+        shape = tuple(int(size) for size in header[3].replace(b",", b" ").split())
+        content = memoryview(data)[start + length :]
+        if kind.kind not in kinds or math.prod(shape) * kind.itemsize != len(content):
+            raise ValueError(f"the entry {name!r} promises {kind} of shape {shape}, and has {len(content)} bytes")
+        array = np.frombuffer(content, kind) if len(content) else np.zeros(0, kind)
+        return array.reshape(shape, order="F" if header[2] == b"True" else "C")
+
+
 class Hdf5Entries:
-    """The entries of a file.
+    """The entries of an HDF5 file, as of an .npz file. HDF5 can also promise data that was never written, or from other files.
 
     Raises:
         InputError: if h5py is not installed; OSError if the file is not an HDF5 file.
