@@ -45,7 +45,7 @@ class Run(RunWithRobot):
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.
 
-        Contact forces of the run are in them, as `kumitate.simulate.results.contact_loads` says, and the wrenches and drives of
+        Contact forces of the run are in them, as `kumitate.simulate.results.readings.contact_loads` says, and the wrenches and drives of
         loops that acted.
 
         Raises:

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Limits, Mechanism
+from ..model.joints.contract import sort_of
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
-from ..simulate.parameters.passive import sort_of
 from .base_parameters import BaseParameters, base_parameters
 from .equations import regressor_rows
 from .unknowns import Unknowns, unknowns_of

@@ -14,9 +14,9 @@ import numpy as np
 from ..errors import InputError, did_you_mean, first_of
 from ..model import Mechanism
 from ..model.files import replacing
+from ..model.joints.contract import sort_of
 from ..model.tree.base_parameters import SIZE
 from ..robot import Robot
-from ..simulate.parameters.passive import sort_of
 from ..view.figures import panels_figure
 from ..view.panel import Panel
 from ..view.style import INK, PALETTE, drawing, print_style, write_figure

@@ -10,6 +10,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,27 +35,31 @@ class Rule:
     holds: Callable[[float], bool]
 
 
+def _within(low: float, high: float, x: float) -> bool:
+    return low <= x <= high
+
+
 def _sized(x: float) -> bool:
     return x == 0.0 or SMALLEST <= abs(x) <= LARGEST
 
 
-_BOUND = f"at most {LARGEST:g}"
-FINITE = Rule(f"finite, {_BOUND} in size", "Check the number and its unit (SI)", lambda x: abs(x) <= LARGEST)
-NOT_NEGATIVE = Rule(f"zero or more, {_BOUND}", "Check the sign and the unit (SI)", lambda x: 0.0 <= x <= LARGEST)
-LENGTH = Rule(f"zero or more, {_BOUND}", "Give a length in metres", lambda x: 0.0 <= x <= LARGEST)
+def _massive(x: float) -> bool:
+    return x >= 0.0 and _sized(x)
+
+
+_BOUND, _INF = f"at most {LARGEST:g}", math.inf
+FINITE = Rule(f"finite, {_BOUND} in size", "Check the number and its unit (SI)", partial(_within, -LARGEST, LARGEST))
+NOT_NEGATIVE = Rule(f"zero or more, {_BOUND}", "Check the sign and the unit (SI)", partial(_within, 0.0, LARGEST))
+LENGTH = Rule(f"zero or more, {_BOUND}", "Give a length in metres", partial(_within, 0.0, LARGEST))
 POSITIVE = Rule(
-    f"above zero, from {SMALLEST:g} to {LARGEST:g}", "Check the sign and the unit (SI)", lambda x: x > 0.0 and _sized(x)
+    f"above zero, from {SMALLEST:g} to {LARGEST:g}", "Check the sign and the unit (SI)", partial(_within, SMALLEST, LARGEST)
 )
-MASS = Rule(
-    f"zero, or from {SMALLEST:g} to {LARGEST:g}",
-    "Check the unit (SI), or write 0 for what has none",
-    lambda x: x >= 0.0 and _sized(x),
-)
+MASS = Rule(f"zero, or from {SMALLEST:g} to {LARGEST:g}", "Check the unit (SI), or write 0 for what has none", _massive)
 SCALE = Rule(f"zero, or from {SMALLEST:g} to {LARGEST:g} in size", "Check the number and its unit (SI)", _sized)
-FRACTION = Rule("between 0 and 1", "Give a fraction", lambda x: 0.0 <= x <= 1.0)
+FRACTION = Rule("between 0 and 1", "Give a fraction", partial(_within, 0.0, 1.0))
 ANY = Rule("a number", "Give one", lambda x: True)
-BOUND = Rule("a number, infinite for none", "Leave out limits that are not known", lambda x: not math.isnan(x))
-MOST = Rule("zero or more, infinite for none", "Leave out limits that are not known", lambda x: x >= 0.0)
+BOUND = Rule("a number, infinite for none", "Leave out limits that are not known", partial(_within, -_INF, _INF))
+MOST = Rule("zero or more, infinite for none", "Leave out limits that are not known", partial(_within, 0.0, _INF))
 
 
 def checked_number(owner: str, what: str, value: Any, rule: Rule = FINITE, *, error: type[KumitateError] = ModelError) -> float:

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..control.controllers import columns_of
 from ..errors import InputError, KumitateError
+from ..model.joints.contract import sort_of
 from ..model.values import POSITIVE, checked_whole
 from ..simulate.integrators import INTEGRATORS
 from ..simulate.interactions import interaction_of
 from ..simulate.parameters import MODEL_KINDS, ModelKind, Parameter, ParameterKind, Variation, resolved
-from ..simulate.parameters.passive import sort_of
 from .setup import Described
 from .written import number_of
 

@@ -8,15 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model import Mechanism, joint_columns
+from ..model.joints.contract import sort_of
 from ..simulate.results.result import Result
 
 _XYZ = ("x", "y", "z")
 #: Units of the coordinates, velocities, accelerations and efforts along an angle, a length and a part of a quaternion.
-_ANGLE, _LENGTH, _QUATERNION = ("rad", "rad/s", "rad/s²", "N·m"), ("m", "m/s", "m/s²", "N"), ("",) * 4
-_UNITS = {
-    **dict.fromkeys(("position", "length", *_XYZ, "vx", "vy", "vz"), _LENGTH),
-    **dict.fromkeys(("qx", "qy", "qz", "qw"), _QUATERNION),
-}
+_UNITS = {"angle": ("rad", "rad/s", "rad/s²", "N·m"), "length": ("m", "m/s", "m/s²", "N"), "plain": ("",) * 4}
 
 
 class Column(NamedTuple):
@@ -78,7 +75,7 @@ def _of_loops(result: Result) -> Iterator[Column]:
             for k, own in enumerate(parts):
                 if part in arrays:
                     whole = f"{part}.{name}" if len(parts) == 1 else f"{part}.{name}.{own}"
-                    yield Column(whole, _UNITS.get(own, _ANGLE)[min(order, 3)], arrays[part][:, k])
+                    yield Column(whole, _UNITS[sort_of(own)][min(order, 3)], arrays[part][:, k])
         if kind is None:
             yield from (Column(f"effort.{name}", _effort_unit(result.mechanism, name), x[:, 0]) for x in arrays.values())
         elif "wrench" in arrays:
@@ -87,7 +84,7 @@ def _of_loops(result: Result) -> Iterator[Column]:
 
 def _effort_unit(mechanism: Mechanism, coupling: str) -> str:
     joints = {item.name: mechanism.joint(item.joint) for item in mechanism.couplings}
-    return _UNITS.get(joints[coupling.removesuffix(" (coupling)")].kind.velocities[0], _ANGLE)[3]
+    return _UNITS[sort_of(joints[coupling.removesuffix(" (coupling)")].kind.velocities[0])][3]
 
 
 def _wrench(name: str, values: np.ndarray) -> Iterator[Column]:
@@ -100,7 +97,7 @@ def units(mechanism: Mechanism, order: int) -> list[str]:
     found = []
     for item in joint_columns(mechanism):
         for name in item.kind.coordinates if order == 0 else item.kind.velocities:
-            found.append(_UNITS.get(name, _ANGLE)[order])
+            found.append(_UNITS[sort_of(name)][order])
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import WORLD, JointColumns, Mechanism, joint_columns
+from ..model.joints.contract import sort_of
 from ..simulate.results.result import Result
 from .panel import Panel
 
@@ -26,10 +27,7 @@ ANGLE = Sort(
 )  # fmt: skip
 LENGTH = Sort(("position", "velocity", "acceleration", "force"), ("m", "m/s", "m/s²", "N"))
 QUATERNION = Sort(("quaternion", "", "", ""), ("", "", "", ""))
-SORTS = {
-    **dict.fromkeys(("position", "length", "x", "y", "z", "vx", "vy", "vz"), LENGTH),
-    **dict.fromkeys(("qx", "qy", "qz", "qw"), QUATERNION),
-}
+SORTS = {"angle": ANGLE, "length": LENGTH, "plain": QUATERNION}
 
 
 def joint_panel(
@@ -58,7 +56,7 @@ def sorted_columns(item: JointColumns, order: int) -> Iterable[tuple[Sort, list[
     start = (item.q if order == 0 else item.v).start
     found: dict[Sort, tuple[list[int], list[str]]] = {}
     for k, name in enumerate(names_of(item, order)):
-        places, names = found.setdefault(SORTS.get(name, ANGLE), ([], []))
+        places, names = found.setdefault(SORTS[sort_of(name)], ([], []))
         places.append(start + k)
         names.append(name)
     return [(sort, places, names) for sort, (places, names) in found.items()]
@@ -222,5 +220,5 @@ def _loop_columns(result: Result, order: int) -> dict[Sort, dict[str, np.ndarray
         values = (record.q, record.v, record.a, record.tau)[order]
         for k, name in enumerate(getattr(record.kind, "coordinates", ())):
             whole = record.name if record.kind.nv == 1 else f"{record.name}.{name}"
-            found.setdefault(SORTS.get(name, ANGLE), {})[whole] = values[:, k]
+            found.setdefault(SORTS[sort_of(name)], {})[whole] = values[:, k]
     return found

@@ -2,9 +2,8 @@
 
 A joint connects a frame F of the parent to a frame M of the child. Its kind gives, in terms of its coordinates q and
 velocities v, the pose of M in F and the velocity of M: V = S(q) v, in the axes of M at its origin (thesis eq. 2.5). All kinds
-    are
-defined about fixed axes (z first); the frames F and M are oriented along the axis that the user gives. Code outside this folder
-does not depend on the kind of a joint.
+are defined about fixed axes (z first); the frames F and M are oriented along the axis that the user gives. Code outside this
+folder does not depend on the kind of a joint.
 """
 
 from __future__ import annotations
@@ -19,6 +18,19 @@ import numpy as np
 
 from ...scalar import Scalar
 from ...spatial import Force, Inertia, Motion, Transform, Vector3
+
+#: Names of components that are lengths and their rates, and of those without a unit; all others are angles.
+_LENGTHS = frozenset({"position", "x", "y", "z", "vx", "vy", "vz", "length"})
+_QUATERNION = frozenset({"qx", "qy", "qz", "qw"})
+
+
+def sort_of(component: str) -> str:
+    """What a component of q or v of a joint is, by its name: an "angle", a "length", or "plain".
+
+    >>> sort_of("vx"), sort_of("angle"), sort_of("qw")
+    ('length', 'angle', 'plain')
+    """
+    return "length" if component in _LENGTHS else "plain" if component in _QUATERNION else "angle"
 
 
 @dataclass(frozen=True)

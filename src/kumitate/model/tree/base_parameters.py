@@ -119,17 +119,6 @@ class InertiaMap:
             found[:, link] = _product(self.kept[link], found[:, link])
         return found
 
-    def pattern(self, bodies: np.ndarray) -> np.ndarray:
-        """Which base parameters (links, 10) depend on these numbers of bodies (bodies, 10), both as truth values."""
-        found = np.zeros((len(self.parents), SIZE), dtype=bool)
-        for body, link, place in self.places:
-            found[link] |= _reached(place, bodies[body])
-        for link in reversed(range(len(self.parents))):
-            if self.parents[link] != WORLD_LINK:
-                found[self.parents[link]] |= _reached(self.moved[link], found[link])
-            found[link] = _reached(self.kept[link], found[link])
-        return found
-
 
 def _product(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The matrix times each row (N, 10); by sums, as the bits of `@` depend on how many rows there are."""
@@ -146,8 +135,3 @@ def _matrix(change: Callable[[Inertia], Inertia]) -> np.ndarray:
     columns = [[float(x) for x in numbers_of(change(inertia_of(unit)))] for unit in np.eye(SIZE).tolist()]
     matrix = np.array(columns).T
     return np.where(np.abs(matrix) <= _ROUNDED * max(1.0, float(np.abs(matrix).max())), 0.0, matrix)
-
-
-def _reached(matrix: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Which results of a matrix depend on the given ones of its arguments."""
-    return np.asarray((matrix[:, given] != 0.0).any(axis=1))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...model import Mechanism
 from ...model.inertia_checks import VariedMechanism
 from ...model.values import FINITE, Rule, checked_number, shown
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from ...contact.scene import Contact, Pair
     from ...contact.surface import VariedSurface
 
+#: So many values are tried to find what depends on a number: for the smaller one of two, some have to be below the other.
+_TRIED = 32
 #: Numbers of a model for N rows: arrays (N, …) by name.
 Raw = dict[str, np.ndarray]
 
@@ -57,8 +58,6 @@ class VariedPlant:
 
     def pair(self, pair: Pair) -> Pair:
         """A pair of shapes with the surface that it has here."""
-        from dataclasses import replace
-
         if not self.surfaces or pair.bodies in self.paired or pair.bodies[::-1] in self.paired:
             return pair
         one, two = (name if name in self.named else "floor" for name in pair.bodies)
@@ -71,12 +70,13 @@ class ParameterKind(ABC):
     Attributes:
         name: of the kind.
         meaning: what it sets, for people.
-        rule: that its numbers obey.
+        rule: that its numbers obey; si: their unit, where all have one.
     """
 
-    name: ClassVar[str]
-    meaning: ClassVar[str]
-    rule: ClassVar[Rule] = FINITE
+    name: str
+    meaning: str
+    rule: Rule = FINITE
+    si: str = ""
 
     @abstractmethod
     def targets(self, plant: Any) -> Sequence[str]:
@@ -86,9 +86,9 @@ class ParameterKind(ABC):
         """What to do for targets that this plant does not have."""
         return ""
 
-    @abstractmethod
     def unit(self, plant: Any, target: str) -> str:
         """The unit of a target's number."""
+        return self.si
 
     @abstractmethod
     def put(self, plant: Any, targets: Sequence[str], value: Any) -> Any:
@@ -114,17 +114,22 @@ class ModelNumbers(ABC):
     def raw(self, plant: Any) -> Raw:
         """The plant's own numbers, with one row (1, …)."""
 
-    @abstractmethod
     def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
-        """What programs read, (N, size), for rows of numbers."""
+        """What programs read, (N, size), for rows of numbers: all of them, unless a sort says otherwise."""
+        return np.concatenate([raw[name].reshape(len(raw[name]), -1) for name in self.raw(plant)], axis=1)
 
     def own(self, plant: Any) -> list[Any]:
         """What programs read (size) of the plant as it was made."""
         return self.numbers(plant, self.raw(plant))[0].tolist()  # type: ignore[no-any-return]
 
-    @abstractmethod
     def read(self, plant: Any, changed: Raw) -> np.ndarray:
-        """Which of what programs read (size) depends on the changed numbers, both as truth values."""
+        """Which of what programs read (size) depends on the changed numbers, both as truth values: found by trying others."""
+        rng, raw = np.random.default_rng(0), self.raw(plant)
+        other = {name: 10.0 ** rng.uniform(-3.0, 3.0, (_TRIED, *array.shape[1:])) for name, array in raw.items()}
+        for array in other.values():
+            array[0] = 0.0
+        tried = {name: np.where(changed[name], other[name], array) for name, array in raw.items()}
+        return np.asarray((self.numbers(plant, tried) != self.numbers(plant, raw)).any(axis=0))
 
     @abstractmethod
     def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
@@ -143,28 +148,45 @@ class ModelNumbers(ABC):
         return None
 
 
-class ModelKind(ParameterKind):
-    """A kind whose numbers are inputs of the compiled step.
+class NumberPlace(NamedTuple):
+    """Where the number of a target stands.
 
     Attributes:
-        part: that its numbers belong to.
+        part: the sort of numbers that it belongs to.
+        array: its name among those of the part; at: its place in each of the array's rows, or all that have the one value.
     """
 
-    part: ClassVar[ModelNumbers]
+    part: ModelNumbers
+    array: str
+    at: tuple[int | slice, ...]
+
+
+class ModelKind(ParameterKind):
+    """A kind whose numbers are inputs of the compiled step."""
 
     @abstractmethod
+    def place(self, plant: Any, target: str) -> NumberPlace:
+        """Where the number of a target stands among those of the plant."""
+
     def value(self, plant: Any, target: str) -> float:
         """The number that a target has in the plant itself."""
+        part, array, at = self.place(plant, target)
+        return float(part.raw(plant)[array][0][at].flat[0])
 
-    @abstractmethod
     def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
         """Puts values (N) of a target into rows of numbers. What it changes becomes NaN for values that are NaN."""
+        _, array, at = self.place(plant, target)
+        rows = raw[array][:, *at]
+        raw[array][:, *at] = values.reshape(-1, *(1 for _ in rows.shape[1:]))
 
     def put(self, plant: Any, targets: Sequence[str], value: Any) -> Any:
-        raw = self.part.raw(plant)
+        parts = dict.fromkeys(self.place(plant, target).part for target in targets)
+        raw = {name: array for part in parts for name, array in part.raw(plant).items()}
         for target in targets:
             self.write(plant, raw, target, np.array([value], dtype=float))
-        return self.part.built(plant, raw)
+        for part in parts:
+            plant = part.built(plant, raw)
+        return plant
 
 
 @dataclass(frozen=True)
@@ -202,15 +224,13 @@ def resolved(kinds: Sequence[ParameterKind], plant: Any, name: Any, *, mixed: bo
     by_name = {kind.name: kind for kind in kinds}
     before, colon, target = str(name).partition(":")
     if before not in by_name:
-        near = get_close_matches(before, by_name, 1)
-        meant = f", did you mean {near[0] + colon + target!r}?" if near else ""
+        meant = did_you_mean(str(name), [one + colon + target for one in by_name], lead=", ")
         raise InputError(f'there is no parameter {shown(name)}{meant}; there are {", ".join(by_name)}, as in "mass:BODY"')
     kind = by_name[before]
     known = kind.targets(plant)
     found = tuple(one for one in known if one == target) or tuple(one for one in known if fnmatchcase(one, target))
     if not found:
-        near = get_close_matches(target, known, 1)
-        meant = f", did you mean {f'{before}:{near[0]}'!r}?" if near else ""
+        meant = did_you_mean(str(name), [f"{before}:{one}" for one in known], lead=", ")
         some = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         has = f"{kind.name} has {some or 'nothing to vary here'}{kind.remedy(plant)}"
         raise InputError(f"there is no parameter {name!r}{meant}; {has}")

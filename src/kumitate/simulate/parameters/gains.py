@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...scalar import Scalar
-from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
+from .contract import ModelKind, ModelNumbers, NumberPlace, Raw, VariedPlant
 
 #: How many parameters come first: (t, q, v).
 _FIRST = 3
@@ -53,9 +53,6 @@ class GainNumbers(ModelNumbers):
     def raw(self, plant: Any) -> Raw:
         return {f"gain:{name}": np.array(value, dtype=float).reshape(1, -1) for name, value in plant.gains.items()}
 
-    def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
-        return np.concatenate([raw[f"gain:{name}"] for name in plant.gains], axis=1)
-
     def read(self, plant: Any, changed: Raw) -> np.ndarray:
         # whole: a function reads an array, not its entries
         arrays = (changed[f"gain:{name}"][0] for name in plant.gains)
@@ -72,31 +69,22 @@ class GainNumbers(ModelNumbers):
         return replace(plant, gains=gains)
 
 
+GAINS = GainNumbers()
+
+
 class GainOfFunction(ModelKind):
     """A gain of a controller: "gain:kp" for all its entries; "gain:kp:JOINT" for a joint's where it has an entry for each."""
 
-    name, part = "gain", GainNumbers()
-    meaning = "a gain of a controller; as gain:kp:JOINT, that of one joint"
+    name, meaning = "gain", "a gain of a controller; as gain:kp:JOINT, that of one joint"
 
     def targets(self, plant: Any) -> Sequence[str]:
         whole = [(name, np.ndim(value) and len(value) == plant.mechanism.nv) for name, value in plant.gains.items()]
         links = plant.mechanism.tree.links
         return [name for name, _ in whole] + [f"{name}:{link.name}" for name, by_joint in whole if by_joint for link in links]
 
-    def unit(self, plant: Any, target: str) -> str:
-        return ""
-
-    def _columns(self, plant: Any, target: str) -> list[int]:
+    def place(self, plant: Any, target: str) -> NumberPlace:
         gain, colon, joint = target.partition(":")
         if not colon:
-            return list(range(np.size(plant.gains[gain])))
+            return NumberPlace(GAINS, f"gain:{gain}", (slice(None),))
         link = next(link for link in plant.mechanism.tree.links if link.name == joint)
-        return list(range(link.v_start, link.v_start + link.kind.nv))
-
-    def value(self, plant: Any, target: str) -> float:
-        gain = np.atleast_1d(np.asarray(plant.gains[target.partition(":")[0]], dtype=float))
-        values = gain[self._columns(plant, target)]
-        return float(values[0])
-
-    def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        raw[f"gain:{target.partition(':')[0]}"][:, self._columns(plant, target)] = values[:, None]
+        return NumberPlace(GAINS, f"gain:{gain}", (slice(link.v_start, link.v_start + link.kind.nv),))

@@ -1,21 +1,21 @@
-"""Masses, centers of mass and rotational inertias of bodies as parameters."""
+"""Masses, centers of mass and rotational inertias of bodies, and gravity, as parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ...model import Mechanism
 from ...model.tree.base_parameters import SIZE, inertia_of, numbers_of
-from ...model.values import FINITE, MASS, NOT_NEGATIVE
+from ...model.values import NOT_NEGATIVE, Rule
 from ...scalar import Scalar
-from .contract import ModelKind, ModelNumbers, Raw, VariedPlant
+from .contract import ModelKind, ModelNumbers, NumberPlace, Raw, VariedPlant
 
 #: The entries of a symmetric matrix, in the order of `Symmetric3`.
-_ENTRIES = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+ENTRIES = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 _ROUNDING = 1e-9
 
 
@@ -30,7 +30,7 @@ class InertiaNumbers(ModelNumbers):
         return {
             "mass": np.array([[body.mass for body in bodies]]),
             "center": np.array([[body.center_of_mass for body in bodies]], dtype=float),
-            "central": np.array([[[body.inertia[i][j] for i, j in _ENTRIES.values()] for body in bodies]], dtype=float),
+            "central": np.array([[[body.inertia[i][j] for i, j in ENTRIES.values()] for body in bodies]], dtype=float),
         }
 
     def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
@@ -42,23 +42,6 @@ class InertiaNumbers(ModelNumbers):
         rows = len(bodies)
         total = sum((bodies[:, k, :1] for k in self._moving(plant.mechanism)), np.zeros((rows, 1)))
         return np.concatenate([bodies.reshape(rows, -1), base.reshape(rows, -1), total], axis=1)
-
-    def read(self, plant: Any, changed: Raw) -> np.ndarray:
-        own = self.raw(plant)
-        mass, moved = changed["mass"][0], changed["center"][0]
-        heavy = mass | (own["mass"][0] != 0.0)
-        there = (moved | (own["center"][0] != 0.0)).T  # an x that is and stays zero makes no first moment and no product
-        change = (mass[:, None] | moved).T
-        x, y, z = ((there[k] & change[k]) for k in range(3))
-        first = np.stack([x, y, z], axis=1) & heavy[:, None]
-
-        def product(i: int, k: int) -> np.ndarray:
-            return there[i] & there[k] & (change[i] | change[k])
-
-        steiner = np.stack([y | z, x | z, x | y, product(0, 1), product(0, 2), product(1, 2)], axis=1) & heavy[:, None]
-        bodies = np.concatenate([mass[:, None], first, changed["central"][0] | steiner], axis=1)
-        base = plant.mechanism.inertia_map.pattern(bodies)
-        return np.concatenate([bodies.ravel(), base.ravel(), [mass.any()]])
 
     def own(self, plant: Any) -> list[Any]:
         # as the trees have them, in which what rounding leaves of zeros is zero
@@ -111,89 +94,79 @@ def _matrix(entries: np.ndarray) -> np.ndarray:
     return np.asarray(entries[..., order])
 
 
-class _OfBodies(ModelKind):
+INERTIAS = InertiaNumbers()
+
+
+@dataclass(frozen=True)
+class OfBodies(ModelKind):
     """A number of bodies.
 
     Attributes:
-        entries: that stand behind the body's name and a dot, by their columns; none for one number per body.
+        array: of `InertiaNumbers` that it stands in.
+        entries: that stand behind the body's name and a dot, in the order of the array; none for one number per body.
     """
 
-    part = InertiaNumbers()
-    entries: ClassVar[dict[str, int]] = {}
+    name: str
+    meaning: str
+    array: str
+    si: str
+    rule: Rule
+    entries: tuple[str, ...] = ()
 
     def targets(self, plant: Any) -> Sequence[str]:
         names = [body.name for body in plant.mechanism.bodies]
         return [f"{name}.{entry}" for name in names for entry in self.entries] if self.entries else names
 
-    def place(self, plant: Any, target: str) -> tuple[Any, ...]:
-        """Where the number of a target stands in a row."""
+    def place(self, plant: Any, target: str) -> NumberPlace:
         body, _, entry = target.rpartition(".") if self.entries else (target, "", "")
         k = next(k for k, one in enumerate(plant.mechanism.bodies) if one.name == body)
-        return (k, self.entries[entry]) if self.entries else (k,)
+        return NumberPlace(INERTIAS, self.array, (k, self.entries.index(entry)) if self.entries else (k,))
 
 
-class Mass(_OfBodies):
-    """The mass of a body; its center of mass and its rotational inertia about it stay."""
-
-    name, meaning, rule = "mass", "the mass of a body; its rotational inertia stays", MASS
-
-    def unit(self, plant: Any, target: str) -> str:
-        return "kg"
-
-    def value(self, plant: Any, target: str) -> float:
-        return float(self.part.raw(plant)["mass"][0][self.place(plant, target)])
-
-    def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        raw["mass"][:, self.place(plant, target)[0]] = values
-
-
-class CenterOfMass(_OfBodies):
-    """A coordinate of the center of mass in the body's frame; the rotational inertia about it stays."""
-
-    name, meaning, rule = "center_of_mass", "a coordinate of a body's center of mass, as center_of_mass:BODY.x", FINITE
-    entries: ClassVar = {"x": 0, "y": 1, "z": 2}
-
-    def unit(self, plant: Any, target: str) -> str:
-        return "m"
-
-    def value(self, plant: Any, target: str) -> float:
-        return float(self.part.raw(plant)["center"][0][self.place(plant, target)])
-
-    def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        body, entry = self.place(plant, target)
-        raw["center"][:, body, entry] = values
-
-
-class Moment(_OfBodies):
-    """An entry of the rotational inertia about the center of mass."""
-
-    name, rule = "moment", FINITE
-    meaning = "an entry of a body's rotational inertia about its center of mass, as moment:BODY.xx"
-    entries: ClassVar = {entry: k for k, entry in enumerate(_ENTRIES)}
-
-    def unit(self, plant: Any, target: str) -> str:
-        return "kg·m²"
-
-    def value(self, plant: Any, target: str) -> float:
-        return float(self.part.raw(plant)["central"][0][self.place(plant, target)])
-
-    def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        body, entry = self.place(plant, target)
-        raw["central"][:, body, entry] = values
-
-
-class InertiaFactor(_OfBodies):
+class InertiaFactor(OfBodies):
     """A factor on the rotational inertia of a body about its center of mass; entries that are zero stay zero."""
-
-    name, meaning, rule = "inertia", "a factor on the rotational inertia of a body about its center of mass", NOT_NEGATIVE
-
-    def unit(self, plant: Any, target: str) -> str:
-        return "1"
 
     def value(self, plant: Any, target: str) -> float:
         return 1.0
 
     def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
-        (k,) = self.place(plant, target)
+        (k,) = self.place(plant, target).at
         own = raw["central"][:, k]
         raw["central"][:, k] = np.where(own == 0.0, 0.0, own * values[:, None])
+
+
+# --- Gravity ----------------------------------------------------------------------------------------------------------
+
+
+class GravityNumbers(ModelNumbers):
+    """The gravitational acceleration: "gravity" (N, 3)."""
+
+    def raw(self, plant: Any) -> Raw:
+        return {"gravity": np.array([plant.mechanism.gravity], dtype=float)}
+
+    def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
+        varied.mechanism.vary_gravity(numbers)
+
+    def built(self, plant: Any, raw: Raw) -> Any:
+        return replace(plant, mechanism=replace(plant.mechanism, gravity=tuple(raw["gravity"][0].tolist())))
+
+
+class Gravity(ModelKind):
+    """The acceleration of free fall, in the direction that it has; downward if it was zero."""
+
+    name, meaning, si, rule = "gravity", "the acceleration of free fall", "m/s²", NOT_NEGATIVE
+    part = GravityNumbers()
+
+    def targets(self, plant: Any) -> Sequence[str]:
+        return ("",)
+
+    def place(self, plant: Any, target: str) -> NumberPlace:
+        return NumberPlace(self.part, "gravity", ())
+
+    def value(self, plant: Any, target: str) -> float:
+        return float(np.linalg.norm(plant.mechanism.gravity))
+
+    def write(self, plant: Any, raw: Raw, target: str, values: np.ndarray) -> None:
+        g, size = np.asarray(plant.mechanism.gravity, dtype=float), self.value(plant, target)
+        direction = g / size if size else np.array([0.0, 0.0, -1.0])
+        raw["gravity"] = np.where(direction == 0.0, 0.0, values[:, None] * direction)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...model.tree.traversal import rolled_runs
 from ...model.values import real_array, shown
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
-from .gains import gains_of
+from .gains import GAINS, gains_of
 from .kinds import MODEL_KINDS
 
 if TYPE_CHECKING:
@@ -55,10 +56,7 @@ class Variation:
         if not names:
             return None
         owner = plant.mechanism.name
-        try:
-            asked = tuple(resolved(MODEL_KINDS, plant, name, mixed=True) for name in names)
-        except InputError as error:
-            raise InputError(f"{owner}: {error}") from None
+        asked = tuple(_parameter(plant, name) for name in names)
         columns: dict[tuple[str, str], tuple[ModelKind, str]] = {}
         for one in asked:
             for target in one.targets:
@@ -83,33 +81,31 @@ class Variation:
     @property
     def size(self) -> int:
         """Of a row."""
-        return len(self.columns) + len(self._places)
+        return len(self.columns) + len(self._read)
 
     @cached_property
-    def parts(self) -> tuple[ModelNumbers, ...]:
-        """The sorts of numbers that vary."""
-        return tuple(dict.fromkeys(kind.part for kind, _ in self.columns))
+    def _parts(self) -> dict[ModelNumbers, slice]:
+        """The sorts of numbers that vary, and where those of each stand among all that programs may read."""
+        parts = list(dict.fromkeys(kind.place(self.plant, target).part for kind, target in self.columns))
+        ends = np.cumsum([0, *(part.numbers(self.plant, part.raw(self.plant)).size for part in parts)]).tolist()
+        return dict(zip(parts, (slice(start, end) for start, end in pairwise(ends)), strict=True))
 
     @cached_property
-    def _reads(self) -> list[np.ndarray]:
-        """For each part, which of its numbers vary."""
-        own, changed = self._raw(1), self._raw(1)
-        for kind, target in self.columns:
-            kind.write(self.plant, changed, target, np.array([np.nan]))
-        masks = {name: np.isnan(array) & ~np.isnan(own[name]) for name, array in changed.items()}
-        return [part.read(self.plant, masks) for part in self.parts]
+    def _own(self) -> Raw:
+        return {name: array for part in self._parts for name, array in part.raw(self.plant).items()}
 
     @cached_property
     def _changed(self) -> Raw:
+        """Which numbers of the plant vary."""
         changed = self._raw(1)
         for kind, target in self.columns:
             kind.write(self.plant, changed, target, np.array([np.nan]))
-        return {name: np.isnan(array) for name, array in changed.items()}
+        return {name: np.isnan(array) & ~np.isnan(self._own[name]) for name, array in changed.items()}
 
     @cached_property
-    def _places(self) -> list[tuple[int, int]]:
-        """The part and the place in it of every number that programs read."""
-        return [(k, int(place)) for k, mask in enumerate(self._reads) for place in np.flatnonzero(mask)]
+    def _read(self) -> np.ndarray:
+        """The places of those that vary, and so are read of a row, among all that programs may read."""
+        return np.flatnonzero(np.concatenate([part.read(self.plant, self._changed) for part in self._parts]))
 
     def varies(self, name: str) -> bool:
         """Whether any number of an array of the plant varies, such as "mass"."""
@@ -118,16 +114,15 @@ class Variation:
     @cached_property
     def gains(self) -> dict[str, slice]:
         """Where the gains that vary stand in a row."""
-        found: dict[str, slice] = {}
+        if GAINS not in self._parts:
+            return {}
+        found, at = {}, self._parts[GAINS].start
         for name, value in self.plant.gains.items():
             if self.varies(f"gain:{name}"):
-                part = next(kind.part for kind, _ in self.columns if kind.name == "gain")
-                start = self._start(part) + sum(np.size(self.plant.gains[other]) for other in found)
+                start = len(self.columns) + int(np.searchsorted(self._read, at))
                 found[name] = slice(start, start + np.size(value))
+            at += np.size(value)
         return found
-
-    def _start(self, part: ModelNumbers) -> int:
-        return len(self.columns) + sum(int(mask.sum()) for mask in self._reads[: self.parts.index(part)])
 
     # --- values -----------------------------------------------------------------------------------------------------------
     @cached_property
@@ -136,9 +131,10 @@ class Variation:
         own = np.array([kind.value(self.plant, target) for kind, target in self.columns])
         raw = self._raw(1)
         for k, (kind, target) in enumerate(self.columns):
-            tried = {name: array.copy() for name, array in raw.items()}
+            array = kind.place(self.plant, target).array
+            tried = {array: raw[array].copy()}
             kind.write(self.plant, tried, target, own[k : k + 1])
-            if any(not np.allclose(tried[name], array, 1e-12, 0.0) for name, array in raw.items()):
+            if not np.allclose(tried[array], raw[array], 1e-12, 0.0):
                 own[k] = np.nan
         row = np.concatenate([own, self._numbers(raw)[0]])
         if self.given:
@@ -159,8 +155,7 @@ class Variation:
         for name, value in given.items():
             columns, checked = self._checked(name, value, len(rows))
             values[:, columns] = checked
-        numbers = self._rows(values)
-        rows[:, :count], rows[:, count:] = values, numbers
+        rows[:, :count], rows[:, count:] = values, self._rows(values)
 
     def shown(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """The values in rows (..., size) by the names that were asked for: (...), or (..., targets) for several."""
@@ -179,7 +174,7 @@ class Variation:
         """
         raw = self._of_values(row[None, : len(self.columns)])
         plant = self.plant
-        for part in self.parts:
+        for part in self._parts:
             plant = part.built(plant, raw)
         return plant
 
@@ -187,18 +182,14 @@ class Variation:
     def at(self, row: Sequence[Scalar]) -> VariedPlant:
         """The plant as a program sees it, with a row (size) of symbols; numbers that do not vary stay as they are."""
         varied = VariedPlant(VariedMechanism.of(self.plant.mechanism))
-        merged = [part.own(self.plant) for part in self.parts]
-        for (k, place), symbol in zip(self._places, row[len(self.columns) :], strict=True):
-            merged[k][place] = symbol
-        for part, numbers in zip(self.parts, merged, strict=True):
-            part.vary(self.plant, varied, numbers)
+        numbers = [number for part in self._parts for number in part.own(self.plant)]
+        for place, symbol in zip(self._read.tolist(), row[len(self.columns) :], strict=True):
+            numbers[place] = symbol
+        for part, own in self._parts.items():
+            part.vary(self.plant, varied, numbers[own])
         return varied
 
     # --- rows -------------------------------------------------------------------------------------------------------------
-    @cached_property
-    def _own(self) -> Raw:
-        return {name: array for part in self.parts for name, array in part.raw(self.plant).items()}
-
     def _raw(self, rows: int) -> Raw:
         return {name: np.repeat(array, rows, axis=0) for name, array in self._own.items()}
 
@@ -206,14 +197,13 @@ class Variation:
         """The numbers of the plant for rows of values; NaN leaves them as they were made."""
         raw = self._raw(len(values))
         for k, (kind, target) in self._ordered:
-            given = ~np.isnan(values[:, k])
+            given, array = ~np.isnan(values[:, k]), kind.place(self.plant, target).array
             if given.all():
                 kind.write(self.plant, raw, target, values[:, k])
             elif given.any():
-                some = {name: array[given] for name, array in raw.items()}
+                some = {array: raw[array][given]}
                 kind.write(self.plant, some, target, values[given, k])
-                for name, array in some.items():
-                    raw[name][given] = array
+                raw[array][given] = some[array]
         return raw
 
     @cached_property
@@ -222,13 +212,12 @@ class Variation:
         return sorted(enumerate(self.columns), key=lambda item: MODEL_KINDS.index(item[1][0]))
 
     def _numbers(self, raw: Raw) -> np.ndarray:
-        parts = [part.numbers(self.plant, raw)[:, mask] for part, mask in zip(self.parts, self._reads, strict=True)]
-        return np.concatenate(parts, axis=1)
+        return np.concatenate([part.numbers(self.plant, raw) for part in self._parts], axis=1)[:, self._read]
 
     def _rows(self, values: np.ndarray) -> np.ndarray:
         """The numbers that programs read, for rows of checked values."""
         raw = self._of_values(values)
-        for part in self.parts:
+        for part in self._parts:
             if (bad := part.check(self.plant, raw, self._changed)) is not None:
                 raise InputError(f"{self.plant.mechanism.name}: parameters of row {bad[0]}: {bad[1]}")
         self._check_resistance(values)
@@ -246,9 +235,9 @@ class Variation:
     def _checked(self, name: str, given: Any, rows: int) -> tuple[list[int], np.ndarray]:
         """The columns that a name stands for, and their values in every row."""
         owner = self.plant.mechanism.name
-        if name not in self._found:
-            self._found[name] = self._columns_of(name)
-        one, columns = self._found[name]
+        if name not in self._asked_before:
+            self._asked_before[name] = self._columns_of(name)
+        one, columns = self._asked_before[name]
         array = real_array(given)
         if array is None:
             raise InputError(f"{owner}: {name!r} is {shown(given)}; give a number, or one for each row")
@@ -279,16 +268,12 @@ class Variation:
         return columns, values
 
     @cached_property
-    def _found(self) -> dict[str, tuple[Parameter, list[int]]]:
-        """What names stood for that were asked for before."""
+    def _asked_before(self) -> dict[str, tuple[Parameter, list[int]]]:
+        """The parameters of names that values were given by, and their columns."""
         return {}
 
     def _columns_of(self, name: str) -> tuple[Parameter, list[int]]:
-        owner = self.plant.mechanism.name
-        try:
-            one = resolved(MODEL_KINDS, self.plant, name, mixed=True)
-        except InputError as error:
-            raise InputError(f"{owner}: {error}") from None
+        owner, one = self.plant.mechanism.name, _parameter(self.plant, name)
         known = {(kind.name, target): k for k, (kind, target) in enumerate(self.columns)}
         missing = [target for target in one.targets if (one.kind.name, target) not in known]
         if missing:
@@ -328,3 +313,11 @@ _RESISTING = ("mass", "moment", "inertia", "armature", "center_of_mass")
 
 def _label(kind: ModelKind | Any, target: str) -> str:
     return f"{kind.name}:{target}" if target else str(kind.name)
+
+
+def _parameter(plant: Plant, name: Any) -> Parameter:
+    """The parameter of a name; errors as of `resolved`, with the plant's name."""
+    try:
+        return resolved(MODEL_KINDS, plant, name, mixed=True)
+    except InputError as error:
+        raise InputError(f"{plant.mechanism.name}: {error}") from None
