@@ -7,7 +7,7 @@ import pytest
 
 import kumitate as km
 from kumitate import pullbacks
-from kumitate.simulate.slopes.direct import gathered, spread
+from kumitate.kinematics import gathered, spread
 
 from .mechanisms import every_kind
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compile import Kernel
+from .kinematics import gathered, spread
 from .model import Mechanism
 from .robot import Robot
 from .scalar import trace
-from .simulate.slopes.direct import gathered, spread
 from .simulation import Simulation
 
 __all__ = ["Pulled", "forward_dynamics", "inverse_dynamics", "rollout"]

@@ -45,8 +45,8 @@ class Run(RunWithRobot):
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.
 
-        Contact forces of the run are in them, as `kumitate.simulate.results.readings.contact_loads` says, and the wrenches and drives of
-        loops that acted.
+        Contact forces of the run are in them, as `kumitate.simulate.results.readings.contact_loads` says, and the wrenches and
+        drives of loops that acted.
 
         Raises:
             InputError: if wrenches or drives of loops acted in a run of an earlier version, which does not keep them, and are

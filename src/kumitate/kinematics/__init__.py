@@ -1,7 +1,20 @@
 """Kinematics: poses, velocities, Jacobians and the center of mass."""
 
 from .chords import chord_branches, chord_closing, chord_errors, chord_motion, gear_errors
-from .configuration import carried, difference, integrate, neutral, normalized, random_coordinates, rate, turning
+from .configuration import (
+    carried,
+    difference,
+    gathered,
+    integrate,
+    joint_motion_of,
+    motion_of,
+    neutral,
+    normalized,
+    random_coordinates,
+    rate,
+    spread,
+    turning,
+)
 from .poses import (
     center_of_mass,
     jacobian,
@@ -16,7 +29,8 @@ from .poses import (
 )
 
 __all__ = [
-    "carried", "center_of_mass", "chord_branches", "chord_closing", "chord_errors", "chord_motion", "difference",
-    "gear_errors", "integrate", "jacobian", "jacobian_rate", "link_poses", "link_twists", "neutral", "normalized",
-    "place_pose", "place_twist", "random_coordinates", "rate", "support_function", "total_mass", "turning", "world_velocity",
+    "carried", "center_of_mass", "chord_branches", "chord_closing", "chord_errors", "chord_motion", "difference", "gathered",
+    "gear_errors", "integrate", "jacobian", "jacobian_rate", "joint_motion_of", "link_poses", "link_twists", "motion_of",
+    "neutral", "normalized", "place_pose", "place_twist", "random_coordinates", "rate", "spread", "support_function",
+    "total_mass", "turning", "world_velocity",
 ]  # fmt: skip

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..model import Tree
+from ..model import JointKind, Tree
 from ..scalar import Scalar
+from ..spatial import dot
 
 
 def neutral(tree: Tree) -> list[float]:
@@ -49,3 +50,34 @@ def carried(tree: Tree, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scala
 def normalized(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     """q (nq) with its quaternions normalised to unit length."""
     return [part for link in tree.links for part in link.kind.normalized(link.coordinates(q))]
+
+
+# --- Small motions along the degrees of freedom and changes of coordinates: q̇ = E v, with a block of E for each joint -------
+# The columns of E are at right angles to each other for all kinds of joints.
+
+
+def motion_of(tree: Tree, q: Sequence[Scalar], dq: Sequence[Scalar]) -> list[Scalar]:
+    """The small motion (nv) by which q moves at the rate dq (nq): (EᵀE)⁻¹Eᵀ dq, of which `rate` gives dq."""
+    return [part for link in tree.links for part in joint_motion_of(link.kind, link.coordinates(q), link.coordinates(dq))]
+
+
+def joint_motion_of(kind: JointKind, q: Sequence[Scalar], dq: Sequence[Scalar]) -> list[Scalar]:
+    """The small motion of one joint, as `motion_of`."""
+    return [dot(column, dq) / dot(column, column) for column in _rates(kind, q)]
+
+
+def gathered(tree: Tree, q: Sequence[Scalar], by_q: Sequence[Scalar]) -> list[Scalar]:
+    """The gradient along the degrees of freedom (nv), of one by the coordinates (nq): Eᵀ ∂L/∂q."""
+    pairs = ((link.coordinates(by_q), _rates(link.kind, link.coordinates(q))) for link in tree.links)
+    return [dot(column, own) for own, columns in pairs for column in columns]
+
+
+def spread(tree: Tree, q: Sequence[Scalar], by_motion: Sequence[Scalar]) -> list[Scalar]:
+    """The least gradient by the coordinates (nq) with this one along the degrees of freedom (nv): E (EᵀE)⁻¹ ∂L/∂ξ."""
+    sizes = [dot(column, column) for link in tree.links for column in _rates(link.kind, link.coordinates(q))]
+    return rate(tree, q, [value / size for value, size in zip(by_motion, sizes, strict=True)])
+
+
+def _rates(kind: JointKind, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The columns of E of a joint: q̇ for each velocity alone."""
+    return [kind.rate(q, [1.0 if i == k else 0.0 for i in range(kind.nv)]) for k in range(kind.nv)]

@@ -35,7 +35,7 @@ from .driving.inputs import commands_of
 from .driving.motion import FollowedStarts, check_followed, motions_of, with_followed_loops
 from .evaluation import result_of
 from .integrators import FollowingSteps
-from .integrators.extended import stopping
+from .integrators.time_stepping import stopping
 from .interactions import Asked, StepDesign, interaction_of
 from .live_arrays import SettledAttributes
 from .parameters.variation import variation_of

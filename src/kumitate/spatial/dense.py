@@ -38,6 +38,26 @@ class Dense:
         return cls.of([entry if i == j else 0.0 for j in range(len(entries))] for i, entry in enumerate(entries))
 
     @classmethod
+    def unit(cls, n: int) -> Dense:
+        return cls.diagonal([1.0] * n)
+
+    @classmethod
+    def blocks(cls, parts: Sequence[Dense]) -> Dense:
+        """The square matrix with square matrices along its diagonal."""
+        width, at = sum(len(part.rows) for part in parts), 0
+        rows: list[list[Scalar]] = []
+        for part in parts:
+            behind = at + len(part.rows)
+            rows += [[*[0.0] * at, *row, *[0.0] * (width - behind)] for row in part.rows]
+            at = behind
+        return cls.of(rows)
+
+    @classmethod
+    def beside(cls, *parts: Dense) -> Dense:
+        """Matrices of the same height, one beside the other."""
+        return cls.of([x for row in rows for x in row] for rows in zip(*(part.rows for part in parts), strict=True))
+
+    @classmethod
     def zero(cls, height: int, width: int) -> Dense:
         return cls.of([[0.0] * width for _ in range(height)])
 
@@ -62,6 +82,10 @@ class Dense:
     def __matmul__(self, other: Dense) -> Dense:
         columns = list(zip(*other.rows, strict=True))
         return Dense.of([dot(row, column) for column in columns] for row in self.rows)
+
+    def times(self, factor: Scalar) -> Dense:
+        """Every entry times a factor."""
+        return Dense.of([factor * entry for entry in row] for row in self.rows)
 
     def factored(self) -> Factors:
         """L D Lᵀ of a symmetric positive definite matrix."""

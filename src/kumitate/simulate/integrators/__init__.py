@@ -1,10 +1,8 @@
 """Integrators, under one contract: explicit, implicit in damping and springs, and those of jumping velocities."""
 
 from .contract import Begun, Impact, Integrator, IntegratorState, MechanicalSystem
-from .euler import ExtrapolatedEuler, SemiImplicitEuler
-from .extended import FollowingSteps, WithStops
-from .runge_kutta import RK4, RKF45, ButcherTableau, RKF45Adaptive, RungeKutta
-from .time_stepping import FAILED, Midpoint, TimeStepping
+from .smooth import RK4, RKF45, ButcherTableau, ExtrapolatedEuler, RKF45Adaptive, RungeKutta, SemiImplicitEuler
+from .time_stepping import FAILED, FollowingSteps, Midpoint, TimeStepping, WithStops
 
 __all__ = [
     "FAILED",

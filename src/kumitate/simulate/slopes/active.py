@@ -16,7 +16,7 @@ from ...model import in_loops
 
 if TYPE_CHECKING:
     from ..simulation import MechanismSimulation
-    from ..stepping.compiled_step import StepCode
+    from ..stepping.step_code import StepCode
 
 
 #: Points that slide more slowly than this part of the fastest one, and of 1 cm/s, are at rest.

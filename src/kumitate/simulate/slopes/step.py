@@ -74,33 +74,33 @@ class SlopedStep:
                 "solution that obeys all laws: it did not converge, or a rebound that would gain energy was reduced. Take "
                 "another state, a smaller step, or less restitution"
             )
-        q_after, v_after, A, B = found
+        q_after, v_after, slopes = found
+        n = 2 * v_after.shape[-1]
         look = partial(active_sets, simulation, time, q, v, u, q_after)
-        return StepSlopes(q_after, v_after, A, B, self.places, look)
+        return StepSlopes(q_after, v_after, slopes[..., :n], slopes[..., n:], self.places, look)
 
     def _found(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The state after the step, and A and B."""
+        """The state after the step, and its derivatives by all columns of A and B."""
         h, columns = self._simulation.step_size, self._columns
         if self._direct is None:
             return self._along(time, h, q, v, u, columns)
-        found, elsewhere = self._direct(time, h, q, v, u, columns)
+        *found, elsewhere = self._direct(h, q, v, u)
+        found[2] = found[2][..., : 2 * v.shape[-1] + columns]
         if not time.shape:
-            return self._along(time, h, q, v, u, columns) if elsewhere.item() > 0.5 else found
+            return self._along(time, h, q, v, u, columns) if elsewhere.item() > 0.5 else tuple(found)
         other = elsewhere > 0.5
         if other.any():
             again = self._along(time[other], h, q[other], v[other], u[other], columns)
             for part, right in zip(found, again, strict=True):
                 part[other] = right
-        return found
+        return tuple(found)
 
 
 def _places(forcing: Forcing) -> dict[str, slice]:
     """Where each effort, command and input stands in u, without parameters."""
-    found, at = {}, 0
-    sizes = {"tau": forcing.mechanism.nv, **dict.fromkeys(forcing.places, 6), **forcing.drives}
-    for name, size in sizes.items():
-        found[name], at = slice(at, at + size), at + size
-    return {**found, **forcing.layout.group("commands"), **{name: forcing.own[name] for name in forcing.inputs}}
+    layout = forcing.layout
+    groups = [layout.group(name) for name in ("wrenches", "loop_tau", "commands", "inputs")]
+    return {"tau": layout.at("tau"), **{name: place for group in groups for name, place in group.items()}}
 
 
 def _check(simulation: MechanismSimulation) -> None:
