@@ -541,6 +541,42 @@ def _zeros(n: int, dtype: Any = np.int64) -> np.ndarray:
 
 
 #: Every procedure with what makes its arguments.
+@procedure
+def whole_arrays(A: Shaped[3, 3], b: Floats[3], x: Floats[3], M: Floats[6, 6], n: Ints, s: float, c: int) -> float:
+    x[0] = A @ b[c] - s * b[1]
+    x[1] += np.cross(b[0], b[1] - x[0]) * (2.0 + x[1, 0])
+    M[c] = 0.0
+    M[0] += M[1] * M[1, 2, 3] - M[2] / s
+    x[3] = (A @ A.T) @ M[0, 1, 3:6]
+    x[2, 0:2] = A[0, 0:2]
+    b[c + 1] *= 1.0 / b[c + 1, 1]
+    x[0] = A @ x[0]
+    M[0, 0:3] = M[0, 1:4]
+    x[2] -= A.T @ -b[0]
+    n[:] = n + c
+    n[1:3] = 7
+    return b[0] @ (x[0] - b[1])
+
+
+@procedure
+def vectors(W: Floats[3], k: int) -> float:
+    u = W[k] - W[0]
+    n = np.cross(u, W[2] - W[0])
+    n *= 1.0 / math.sqrt(n @ n)
+    total = 0.0
+    for i in range(len(W)):
+        d = W[i] - n
+        if i % 2 == 0:
+            d = -W[i]
+        total += d @ n + d[1]
+    return total
+
+
+def _arrays(rng: np.random.Generator) -> tuple[Any, ...]:
+    sizes = ((3, 3), (4, 3), (5, 3), (3, 6, 6))
+    return (*(rng.normal(size=size) for size in sizes), rng.integers(0, 9, 5), float(rng.normal()), int(rng.integers(0, 3)))
+
+
 CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] = [
     (insertion_sort, lambda rng: (rng.normal(size=40), _zeros(40))),
     (sort_again, lambda rng: (rng.normal(size=40), _zeros(40))),
@@ -556,6 +592,8 @@ CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] 
     (parts, lambda rng: (rng.normal(size=(n := int(rng.integers(3, 12)))), np.zeros(n))),
     (minimum_degree, lambda rng: (_links(rng, 70, 2), 2, 70, _zeros(70))),
     (rows, lambda rng: (rng.integers(-9, 9, (4, 2)), rng.integers(-9, 9, 2), rng.normal(size=3), rng.normal(size=(4, 3, 3)))),
+    (whole_arrays, _arrays),
+    (vectors, lambda rng: (rng.normal(size=(7, 3)), 1)),
     (side_by_side, lambda rng: (rng.normal(size=(4, 6)), rng.normal(size=9), rng.normal(size=6), 1.0 + rng.uniform())),
     (look_alike, _alike),
     (springs, _pulled),

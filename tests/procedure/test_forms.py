@@ -18,7 +18,7 @@ from kumitate.procedure.llvm_form import loops_side_by_side, statements_in
 from kumitate.procedure.tree import Counting
 
 from ..tools import GCC
-from .pages import CASES, look_alike, side_by_side
+from .pages import CASES, look_alike, side_by_side, vectors, whole_arrays
 
 ROUNDS = 6
 IDS = [page.__name__ for page, _ in CASES]
@@ -35,6 +35,14 @@ def both(page: Any, make: Any, seed: int, run: Any) -> list[tuple[Any, Any]]:
     other = copy.deepcopy(given)
     expected, found = page.plain(*given), run(*other)
     return list(zip(leaves((expected, given)), leaves((found, other)), strict=True))
+
+
+def compare(page: Any, found: Any, expected: Any, seed: int) -> None:
+    """The same bits, but for `@`, whose products NumPy sums in an order of its own."""
+    if page in (vectors, whole_arrays):
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13, err_msg=f"seed {seed}")
+    else:
+        np.testing.assert_array_equal(found, expected, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize(("page", "make"), CASES, ids=IDS)
@@ -62,7 +70,7 @@ def test_which_loops_are_computed_side_by_side(page, expected):
 def test_checked_code_gives_the_same_bits(page, make):
     for seed in range(ROUNDS):
         for expected, found in both(page, make, seed, lambda *given: page.machine(checked=True).call(given)):
-            np.testing.assert_array_equal(found, expected, err_msg=f"seed {seed}")
+            compare(page, found, expected, seed)
 
 
 @pytest.fixture(scope="module")
@@ -108,4 +116,4 @@ def test_c_gives_the_same_bits(page, make, compiled):
 
     for seed in range(ROUNDS):
         for expected, found in both(page, make, seed, run):
-            np.testing.assert_array_equal(found, expected, err_msg=f"seed {seed}")
+            compare(page, found, expected, seed)

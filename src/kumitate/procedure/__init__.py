@@ -31,6 +31,9 @@ The subset:
   shape if a and b are constants. `local(6, 6)` is a new array of zeros of a fixed shape, `local_ints(8)` one of integers;
   both last until the procedure returns, and are one array for each place where they are written, zeros again when the
   place is passed again.
+- Arithmetic on arrays, rows and slices is NumPy's: `x[:] = 0.0`, `a[i] = b[k]`, `x[0:3] += s * (y - z)`, and `d = y - z` is a
+  new local array; with `A @ b` for products of matrices and vectors, `A.T`, and `np.cross(a, b)` of vectors of three. Sizes
+  are equal, or one side is a number. `a @ b` of two vectors is a number.
 - `apply(program, rows...)` evaluates a traced program once, `over(program, count, arrays...)` once for each row, or each
   row that a list names: `at(rows, index)`. In machine code `over` works on several rows at a time. Inputs come first,
   then outputs. `apply_at(address, (inputs...), (outputs...))` evaluates a program that is chosen at run time, by the

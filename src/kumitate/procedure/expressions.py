@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Expressions:
     def __init__(self, source: Source, typed: tree.TypedProcedure):
         self.source, self.typed = source, typed
         self.assigned: set[str] | None = set()
+        self.once: list[tree.Statement] | None = None  # numbers that are computed before the elements of an array are
 
     # --- one expression -----------------------------------------------------------------------------------------------
     def read(self, node: ast.expr) -> tree.Expression:
@@ -194,6 +195,10 @@ class Expressions:
         return found
 
     def read_BinOp(self, node: ast.BinOp) -> tree.Expression:
+        if isinstance(node.op, ast.MatMult):
+            if self.shape(node) != ():
+                raise self.source.fault(node, "is an array; only those that arrays are given, as in x[:] = A @ b, are computed")
+            return self.product(node, ())
         return self.binary(node.op, self.read(node.left), self.read(node.right), node)
 
     def read_UnaryOp(self, node: ast.UnaryOp) -> tree.Expression:
@@ -303,3 +308,94 @@ class Expressions:
             raise self.source.fault(node, "the slice ends before it begins")
         kind = replace(base.kind, shape=(length, *base.kind.shape[1:]))
         return tree.ArraySlice(base, start, stop, kind, self.source.site(node))
+
+    # --- arithmetic on arrays, element by element ---------------------------------------------------------------------
+    def shape(self, node: ast.expr) -> tuple[int | None, ...]:
+        """The sizes of a value of arithmetic on arrays; () of a number."""
+        if isinstance(node, ast.BinOp):
+            a, b = self.shape(node.left), self.shape(node.right)
+            if isinstance(node.op, ast.MatMult):
+                if not a or not b or a[-1] is None or a[-1] != b[0]:
+                    raise self.source.fault(node, f"multiplies arrays of the sizes {a} and {b}; inner sizes are equal")
+                return a[:-1] + b[1:]
+            if a and b and a != b:
+                raise self.source.fault(node, f"joins arrays of the sizes {a} and {b}; both are equal, or one is a number")
+            return a or b
+        if isinstance(node, ast.UnaryOp):
+            return self.shape(node.operand)
+        if self.is_crossed(node):
+            return (3,)
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            return self.shape(node.value)[::-1]
+        kind = self.read(node).kind
+        return kind.shape if isinstance(kind, ArrayKind) else ()
+
+    def is_arithmetic(self, node: ast.expr) -> bool:
+        """Whether a value is computed, which arrays are element by element."""
+        return isinstance(node, ast.BinOp | ast.UnaryOp) or self.is_crossed(node)
+
+    def is_crossed(self, node: ast.expr) -> TypeGuard[ast.Call]:
+        """Whether this is a vector product."""
+        return isinstance(node, ast.Call) and self.source.static(node.func) is np.cross
+
+    def element(self, node: ast.expr, at: Sequence[tree.Expression]) -> tree.Expression:
+        """The number of a value of arithmetic on arrays at some indices."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            return self.product(node, at)
+        if isinstance(node, ast.BinOp) and self.shape(node):
+            return self.binary(node.op, self.element(node.left, at), self.element(node.right, at), node)
+        if isinstance(node, ast.UnaryOp) and self.shape(node):
+            return self.operation("neg", [self.element(node.operand, at)], node)
+        if self.is_crossed(node):
+            if not isinstance(at[0], tree.Constant):
+                raise self.source.fault(node, "is a vector of three; give it to one")
+            i, j, (a, b) = whole((at[0].value + 1) % 3), whole((at[0].value + 2) % 3), node.args
+            one, other = (
+                self.binary(ast.Mult(), self.element(a, [k]), self.element(b, [m]), node) for k, m in ((i, j), (j, i))
+            )
+            return self.binary(ast.Sub(), one, other, node)
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            return self.element(node.value, at[::-1])
+        found = self.read(node)
+        if isinstance(found.kind, ArrayKind):
+            return self.element_of(found, at, node)
+        if self.once is None or isinstance(found, tree.Constant | tree.Local):
+            return found
+        name = f"_once{len(self.typed.names)}"
+        self.typed.names[name], self.typed.origins[name] = found.kind, [found]
+        self.typed.assignments[name] += 1
+        self.once.append(tree.Set((tree.Local(name, found.kind),), found))
+        return tree.Local(name, found.kind)
+
+    def reads(self, node: ast.expr, written: set[str], *, elsewhere: bool = False) -> bool:
+        """Whether a value of arithmetic on arrays may read what is written at other places than the one that it is for."""
+        if isinstance(node, ast.BinOp):
+            elsewhere = elsewhere or isinstance(node.op, ast.MatMult)
+            return any(self.reads(side, written, elsewhere=elsewhere) for side in (node.left, node.right))
+        if isinstance(node, ast.UnaryOp):
+            return self.reads(node.operand, written, elsewhere=elsewhere)
+        if self.is_crossed(node):
+            return any(self.reads(side, written, elsewhere=True) for side in node.args)
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            return self.reads(node.value, written, elsewhere=True)
+        found = self.read(node)
+        anywhere = elsewhere or isinstance(found, tree.ArraySlice)
+        return isinstance(found.kind, ArrayKind) and anywhere and bool(tree.roots(self.typed, found) & written)
+
+    def product(self, node: ast.BinOp, at: Sequence[tree.Expression]) -> tree.Expression:
+        """The number of a product `a @ b` of matrices and vectors at some indices."""
+        a = self.shape(node.left)
+        found: tree.Expression | None = None
+        for k in range(a[-1] or 0):
+            left = self.element(node.left, [*at[: len(a) - 1], whole(k)])
+            right = self.element(node.right, [whole(k), *at[len(a) - 1 :]])
+            part = self.binary(ast.Mult(), left, right, node)
+            found = part if found is None else self.binary(ast.Add(), found, part, node)
+        assert found is not None
+        return found
+
+    def element_of(self, array: tree.Expression, at: Sequence[tree.Expression], node: ast.AST) -> tree.ArrayElement:
+        """An element of an array or of a row."""
+        assert isinstance(array.kind, ArrayKind)
+        base, before = (array.array, array.indices) if isinstance(array, tree.ArrayRow) else (array, ())
+        return tree.ArrayElement(base, (*before, *at), array.kind.element, self.source.site(node))

@@ -10,7 +10,7 @@ from typing import Any
 from . import tree
 from .calling import Calling
 from .expressions import whole
-from .kinds import INT, NOTHING, RecordKind
+from .kinds import FLOAT, INT, NOTHING, ArrayKind, RecordKind
 from .source import Source
 
 
@@ -50,7 +50,7 @@ class _Statements(Calling):
             if method is None:
                 raise self.source.fault(node, f"{type(node).__name__} is not a statement of procedures; see kumitate.procedure")
             made = method(node)
-            found += [made] if made is not None else []
+            found += made if isinstance(made, list) else [made] if made is not None else []
         return tuple(found)
 
     # --- values -------------------------------------------------------------------------------------------------------
@@ -62,9 +62,13 @@ class _Statements(Calling):
             return None
         return tree.Set((), self.read(node.value))
 
-    def read_Assign(self, node: ast.Assign) -> tree.Statement:
+    def read_Assign(self, node: ast.Assign) -> tree.Statement | list[tree.Statement]:
         if len(node.targets) != 1:
             raise self.source.fault(node, "gives a value to several names; write one assignment each")
+        if (array := self.whole_array(node.targets[0])) is not None:
+            return self.elements(array, None, node.value, node)
+        if self.is_arithmetic(node.value) and self.shape(node.value):
+            return self.new_array(node.targets[0], node)
         value = self.read(node.value)
         if not isinstance(node.targets[0], ast.Tuple):
             return self.assign([node.targets[0]], [value], node)
@@ -102,7 +106,7 @@ class _Statements(Calling):
             if isinstance(found, tree.ArrayElement):
                 self.written.append((found.array, node))
                 return tree.SetElement(found.array, found.indices, found.kind, found.site)
-            raise self.source.fault(node, f"is {found.kind}; elements are written one by one: write a loop")
+            raise self.source.fault(node, f"is {found.kind}; of several values each is a number: write this one by itself")
         raise self.source.fault(node, "cannot be given a value; write to a name, or to an element of an array")
 
     def read_AnnAssign(self, node: ast.AnnAssign) -> tree.Statement:
@@ -110,7 +114,10 @@ class _Statements(Calling):
             raise self.source.fault(node, "has no value; write one")
         return self.assign([node.target], [self.read(node.value)], node)
 
-    def read_AugAssign(self, node: ast.AugAssign) -> tree.Statement:
+    def read_AugAssign(self, node: ast.AugAssign) -> tree.Statement | list[tree.Statement]:
+        array = self.read(node.target) if isinstance(node.target, ast.Name) else self.whole_array(node.target)
+        if array is not None and isinstance(array.kind, ArrayKind):
+            return self.elements(array, node.op, node.value, node)
         value = self.read(node.value)
         if isinstance(node.target, ast.Name):
             old = self.read(ast.Name(node.target.id, ast.Load(), lineno=node.lineno))
@@ -119,6 +126,61 @@ class _Statements(Calling):
         assert isinstance(place, tree.SetElement)
         combined = self.as_kind(self.binary(node.op, tree.Old(place.kind), value, node), place.kind, node)
         return tree.Set((replace(place, updated=True),), combined)
+
+    def whole_array(self, node: ast.expr) -> tree.Expression | None:
+        """The array, row or slice that stands left of an assignment of arrays; None of names and elements."""
+        if not isinstance(node, ast.Subscript):
+            return None
+        is_all = isinstance(node.slice, ast.Slice) and node.slice.lower is node.slice.upper is node.slice.step is None
+        found = self.read(node.value if is_all else node)
+        return found if isinstance(found.kind, ArrayKind) else None
+
+    def new_array(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> list[tree.Statement]:
+        """A name for a local array of the values of arithmetic on arrays."""
+        shape = self.shape(node.value)
+        if None in shape:
+            raise self.source.fault(node, "has any number of rows; give them to an array that is there, as in y[:] = 2.0 * x")
+        names = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+        if isinstance(target, ast.Name) and target.id in names:
+            raise self.source.fault(node, "is a new array by its old values, which are gone; write x[:] = ..., or x += ...")
+        named = self.assign([target], [tree.Fresh(ArrayKind(FLOAT, shape))], node)
+        return [named, *self.elements(self.read(target), None, node.value, node)]
+
+    def elements(
+        self, array: tree.Expression, op: ast.operator | None, value: ast.expr, node: ast.Assign | ast.AugAssign
+    ) -> list[tree.Statement]:
+        """Gives every element of an array its own of a value: a vector of three one by one, others in loops over their axes."""
+        assert isinstance(array.kind, ArrayKind)
+        self.written.append((array, node))
+        shape, kind = self.shape(value), array.kind.element
+        if shape and shape != array.kind.shape:
+            raise self.source.fault(node, f"gives {_sizes(shape)} numbers to an array of {_sizes(array.kind.shape)}")
+        if shape and self.reads(value, tree.roots(self.typed, array)):
+            between = ast.copy_location(ast.Name(f"_values{len(self.typed.names)}", ast.Load()), node)
+            self.source.inside.add(between.id)
+            return [*self.new_array(between, node), *self.elements(array, op, between, node)]
+        once = self.once = []
+
+        def given(at: Sequence[tree.Expression]) -> tree.Set:
+            place = self.element_of(array, at, node)
+            one = self.element(value, at)
+            one = one if op is None else self.binary(op, tree.Old(kind), one, node)
+            spot = tree.SetElement(place.array, place.indices, kind, place.site, updated=op is not None)
+            return tree.Set((spot,), self.as_kind(one, kind, node))
+
+        if array.kind.shape == (3,):
+            made: list[tree.Statement] = [given([whole(k)]) for k in range(3)]
+        else:
+            names = [f"_at{axis}" for axis in range(len(array.kind.shape))]
+            for name in names:
+                self.target(ast.Name(name), whole(0))
+            body: tree.Statement = given([tree.Local(name, INT) for name in names])
+            for name, size in zip(reversed(names), reversed(array.kind.shape), strict=True):
+                stop = tree.Length(array, INT) if size is None else whole(size)
+                body = tree.Counting(name, whole(0), stop, 1, (body,))
+            made = [body]
+        self.once = None
+        return [*once, *made]
 
     # --- paths --------------------------------------------------------------------------------------------------------
     def read_If(self, node: ast.If) -> tree.Statement:
@@ -209,6 +271,10 @@ class _Statements(Calling):
             raise self.source.fault(node, "writes to a constant of the module; make it an argument")
         names = {name for name, _ in self.typed.parameters}
         self.typed.writes |= {root for root in found if root.split(".")[0] in names}
+
+
+def _sizes(shape: Sequence[int | None]) -> str:
+    return " × ".join("n" if size is None else str(size) for size in shape)
 
 
 def _copy(names: set[str] | None) -> set[str] | None:
