@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kumitate.contact.scenes.robots.null_space import project_to_null_space
+from kumitate.contact.scenes.robots.loops import project_to_null_space
 
 
 def in_sixes(G: np.ndarray) -> np.ndarray:

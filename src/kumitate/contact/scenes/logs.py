@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...procedure import Floats, Shaped, procedure
+from .arrays import ScenePoints
 from .points import stored
 from .robots import write_reached
 from .scene import Scene, SceneLog
@@ -11,18 +14,12 @@ from .scene import Scene, SceneLog
 @procedure
 def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> None:
     """Writes the state after a record."""
-    bodies, record = len(scene.bodies.mass), log.marks[0]
+    bodies, record, own = len(scene.bodies.mass), log.marks[0], scene.bodies.robots.motions
     log.work[record] = work[0]
-    for body in range(bodies):
-        for k in range(7):
-            log.q[record * bodies + body, k] = q[body, k]
-        for k in range(6):
-            log.v[record * bodies + body, k] = v[body, k]
-    own = scene.bodies.robots.motions
-    for k in range(len(own.q)):
-        log.robot_q[record * len(own.q) + k] = own.q[k]
-    for k in range(len(own.v)):
-        log.robot_v[record * len(own.v) + k] = own.v[k]
+    log.q[record * bodies : record * bodies + bodies] = q
+    log.v[record * bodies : record * bodies + bodies] = v
+    log.robot_q[record * len(own.q) : record * len(own.q) + len(own.q)] = own.q
+    log.robot_v[record * len(own.v) : record * len(own.v) + len(own.v)] = own.v
 
 
 @procedure
@@ -47,18 +44,11 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
             deepest = max(deepest, -scene.settled[row, 12])
             gained += scene.settled[row, 20]
     if log.marks[1] == 0:
-        for k in range(5):
-            log.sums[record, k] = 0.0
+        log.sums[record] = 0.0
         _write_reached(scene, count, log)
         first = 0
         while first < count:
-            end = first + 1
-            while (
-                end < count
-                and points.solid[end, 0] == points.solid[first, 0]
-                and points.solid[end, 1] == points.solid[first, 1]
-            ):
-                end += 1
+            end = end_of_pair(points, first, count)
             log.marks[2] += write_touch(scene, first, end, log.touches[log.marks[2]], record)
             first = end
         _write_settled(scene, log)
@@ -70,20 +60,26 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
 
 
 @procedure
+def end_of_pair(points: ScenePoints, first: int, count: int) -> int:
+    """The end of the points of a pair of solids, which stand next to each other."""
+    a, b, end = points.solid[first, 0], points.solid[first, 1], first + 1
+    while end < count and points.solid[end, 0] == a and points.solid[end, 1] == b:
+        end += 1
+    return end
+
+
+@procedure
 def _write_reached(scene: Scene, count: int, log: SceneLog) -> None:
     """The velocities after the step of B's origins in the axes of B before it."""
     bodies, start = scene.bodies, log.marks[0] * len(scene.bodies.mass)
     for body in range(len(bodies.mass)):
-        turn, center, twist = bodies.turn[body], bodies.center[body], bodies.after[body]
+        turn, twist = bodies.turn[body], bodies.after[body]
         if bodies.still[body] == 0 and scene.islands.label[body] < 0:
             twist = bodies.free[body]
         out = log.reached[start + body]
-        for i in range(3):
-            out[i] = turn[0, i] * twist[0] + turn[1, i] * twist[1] + turn[2, i] * twist[2]
-            out[3 + i] = turn[0, i] * twist[3] + turn[1, i] * twist[4] + turn[2, i] * twist[5]
-        out[3] -= out[1] * center[2] - out[2] * center[1]
-        out[4] -= out[2] * center[0] - out[0] * center[2]
-        out[5] -= out[0] * center[1] - out[1] * center[0]
+        out[0:3] = turn.T @ twist[0:3]
+        out[3:6] = turn.T @ twist[3:6]
+        out[3:6] -= np.cross(out[0:3], bodies.center[body])
 
 
 @procedure
@@ -91,10 +87,8 @@ def _write_settled(scene: Scene, log: SceneLog) -> None:
     """The rows of bodies that sleep on, which are not pushed by any others."""
     for at in range(scene.counts[4]):
         if _sleeps(scene, at) == 1:
-            row = log.touches[log.marks[2]]
-            for k in range(20):
-                row[k] = scene.settled[at, k]
-            row[0] = float(log.marks[0])
+            log.touches[log.marks[2]] = scene.settled[at, 0:20]
+            log.touches[log.marks[2], 0] = float(log.marks[0])
             log.marks[2] += 1
 
 
@@ -110,25 +104,18 @@ def gained_at(scene: Scene, c: int) -> float:
 
     Velocities are those of the surfaces, so that the work that a belt's motor does is not a gain.
     """
-    points, total = scene.points, 0.0
-    for k in range(3):
-        total += 0.5 * points.impulse[c, k] * (points.before[c, k] + points.speed[c, k])
-    total += stored(scene.rules, scene.placed, points, c)
-    if c < len(points.turns.length):
-        for k in range(3):
-            total += 0.5 * points.turns.impulse[c, k] * (points.turns.before[c, k] + points.turns.speed[c, k])
-    return total
+    return (
+        work_at(scene, c) + scene.points.impulse[c] @ scene.points.drift[c] + stored(scene.rules, scene.placed, scene.points, c)
+    )
 
 
 @procedure
 def work_at(scene: Scene, c: int) -> float:
     """The work that the impulse of a point does on bodies, at the mean of their velocities before and after the step [J]."""
-    points, total = scene.points, 0.0
-    for k in range(3):
-        total += points.impulse[c, k] * (0.5 * (points.before[c, k] + points.speed[c, k]) - points.drift[c, k])
-    if c < len(points.turns.length):
-        for k in range(3):
-            total += 0.5 * points.turns.impulse[c, k] * (points.turns.before[c, k] + points.turns.speed[c, k])
+    points, turns = scene.points, scene.points.turns
+    total = points.impulse[c] @ (0.5 * (points.before[c] + points.speed[c]) - points.drift[c])
+    if c < len(turns.length):
+        total += 0.5 * turns.impulse[c] @ (turns.before[c] + turns.speed[c])
     return total
 
 
@@ -141,24 +128,19 @@ def write_touch(scene: Scene, first: int, end: int, row: Shaped[20], record: int
     if total <= 0.0:
         return 0
     least = points.gap[first]
-    for k in range(20):
-        row[k] = 0.0
+    row[:] = 0.0
     row[0] = float(record)
     row[1] = float(points.solid[first, 0])
     row[2] = float(points.solid[first, 1])
     for c in range(first, end):
-        frame, impulse, speed, part = points.frame[c], points.impulse[c], points.speed[c], points.impulse[c, 0] / total
+        frame, part = points.frame[c], points.impulse[c, 0] / total
         least = min(least, points.gap[c])
         row[16] = max(row[16], points.friction[c])
-        for k in range(3):
-            force = frame[0, k] * impulse[0] + frame[1, k] * impulse[1] + frame[2, k] * impulse[2]
-            row[3 + k] += force / scene.rules.step
-            row[6 + k] += part * points.place[c, k]
-            row[9 + k] += part * frame[0, k]
-            row[13 + k] += part * (frame[0, k] * speed[0] + frame[1, k] * speed[1] + frame[2, k] * speed[2])
+        row[3:6] += (points.impulse[c] @ frame) / scene.rules.step
+        row[6:9] += part * points.place[c]
+        row[9:12] += part * frame[0]
+        row[13:16] += part * (points.speed[c] @ frame)
         if c < len(points.turns.length):
-            moment, share = points.turns.impulse[c], points.turns.length[c] / scene.rules.step
-            for k in range(3):
-                row[17 + k] += share * (frame[0, k] * moment[0] + frame[1, k] * moment[1] + frame[2, k] * moment[2])
+            row[17:20] += points.turns.length[c] / scene.rules.step * (points.turns.impulse[c] @ frame)
     row[12] = least
     return 1

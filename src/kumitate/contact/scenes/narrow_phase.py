@@ -43,8 +43,7 @@ def find_points(
             continue
         here = touch(one, two, margin, before, found, total)
         if hulls:
-            for i in range(3):
-                axis[i] = found.normals[total, i] if here == 0 else 0.0
+            axis[:] = found.normals[total] * (1.0 if here == 0 else 0.0)
         for c in range(total, total + here):
             points.solid[c, 0] = a
             points.solid[c, 1] = b
@@ -64,21 +63,15 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
             first += 1
         points.known[c] = 0
         points.steady[c] = 0.0
-        for k in range(3):
-            points.impulse[c, k] = 0.0
+        points.impulse[c] = 0.0
         if c < len(points.turns.length):
-            for k in range(3):
-                points.turns.impulse[c, k] = 0.0
+            points.turns.impulse[c] = 0.0
         at = first
         while at < known and memory.solid[at, 0] == a and memory.solid[at, 1] == b:
             if memory.feature[at] == points.feature[c]:
                 points.known[c] = 1
-                for k in range(3):
-                    axis = points.frame[c, k]
-                    points.impulse[c, k] = (
-                        axis[0] * memory.impulse[at, 0] + axis[1] * memory.impulse[at, 1] + axis[2] * memory.impulse[at, 2]
-                    )
-                    points.recalled[c, k] = memory.impulse[at, k]
+                points.impulse[c] = points.frame[c] @ memory.impulse[at]
+                points.recalled[c] = memory.impulse[at]
                 break
             at += 1
 
@@ -125,10 +118,8 @@ def _keep_resting(placed: Placed, memory: Memory, known: int, count: int) -> int
 @procedure
 def _copy_known(memory: Memory, at: int, to: int) -> None:
     memory.feature[to] = memory.feature[at]
-    for k in range(2):
-        memory.solid[to, k] = memory.solid[at, k]
-    for k in range(3):
-        memory.impulse[to, k] = memory.impulse[at, k]
+    memory.solid[to] = memory.solid[at]
+    memory.impulse[to] = memory.impulse[at]
 
 
 @procedure
@@ -138,12 +129,11 @@ def _write_known(bodies: MovingBodies, points: ScenePoints, c: int, memory: Memo
     Impulses of bodies at rest that had to be improved have also stopped what the last ones had let move: kept as they are,
     they would miss by as much the other way, and be improved in every second step for ever. What rest needs is between both.
     """
-    frame, impulse, recalled = points.frame[c], points.impulse[c], points.recalled[c]
+    total = points.impulse[c] @ points.frame[c]
     memory.feature[at] = points.feature[c]
-    for k in range(2):
-        memory.solid[at, k] = points.solid[c, k]
-    for k in range(3):
-        total = frame[0, k] * impulse[0] + frame[1, k] * impulse[1] + frame[2, k] * impulse[2]
-        if points.known[c] == 1 and points.steady[c] > 0.0:
-            total += points.steady[c] * (recalled[k] - total)
-        memory.impulse[at, k] = recalled[k] if bodies.still[points.body[c, 0]] == 1 else total
+    memory.solid[at] = points.solid[c]
+    if points.known[c] == 1 and points.steady[c] > 0.0:
+        total += points.steady[c] * (points.recalled[c] - total)
+    if bodies.still[points.body[c, 0]] == 1:
+        total[:] = points.recalled[c]
+    memory.impulse[at] = total

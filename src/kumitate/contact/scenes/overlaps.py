@@ -44,10 +44,8 @@ def find_overlaps(placed: Placed, points: ScenePoints, overlaps: OverlapList, co
 @procedure
 def clear(overlaps: OverlapList) -> None:
     """Forgets all, and that no step was made."""
-    for k in range(2):
-        overlaps.marks[k] = 0
-    for k in range(4):
-        overlaps.held[k] = 0.0
+    overlaps.marks[:] = 0
+    overlaps.held[:] = 0.0
 
 
 @procedure

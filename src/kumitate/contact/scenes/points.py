@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...procedure import Floats, Shaped, apply, at, local, over, procedure
 from ...scalar import maximum, trace
 from ...spatial import Matrix3, Symmetric3, Vector3
+from .. import tuned
 from ..impulse.compliance import COMPLIANT, STORED
 from ..impulse.mobility import LEAST, SMALLEST
 from ..laws import AIMED, tangents
 from ..pairs.rows.solids import Points
 from ..parting import SHRINKS
 from .arrays import MovingBodies, Placed, Rules, ScenePoints
-from .robots import yielding
-from .turns import move_turn, prepare_turn
+from .robots import yielded
+from .turns import prepare_turn
 
 #: The numbers of a row of `MovingBodies.seen`.
 SEEN = 24
@@ -73,8 +76,8 @@ MEASURED = trace(measured, {"position": 3, "gap": (), "normal": 3, "one": SEEN, 
 @procedure
 def prepare(
     rules: Rules, bodies: MovingBodies, placed: Placed, found: Points, points: ScenePoints, count: int
-) -> float:  # fmt: skip
-    """Completes points of which solids, gap and feature are known; returns the fastest approach of any point [m/s]."""
+) -> int:  # fmt: skip
+    """Completes points of which solids, gap and feature are known, and keeps those that may touch soon; returns how many."""
     _see(bodies)
     for c in range(count):
         a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
@@ -87,19 +90,28 @@ def prepare(
         at(bodies.seen, points.row_b), points.place, points.frame, points.lever_a, points.lever_b, points.before, points.free,
         points.size, points.mass,
     )  # fmt: skip
-    fastest = rules.fall
+    fastest, kept = rules.fall, 0
     for c in range(count):
-        a, b = points.body[c, 0], points.body[c, 1]
-        if bodies.robots.link[a] >= 0 or (b >= 0 and bodies.robots.link[b] >= 0):
-            _weigh(bodies, points, c)
-        if placed.belts == 1:
-            _drift(bodies, placed, points, c)
-        _aim(rules, bodies, placed, points, count, c)
-        if len(points.turns.length) > 0:
-            prepare_turn(bodies, placed, points, c)
         if points.gap[c] < 1.0:
             fastest = max(fastest, abs(points.before[c, 0]), abs(points.free[c, 0]))
-    return fastest
+    for c in range(count):
+        if points.gap[c] < tuned.REACH * rules.step * fastest:
+            if kept < c:
+                _move(points, c, kept)
+            kept += 1
+    for c in range(kept):
+        a, b = points.body[c, 0], points.body[c, 1]
+        if bodies.robots.link[a] >= 0 or (b >= 0 and bodies.robots.link[b] >= 0):
+            sizes = local(3)
+            yields(bodies, points, c, sizes)
+            points.size[c] = max(sizes[0], sizes[1], sizes[2], SMALLEST)
+            points.mass[c] = 1.0 / points.size[c]
+        if placed.belts == 1:
+            _drift(bodies, placed, points, c)
+        _aim(rules, bodies, placed, points, kept, c)
+        if len(points.turns.length) > 0:
+            prepare_turn(bodies, placed, points, c)
+    return kept
 
 
 @procedure
@@ -107,12 +119,11 @@ def _see(bodies: MovingBodies) -> None:
     """Fills `MovingBodies.seen`, but for the world's row, which stays as it was made."""
     for body in range(len(bodies.mass)):
         row, mobility = bodies.seen[body], bodies.mobility[body]
+        row[0:3] = bodies.place[body]
+        row[3:9] = bodies.before[body]
+        row[9:15] = bodies.free[body]
         for k in range(3):
-            row[k] = bodies.place[body, k]
             row[15 + k] = mobility[k, k]
-        for k in range(6):
-            row[3 + k] = bodies.before[body, k]
-            row[9 + k] = bodies.free[body, k]
         row[18] = mobility[0, 1]
         row[19] = mobility[0, 2]
         row[20] = mobility[1, 2]
@@ -120,75 +131,39 @@ def _see(bodies: MovingBodies) -> None:
 
 
 @procedure
-def keep_near(points: ScenePoints, count: int, distance: float) -> int:
-    """Keeps the points with a gap below a distance, in order; returns how many."""
-    kept = 0
-    for c in range(count):
-        if points.gap[c] < distance:
-            if kept < c:
-                _move(points, c, kept)
-                if len(points.turns.length) > 0:
-                    move_turn(points.turns, c, kept)
-            kept += 1
-    return kept
-
-
-@procedure
 def _move(points: ScenePoints, c: int, to: int) -> None:
+    """Copies what is found and measured of a point to another place of the list."""
+    points.solid[to] = points.solid[c]
+    points.body[to] = points.body[c]
     points.feature[to] = points.feature[c]
     points.gap[to] = points.gap[c]
-    points.friction[to] = points.friction[c]
+    points.left_out[to] = points.left_out[c]
+    points.place[to] = points.place[c]
+    points.frame[to] = points.frame[c]
+    points.lever_a[to] = points.lever_a[c]
+    points.lever_b[to] = points.lever_b[c]
+    points.before[to] = points.before[c]
+    points.free[to] = points.free[c]
     points.size[to] = points.size[c]
     points.mass[to] = points.mass[c]
-    points.softness[to] = points.softness[c]
-    points.give[to] = points.give[c]
-    points.left_out[to] = points.left_out[c]
-    points.target[to] = points.target[c]
-    points.plastic[to] = points.plastic[c]
-    for k in range(2):
-        points.solid[to, k] = points.solid[c, k]
-        points.body[to, k] = points.body[c, k]
-    for k in range(3):
-        points.place[to, k] = points.place[c, k]
-        points.lever_a[to, k] = points.lever_a[c, k]
-        points.lever_b[to, k] = points.lever_b[c, k]
-        points.drift[to, k] = points.drift[c, k]
-        points.before[to, k] = points.before[c, k]
-        points.free[to, k] = points.free[c, k]
-        points.mode[to, k] = points.mode[c, k]
-        for i in range(3):
-            points.frame[to, k, i] = points.frame[c, k, i]
-
-
-@procedure
-def _weigh(bodies: MovingBodies, points: ScenePoints, c: int) -> None:
-    """The effective mass of a point on a robot's link."""
-    sizes = local(3)
-    yields(bodies, points, c, sizes)
-    points.size[c] = max(sizes[0], sizes[1], sizes[2], SMALLEST)
-    points.mass[c] = 1.0 / points.size[c]
 
 
 @procedure
 def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
     """The velocities of belts along the tangents, of A's less that of B's; adds them to those of the point."""
-    for k in range(3):
-        points.drift[c, k] = 0.0
+    points.drift[c] = 0.0
     for side in range(2):
-        belt, body = placed.belt[points.solid[c, side]], points.body[c, side]
+        belt, body, moved = placed.belt[points.solid[c, side]], points.body[c, side], local(3)
         if belt[0] != 0.0 or belt[1] != 0.0 or belt[2] != 0.0:
+            if body < 0:
+                moved[:] = belt
+            else:
+                moved[:] = bodies.turn[body] @ belt
             for k in range(1, 3):
-                axis, total = points.frame[c, k], 0.0
-                for i in range(3):
-                    if body < 0:
-                        total += axis[i] * belt[i]
-                    else:
-                        turn = bodies.turn[body]
-                        total += axis[i] * (turn[i, 0] * belt[0] + turn[i, 1] * belt[1] + turn[i, 2] * belt[2])
+                total = points.frame[c, k] @ moved
                 points.drift[c, k] += total if side == 0 else -total
-    for k in range(1, 3):
-        points.before[c, k] += points.drift[c, k]
-        points.free[c, k] += points.drift[c, k]
+    points.before[c] += points.drift[c]
+    points.free[c] += points.drift[c]
 
 
 @procedure
@@ -197,55 +172,20 @@ def relative(points: ScenePoints, c: int, twists: Floats[6], a: int, b: int, u: 
 
     B does not move if b is negative.
     """
-    frame, lever, twist = points.frame[c], points.lever_a[c], twists[a]
-    x = twist[3] + twist[1] * lever[2] - twist[2] * lever[1]
-    y = twist[4] + twist[2] * lever[0] - twist[0] * lever[2]
-    z = twist[5] + twist[0] * lever[1] - twist[1] * lever[0]
+    speed = twists[a, 3:6] + np.cross(twists[a, 0:3], points.lever_a[c])
     if b >= 0:
-        arm, other = points.lever_b[c], twists[b]
-        x -= other[3] + other[1] * arm[2] - other[2] * arm[1]
-        y -= other[4] + other[2] * arm[0] - other[0] * arm[2]
-        z -= other[5] + other[0] * arm[1] - other[1] * arm[0]
-    for k in range(3):
-        u[k] = frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z
+        speed -= twists[b, 3:6] + np.cross(twists[b, 0:3], points.lever_b[c])
+    u[:] = points.frame[c] @ speed
 
 
 @procedure
 def yields(bodies: MovingBodies, points: ScenePoints, c: int, sizes: Shaped[3]) -> None:
     """The velocities of a point along its axes per unit impulse along them [1/kg]."""
+    on_a, on_b = local(6), local(6)
     for k in range(3):
-        sizes[k] = 0.0
-    _add_yields(bodies, points.body[c, 0], points.frame[c], points.lever_a[c], sizes)
-    if points.body[c, 1] >= 0:
-        _add_yields(bodies, points.body[c, 1], points.frame[c], points.lever_b[c], sizes)
-
-
-@procedure
-def _add_yields(bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], sizes: Shaped[3]) -> None:
-    """Adds the velocity of a body along each axis per unit impulse along it [1/kg]."""
-    link, mobility, mass = bodies.robots.link[body], bodies.mobility[body], bodies.mass[body]
-    for k in range(3):
-        axis = frame[k]
-        x = lever[1] * axis[2] - lever[2] * axis[1]
-        y = lever[2] * axis[0] - lever[0] * axis[2]
-        z = lever[0] * axis[1] - lever[1] * axis[0]
-        if link >= 0:
-            yielding(bodies, link)
-            sizes[k] += _yield_of(bodies.robots.give[link], x, y, z, axis)
-        else:  # the mobility is symmetric
-            turned = mobility[0, 0] * x * x + mobility[1, 1] * y * y + mobility[2, 2] * z * z
-            sizes[k] += 1.0 / mass + turned + 2.0 * (mobility[0, 1] * x * y + mobility[0, 2] * x * z + mobility[1, 2] * y * z)
-
-
-@procedure
-def _yield_of(give: Shaped[6, 6], x: float, y: float, z: float, axis: Shaped[3]) -> float:
-    """wᵀ `give` w of the wrench w = [x, y, z; axis]."""
-    twist = local(6)
-    for k in range(6):
-        twist[k] = x * give[0, k] + y * give[1, k] + z * give[2, k]
-    for k in range(6):
-        twist[k] += axis[0] * give[3, k] + axis[1] * give[4, k] + axis[2] * give[5, k]
-    return x * twist[0] + y * twist[1] + z * twist[2] + axis[0] * twist[3] + axis[1] * twist[4] + axis[2] * twist[5]
+        _unit_wrench(points.frame[c, k], points.lever_a[c], on_a)
+        _unit_wrench(points.frame[c, k], points.lever_b[c], on_b)
+        sizes[k] = yielded(bodies, points.body[c, 0], on_a, on_a) + yielded(bodies, points.body[c, 1], on_b, on_b)
 
 
 @procedure
@@ -283,7 +223,7 @@ def _parting(rules: Rules, points: ScenePoints, c: int) -> float:
 @procedure
 def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c: int) -> float:
     """The normal velocity per unit impulse at all points of two bodies that touch, as `impulse.mobility.gives_of`."""
-    alone, first = local(3), c
+    alone, here, there, first = local(3), local(6), local(6), c
     yields(bodies, points, c, alone)
     while first > 0 and _same_bodies(points, first - 1, c) == 1:
         first -= 1
@@ -291,9 +231,11 @@ def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c
     while other < count and _same_bodies(points, other, c) == 1:
         closing = min(min(points.before[other, 0], points.free[other, 0]) - _parting(rules, points, other), 0.0)
         if other != c and points.gap[other] + points.left_out[other] + rules.step * closing < 0.0:
-            total += _given(bodies, points.body[c, 0], points.frame, points.lever_a, c, other)
-            if points.body[c, 1] >= 0:
-                total += _given(bodies, points.body[c, 1], points.frame, points.lever_b, c, other)
+            for side in range(2):
+                levers = points.lever_a if side == 0 else points.lever_b
+                _unit_wrench(points.frame[c, 0], levers[c], here)
+                _unit_wrench(points.frame[other, 0], levers[other], there)
+                total += yielded(bodies, points.body[c, side], here, there)
         other += 1
     return max(total, LEAST * alone[0])
 
@@ -304,28 +246,7 @@ def _same_bodies(points: ScenePoints, c: int, other: int) -> int:
 
 
 @procedure
-def _given(bodies: MovingBodies, body: int, frames: Floats[3, 3], levers: Floats[3], c: int, other: int) -> float:
-    """The velocity of a body along the normal of one point per unit impulse along that of another [1/kg]."""
-    link, mobility, here, there = bodies.robots.link[body], bodies.mobility[body], local(6), local(6)
-    _wrench(frames[c, 0], levers[c], here)
-    _wrench(frames[other, 0], levers[other], there)
-    total = 0.0
-    for i in range(6):
-        for j in range(6):
-            if link >= 0:
-                total += here[i] * bodies.robots.give[link][i, j] * there[j]
-            elif i < 3 and j < 3:
-                total += here[i] * mobility[i, j] * there[j]
-        if link < 0 and i >= 3:
-            total += here[i] * there[i] / bodies.mass[body]
-    return total
-
-
-@procedure
-def _wrench(axis: Shaped[3], lever: Shaped[3], wrench: Shaped[6]) -> None:
+def _unit_wrench(axis: Shaped[3], lever: Shaped[3], wrench: Shaped[6]) -> None:
     """Of a unit force along an axis."""
-    wrench[0] = lever[1] * axis[2] - lever[2] * axis[1]
-    wrench[1] = lever[2] * axis[0] - lever[0] * axis[2]
-    wrench[2] = lever[0] * axis[1] - lever[1] * axis[0]
-    for k in range(3):
-        wrench[3 + k] = axis[k]
+    wrench[0:3] = np.cross(lever, axis)
+    wrench[3:6] = axis

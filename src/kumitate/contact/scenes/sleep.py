@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...procedure import procedure
 from .arrays import Islands, MovingBodies, Rules, ScenePoints
 from .islands import root_of
-from .logs import gained_at, write_touch
+from .logs import end_of_pair, gained_at, write_touch
 from .scene import Scene
 
 #: A body hardly moves if its velocities are below this [m/s, rad/s].
@@ -71,13 +71,7 @@ def _write_rows(scene: Scene) -> None:
     """Writes what is recorded of the contact of bodies that have just lain down."""
     points, first = scene.points, 0
     while first < scene.counts[5]:
-        end = first + 1
-        while (
-            end < scene.counts[5]
-            and points.solid[end, 0] == points.solid[first, 0]
-            and points.solid[end, 1] == points.solid[first, 1]
-        ):
-            end += 1
+        end = end_of_pair(points, first, scene.counts[5])
         if scene.bodies.bed[points.body[first, 0]] < 0:
             row = scene.settled[scene.counts[4]]
             if write_touch(scene, first, end, row[0:20], 0) == 1:
@@ -97,8 +91,7 @@ def _get_up(scene: Scene) -> None:
             bodies.bed[body] = 0
     for row in range(scene.counts[4]):
         if bodies.bed[scene.placed.body[int(scene.settled[row, 1])]] > 0:
-            for k in range(21):
-                scene.settled[kept, k] = scene.settled[row, k]
+            scene.settled[kept] = scene.settled[row]
             kept += 1
     scene.counts[4] = kept
 
@@ -109,8 +102,7 @@ def sleep_on(bodies: MovingBodies) -> None:
     for body in range(len(bodies.mass)):
         bodies.still[body] = 1 if bodies.bed[body] > 0 else 0
         if bodies.bed[body] > 0:
-            for k in range(6):
-                bodies.after[body, k] = 0.0
+            bodies.after[body] = 0.0
     for body in range(len(bodies.mass)):
         for k in range(6):
             if bodies.still[body] == 1 and bodies.push[body, k] != 0.0:

@@ -16,7 +16,7 @@ from .logs import log_record, log_robots, log_touches, work_at
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .overlaps import find_overlaps, leave_out, shrink
-from .points import keep_near, prepare
+from .points import prepare
 from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
@@ -143,8 +143,7 @@ def _find_awake(scene: Scene) -> int:
         return -1
     find_overlaps(scene.placed, points, scene.overlaps, count)
     leave_out(points, scene.overlaps, count)
-    fastest = prepare(rules, bodies, scene.placed, scene.found, points, count)
-    return keep_near(points, count, tuned.REACH * rules.step * fastest)
+    return prepare(rules, bodies, scene.placed, scene.found, points, count)
 
 
 @procedure
@@ -167,11 +166,9 @@ def _rest(scene: Scene, island: int) -> None:
     islands, bodies, points = scene.islands, scene.bodies, scene.points
     for at in range(islands.first_body[island], islands.first_body[island + 1]):
         bodies.still[islands.bodies[at]] = 1
-        for k in range(6):
-            bodies.after[islands.bodies[at], k] = 0.0
+        bodies.after[islands.bodies[at]] = 0.0
     for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        for k in range(3):
-            points.speed[islands.points[at], k] = points.drift[islands.points[at], k]
+        points.speed[islands.points[at]] = points.drift[islands.points[at]]
 
 
 @procedure

@@ -9,7 +9,8 @@ from __future__ import annotations
 from ...procedure import Floats, Shaped, apply, at, local, procedure
 from ..impulse.mobility import SMALLEST
 from ..laws import AT_REST, LIMITED, TURNED
-from .arrays import Island, MovingBodies, Placed, ScenePoints, Turns
+from .arrays import BlockFactors, Island, MovingBodies, Placed, ScenePoints
+from .robots import yielded
 
 
 @procedure
@@ -23,57 +24,31 @@ def prepare_turn(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: i
     turns.length[c] = length
     turns.limit[c, 0] = surface[4] / length
     turns.limit[c, 1] = surface[5] / length
-    turning_speed(points, c, bodies.before, turns.before[c])
-    turning_speed(points, c, bodies.free, turns.free[c])
+    turning_speed(points, c, bodies.before, points.body[c, 0], points.body[c, 1], turns.before[c])
+    turning_speed(points, c, bodies.free, points.body[c, 0], points.body[c, 1], turns.free[c])
     about = turns.before[c, 1] * turns.before[c, 1] + turns.before[c, 2] * turns.before[c, 2] > AT_REST * AT_REST
     turns.mode[c, 0] = turns.before[c, 0] if abs(turns.before[c, 0]) > AT_REST else 0.0
     most = SMALLEST
     for k in range(3):
         if k > 0:
             turns.mode[c, k] = turns.before[c, k] if about else 0.0
-        size = _yield(bodies, points.body[c, 0], points.frame[c, k])
-        if points.body[c, 1] >= 0:
-            size += _yield(bodies, points.body[c, 1], points.frame[c, k])
-        most = max(most, length * length * size)
+        unit = local(6)
+        unit[0:3] = length * points.frame[c, k]
+        most = max(most, yielded(bodies, points.body[c, 0], unit, unit) + yielded(bodies, points.body[c, 1], unit, unit))
     turns.size[c] = most
     turns.mass[c] = 1.0 / most
 
 
 @procedure
-def _yield(bodies: MovingBodies, body: int, axis: Shaped[3]) -> float:
-    """The angular velocity of a body about an axis per unit of angular impulse about it [1/(kg·m²)]."""
-    total, link = 0.0, bodies.robots.link[body]
-    for i in range(3):
-        for j in range(3):
-            entry = bodies.robots.give[link, i, j] if link >= 0 else bodies.mobility[body, i, j]
-            total += axis[i] * entry * axis[j]
-    return total
+def turning_speed(points: ScenePoints, c: int, twists: Floats[6], a: int, b: int, speed: Shaped[3]) -> None:
+    """The angular velocity of A relative to B along the axes of a point, times its length [m/s], of the twists in rows a and b.
 
-
-@procedure
-def move_turn(turns: Turns, c: int, to: int) -> None:
-    """Copies what `prepare_turn` knows of a point to another place of the list."""
-    turns.length[to] = turns.length[c]
-    turns.size[to] = turns.size[c]
-    turns.mass[to] = turns.mass[c]
-    for k in range(2):
-        turns.limit[to, k] = turns.limit[c, k]
-    for k in range(3):
-        turns.before[to, k] = turns.before[c, k]
-        turns.free[to, k] = turns.free[c, k]
-        turns.mode[to, k] = turns.mode[c, k]
-
-
-@procedure
-def turning_speed(points: ScenePoints, c: int, twists: Floats[6], speed: Shaped[3]) -> None:
-    """The angular velocity of A relative to B along the axes of a point, times its length [m/s]."""
-    a, b = points.body[c, 0], points.body[c, 1]
-    for k in range(3):
-        axis = points.frame[c, k]
-        about = axis[0] * twists[a, 0] + axis[1] * twists[a, 1] + axis[2] * twists[a, 2]
-        if b >= 0:
-            about -= axis[0] * twists[b, 0] + axis[1] * twists[b, 1] + axis[2] * twists[b, 2]
-        speed[k] = points.turns.length[c] * about
+    B does not turn if b is negative.
+    """
+    spin = 1.0 * twists[a, 0:3]
+    if b >= 0:
+        spin -= twists[b, 0:3]
+    speed[:] = points.turns.length[c] * (points.frame[c] @ spin)
 
 
 @procedure
@@ -81,7 +56,8 @@ def turning_speeds(island: Island, twists: Floats[6]) -> None:
     """Those of all points of an island."""
     points = island.points
     for row in range(len(island.listed)):
-        turning_speed(points, island.listed[row], twists, points.turns.speed[island.listed[row]])
+        c = island.listed[row]
+        turning_speed(points, c, twists, points.body[c, 0], points.body[c, 1], points.turns.speed[c])
 
 
 @procedure
@@ -98,9 +74,7 @@ def add_moments(island: Island, wrenches: Floats[6]) -> None:
 @procedure
 def add_moment(points: ScenePoints, c: int, moment: Shaped[3], share: float, wrench: Shaped[6]) -> None:
     """Adds a share of a moment along the axes of a point to the wrench [n; f] on a body."""
-    frame, long = points.frame[c], share * points.turns.length[c]
-    for k in range(3):
-        wrench[k] += long * (frame[0, k] * moment[0] + frame[1, k] * moment[1] + frame[2, k] * moment[2])
+    wrench[0:3] += share * points.turns.length[c] * (moment @ points.frame[c])
 
 
 @procedure
@@ -118,3 +92,37 @@ def residual_of_turns(island: Island) -> float:
         apply(TURNED, at(island.points.turns, c), island.points.impulse[c, 0], error)
         worst = max(worst, error[0])
     return worst
+
+
+@procedure
+def stiffen_turns(points: ScenePoints, c: int, normal: Shaped[6], stiffness: Shaped[6, 6]) -> None:
+    """Adds the transpose of what the moments of a point resist a twist of A by; `normal`: of its J, for the normal velocity."""
+    turns, spin = points.turns, local(3, 6)
+    for i in range(3):
+        spin[i, 0:3] = turns.length[c] * points.frame[c, i]
+    turned = turns.K[c].T @ spin
+    stiffness += spin.T @ turned
+    pushed = turns.push[c] @ spin
+    for i in range(6):
+        stiffness[i] += normal[i] * pushed
+
+
+@procedure
+def add_lacks(island: Island, effort: Floats[6]) -> None:
+    """Adds to the efforts what the moments of an island lack."""
+    points, factors = island.points, island.factors
+    for row in range(len(island.listed)):
+        c = island.listed[row]
+        lack = points.turns.base[c] - points.turns.impulse[c]
+        add_moment(points, c, lack, 1.0, effort[factors.node[points.body[c, 0]]])
+        if points.body[c, 1] >= 0:
+            add_moment(points, c, lack, -1.0, effort[factors.node[points.body[c, 1]]])
+
+
+@procedure
+def advance_turn(points: ScenePoints, c: int, factors: BlockFactors, changes: Floats[6], dn: float) -> None:
+    """The moments of a point after changes of the nodes' twists, by which its normal velocity changes by dn."""
+    turns, other, d = points.turns, points.body[c, 1], local(3)
+    turning_speed(points, c, changes, factors.node[points.body[c, 0]], factors.node[other] if other >= 0 else -1, d)
+    turns.impulse[c] = turns.base[c] - turns.K[c] @ d - dn * turns.push[c]
+    onto_limits(points, c, turns.impulse[c])

@@ -8,11 +8,10 @@ impulses change v by M⁻¹ Jᵀ w: M is that of a step implicit in the dampers 
 from __future__ import annotations
 
 from .links import gather, leads, spread
-from .motion import are_finite, move_robots, place_robots, write_reached
-from .response import let_go, nudged, pushed, yielding
-from .settling import begin_settling, settle
+from .motion import are_finite, begin_settling, move_robots, place_robots, settle, write_reached
+from .response import let_go, nudged, pushed, yielded
 
 __all__ = [
     "are_finite", "begin_settling", "gather", "leads", "let_go", "move_robots", "nudged", "place_robots", "pushed", "settle",
-    "spread", "write_reached", "yielding",
+    "spread", "write_reached", "yielded",
 ]  # fmt: skip

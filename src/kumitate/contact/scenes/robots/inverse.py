@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import Robots
-from ..solvers.blocks import invert_block, subtract_product, times
+from ..solvers.blocks import invert_block, product, subtract_product, times
 
 
 @procedure
 def invert(robots: Robots, robot: int) -> None:
     """mobility = inertia⁻¹ of one robot."""
     begin, end = robots.first_block[robot], robots.first_block[robot + 1]
-    rows, pivot, A = robots.first_row[robot + 1] - robots.first_row[robot], local(6, 6), robots.mobility
-    for at in range(begin, end):
-        for i in range(6):
-            for j in range(6):
-                A[at, i, j] = robots.inertia[at, i, j]
+    rows, A = robots.first_row[robot + 1] - robots.first_row[robot], robots.mobility
+    pivot, old = local(6, 6), local(6, 6)
+    A[begin:end] = robots.inertia[begin:end]
     for step in range(rows):
         k = rows - 1 - step  # from the tips of branches: blocks of separate branches stay zero until their joint root
         invert_block(A[begin + k * rows + k], pivot)
@@ -26,16 +24,13 @@ def invert(robots: Robots, robot: int) -> None:
                 for j in range(rows):
                     if j != k:
                         subtract_product(A[begin + i * rows + j], A[at], A[begin + k * rows + j])
-                for a in range(6):
-                    for b in range(6):
-                        A[at, a, b] = -A[at, a, b]
+                A[at] *= -1.0
         for j in range(rows):
             at = begin + k * rows + j
             if j != k:
-                _times_from_left(pivot, A[at])
-        for a in range(6):
-            for b in range(6):
-                A[begin + k * rows + k, a, b] = pivot[a, b]
+                old[:] = A[at]
+                product(pivot, old, A[at])
+        A[begin + k * rows + k] = pivot
 
 
 @procedure
@@ -59,8 +54,7 @@ def respond(robots: Robots, robot: int, v: Floats[6]) -> None:
             for i in range(rows):
                 block, row = robots.mobility[robots.first_block[robot] + j * rows + i], v[first + i]
                 for b in range(6):  # the mobility is symmetric
-                    for a in range(6):
-                        row[a] += block[b, a] * felt[b]
+                    row += block[b] * felt[b]
 
 
 @procedure
@@ -71,17 +65,3 @@ def is_zero(block: Shaped[6, 6]) -> int:
         for j in range(6):
             most = max(most, abs(block[i, j]))
     return 1 if most == 0.0 else 0
-
-
-@procedure
-def _times_from_left(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
-    """b = a b."""
-    old = local(6, 6)
-    for i in range(6):
-        for j in range(6):
-            old[i, j] = b[i, j]
-            b[i, j] = 0.0
-    for i in range(6):
-        for k in range(6):
-            for j in range(6):
-                b[i, j] += a[i, k] * old[k, j]

@@ -5,7 +5,9 @@ Where loops are closed, all links move with all velocities: their twists are pro
 
 from __future__ import annotations
 
-from ....procedure import Floats, Shaped, procedure
+import numpy as np
+
+from ....procedure import Floats, procedure
 from ..arrays import MovingBodies, Robots
 
 
@@ -31,23 +33,19 @@ def spread(robots: Robots, robot: int, v: Floats[6]) -> None:
     whole, first = is_whole(robots, robot), robots.first_row[robot]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         twist, above = robots.screw[link], robots.above[link]
-        for k in range(6):
-            twist[k] = 0.0
+        twist[:] = 0.0
         if whole:
             for row in range(robots.first_row[robot + 1] - first):
-                _add_twist(robots.jacobian[robots.first_column[link] + row], v[first + row], twist)
+                J, rates = robots.jacobian[robots.first_column[link] + row], v[first + row]
+                for k in range(6):
+                    twist[k] += J[k] @ rates
             continue
         if above >= 0:
-            carried, lever = robots.screw[above], robots.lever[link]
-            for k in range(6):
-                twist[k] = carried[k]
-            twist[3] += carried[1] * lever[2] - carried[2] * lever[1]
-            twist[4] += carried[2] * lever[0] - carried[0] * lever[2]
-            twist[5] += carried[0] * lever[1] - carried[1] * lever[0]
+            carried = robots.screw[above]
+            twist[:] = carried
+            twist[3:6] += np.cross(carried[0:3], robots.lever[link])
         for at in range(robots.joint[link, 0], robots.joint[link, 1]):
-            column, rate = robots.columns[6 * first + at], v[first + at // 6, at % 6]
-            for k in range(6):
-                twist[k] += column[k] * rate
+            twist += robots.columns[6 * first + at] * v[first + at // 6, at % 6]
 
 
 @procedure
@@ -60,21 +58,16 @@ def gather(robots: Robots, robot: int, efforts: Floats[6]) -> None:
         wrench, above = robots.screw[link], robots.above[link]
         if whole:
             for row in range(robots.first_row[robot + 1] - first):
-                _add_effort(robots.jacobian[robots.first_column[link] + row], wrench, efforts[first + row])
+                J, effort = robots.jacobian[robots.first_column[link] + row], efforts[first + row]
+                for i in range(6):
+                    effort += J[i] * wrench[i]
             continue
         for at in range(robots.joint[link, 0], robots.joint[link, 1]):
-            column = robots.columns[6 * first + at]
-            along = column[0] * wrench[0] + column[1] * wrench[1] + column[2] * wrench[2]
-            across = column[3] * wrench[3] + column[4] * wrench[4] + column[5] * wrench[5]
-            efforts[first + at // 6, at % 6] += along + across
-        if above < 0:
-            continue
-        carried, lever = robots.screw[above], robots.lever[link]
-        for k in range(6):
-            carried[k] += wrench[k]
-        carried[0] += lever[1] * wrench[5] - lever[2] * wrench[4]
-        carried[1] += lever[2] * wrench[3] - lever[0] * wrench[5]
-        carried[2] += lever[0] * wrench[4] - lever[1] * wrench[3]
+            efforts[first + at // 6, at % 6] += robots.columns[6 * first + at] @ wrench
+        if above >= 0:
+            carried = robots.screw[above]
+            carried += wrench
+            carried[0:3] += np.cross(robots.lever[link], wrench[3:6])
 
 
 @procedure
@@ -83,36 +76,13 @@ def write_jacobian(bodies: MovingBodies, link: int) -> None:
     robots, above = bodies.robots, link
     robot, begin = robots.owner[link], robots.first_column[link]
     rows, place = robots.first_row[robot + 1] - robots.first_row[robot], bodies.place[robots.body[link]]
-    for row in range(rows):
-        for i in range(6):
-            for k in range(6):
-                robots.jacobian[begin + row, i, k] = 0.0
+    robots.jacobian[begin : begin + rows] = 0.0
     while above >= 0:
-        joined = bodies.place[robots.body[above]]
-        x, y, z = place[0] - joined[0], place[1] - joined[1], place[2] - joined[2]
+        lever = place - bodies.place[robots.body[above]]
         for at in range(robots.joint[above, 0], robots.joint[above, 1]):
             column, J, k = robots.columns[6 * robots.first_row[robot] + at], robots.jacobian[begin + at // 6], at % 6
-            for i in range(6):
+            moved = np.cross(column[0:3], lever)
+            for i in range(3):
                 J[i, k] = column[i]
-            J[3, k] += column[1] * z - column[2] * y
-            J[4, k] += column[2] * x - column[0] * z
-            J[5, k] += column[0] * y - column[1] * x
+                J[3 + i, k] = column[3 + i] + moved[i]
         above = robots.above[above]
-
-
-@procedure
-def _add_twist(J: Shaped[6, 6], v: Shaped[6], twist: Shaped[6]) -> None:
-    """twist += J v."""
-    for i in range(6):
-        total = twist[i]
-        for k in range(6):
-            total += J[i, k] * v[k]
-        twist[i] = total
-
-
-@procedure
-def _add_effort(J: Shaped[6, 6], wrench: Shaped[6], effort: Shaped[6]) -> None:
-    """effort += Jᵀ wrench."""
-    for i in range(6):
-        for k in range(6):
-            effort[k] += J[i, k] * wrench[i]

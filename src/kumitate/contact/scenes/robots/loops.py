@@ -4,15 +4,23 @@ Velocities with G v = 0 are those that the orthogonal projector P = 1 − G⁺G 
 P M P + s (1 − P) and the Jacobians J P in place of M and J, all that impulses change stays in that subspace. It is what
 Gauss's principle of least constraint gives: ½ (v − v_free)ᵀ M (v − v_free) is least among all v with G v = 0. So no solver of
 contact needs to know of loops, and redundant ones, whose G has dependent rows, are as good as others (Udwadia, Kalaba 1992).
+
+Rows of G are made orthonormal by the modified Gram-Schmidt process, the longest first (Golub, Van Loan, Matrix Computations,
+4th ed., 5.2.8), each once more against all before it, which makes them orthogonal to rounding (Giraud, Langou, Rozložník 2005).
 """
 
 from __future__ import annotations
 
-from ....procedure import Floats, apply_at, procedure
+import math
+
+from ....procedure import Floats, apply_at, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
+from ..solvers.blocks import add_product
 from .inverse import is_zero, respond
 from .links import write_jacobian
-from .null_space import project_to_null_space
+
+#: Of a row that depends on others, no more than this part of the longest row is left.
+DEPENDENT = 1e-9
 
 
 @procedure
@@ -38,10 +46,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         at = robots.first_column[link]
         write_jacobian(bodies, link)
-        for k in range(rows):
-            for i in range(6):
-                for j in range(6):
-                    space[k, i, j] = robots.jacobian[at + k, i, j]
+        space[:] = robots.jacobian[at : at + rows]
         _multiply(space, P, robots.jacobian[at : at + rows], 1, rows)
 
 
@@ -58,8 +63,7 @@ def keep_closed(robots: Robots, robot: int) -> float:
         for a in range(6):
             total = 0.0
             for j in range(rows):
-                for b in range(6):
-                    total -= M[i * rows + j, a, b] * robots.undriven[first + j, b]
+                total -= M[i * rows + j, a] @ robots.undriven[first + j]
             robots.felt[first + i, a] = total
             mean += M[i * rows + i, a, a] / (6.0 * rows)
     _multiply(M, P, half, rows, rows)
@@ -78,21 +82,15 @@ def keep_responses_closed(robots: Robots, robot: int, mean: float) -> None:
     first, begin, end = robots.first_row[robot], robots.first_block[robot], robots.first_block[robot + 1]
     rows = robots.first_row[robot + 1] - first
     _add_rest(robots.mobility[begin:end], robots.motions.stay[begin:end], -1.0 / mean, rows)
-    for row in range(first, first + rows):
-        for k in range(6):
-            robots.motions.opening[row, k] = robots.undriven[row, k]
+    robots.motions.opening[first : first + rows] = robots.undriven[first : first + rows]
     respond(robots, robot, robots.motions.opening)
 
 
 @procedure
 def _add_rest(A: Floats[6, 6], P: Floats[6, 6], factor: float, rows: int) -> None:
     """A += factor · (1 − P)."""
+    A[:] -= factor * P
     for i in range(rows):
-        for j in range(rows):
-            at = i * rows + j
-            for a in range(6):
-                for b in range(6):
-                    A[at, a, b] -= factor * P[at, a, b]
         for a in range(6):
             A[i * rows + i, a, a] += factor
 
@@ -101,16 +99,71 @@ def _add_rest(A: Floats[6, 6], P: Floats[6, 6], factor: float, rows: int) -> Non
 def _multiply(A: Floats[6, 6], B: Floats[6, 6], C: Floats[6, 6], height: int, rows: int) -> None:
     """C = A B, A and C of blocks (height, rows), B of (rows, rows)."""
     for i in range(height):
-        for j in range(rows):
-            for a in range(6):
-                for b in range(6):
-                    C[i * rows + j, a, b] = 0.0
+        C[i * rows : i * rows + rows] = 0.0
         for k in range(rows):
             if is_zero(A[i * rows + k]) == 0:
                 for j in range(rows):
-                    left, right, out = A[i * rows + k], B[k * rows + j], C[i * rows + j]
-                    for a in range(6):
-                        for c in range(6):
-                            factor = left[a, c]
-                            for b in range(6):
-                                out[a, b] += factor * right[c, b]
+                    add_product(C[i * rows + j], A[i * rows + k], B[k * rows + j])
+
+
+@procedure
+def project_to_null_space(G: Floats[6], count: int, size: int, P: Floats[6, 6]) -> int:
+    """Writes P in blocks (size, size); returns the rank of G, as many of whose rows are orthonormal afterwards.
+
+    Args:
+        G: `count` rows, each in `size` rows of six, which are overwritten.
+    """
+    rank = _orthonormal(G, count, size)
+    for i in range(size):
+        for j in range(size):
+            block = P[i * size + j]
+            block[:] = 0.0
+            for a in range(6):
+                block[a, a] = 1.0 if i == j else 0.0
+            for k in range(rank):
+                left, right = G[k * size + i], G[k * size + j]
+                for a in range(6):
+                    block[a] -= left[a] * right
+    return rank
+
+
+@procedure
+def _orthonormal(G: Floats[6], count: int, size: int) -> int:
+    """Makes the first rows orthonormal; returns how many, the others depend on them."""
+    longest, kept = 0.0, local(6)
+    for k in range(count):
+        at, most = k, _product(G, k, k, size)
+        for row in range(k + 1, count):
+            square = _product(G, row, row, size)
+            if square > most:
+                at, most = row, square
+        longest = max(longest, math.sqrt(most))
+        if not math.sqrt(most) > DEPENDENT * longest:
+            return k
+        for i in range(size if at != k else 0):
+            kept[:] = G[k * size + i]
+            G[k * size + i] = G[at * size + i]
+            G[at * size + i] = kept
+        for row in range(k):
+            _take_out(G, row, k, size)
+        G[k * size : k * size + size] /= math.sqrt(_product(G, k, k, size))
+        for row in range(k + 1, count):
+            _take_out(G, k, row, size)
+    return count
+
+
+@procedure
+def _product(G: Floats[6], one: int, other: int, size: int) -> float:
+    """The product of two rows."""
+    total = 0.0
+    for i in range(size):
+        total += G[one * size + i] @ G[other * size + i]
+    return total
+
+
+@procedure
+def _take_out(G: Floats[6], along: int, row: int, size: int) -> None:
+    """Takes out of a row what it has along another one, of length 1."""
+    part = _product(G, along, row, size)
+    for i in range(size):
+        G[row * size + i] -= part * G[along * size + i]

@@ -1,11 +1,14 @@
-"""Robots before and after the contact of a step, by programs of their own (`arrays.RobotMotions`)."""
+"""Robots before and after the contact of a step, by programs of their own (`arrays.RobotMotions`).
+
+Drives and stops take passes through it, until those that hold agree with the motion (`dynamics.settling.settled`).
+"""
 
 from __future__ import annotations
 
 import math
 
 from ....procedure import Floats, apply_at, local, procedure
-from ..arrays import MovingBodies, Robots, Rules
+from ..arrays import MovingBodies, Robots, Rules, ScenePoints
 from .loops import find_loops
 from .response import feel
 
@@ -30,8 +33,8 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
         )
         for link in range(links, end):
             body = robots.body[link]
+            bodies.place[body] = own.pose[link, 9:12]
             for i in range(3):
-                bodies.place[body, i] = own.pose[link, 9 + i]
                 for j in range(3):
                     bodies.turn[body, i, j] = own.pose[link, 3 * i + j]
         for k in range(last - v):
@@ -62,10 +65,8 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
         if own.programs[robot, 6] != 0:
             apply_at(own.programs[robot, 6], (next_q, next_v), (q, v))
         else:
-            for k in range(end_q - first_q):
-                q[k] = next_q[k]
-            for k in range(end_v - first_v):
-                v[k] = next_v[k]
+            q[:] = next_q
+            v[:] = next_v
 
 
 @procedure
@@ -73,10 +74,11 @@ def reach(robots: Robots) -> None:
     """The velocities of all robots after a step, in the axes before it."""
     own = robots.motions
     for robot in range(len(robots.pushed)):
-        for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
-            for k in range(6):
-                after = robots.free[row, k] + own.opening[row, k]
-                own.reached[row, k] = robots.after[row, k] if robots.pushed[robot] == 1 else after
+        begin, end = robots.first_row[robot], robots.first_row[robot + 1]
+        if robots.pushed[robot] == 1:
+            own.reached[begin:end] = robots.after[begin:end]
+        else:
+            own.reached[begin:end] = robots.free[begin:end] + own.opening[begin:end]
 
 
 @procedure
@@ -98,3 +100,80 @@ def are_finite(robots: Robots) -> int:
     for k in range(len(own.v)):
         total += abs(own.v[k])
     return 1 if total < math.inf else 0
+
+
+@procedure
+def begin_settling(rules: Rules, bodies: MovingBodies) -> None:
+    """Lets drives act without their limits, and stops not at all."""
+    robots, own = bodies.robots, bodies.robots.motions
+    for robot in range(len(robots.pushed)):
+        if own.programs[robot, 3] != 0:
+            first, end = own.first_freedom[robot], own.first_freedom[robot + 1]
+            apply_at(
+                own.programs[robot, 3],
+                (
+                    rules.step,
+                    own.q[own.first_q[robot] : own.first_q[robot + 1]],
+                    own.v[own.first_v[robot] : own.first_v[robot + 1]],
+                    own.commands[own.first_command[robot] : own.first_command[robot + 1]],
+                ),
+                (
+                    own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]],
+                    own.driving[first:end],
+                    own.resisting[first:end],
+                    own.carried[first:end],
+                ),
+            )
+
+
+@procedure
+def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, work: Floats) -> int:
+    """Makes the next pass's drives and stops from the motion of this one; returns whether they are others.
+
+    Args:
+        count: the number of points, with their impulses.
+        work: that of drives and stops in the step, if it ends with this pass [J].
+    """
+    robots, own, again = bodies.robots, bodies.robots.motions, 0
+    _mark_pushed(bodies, points, count)
+    reach(robots)
+    unsettled, done = local(1), local(1)
+    work[0] = 0.0
+    for robot in range(len(robots.pushed)):
+        if own.programs[robot, 4] == 0:
+            continue
+        first, v, last = robots.first_row[robot], own.first_v[robot], own.first_v[robot + 1]
+        freedom, end = own.first_freedom[robot], own.first_freedom[robot + 1]
+        for k in range(last - v):
+            own.rates[v + k] = (own.reached[first + k // 6, k % 6] - own.v[v + k]) / rules.step
+        pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
+        following = own.following[own.first_piece[robot] : own.first_piece[robot + 1]]
+        apply_at(
+            own.programs[robot, 4],
+            (
+                rules.step,
+                own.q[own.first_q[robot] : own.first_q[robot + 1]],
+                own.v[v:last],
+                own.commands[own.first_command[robot] : own.first_command[robot + 1]],
+                own.rates[v:last],
+                pieces,
+            ),
+            (following, own.driving[freedom:end], own.resisting[freedom:end], unsettled, done),
+        )
+        pieces[:] = following
+        if unsettled[0] > 0.5:
+            again = 1
+        work[0] += done[0]
+    return again
+
+
+@procedure
+def _mark_pushed(bodies: MovingBodies, points: ScenePoints, count: int) -> None:
+    """Marks the robots that points with impulses are on."""
+    robots = bodies.robots
+    for c in range(count):
+        if points.impulse[c, 0] > 0.0:
+            for side in range(2):
+                body = points.body[c, side]
+                if body >= 0 and robots.link[body] >= 0:
+                    robots.pushed[robots.owner[robots.link[body]]] = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
+from ..solvers.blocks import add_product
 from .inverse import invert, invert_once, respond
 from .links import gather, is_whole, spread, write_jacobian
 from .loops import keep_closed, keep_responses_closed
@@ -14,10 +15,7 @@ def resist(robots: Robots, robot: int) -> None:
     """The inertia with those of drives and stops."""
     own, begin = robots.motions, robots.first_block[robot]
     rows = robots.first_row[robot + 1] - robots.first_row[robot]
-    for at in range(begin, robots.first_block[robot + 1]):
-        for i in range(6):
-            for j in range(6):
-                robots.inertia[at, i, j] = own.inertia[at, i, j]
+    robots.inertia[begin : robots.first_block[robot + 1]] = own.inertia[begin : robots.first_block[robot + 1]]
     first = own.first_freedom[robot]
     for k in range(min(6 * rows, own.first_freedom[robot + 1] - first)):
         robots.inertia[begin + k // 6 * (rows + 1), k % 6, k % 6] += own.resisting[first + k]
@@ -27,9 +25,7 @@ def resist(robots: Robots, robot: int) -> None:
             for i in range(rows):
                 for j in range(rows):
                     for a in range(6):
-                        factor = own.resisting[k] * axis[i, a]
-                        for b in range(6):
-                            robots.inertia[begin + i * rows + j, a, b] += factor * axis[j, b]
+                        robots.inertia[begin + i * rows + j, a] += own.resisting[k] * axis[i, a] * axis[j]
 
 
 @procedure
@@ -47,12 +43,9 @@ def push(rules: Rules, robots: Robots, robot: int) -> None:
         axis = own.axes[own.first_axis[robot] + (k - first - 6 * rows) * rows : own.first_axis[robot + 1]]
         change = own.carried[k]
         for i in range(rows):
-            for a in range(6):
-                change -= axis[i, a] * robots.undriven[row + i, a]
+            change -= axis[i] @ robots.undriven[row + i]
         impulse = rules.step * own.driving[k] + own.resisting[k] * change
-        for i in range(rows):
-            for a in range(6):
-                robots.felt[row + i, a] += impulse * axis[i, a]
+        robots.felt[row : row + rows] += impulse * axis[0:rows]
 
 
 @procedure
@@ -68,12 +61,13 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
             mean = keep_closed(robots, robot)
             invert(robots, robot)
             keep_responses_closed(robots, robot, mean)
-        _measure_levers(bodies, robot)
+        for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+            if robots.above[link] >= 0:
+                robots.lever[link] = bodies.place[robots.body[link]] - bodies.place[robots.body[robots.above[link]]]
         feel(bodies, robot)
-        for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
-            for k in range(6):
-                robots.free[row, k] = robots.undriven[row, k] - robots.motions.opening[row, k]
-                robots.felt[row, k] *= rules.step
+        begin, end = robots.first_row[robot], robots.first_row[robot + 1]
+        robots.free[begin:end] = robots.undriven[begin:end] - robots.motions.opening[begin:end]
+        robots.felt[begin:end] *= rules.step
         if robots.motions.programs[robot, 3] != 0:
             push(rules, robots, robot)
         respond(robots, robot, robots.free)
@@ -81,35 +75,19 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
             spread(robots, robot, robots.before if state == 0 else robots.free)
             for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
                 twist = bodies.before[robots.body[link]] if state == 0 else bodies.free[robots.body[link]]
-                for k in range(6):
-                    twist[k] = robots.screw[link, k]
-        for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-            robots.given[link] = 0
-
-
-@procedure
-def _measure_levers(bodies: MovingBodies, robot: int) -> None:
-    """From the origins of links to those of the links that they are joined to."""
-    robots = bodies.robots
-    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        if robots.above[link] >= 0:
-            own, above = bodies.place[robots.body[link]], bodies.place[robots.body[robots.above[link]]]
-            for k in range(3):
-                robots.lever[link, k] = own[k] - above[k]
+                twist[:] = robots.screw[link]
+        robots.given[robots.first_link[robot] : robots.first_link[robot + 1]] = 0
 
 
 @procedure
 def feel(bodies: MovingBodies, robot: int) -> None:
     """felt: the efforts of the drives, and of `push` on the links."""
     robots = bodies.robots
-    first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    for row in range(first, first + rows):
-        for k in range(6):
-            robots.felt[row, k] = robots.effort[row, k] + robots.motions.along[row, k]
-    most = 0.0
+    first, end, most = robots.first_row[robot], robots.first_row[robot + 1], 0.0
+    robots.felt[first:end] = robots.effort[first:end] + robots.motions.along[first:end]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
+        robots.screw[link] = bodies.push[robots.body[link]]
         for k in range(6):
-            robots.screw[link, k] = bodies.push[robots.body[link], k]
             most = max(most, abs(robots.screw[link, k]))
     if most > 0.0:
         gather(robots, robot, robots.felt)
@@ -128,43 +106,41 @@ def yielding(bodies: MovingBodies, link: int) -> None:
         write_jacobian(bodies, link)
     rows, give = robots.first_row[robot + 1] - robots.first_row[robot], robots.give[link]
     first = robots.first_column[link]
-    for i in range(6):
-        for j in range(6):
-            give[i, j] = 0.0
+    give[:] = 0.0
     for m in range(rows):
         if robots.moves[first + m] == 1:
-            for i in range(6):
-                for j in range(6):
-                    half[i, j] = 0.0
+            half[:] = 0.0
             for n in range(rows):
                 if robots.moves[first + n] == 1:
-                    J, block = robots.jacobian[first + n], robots.mobility[robots.first_block[robot] + n * rows + m]
-                    for i in range(6):
-                        for k in range(6):
-                            factor = J[i, k]
-                            for j in range(6):
-                                half[i, j] += factor * block[k, j]
-            J = robots.jacobian[first + m]
-            for k in range(6):
-                for j in range(6):
-                    turned[k, j] = J[j, k]
-            for i in range(6):
-                for k in range(6):
-                    factor = half[i, k]
-                    for j in range(6):
-                        give[i, j] += factor * turned[k, j]
+                    block = robots.mobility[robots.first_block[robot] + n * rows + m]
+                    add_product(half, robots.jacobian[first + n], block)
+            turned[:] = robots.jacobian[first + m].T
+            add_product(give, half, turned)
+
+
+@procedure
+def yielded(bodies: MovingBodies, body: int, one: Shaped[6], other: Shaped[6]) -> float:
+    """oneᵀ M⁻¹ other: what an impulsive wrench on a body moves along another one [1/kg]; nothing of the world, which is −1."""
+    if body < 0:
+        return 0.0
+    link, total = bodies.robots.link[body], 0.0
+    if link >= 0:
+        yielding(bodies, link)
+        for k in range(6):
+            total += one[k] * (bodies.robots.give[link, k] @ other)
+        return total
+    turned = bodies.mobility[body] @ other[0:3]
+    return one[0:3] @ turned + (one[3:6] @ other[3:6]) / bodies.mass[body]
 
 
 @procedure
 def pushed(bodies: MovingBodies, robot: int) -> None:
     """Replaces wrenches on a robot's links, which stand in `after`, by the twists after them."""
     robots = bodies.robots
-    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
-        for k in range(6):
-            robots.after[row, k] = robots.free[row, k]
+    begin, end = robots.first_row[robot], robots.first_row[robot + 1]
+    robots.after[begin:end] = robots.free[begin:end]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        for k in range(6):
-            robots.screw[link, k] = bodies.after[robots.body[link], k]
+        robots.screw[link] = bodies.after[robots.body[link]]
     _push(bodies, robot)
 
 
@@ -172,9 +148,8 @@ def pushed(bodies: MovingBodies, robot: int) -> None:
 def nudged(bodies: MovingBodies, link: int, wrench: Shaped[6]) -> None:
     """The velocities of a robot after one more impulse on a link."""
     robots, robot = bodies.robots, bodies.robots.owner[link]
-    for other in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        for k in range(6):
-            robots.screw[other, k] = wrench[k] if other == link else 0.0
+    robots.screw[robots.first_link[robot] : robots.first_link[robot + 1]] = 0.0
+    robots.screw[link] = wrench
     _push(bodies, robot)
 
 
@@ -182,12 +157,9 @@ def nudged(bodies: MovingBodies, link: int, wrench: Shaped[6]) -> None:
 def _push(bodies: MovingBodies, robot: int) -> None:
     """Adds what the wrenches in `screw` do to the velocities `after` of a robot and its links."""
     robots = bodies.robots
-    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
-        for k in range(6):
-            robots.felt[row, k] = 0.0
+    robots.felt[robots.first_row[robot] : robots.first_row[robot + 1]] = 0.0
     gather(robots, robot, robots.felt)
     respond(robots, robot, robots.after)
     spread(robots, robot, robots.after)
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        for k in range(6):
-            bodies.after[robots.body[link], k] = robots.screw[link, k]
+        bodies.after[robots.body[link]] = robots.screw[link]

@@ -7,58 +7,10 @@ row of its own, where the pages of points put wrenches on it, and find its chang
 from __future__ import annotations
 
 from ....procedure import Floats, Shaped, local, procedure
-from ..arrays import BlockFactors, Island, MovingBodies, Robots, ScenePoints
+from ..arrays import BlockFactors, Island, MovingBodies, Robots
 from ..robots import gather, leads, spread
-from .blocks import solve_factored
+from .blocks import product, solve_factored
 from .ordering import coupling, units_of
-
-
-@procedure
-def add_block(factors: BlockFactors, i: int, k: int, row: Shaped[3, 6], turned: Shaped[3, 6]) -> None:
-    """Adds rowᵀ turned to the block of the nodes i and k."""
-    if i == k:
-        _add(factors.diagonal[k], row, turned)
-    elif i > k:
-        _add(factors.lower[coupling(factors, k, i)], row, turned)
-    else:
-        _add(factors.upper[coupling(factors, i, k)], row, turned)
-
-
-@procedure
-def reach_of_unit(robots: Robots, points: ScenePoints, c: int, side: int, unit: int, reach: Shaped[3, 6]) -> None:
-    """reach · v of a unit is its part of the velocity of a point of A relative to B, in the axes of the world."""
-    link, sign = robots.link[points.body[c, side]], 1.0 if side == 0 else -1.0
-    x, y, z = points.lever_a[c, 0], points.lever_a[c, 1], points.lever_a[c, 2]
-    if side == 1:
-        x, y, z = points.lever_b[c, 0], points.lever_b[c, 1], points.lever_b[c, 2]
-    if link >= 0:
-        J = robots.jacobian[robots.first_column[link] + unit]
-        for k in range(6):
-            reach[0, k] = sign * (J[3, k] + J[1, k] * z - J[2, k] * y)
-            reach[1, k] = sign * (J[4, k] + J[2, k] * x - J[0, k] * z)
-            reach[2, k] = sign * (J[5, k] + J[0, k] * y - J[1, k] * x)
-        return
-    for i in range(3):
-        for k in range(6):
-            reach[i, k] = 0.0
-        reach[i, 3 + i] = sign
-    reach[0, 1] = sign * z
-    reach[0, 2] = -sign * y
-    reach[1, 0] = -sign * z
-    reach[1, 2] = sign * x
-    reach[2, 0] = sign * y
-    reach[2, 1] = -sign * x
-
-
-@procedure
-def _add(block: Shaped[6, 6], reach: Shaped[3, 6], turned: Shaped[3, 6]) -> None:
-    """block += reachᵀ turned."""
-    for k in range(3):
-        for i in range(6):
-            factor = reach[k, i]
-            if factor != 0.0:
-                for j in range(6):
-                    block[i, j] += factor * turned[k, j]
 
 
 @procedure
@@ -70,18 +22,11 @@ def put_inertia(robots: Robots, row: int, node: int, factors: BlockFactors) -> N
         block = robots.inertia[robots.first_block[robot] + (row - first) * rows + other]
         at = factors.node[len(robots.link) + first + other]
         if at == node:
-            _copy(block, factors.diagonal[node])
+            factors.diagonal[node] = block
         elif at > node:
-            _copy(block, factors.upper[coupling(factors, node, at)])
+            factors.upper[coupling(factors, node, at)] = block
         else:
-            _copy(block, factors.lower[coupling(factors, at, node)])
-
-
-@procedure
-def _copy(block: Shaped[6, 6], copied: Shaped[6, 6]) -> None:
-    for i in range(6):
-        for j in range(6):
-            copied[i, j] = block[i, j]
+            factors.lower[coupling(factors, at, node)] = block
 
 
 @procedure
@@ -89,13 +34,12 @@ def inertial_row(robots: Robots, row: int, effort: Shaped[6]) -> None:
     """effort = −M (v − v_free) along a row of velocities."""
     robot = robots.row_owner[row]
     first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
-    for i in range(6):
-        effort[i] = 0.0
+    effort[:] = 0.0
     for other in range(rows):
         block = robots.inertia[robots.first_block[robot] + (row - first) * rows + other]
+        change = robots.after[first + other] - robots.free[first + other]
         for i in range(6):
-            for j in range(6):
-                effort[i] -= block[i, j] * (robots.after[first + other, j] - robots.free[first + other, j])
+            effort[i] -= block[i] @ change
 
 
 @procedure
@@ -107,8 +51,7 @@ def forget_links(island: Island, effort: Floats[6]) -> None:
     for at in range(len(island.members)):
         link = robots.link[island.members[at]]
         if link >= 0 and robots.given[link] == 1:
-            for k in range(6):
-                effort[factors.node[island.members[at]], k] = 0.0
+            effort[factors.node[island.members[at]]] = 0.0
 
 
 @procedure
@@ -128,30 +71,24 @@ def solve_twists(island: Island, effort: Floats[6]) -> None:
 def _inward(robots: Robots, robot: int, factors: BlockFactors, effort: Floats[6]) -> None:
     """Adds the wrenches on a robot's links to the efforts along its velocities."""
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        own, wrench = effort[factors.node[robots.body[link]]], robots.screw[link]
-        for k in range(6):
-            wrench[k] = own[k] if robots.given[link] == 1 else 0.0
-    for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
-        for k in range(6):
-            robots.felt[row, k] = 0.0
+        robots.screw[link] = 0.0
+        if robots.given[link] == 1:
+            robots.screw[link] = effort[factors.node[robots.body[link]]]
+    robots.felt[robots.first_row[robot] : robots.first_row[robot + 1]] = 0.0
     gather(robots, robot, robots.felt)
     for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
-        for k in range(6):
-            effort[factors.node[len(robots.link) + row], k] += robots.felt[row, k]
+        effort[factors.node[len(robots.link) + row]] += robots.felt[row]
 
 
 @procedure
 def _outward(robots: Robots, robot: int, factors: BlockFactors, effort: Floats[6]) -> None:
     """The twists of a robot's links, from its velocities."""
     for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
-        for k in range(6):
-            robots.felt[row, k] = effort[factors.node[len(robots.link) + row], k]
+        robots.felt[row] = effort[factors.node[len(robots.link) + row]]
     spread(robots, robot, robots.felt)
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         if robots.given[link] == 1:
-            own = effort[factors.node[robots.body[link]]]
-            for k in range(6):
-                own[k] = robots.screw[link, k]
+            effort[factors.node[robots.body[link]]] = robots.screw[link]
 
 
 @procedure
@@ -162,13 +99,11 @@ def go_on(island: Island, share: float, changes: Floats[6]) -> None:
         body = island.members[at]
         link = bodies.robots.link[body]
         if link < 0 or bodies.robots.given[link] == 1:
-            for k in range(6):
-                bodies.after[body, k] += share * changes[factors.node[body], k]
+            bodies.after[body] += share * changes[factors.node[body]]
         if leads(bodies.robots, body) >= 0:
             first, rows = units_of(bodies.robots, body)
             for unit in range(first, first + rows):
-                for k in range(6):
-                    bodies.robots.after[unit - len(bodies.mass), k] += share * changes[factors.node[unit], k]
+                bodies.robots.after[unit - len(bodies.mass)] += share * changes[factors.node[unit]]
 
 
 #: Parts of velocities below this are rounding.
@@ -184,7 +119,7 @@ def couple_links(bodies: MovingBodies, one: int, other: int, stiffness: Shaped[6
     robots, turned, count = bodies.robots, local(6, 6), _reaches(bodies, one, other, factors)
     for unit in range(count):
         k = robots.reaching[unit]
-        _product(stiffness, robots.reach[unit], turned)
+        product(stiffness, robots.reach[unit], turned)
         for against in range(count):
             i = robots.reaching[against]
             if i == k:
@@ -205,9 +140,7 @@ def _reaches(bodies: MovingBodies, one: int, other: int, factors: BlockFactors) 
         first, units = units_of(robots, one if side == 0 else other)
         for unit in range(units):
             reach = robots.reach[count]
-            for i in range(6):
-                for k in range(6):
-                    reach[i, k] = 0.0
+            reach[:] = 0.0
             moved = _add_reach(bodies, one, other, side, unit, reach)
             if same:  # what carries both links moves neither relative to the other
                 moved = max(moved, _add_reach(bodies, one, other, 1, unit, reach)) * _moves(reach)
@@ -230,47 +163,23 @@ def _moves(reach: Shaped[6, 6]) -> int:
 @procedure
 def _add_reach(bodies: MovingBodies, one: int, other: int, side: int, unit: int, reach: Shaped[6, 6]) -> int:
     """reach · v of a unit is its part of the twist of A relative to B at the center of A; returns 0 where it has none."""
-    robots, link = bodies.robots, bodies.robots.link[one if side == 0 else other]
-    own = local(6, 6)
+    robots, link, own = bodies.robots, bodies.robots.link[one if side == 0 else other], local(6, 6)
     if link >= 0:
-        at = robots.first_column[link] + unit
-        if robots.moves[at] == 0:
+        if robots.moves[robots.first_column[link] + unit] == 0:
             return 0
-        for i in range(6):
-            for k in range(6):
-                own[i, k] = robots.jacobian[at, i, k]
+        own[:] = robots.jacobian[robots.first_column[link] + unit]
     else:
         for i in range(6):
             own[i, i] = 1.0
     if side == 0:
-        for i in range(6):
-            for k in range(6):
-                reach[i, k] += own[i, k]
+        reach += own
         return 1
-    x, y = bodies.place[one, 0] - bodies.place[other, 0], bodies.place[one, 1] - bodies.place[other, 1]
-    z = bodies.place[one, 2] - bodies.place[other, 2]
-    for k in range(6):
-        reach[3, k] -= own[1, k] * z - own[2, k] * y
-    for k in range(6):
-        reach[4, k] -= own[2, k] * x - own[0, k] * z
-    for k in range(6):
-        reach[5, k] -= own[0, k] * y - own[1, k] * x
-    for i in range(6):
-        for k in range(6):
-            reach[i, k] -= own[i, k]
+    shift = bodies.place[one] - bodies.place[other]
+    reach[3] -= own[1] * shift[2] - own[2] * shift[1]
+    reach[4] -= own[2] * shift[0] - own[0] * shift[2]
+    reach[5] -= own[0] * shift[1] - own[1] * shift[0]
+    reach -= own
     return 1
-
-
-@procedure
-def _product(a: Shaped[6, 6], b: Shaped[6, 6], c: Shaped[6, 6]) -> None:
-    """c = a b."""
-    for i in range(6):
-        for j in range(6):
-            c[i, j] = 0.0
-        for k in range(6):
-            factor = a[i, k]
-            for j in range(6):
-                c[i, j] += factor * b[k, j]
 
 
 @procedure
@@ -278,6 +187,4 @@ def _add_square(block: Shaped[6, 6], reach: Shaped[6, 6], turned: Shaped[6, 6]) 
     """block += reachᵀ turned."""
     for i in range(6):
         for k in range(6):
-            factor = reach[k, i]
-            for j in range(6):
-                block[i, j] += factor * turned[k, j]
+            block[i] += reach[k, i] * turned[k]

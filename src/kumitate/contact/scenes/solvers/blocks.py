@@ -35,29 +35,13 @@ def solve_factored(count: int, factors: BlockFactors, x: Floats[6]) -> None:
     So a block acts on a vector by its rows times single numbers, several elements at a time.
     """
     for k in range(count):
-        _multiply(x[k], factors.inverse[k])
+        x[k] = x[k] @ factors.inverse[k]
         for e in range(factors.first[k], factors.first[k + 1]):
-            _subtract(x[factors.later[e]], factors.upper[e], x[k])
+            x[factors.later[e]] -= x[k] @ factors.upper[e]
     for step in range(count):
         k = count - 1 - step
         for e in range(factors.first[k], factors.first[k + 1]):
-            _subtract(x[k], factors.lower[e], x[factors.later[e]])
-
-
-@procedure
-def _subtract(y: Shaped[6], block: Shaped[6, 6], x: Shaped[6]) -> None:
-    """y −= blockᵀ x."""
-    a, b, c, d, e, f = x[0], x[1], x[2], x[3], x[4], x[5]
-    for j in range(6):
-        y[j] -= a * block[0, j] + b * block[1, j] + c * block[2, j] + d * block[3, j] + e * block[4, j] + f * block[5, j]
-
-
-@procedure
-def _multiply(x: Shaped[6], block: Shaped[6, 6]) -> None:
-    """x = blockᵀ x."""
-    a, b, c, d, e, f = x[0], x[1], x[2], x[3], x[4], x[5]
-    for j in range(6):
-        x[j] = a * block[0, j] + b * block[1, j] + c * block[2, j] + d * block[3, j] + e * block[4, j] + f * block[5, j]
+            x[k] -= x[factors.later[e]] @ factors.lower[e]
 
 
 @procedure
@@ -65,9 +49,22 @@ def subtract_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
     """c −= a b."""
     for i in range(6):
         for k in range(6):
-            factor = a[i, k]
-            for j in range(6):
-                c[i, j] -= factor * b[k, j]
+            c[i] -= a[i, k] * b[k]
+
+
+@procedure
+def add_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
+    """c += a b."""
+    for i in range(6):
+        for k in range(6):
+            c[i] += a[i, k] * b[k]
+
+
+@procedure
+def product(a: Shaped[6, 6], b: Shaped[6, 6], c: Shaped[6, 6]) -> None:
+    """c = a b."""
+    c[:] = 0.0
+    add_product(c, a, b)
 
 
 @procedure
@@ -75,28 +72,22 @@ def times(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
     """a = a b."""
     row = local(6)
     for i in range(6):
-        for j in range(6):
-            row[j] = a[i, j]
-            a[i, j] = 0.0
+        row[:] = a[i]
+        a[i] = 0.0
         for k in range(6):
-            for j in range(6):
-                a[i, j] += row[k] * b[k, j]
+            a[i] += row[k] * b[k]
 
 
 @procedure
 def invert_block(a: Shaped[6, 6], inverse: Shaped[6, 6]) -> None:
     """inverse = a⁻¹, by Gauss and Jordan; the pivots are those of an inertia, and need no search."""
-    for i in range(6):
-        for j in range(6):
-            inverse[i, j] = a[i, j]
+    inverse[:] = a
     for k in range(6):
         pivot = 1.0 / inverse[k, k]
         inverse[k, k] = 1.0
-        for j in range(6):
-            inverse[k, j] *= pivot
+        inverse[k] *= pivot
         for i in range(6):
             if i != k:
                 factor = inverse[i, k]
                 inverse[i, k] = 0.0
-                for j in range(6):
-                    inverse[i, j] -= factor * inverse[k, j]
+                inverse[i] -= factor * inverse[k]

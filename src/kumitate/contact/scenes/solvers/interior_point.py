@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 
-from ....procedure import Ints, Shaped, apply, at, over, procedure
+from ....procedure import Ints, apply, at, over, procedure
 from ... import tuned
 from ...laws import CONE
-from ..arrays import Island, ScenePoints, SolverSpace
+from ..arrays import Island, SolverSpace
 from .articulated import forget_links, go_on, solve_twists
 from .assembly import assemble, change_of, inertial
 from .blocks import factor
@@ -56,7 +56,9 @@ def interior_point(island: Island, rounds: int, follow: float, end: float, insid
         follow *= 0.5 if share < tuned.CRAMPED else 1.0
     for row in range(len(island.listed)):
         c = island.listed[row]
-        _impulse(points, trial, c, points.impulse[c])
+        mu = points.friction[c]
+        points.impulse[c] = trial.x[c]
+        points.impulse[c, 0] = trial.x[c, 0] / mu if mu >= tuned.SMOOTH else trial.x[c, 0]
         apply(CONE, points.impulse[c], points.friction[c], points.impulse[c])
     move(island)
     return residual(island)
@@ -69,31 +71,20 @@ def _begin(island: Island, inside: float) -> None:
     for row in range(len(island.listed)):
         c = island.listed[row]
         x, z, mu = trial.x[c], trial.z[c], points.friction[c]
-        for k in range(3):
-            x[k] = points.impulse[c, k]
-            z[k] = points.speed[c, k]
-            trial.dx[c, k] = 0.0
-            trial.dz[c, k] = 0.0
-            trial.second[c, k] = 0.0  # what another solve left here may not be a number
+        x[:] = points.impulse[c]
+        z[:] = points.speed[c]
+        trial.dx[c] = 0.0
+        trial.dz[c] = 0.0
+        trial.second[c] = 0.0  # what another solve left here may not be a number
         z[0] -= points.target[c]
         if mu < tuned.SMOOTH:
-            for k in range(1, 3):
-                x[k] = 0.0
-                z[k] = 0.0
+            x[1:3] = 0.0
+            z[1:3] = 0.0
         else:
             x[0] *= mu
             z[0] = z[0] / mu + math.sqrt(z[1] * z[1] + z[2] * z[2])
         x[0] = max(x[0], math.sqrt(x[1] * x[1] + x[2] * x[2])) + inside * points.mass[c]
         z[0] = max(z[0], math.sqrt(z[1] * z[1] + z[2] * z[2])) + inside
-
-
-@procedure
-def _impulse(points: ScenePoints, trial: SolverSpace, c: int, impulse: Shaped[3]) -> None:
-    """λ of x."""
-    mu = points.friction[c]
-    impulse[0] = trial.x[c, 0] / mu if mu >= tuned.SMOOTH else trial.x[c, 0]
-    impulse[1] = trial.x[c, 1]
-    impulse[2] = trial.x[c, 2]
 
 
 @procedure
@@ -103,10 +94,7 @@ def _tau(island: Island, share: float) -> float:
     total = 0.0
     for row in range(len(island.listed)):
         c = island.listed[row]
-        along = 0.0
-        for k in range(3):
-            along += (trial.x[c, k] + share * trial.dx[c, k]) * (trial.z[c, k] + share * trial.dz[c, k])
-        total += along * points.size[c]
+        total += (trial.x[c] + share * trial.dx[c]) @ (trial.z[c] + share * trial.dz[c]) * points.size[c]
     return max(total / float(len(island.listed)), 1e-30)
 
 
@@ -175,9 +163,8 @@ def _go(island: Island, share: float) -> None:
     for row in range(len(island.listed)):
         c = island.listed[row]
         x, z = trial.x[c], trial.z[c]
-        for k in range(3):
-            points.speed[c, k] += share * trial.aim[c, k]
-            x[k] += share * trial.dx[c, k]
-            z[k] += share * trial.dz[c, k]
+        points.speed[c] += share * trial.aim[c]
+        x += share * trial.dx[c]
+        z += share * trial.dz[c]
         x[0] = max(x[0], math.sqrt(x[1] * x[1] + x[2] * x[2]) * (1.0 + 3e-14) + 1e-20)
         z[0] = max(z[0], math.sqrt(z[1] * z[1] + z[2] * z[2]) * (1.0 + 3e-14) + 1e-20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....procedure import Floats, Shaped, apply, at, local, procedure
 from ...laws import RESIDUAL
 from ..arrays import Island
@@ -13,15 +15,9 @@ from ..turns import add_moments, residual_of_turns, turning_speeds
 @procedure
 def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share: float, wrench: Shaped[6]) -> None:
     """Adds a share of a point's impulse to the wrench [n; f] on a body about its center of mass."""
-    x = share * (frame[0, 0] * impulse[0] + frame[1, 0] * impulse[1] + frame[2, 0] * impulse[2])
-    y = share * (frame[0, 1] * impulse[0] + frame[1, 1] * impulse[1] + frame[2, 1] * impulse[2])
-    z = share * (frame[0, 2] * impulse[0] + frame[1, 2] * impulse[1] + frame[2, 2] * impulse[2])
-    wrench[0] += lever[1] * z - lever[2] * y
-    wrench[1] += lever[2] * x - lever[0] * z
-    wrench[2] += lever[0] * y - lever[1] * x
-    wrench[3] += x
-    wrench[4] += y
-    wrench[5] += z
+    force = share * (impulse @ frame)
+    wrench[0:3] += np.cross(lever, force)
+    wrench[3:6] += force
 
 
 @procedure
@@ -29,8 +25,7 @@ def move(island: Island) -> None:
     """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
     bodies, points = island.bodies, island.points
     for row in range(len(island.members)):
-        for k in range(6):
-            bodies.after[island.members[row], k] = 0.0
+        bodies.after[island.members[row]] = 0.0
     for row in range(len(island.listed)):
         c = island.listed[row]
         a, b = points.body[c, 0], points.body[c, 1]
@@ -48,16 +43,13 @@ def move(island: Island) -> None:
             if robot >= 0:
                 pushed(bodies, robot)
             continue
-        twist, mobility, each = bodies.after[body], bodies.mobility[body], 1.0 / bodies.mass[body]
-        x, y, z = twist[0], twist[1], twist[2]
-        for k in range(3):
-            twist[k] = bodies.free[body, k] + mobility[k, 0] * x + mobility[k, 1] * y + mobility[k, 2] * z
-            twist[3 + k] = bodies.free[body, 3 + k] + each * twist[3 + k]
+        twist, each = bodies.after[body], 1.0 / bodies.mass[body]
+        twist[0:3] = bodies.free[body, 0:3] + bodies.mobility[body] @ twist[0:3]
+        twist[3:6] = bodies.free[body, 3:6] + each * twist[3:6]
     for row in range(len(island.listed)):
         c = island.listed[row]
         relative(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.speed[c])
-        for k in range(3):
-            points.speed[c, k] += points.drift[c, k]
+        points.speed[c] += points.drift[c]
     if len(points.turns.length) > 0:
         turning_speeds(island, bodies.after)
 
@@ -82,11 +74,9 @@ def save(island: Island, impulses: Floats[3]) -> None:
     points = island.points
     for row in range(len(island.listed)):
         c = island.listed[row]
-        for k in range(3):
-            impulses[c, k] = points.impulse[c, k]
+        impulses[c] = points.impulse[c]
         if c < len(points.turns.length):
-            for k in range(3):
-                impulses[len(points.gap) + c, k] = points.turns.impulse[c, k]
+            impulses[len(points.gap) + c] = points.turns.impulse[c]
 
 
 @procedure
@@ -95,27 +85,22 @@ def restore(island: Island, impulses: Floats[3]) -> None:
     points = island.points
     for row in range(len(island.listed)):
         c = island.listed[row]
-        for k in range(3):
-            points.impulse[c, k] = impulses[c, k]
+        points.impulse[c] = impulses[c]
         if c < len(points.turns.length):
-            for k in range(3):
-                points.turns.impulse[c, k] = impulses[len(points.gap) + c, k]
+            points.turns.impulse[c] = impulses[len(points.gap) + c]
 
 
 @procedure
 def keep_best(island: Island, now: float, best: float) -> float:
     """Sets the impulses aside if their residual is the least so far; returns the least."""
-    trial = island.trial
     if now < best:
-        save(island, trial.best)
-        return now
-    return best
+        save(island, island.trial.best)
+    return min(now, best)
 
 
 @procedure
 def best_again(island: Island, now: float, best: float) -> None:
     """Goes back to the best impulses if those that the points have now are worse."""
-    trial = island.trial
     if not now <= best:
-        restore(island, trial.best)
+        restore(island, island.trial.best)
         move(island)

@@ -93,8 +93,7 @@ def _change(island: Island, way: int, c: int) -> None:
             points.friction[d] = ROUGH if d == c else points.friction[d]
         elif d == c or (way == TOGETHER and trial.share[d] > 0.0):
             points.target[d] = NEVER
-            for k in range(3):
-                points.impulse[d, k] = 0.0
+            points.impulse[d] = 0.0
 
 
 @procedure

@@ -30,20 +30,17 @@ def relax(island: Island, sweeps: int) -> float:
 
 @procedure
 def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: SolverSpace) -> None:
-    a, b, aim = points.body[c, 0], points.body[c, 1], trial.aim[c]
+    a, b, aim, share = points.body[c, 0], points.body[c, 1], trial.aim[c], tuned.SHARE * points.mass[c]
     relative(points, c, bodies.after, a, b, aim)
-    for k in range(3):
-        aim[k] = points.impulse[c, k] - tuned.SHARE * points.mass[c] * (aim[k] + points.drift[c, k])
-    aim[0] += tuned.SHARE * points.mass[c] * points.target[c]
-    aim[0] /= 1.0 + tuned.SHARE * points.mass[c] * points.softness[c]
+    aim[:] = points.impulse[c] - share * (aim + points.drift[c])
+    aim[0] += share * points.target[c]
+    aim[0] /= 1.0 + share * points.softness[c]
     apply(CONE, aim, points.friction[c], aim)
-    for k in range(3):
-        change = aim[k] - points.impulse[c, k]
-        points.impulse[c, k] = aim[k]
-        aim[k] = change
-    add_impulse(bodies, a, points.frame[c], points.lever_a[c], aim, 1.0)
+    change = aim - points.impulse[c]
+    points.impulse[c] = aim
+    add_impulse(bodies, a, points.frame[c], points.lever_a[c], change, 1.0)
     if b >= 0:
-        add_impulse(bodies, b, points.frame[c], points.lever_b[c], aim, -1.0)
+        add_impulse(bodies, b, points.frame[c], points.lever_b[c], change, -1.0)
     if c < len(points.turns.length):
         _relax_turn(c, bodies, points)
 
@@ -51,20 +48,16 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
 @procedure
 def _relax_turn(c: int, bodies: MovingBodies, points: ScenePoints) -> None:
     """The moments of a point, by its present normal impulse."""
-    aim, u, wrench, a, b = local(3), local(3), local(6), points.body[c, 0], points.body[c, 1]
-    turning_speed(points, c, bodies.after, u)
-    for k in range(3):
-        aim[k] = points.turns.impulse[c, k] - tuned.SHARE * points.turns.mass[c] * u[k]
+    aim, u, wrench, turns, a, b = local(3), local(3), local(6), points.turns, points.body[c, 0], points.body[c, 1]
+    turning_speed(points, c, bodies.after, a, b, u)
+    aim[:] = turns.impulse[c] - tuned.SHARE * turns.mass[c] * u
     onto_limits(points, c, aim)
-    for k in range(3):
-        change = aim[k] - points.turns.impulse[c, k]
-        points.turns.impulse[c, k] = aim[k]
-        aim[k] = change
-    add_moment(points, c, aim, 1.0, wrench)
+    change = aim - turns.impulse[c]
+    turns.impulse[c] = aim
+    add_moment(points, c, change, 1.0, wrench)
     _pull(bodies, a, wrench)
     if b >= 0:
-        for k in range(3):
-            wrench[k] = -wrench[k]
+        wrench *= -1.0
         _pull(bodies, b, wrench)
 
 
@@ -81,10 +74,9 @@ def add_impulse(
 @procedure
 def _pull(bodies: MovingBodies, body: int, wrench: Shaped[6]) -> None:
     """The velocities of a body after an impulsive wrench more."""
-    twist, mobility, link = bodies.after[body], bodies.mobility[body], bodies.robots.link[body]
+    link = bodies.robots.link[body]
     if link >= 0:
         nudged(bodies, link, wrench)
         return
-    for i in range(3):
-        twist[i] += mobility[i, 0] * wrench[0] + mobility[i, 1] * wrench[1] + mobility[i, 2] * wrench[2]
-        twist[3 + i] += wrench[3 + i] / bodies.mass[body]
+    bodies.after[body, 0:3] += bodies.mobility[body] @ wrench[0:3]
+    bodies.after[body, 3:6] += wrench[3:6] / bodies.mass[body]

@@ -208,11 +208,9 @@ def _fairest(island: Island) -> float:
 @procedure
 def _set_aside(island: Island, left: float, best: float) -> float:
     """Keeps the impulses if their residual is the least so far; returns the least. The next method goes on from these."""
-    trial = island.trial
     if left < best:
-        save(island, trial.first)
-        return left
-    return best
+        save(island, island.trial.first)
+    return min(left, best)
 
 
 @procedure
@@ -258,11 +256,9 @@ def gained(island: Island) -> float:
     total = 0.0
     for at in range(len(island.listed)):
         c = island.listed[at]
-        for k in range(3):
-            total += 0.5 * points.impulse[c, k] * (points.free[c, k] + points.speed[c, k])
+        total += 0.5 * points.impulse[c] @ (points.free[c] + points.speed[c])
         if c < len(points.turns.length):
-            for k in range(3):
-                total += 0.5 * points.turns.impulse[c, k] * (points.turns.free[c, k] + points.turns.speed[c, k])
+            total += 0.5 * points.turns.impulse[c] @ (points.turns.free[c] + points.turns.speed[c])
     return total
 
 
@@ -277,11 +273,9 @@ def _tame(island: Island, accepted: float, good: float, fastest: float) -> float
     for at in range(len(island.listed)):
         c = island.listed[at]
         # the modes have been used; the impulses of the rebound take their place
-        for k in range(3):
-            points.mode[c, k] = points.impulse[c, k]
+        points.mode[c] = points.impulse[c]
         if c < len(points.turns.length):
-            for k in range(3):
-                points.turns.mode[c, k] = points.turns.impulse[c, k]
+            points.turns.mode[c] = points.turns.impulse[c]
         points.target[c] = points.plastic[c]
     move(island)
     left = _chain(island, accepted, 1, good, fastest)
@@ -307,9 +301,7 @@ def _mix(island: Island, share: float) -> None:
     points, trial = island.points, island.trial
     for at in range(len(island.listed)):
         c = island.listed[at]
-        for k in range(3):
-            points.impulse[c, k] = trial.kept[c, k] + share * (points.mode[c, k] - trial.kept[c, k])
+        points.impulse[c] = trial.kept[c] + share * (points.mode[c] - trial.kept[c])
         if c < len(points.turns.length):
-            for k in range(3):
-                plastic = trial.kept[len(points.gap) + c, k]
-                points.turns.impulse[c, k] = plastic + share * (points.turns.mode[c, k] - plastic)
+            plastic = trial.kept[len(points.gap) + c]
+            points.turns.impulse[c] = plastic + share * (points.turns.mode[c] - plastic)
