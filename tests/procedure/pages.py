@@ -559,6 +559,11 @@ def whole_arrays(A: Shaped[3, 3], b: Floats[3], x: Floats[3], M: Floats[6, 6], n
 
 
 @procedure
+def first_part(x: Shaped[3]) -> float:
+    return x[0]
+
+
+@procedure
 def vectors(W: Floats[3], k: int) -> float:
     u = W[k] - W[0]
     n = np.cross(u, W[2] - W[0])
@@ -568,7 +573,7 @@ def vectors(W: Floats[3], k: int) -> float:
         d = W[i] - n
         if i % 2 == 0:
             d = -W[i]
-        total += d @ n + d[1]
+        total += d @ n + d[1] + first_part(d - 2.0 * u)
     return total
 
 

@@ -29,6 +29,11 @@ class Rows(NamedTuple):
     x: Floats[2]
     result: Floats[2]
 
+@procedure
+def length(x: Shaped[3]) -> float:
+    return x[0]
+
+
 class Pair(NamedTuple):
     a: Floats
     n: int
@@ -74,8 +79,10 @@ FAULTS = [
     ("(x: Floats[3]) -> None", "x[0] = x[1] + x[1, 0:2]", "x[1] + x[1, 0:2]", "joins arrays of the sizes (3,) and (2,)"),
     ("(x: Floats[3]) -> None", "x[0] = math.cross(x[0], x[1])", "math.cross", "there is no cross"),
     ("(x: Floats[3, 3]) -> None", "y = x[0] @ x[1, 0, 0:2]", "x[0] @ x[1, 0, 0:2]", "multiplies arrays of the sizes"),
-    ("(x: Floats[3]) -> None", "y = 2.0 * x[0]\ny = y - x[1]", "y = y - x[1]", "a new array by its old values"),
-    ("(x: Floats[3]) -> None", "y = 2.0 * x", "y = 2.0 * x", "has any number of rows; give them to an array that is there"),
+    ("(x: Floats[3]) -> None", "y = 2.0 * x[0]\ny = y - x[1]", "y - x[1]", "a new array by its old values"),
+    ("(x: Floats[3]) -> None", "while length(x[0] - x[1]) > 0.0:\n    pass", "length(x[0] - x[1]) > 0.0", "on some paths only, or again"),
+    ("(x: Floats[3]) -> None", "y = length(2.0 * x[0]) if len(x) else 0.0", "length(2.0 * x[0])", "on some paths only, or again"),
+    ("(x: Floats[3]) -> None", "y = 2.0 * x", "2.0 * x", "has any number of rows; give them to an array that is there"),
     ("(x: Floats) -> None", "x[0, 1] = 1.0", "x[0, 1]", "has 1 axes, and there are 2 indices"),
     ("(x: Floats[3]) -> None", "x[0, 3] = 1.0", "3", "index 3 of an axis of 3 elements"),
     ("(x: Floats[3]) -> None", "x[0, -4] = 1.0", "-4", "index -4 of an axis of 3 elements"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -43,6 +43,7 @@ class Expressions:
     def __init__(self, source: Source, typed: tree.TypedProcedure):
         self.source, self.typed = source, typed
         self.assigned: set[str] | None = set()
+        self.before: list[tree.Statement] = []  # arrays that are computed before the statement
         self.once: list[tree.Statement] | None = None  # numbers that are computed before the elements of an array are
 
     # --- one expression -----------------------------------------------------------------------------------------------
@@ -229,15 +230,16 @@ class Expressions:
         return found
 
     def read_BoolOp(self, node: ast.BoolOp) -> tree.Expression:
-        found = self.condition(node.values[-1])
+        found = self.at_once(node.values[-1], self.condition)
         for value in reversed(node.values[:-1]):
-            first = self.condition(value)
+            first = self.at_once(value, self.condition)
             both = isinstance(node.op, ast.And)
             found = tree.Chosen(first, found, _FALSE, BOOL) if both else tree.Chosen(first, _TRUE, found, BOOL)
         return found
 
     def read_IfExp(self, node: ast.IfExp) -> tree.Expression:
-        condition, then, other = self.condition(node.test), self.read(node.body), self.read(node.orelse)
+        condition = self.condition(node.test)
+        then, other = self.at_once(node.body, self.read), self.at_once(node.orelse, self.read)
         if isinstance(then.kind, NumberKind) and isinstance(other.kind, NumberKind) and then.kind != other.kind:
             then, other, _ = self.joined(then, other, node)
         return tree.Chosen(condition, then, self.as_kind(other, then.kind, node.orelse), then.kind)
@@ -329,6 +331,13 @@ class Expressions:
             return self.shape(node.value)[::-1]
         kind = self.read(node).kind
         return kind.shape if isinstance(kind, ArrayKind) else ()
+
+    def at_once(self, node: ast.expr, read: Callable[[ast.expr], tree.Expression]) -> tree.Expression:
+        """An expression that is not always computed, or more than once, so that no array can be computed for it before."""
+        count, found = len(self.before), read(node)
+        if len(self.before) > count:
+            raise self.source.fault(node, "computes an array on some paths only, or again; name it where it is needed")
+        return found
 
     def is_arithmetic(self, node: ast.expr) -> bool:
         """Whether a value is computed, which arrays are element by element."""

@@ -45,12 +45,15 @@ class _Statements(Calling):
     def block(self, body: Sequence[ast.stmt]) -> tuple[tree.Statement, ...]:
         """The statements of a block."""
         found: list[tree.Statement] = []
+        around = self.before
         for node in body:
+            self.before = []
             method = getattr(self, f"read_{type(node).__name__}", None)
             if method is None:
                 raise self.source.fault(node, f"{type(node).__name__} is not a statement of procedures; see kumitate.procedure")
             made = method(node)
-            found += made if isinstance(made, list) else [made] if made is not None else []
+            found += [*self.before, *(made if isinstance(made, list) else [made] if made is not None else [])]
+        self.before = around
         return tuple(found)
 
     # --- values -------------------------------------------------------------------------------------------------------
@@ -67,8 +70,8 @@ class _Statements(Calling):
             raise self.source.fault(node, "gives a value to several names; write one assignment each")
         if (array := self.whole_array(node.targets[0])) is not None:
             return self.elements(array, None, node.value, node)
-        if self.is_arithmetic(node.value) and self.shape(node.value):
-            return self.new_array(node.targets[0], node)
+        if isinstance(node.targets[0], ast.Name) and self.is_arithmetic(node.value) and self.shape(node.value):
+            return self.new_array(node.targets[0], node.value)
         value = self.read(node.value)
         if not isinstance(node.targets[0], ast.Tuple):
             return self.assign([node.targets[0]], [value], node)
@@ -82,7 +85,7 @@ class _Statements(Calling):
             raise self.source.fault(node, f"gives {value.kind} to names of other kinds; use other names")
         return tree.Set(made.targets, value)
 
-    def assign(self, targets: Sequence[ast.expr], values: Sequence[tree.Expression], node: ast.stmt) -> tree.Set:
+    def assign(self, targets: Sequence[ast.expr], values: Sequence[tree.Expression], node: ast.AST) -> tree.Set:
         """Values for targets; each is turned into its target's kind."""
         places = tuple(self.target(target, value) for target, value in zip(targets, values, strict=True))
         turned = tuple(self.as_kind(value, place.kind, node) for value, place in zip(values, places, strict=True))
@@ -135,20 +138,24 @@ class _Statements(Calling):
         found = self.read(node.value if is_all else node)
         return found if isinstance(found.kind, ArrayKind) else None
 
-    def new_array(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> list[tree.Statement]:
+    def new_array(self, target: ast.Name, value: ast.expr) -> list[tree.Statement]:
         """A name for a local array of the values of arithmetic on arrays."""
-        shape = self.shape(node.value)
+        shape = self.shape(value)
         if None in shape:
-            raise self.source.fault(node, "has any number of rows; give them to an array that is there, as in y[:] = 2.0 * x")
-        names = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
-        if isinstance(target, ast.Name) and target.id in names:
-            raise self.source.fault(node, "is a new array by its old values, which are gone; write x[:] = ..., or x += ...")
-        named = self.assign([target], [tree.Fresh(ArrayKind(FLOAT, shape))], node)
-        return [named, *self.elements(self.read(target), None, node.value, node)]
+            raise self.source.fault(value, "has any number of rows; give them to an array that is there, as in y[:] = 2.0 * x")
+        if target.id in {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}:
+            raise self.source.fault(value, "is a new array by its old values, which are gone; write x[:] = ..., or x += ...")
+        named = self.assign([target], [tree.Fresh(ArrayKind(FLOAT, shape))], value)
+        return [named, *self.elements(self.read(target), None, value, value)]
 
-    def elements(
-        self, array: tree.Expression, op: ast.operator | None, value: ast.expr, node: ast.Assign | ast.AugAssign
-    ) -> list[tree.Statement]:
+    def computed(self, value: ast.expr) -> ast.Name:
+        """A name for what arithmetic on arrays gives before the statement."""
+        name = ast.copy_location(ast.Name(f"_values{len(self.typed.names)}", ast.Load()), value)
+        self.source.inside.add(name.id)
+        self.before += self.new_array(name, value)
+        return name
+
+    def elements(self, array: tree.Expression, op: ast.operator | None, value: ast.expr, node: ast.AST) -> list[tree.Statement]:
         """Gives every element of an array its own of a value: a vector of three one by one, others in loops over their axes."""
         assert isinstance(array.kind, ArrayKind)
         self.written.append((array, node))
@@ -156,9 +163,7 @@ class _Statements(Calling):
         if shape and shape != array.kind.shape:
             raise self.source.fault(node, f"gives {_sizes(shape)} numbers to an array of {_sizes(array.kind.shape)}")
         if shape and self.reads(value, tree.roots(self.typed, array)):
-            between = ast.copy_location(ast.Name(f"_values{len(self.typed.names)}", ast.Load()), node)
-            self.source.inside.add(between.id)
-            return [*self.new_array(between, node), *self.elements(array, op, between, node)]
+            return self.elements(array, op, self.computed(value), node)
         once = self.once = []
 
         def given(at: Sequence[tree.Expression]) -> tree.Set:
@@ -194,7 +199,7 @@ class _Statements(Calling):
         return tree.When(condition, then, other)
 
     def read_While(self, node: ast.While) -> tree.Statement:
-        condition = self.condition(node.test)
+        condition = self.at_once(node.test, self.condition)
         body, left, _ = self.loop(node)
         forever = isinstance(condition, tree.Constant) and condition.value
         self.assigned = _joined(left) if forever else self.assigned
