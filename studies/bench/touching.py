@@ -43,7 +43,7 @@ PAIRS = {
 
 @procedure
 def touch_all(
-    solids: Solids, pairs: Ints[2], poses: Floats[12], margin: float, before: int, out: Points, gaps: Floats
+    solids: Solids, pairs: Ints[2], poses: Floats[4, 3], margin: float, before: int, out: Points, gaps: Floats
 ) -> int:  # fmt: skip
     """Touches pair after pair, with two rows of `poses` each; writes the least gap of each, and gives the number of points."""
     total = 0
@@ -75,7 +75,7 @@ class TouchingPairs(Case):
         solids, count = solids_of([SHAPES[a][0], SHAPES[b][0]]), effort.share(self.pairs)
         poses = overlapping(solids, min(count, 200))
         theirs = _scene(a, b, poses) if MuJoCo.installed() else None
-        many = np.tile(poses, (-(-count // (len(poses) // 2)), 1))
+        many = np.tile(poses, (-(-count // (len(poses) // 2)), 1, 1))
         pairs, gaps, out = np.tile([0, 1], (len(many) // 2, 1)), np.zeros(len(many) // 2), points_for(1)
         touch_all(solids, pairs, many, 0.0, -1, out, gaps)
         contenders = {"ours": Contender(lambda: touch_all(solids, pairs, many, 0.0, -1, out, gaps), len(pairs))}
@@ -98,15 +98,15 @@ class TouchingPairs(Case):
 
 
 def overlapping(solids: Solids, count: int) -> np.ndarray:
-    """Poses (2 · count, 12) of both solids, in which they overlap by `DEPTH`: found by halving."""
+    """Poses (2 · count, 4, 3) of both solids, in which they overlap by `DEPTH`: found by halving."""
     rng, out, rows = np.random.default_rng(2), points_for(1), []
     for _ in range(count):
-        X, Y = (np.concatenate([_turn(rng).ravel(), np.zeros(3)]) for _ in range(2))
+        X, Y = (np.vstack([_turn(rng), np.zeros(3)]) for _ in range(2))
         way = rng.normal(size=3)
         low, high = 0.0, 2.0
         for _ in range(40):
             middle = 0.5 * (low + high)
-            Y[9:] = middle * way / np.linalg.norm(way)
+            Y[3] = middle * way / np.linalg.norm(way)
             found = touch(Solid(solids, 0, X), Solid(solids, 1, Y), 0.0, -1, out, 0)
             deep = found > 0 and float(out.gaps[:found].min()) < -DEPTH
             low, high = (middle, high) if deep else (low, middle)
@@ -126,8 +126,8 @@ def _scene(a: str, b: str, poses: np.ndarray) -> tuple[Any, Any, Any]:
     bodies, pairs = "", ""
     for k, pose in enumerate(poses):
         quaternion = np.zeros(4)
-        mujoco.mju_mat2Quat(quaternion, pose[:9].copy())
-        place = pose[9:] + np.array([APART * (k // 2), 0.0, 0.0])
+        mujoco.mju_mat2Quat(quaternion, pose[:3].ravel())
+        place = pose[3] + np.array([APART * (k // 2), 0.0, 0.0])
         shape = SHAPES[(a, b)[k % 2]][1]
         bodies += (
             f'<body pos="{_listed(place)}" quat="{_listed(quaternion)}"><freejoint/>'

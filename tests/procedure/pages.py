@@ -565,8 +565,9 @@ def first_part(x: Shaped[3]) -> float:
 
 @procedure
 def vectors(W: Floats[3], k: int) -> float:
-    u = W[k] - W[0]
-    n = np.cross(u, W[2] - W[0])
+    u, t = W[k] - W[0], W[2] - W[0]
+    n = np.cross(u, t)
+    n -= n @ u / (u @ u) * u
     n *= 1.0 / math.sqrt(n @ n)
     total = 0.0
     for i in range(len(W)):

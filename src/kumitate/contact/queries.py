@@ -167,9 +167,9 @@ def _on_body(shapes: Sequence[_Shape]) -> OnBody:
 
 
 def _rows(poses: np.ndarray) -> np.ndarray:
-    """Poses (..., 4, 4) as rows of twelve numbers."""
+    """Poses (..., 4, 4) as rows of a rotation and a position."""
     flat = np.asarray(poses, dtype=float).reshape(-1, 4, 4)
-    return np.concatenate([flat[:, :3, :3].reshape(-1, 9), flat[:, :3, 3]], axis=1)
+    return np.concatenate([flat[:, :3, :3], flat[:, None, :3, 3]], axis=1)
 
 
 def _vector(owner: str, what: str, value: Any) -> np.ndarray:

@@ -33,7 +33,8 @@ The subset:
   place is passed again.
 - Arithmetic on arrays, rows and slices is NumPy's: `x[:] = 0.0`, `a[i] = b[k]`, `x[0:3] += s * (y - z)`, and `d = y - z` is a
   new local array; with `A @ b` for products of matrices and vectors, `A.T`, and `np.cross(a, b)` of vectors of three. Sizes
-  are equal, or one side is a number. `a @ b` of two vectors is a number. Procedures take such values: `f(y - z)`.
+  are equal, or one side is a number. `a @ b` of two vectors is a number. Procedures take such values, and several names:
+  `f(y - z)`, `u, w = y - z, A @ y`.
 - `apply(program, rows...)` evaluates a traced program once, `over(program, count, arrays...)` once for each row, or each
   row that a list names: `at(rows, index)`. In machine code `over` works on several rows at a time. Inputs come first,
   then outputs. `apply_at(address, (inputs...), (outputs...))` evaluates a program that is chosen at run time, by the

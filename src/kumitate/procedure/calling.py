@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -124,16 +123,7 @@ class Calling(Expressions):
         if len(node.args) + len(node.keywords) != len(parameters) or set(given) != {name for name, _ in parameters}:
             names = ", ".join(name for name, _ in parameters)
             raise self.source.fault(node, f"takes {len(parameters)} arguments ({names})")
-        return tuple(self.as_kind(self.argument(given[name], kind), kind, given[name]) for name, kind in parameters)
-
-    def argument(self, node: ast.expr, kind: Kind) -> tree.Expression:
-        """What is handed over; arithmetic on arrays is computed before the statement."""
-        computes = isinstance(kind, ArrayKind) and self.is_arithmetic(node) and self.shape(node)
-        return self.read(self.computed(node) if computes else node)
-
-    @abstractmethod
-    def computed(self, value: ast.expr) -> ast.Name:
-        """A name for what arithmetic on arrays gives before the statement."""
+        return tuple(self.as_kind(self.value(given[name]), kind, given[name]) for name, kind in parameters)
 
     def program(self, node: ast.Call, *, several: bool) -> tree.Expression:
         """A call of a traced program: `apply(program, …)`, or `over(program, count, …)`."""

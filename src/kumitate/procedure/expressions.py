@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -90,7 +91,7 @@ class Expressions:
         return tree.Local(node.id, kind)
 
     def read_Tuple(self, node: ast.Tuple) -> tree.Expression:
-        parts = tuple(self.read(part) for part in node.elts)
+        parts = tuple(map(self.value, node.elts))
         return tree.Made(parts, RecordKind(tuple(part.kind for part in parts)))
 
     def read_Attribute(self, node: ast.Attribute) -> tree.Expression:
@@ -332,6 +333,14 @@ class Expressions:
         kind = self.read(node).kind
         return kind.shape if isinstance(kind, ArrayKind) else ()
 
+    def value(self, node: ast.expr) -> tree.Expression:
+        """A value that is named or handed over; what arithmetic on arrays gives is computed before the statement."""
+        return self.read(self.computed(node) if self.is_arithmetic(node) and self.shape(node) else node)
+
+    @abstractmethod
+    def computed(self, value: ast.expr) -> ast.Name:
+        """A name for what arithmetic on arrays gives before the statement."""
+
     def at_once(self, node: ast.expr, read: Callable[[ast.expr], tree.Expression]) -> tree.Expression:
         """An expression that is not always computed, or more than once, so that no array can be computed for it before."""
         count, found = len(self.before), read(node)
@@ -349,9 +358,9 @@ class Expressions:
 
     def element(self, node: ast.expr, at: Sequence[tree.Expression]) -> tree.Expression:
         """The number of a value of arithmetic on arrays at some indices."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            return self.product(node, at)
         if isinstance(node, ast.BinOp) and self.shape(node):
+            if isinstance(node.op, ast.MatMult):
+                return self.product(node, at)
             return self.binary(node.op, self.element(node.left, at), self.element(node.right, at), node)
         if isinstance(node, ast.UnaryOp) and self.shape(node):
             return self.operation("neg", [self.element(node.operand, at)], node)

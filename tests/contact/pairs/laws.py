@@ -22,7 +22,7 @@ class Pair:
         self.out = points_for(1)
 
     def __call__(self, X, Y, margin=0.0, before=-1, order=(0, 1)) -> list[tuple[np.ndarray, np.ndarray, float, int]]:
-        """(position, normal, gap, feature) of every point of A, whose pose is X (12), with B, whose pose is Y."""
+        """(position, normal, gap, feature) of every point of A, whose pose is X (4, 3), with B, whose pose is Y."""
         poses = (X, Y) if order == (0, 1) else (Y, X)
         one, other = (Solid(self.solids, row, pose) for row, pose in zip(order, poses, strict=True))
         count = touch(one, other, margin, before, self.out, 0)
@@ -33,7 +33,7 @@ class Pair:
 
 
 def random_pose(rng: np.random.Generator, spread: float) -> np.ndarray:
-    return np.concatenate([random_rotations(rng, 1)[0].ravel(), spread * rng.normal(size=3)])
+    return np.vstack([random_rotations(rng, 1)[0], spread * rng.normal(size=3)])
 
 
 def turn_about(axis: int, angle: float) -> np.ndarray:
@@ -46,7 +46,7 @@ def turn_about(axis: int, angle: float) -> np.ndarray:
 
 
 def into(X: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return X[:9].reshape(3, 3).T @ (p - X[9:])
+    return X[:3].T @ (p - X[3])
 
 
 def outside(shape, X: np.ndarray, p: np.ndarray) -> float:
@@ -57,6 +57,6 @@ def outside(shape, X: np.ndarray, p: np.ndarray) -> float:
 def distance_of(a, X, b, Y) -> float:
     """Of two shapes of corners and balls, by the hull of all differences of corners; negative: the depth."""
     (p, r), (o, s) = core(a), core(b)
-    R, S = X[:9].reshape(3, 3), Y[:9].reshape(3, 3)
-    difference = (o @ S.T + Y[9:])[:, None] - (p @ R.T + X[9:])[None]
+    R, S = X[:3], Y[:3]
+    difference = (o @ S.T + Y[3])[:, None] - (p @ R.T + X[3])[None]
     return hull_distance(difference.reshape(-1, 3)) - r - s

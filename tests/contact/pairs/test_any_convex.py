@@ -39,8 +39,8 @@ def extent(shape, directions: np.ndarray) -> np.ndarray:
 
 def separation(i: int, X: np.ndarray, j: int, Y: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """How far apart two shapes are along each normal (n, 3) from the first to the second; negative: they overlap so far."""
-    R, S = X[:9].reshape(3, 3), Y[:9].reshape(3, 3)
-    return normals @ (Y[9:] - X[9:]) - extent(SHAPES[i], normals @ R) - extent(SHAPES[j], -normals @ S)
+    R, S = X[:3], Y[:3]
+    return normals @ (Y[3] - X[3]) - extent(SHAPES[i], normals @ R) - extent(SHAPES[j], -normals @ S)
 
 
 def general(i: int, X: np.ndarray, j: int, Y: np.ndarray, margin: float):
@@ -138,10 +138,10 @@ def test_points_are_midway_and_the_order_of_names_does_not_matter(i, j):
         assert gap == pytest.approx(same, abs=1e-11), (seed, trial)
         if gap > -0.03:
             np.testing.assert_allclose(n, -m, atol=1e-6, err_msg=f"{seed}, {trial}")
-        R, S = X[:9].reshape(3, 3), Y[:9].reshape(3, 3)
+        R, S = X[:3], Y[:3]
         # the ends of the gap are the furthest points along the normal, up to the tangent planes there
-        assert n @ (p - 0.5 * gap * n - X[9:]) == pytest.approx(float(extent(SHAPES[i], (n @ R)[None])[0]), abs=2e-7)
-        assert -n @ (p + 0.5 * gap * n - Y[9:]) == pytest.approx(float(extent(SHAPES[j], (-n @ S)[None])[0]), abs=2e-7)
+        assert n @ (p - 0.5 * gap * n - X[3]) == pytest.approx(float(extent(SHAPES[i], (n @ R)[None])[0]), abs=2e-7)
+        assert -n @ (p + 0.5 * gap * n - Y[3]) == pytest.approx(float(extent(SHAPES[j], (-n @ S)[None])[0]), abs=2e-7)
 
 
 CUBE = Hull(tuple(itertools.product((-0.1, 0.1), repeat=3)))
@@ -167,8 +167,8 @@ def test_resting_on_a_table(table, shape, turn, points, gap):
     for _ in range(12):
         w = 1e-9 * rng.normal(size=3)
         tremor = np.eye(3) + np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
-        Y = np.array([*(tremor @ turn).ravel(), 0.2 + 1e-9 * rng.normal(), -0.1, floor + 0.1 + gap])
-        found = pair(np.array([*np.eye(3).ravel(), 0, 0, 0]), Y, 1e-4, before)
+        Y = np.array([*(tremor @ turn), [0.2 + 1e-9 * rng.normal(), -0.1, floor + 0.1 + gap]])
+        found = pair(np.array([*np.eye(3), [0, 0, 0]]), Y, 1e-4, before)
         before = found[0][3]
         assert len(found) == points
         for p, n, g, _ in found:
@@ -181,7 +181,7 @@ def test_resting_on_a_table(table, shape, turn, points, gap):
 
 def test_two_cylinders_side_by_side_touch_along_a_line():
     pair = Pair(Cylinder(0.1, 0.2), Cylinder(0.1, 0.3))
-    found = pair(np.array([*np.eye(3).ravel(), 0, 0, 0]), np.array([*np.eye(3).ravel(), 0.2, 0, 0.15]), 1e-4)
+    found = pair(np.array([*np.eye(3), [0, 0, 0]]), np.array([*np.eye(3), [0.2, 0, 0.15]]), 1e-4)
     assert sorted(round(float(p[2]), 9) for p, *_ in found) == [0.0, 0.1]
     assert all(np.allclose(p[:2], [0.1, 0.0], atol=1e-9) for p, *_ in found)
 
@@ -220,7 +220,7 @@ def test_flat_hulls_are_named_and_touch_from_both_sides():
         pair = Pair(Sphere(0.1), Hull(((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0))))
     for side in (-1.0, 1.0):
         ((_, normal, gap, _),) = pair(
-            np.array([*np.eye(3).ravel(), 0.5, 0.5, 0.09 * side]), np.array([*np.eye(3).ravel(), 0, 0, 0])
+            np.array([*np.eye(3), [0.5, 0.5, 0.09 * side]]), np.array([*np.eye(3), [0, 0, 0]])
         )  # fmt: skip
         np.testing.assert_allclose(normal, [0, 0, -side], atol=1e-12)
         assert gap == pytest.approx(-0.01)
@@ -228,9 +228,9 @@ def test_flat_hulls_are_named_and_touch_from_both_sides():
 
 def test_hulls_of_one_point_and_of_a_line():
     point, line = Hull(((0.0, 0.0, 0.0),)), Hull(((-1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
-    here = np.array([*np.eye(3).ravel(), 0.3, 0.0, 0.05])
+    here = np.array([*np.eye(3), [0.3, 0.0, 0.05]])
     for shape in (point, line):
-        (found,) = Pair(Box((0.2, 0.2, 0.1)), shape)(np.array([*np.eye(3).ravel(), 0.3, 0, 0]), here, 1e-6)
+        (found,) = Pair(Box((0.2, 0.2, 0.1)), shape)(np.array([*np.eye(3), [0.3, 0, 0]]), here, 1e-6)
         assert found[2] == pytest.approx(0.0, abs=1e-12)
 
 

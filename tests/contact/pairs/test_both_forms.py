@@ -34,7 +34,7 @@ def test_normals_and_depths_are_those_of_both_forms(kinds):
     while met < POSES:
         X, Y = random_pose(rng, 0.12), random_pose(rng, 0.12)
         found = pair(X, Y, MARGIN)
-        slots = page(X, Y)
+        slots = page(X.ravel(), Y.ravel())
         if (slots[:, 6].min() > MARGIN or not found) and kinds not in SELDOM:
             assert slots[:, 6].min() > MARGIN, (seed, met)
             assert not found, (seed, met)
@@ -61,7 +61,7 @@ def test_a_page_that_scenes_apply_gives_the_same_points(kinds):
     for trial in range(POSES):
         X, Y = random_pose(rng, 0.12), random_pose(rng, 0.12 if trial else 0.0)
         found = np.array([[*p, *-normal, gap] for p, normal, gap, _ in pair(X, Y, MARGIN)]).reshape(-1, 7)
-        slots = page(X, Y)
+        slots = page(X.ravel(), Y.ravel())
         np.testing.assert_allclose(found, slots[slots[:, 6] <= MARGIN], rtol=0.0, atol=1e-12, err_msg=f"{seed}, {trial}")
         met += len(found)
     assert met > POSES // 4

@@ -12,7 +12,7 @@ from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull,
 
 from .laws import Pair, random_pose, turn_about
 
-HERE = np.array([*np.eye(3).ravel(), 0, 0, 0])
+HERE = np.array([*np.eye(3), [0, 0, 0]])
 LEVEL = HeightField(np.zeros((9, 7)).tolist(), (3.0, 4.0))
 ROUND = [Sphere(0.1), Capsule(0.07, 0.3), Ellipsoid((0.1, 0.2, 0.15))]
 FLAT = [Box((0.2, 0.3, 0.4)), Cylinder(0.1, 0.3), Hull(((0, 0, 0), (0.3, 0, 0), (0, 0.3, 0), (0, 0, 0.3)))]
@@ -24,11 +24,11 @@ def test_level_ground_is_a_plane_without_edges(shape):
     field, plane, seed, met = Pair(LEVEL, shape), Pair(Plane(), shape), 3, 0
     rng = np.random.default_rng(seed)
     X = random_pose(rng, 1.0)  # the ground may lie in any way
-    R = X[:9].reshape(3, 3)
+    R = X[:3]
     for trial in range(60):
         Y = random_pose(rng, 0.3)
-        Y[11] = rng.uniform(0.0, 0.25)
-        Z = np.concatenate([(R @ Y[:9].reshape(3, 3)).ravel(), X[9:] + R @ Y[9:]])
+        Y[3, 2] = rng.uniform(0.0, 0.25)
+        Z = np.vstack([R @ Y[:3], X[3] + R @ Y[3]])
         found, true = field(X, Z, 0.02), plane(X, Z, 0.02)
         assert bool(found) == bool(true), (seed, trial)
         if true and min(true, key=lambda p: p[2])[2] > -0.09:
@@ -36,7 +36,7 @@ def test_level_ground_is_a_plane_without_edges(shape):
             assert min(g for *_, g, _ in found) == pytest.approx(min(g for *_, g, _ in true), abs=1e-9), (seed, trial)
             for p, n, g, _ in found:
                 np.testing.assert_allclose(n, R[:, 2], atol=1e-7)
-                assert R[:, 2] @ (p - 0.5 * g * n - X[9:]) == pytest.approx(0.0, abs=1e-9)
+                assert R[:, 2] @ (p - 0.5 * g * n - X[3]) == pytest.approx(0.0, abs=1e-9)
     assert met > 5
 
 
@@ -72,7 +72,7 @@ def test_a_ball_on_hills_is_as_far_as_from_the_nearest_triangle():
     for trial in range(150):
         p = rng.uniform([-0.8, -0.6, -0.1], [0.8, 0.6, 0.6])
         true = min(distance_to_triangle(p, three) for three in corners) - 0.15
-        found = pair(HERE, np.array([*np.eye(3).ravel(), *p]), 0.02)
+        found = pair(HERE, np.array([*np.eye(3), [*p]]), 0.02)
         # with its center below the surface a ball is pushed out along the normals of triangles
         if found and is_above(corners, p):
             met += 1
@@ -86,14 +86,14 @@ def test_a_ball_on_hills_is_as_far_as_from_the_nearest_triangle():
 
 def test_a_box_on_a_ridge_and_a_ball_in_a_valley():
     ridge = HeightField([[0.0, 0.5, 0.0], [0.0, 0.5, 0.0]], (2.0, 1.0))
-    found = Pair(ridge, Box((0.4, 0.4, 0.2)))(HERE, np.array([*np.eye(3).ravel(), 0.0, 0.0, 0.59]), 0.0)
+    found = Pair(ridge, Box((0.4, 0.4, 0.2)))(HERE, np.array([*np.eye(3), [0.0, 0.0, 0.59]]), 0.0)
     assert {round(abs(float(p[1])), 6) for p, *_ in found} >= {0.2}  # along the ridge, as far as the box
     assert max(p[2] for p, *_ in found) == pytest.approx(0.5, abs=0.01)
     assert all(n[2] > 0.8 for _, n, *_ in found)
     valley = HeightField([[0.5, 0.0, 0.5], [0.5, 0.0, 0.5]], (2.0, 1.0))
     slope = math.atan(0.5)
     height = 0.2 / math.cos(slope)
-    found = Pair(valley, Sphere(0.2))(HERE, np.array([*np.eye(3).ravel(), 0.0, 0.1, height - 1e-3]), 0.0)
+    found = Pair(valley, Sphere(0.2))(HERE, np.array([*np.eye(3), [0.0, 0.1, height - 1e-3]]), 0.0)
     sides = {round(float(n[0]), 9) for _, n, *_ in found}
     assert sides == {round(math.sin(slope), 9), round(-math.sin(slope), 9)}
     assert all(g == pytest.approx(-1e-3 * math.cos(slope), abs=1e-12) for *_, g, _ in found)
@@ -102,13 +102,13 @@ def test_a_box_on_a_ridge_and_a_ball_in_a_valley():
 def test_points_keep_their_numbers_while_a_box_trembles():
     pair, rng, seen = Pair(LEVEL, Box((0.2, 0.2, 0.2))), np.random.default_rng(8), set()
     for _ in range(20):
-        Y = np.array([*turn_about(2, 0.4 + 1e-9 * rng.normal()).ravel(), 0.6, 0.7, 0.1 + 1e-9 * rng.normal()])
+        Y = np.array([*turn_about(2, 0.4 + 1e-9 * rng.normal()), [0.6, 0.7, 0.1 + 1e-9 * rng.normal()]])
         seen.add(frozenset(feature for *_, feature in pair(HERE, Y, 1e-4)))
     assert len(seen) == 1
 
 
 def test_beside_the_field_there_is_nothing():
-    assert not Pair(LEVEL, Sphere(0.1))(HERE, np.array([*np.eye(3).ravel(), 1.7, 0.0, 0.0]), 0.01)
+    assert not Pair(LEVEL, Sphere(0.1))(HERE, np.array([*np.eye(3), [1.7, 0.0, 0.0]]), 0.01)
 
 
 @pytest.mark.parametrize("heights", [[[0.0, 0.0]], [[0.0], [0.0]], [[0.0, 0.0], [0.0]], [], 3.0, [[0.0, math.nan], [0.0, 0.0]]])

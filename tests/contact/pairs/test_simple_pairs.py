@@ -71,15 +71,15 @@ def test_a_plane_is_touched_where_the_shape_is_lowest(shape):
     rng = np.random.default_rng(seed)
     for trial in range(100):
         X, Y = random_pose(rng, 0.1), random_pose(rng, 0.1)
-        up = X[:9].reshape(3, 3)[:, 2]
-        true = float(up @ (Y[9:] - X[9:])) - support(shape, -Y[:9].reshape(3, 3).T @ up)
+        up = X[:3][:, 2]
+        true = float(up @ (Y[3] - X[3])) - support(shape, -Y[:3].T @ up)
         found = pair(X, Y, MARGIN)
         assert bool(found) == (true <= MARGIN)
         if found:
             assert min(gap for *_, gap, _ in found) == pytest.approx(true, abs=1e-12), (seed, trial)
         for position, normal, gap, _ in found:
             np.testing.assert_allclose(normal, up, atol=1e-15)
-            assert float(up @ (position - 0.5 * gap * normal - X[9:])) == pytest.approx(0.0, abs=1e-12)
+            assert float(up @ (position - 0.5 * gap * normal - X[3])) == pytest.approx(0.0, abs=1e-12)
             assert outside(shape, Y, position + 0.5 * gap * normal) < 1e-12  # the ball at the higher end lies inside
 
 
@@ -89,7 +89,7 @@ STRAIGHT = np.eye(3)
 # --- boxes on boxes ---------------------------------------------------------------------------------------------------------
 def resting(x=0.0, y=0.0, turn=STRAIGHT, gap=0.0) -> tuple[np.ndarray, np.ndarray]:
     """Poses of a table 1 × 1 × 0.2 m and a box of 0.2 m on it."""
-    return np.array([*np.eye(3).ravel(), 0, 0, 0]), np.array([*turn.ravel(), x, y, 0.2 + gap])
+    return np.array([*np.eye(3), [0, 0, 0]]), np.array([*turn, [x, y, 0.2 + gap]])
 
 
 TABLE = Pair(Box((1.0, 1.0, 0.2)), Box((0.2, 0.2, 0.2)))
@@ -132,8 +132,8 @@ def test_the_direction_of_the_last_step_is_kept_where_two_are_equal():
     before = -1
     for step in range(20):  # as deep along x as along z, but for a few nanometres
         shift = 0.19 + 5e-9 * (-1) ** step
-        Y = np.array([*np.eye(3).ravel(), shift, 0.0, 0.19])
-        found = pair(np.array([*np.eye(3).ravel(), 0, 0, 0]), Y, 0.0, before)
+        Y = np.array([*np.eye(3), [shift, 0.0, 0.19]])
+        found = pair(np.array([*np.eye(3), [0, 0, 0]]), Y, 0.0, before)
         before = found[0][3]
         seen.add(tuple(np.round(found[0][1], 6)))
     assert len(seen) == 1
@@ -144,8 +144,8 @@ def test_a_face_on_a_longer_edge_touches_both_sides_of_it_while_it_rocks(tilt):
     """A plate lies on an edge that crosses two of its own: one point at each, whichever of them is deeper."""
     roof, plate = Box((0.6, 0.2, 0.2)), Box((0.2, 0.2, 0.02))
     edge = 0.1 * np.sqrt(2.0)
-    X = np.array([*rocked(0.3, tilt).ravel(), 0.0, 0.0, edge + 0.01])
-    Y = np.array([*turn_about(0, np.pi / 4).ravel(), 0.0, 0.0, 0.0])
+    X = np.array([*rocked(0.3, tilt), [0.0, 0.0, edge + 0.01]])
+    Y = np.array([*turn_about(0, np.pi / 4), [0.0, 0.0, 0.0]])
     found = Pair(plate, roof)(X, Y, 1e-3)
     assert len(found) == 2
     half = 0.1 / np.cos(0.3)

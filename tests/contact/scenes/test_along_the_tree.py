@@ -82,9 +82,9 @@ def test_hulls_that_are_far_apart_are_so_along_the_axis_that_is_remembered(seed)
     solids = solids_of([Hull(tuple(map(tuple, rng.normal(size=(12, 3)).tolist()))) for _ in range(2)])
     far = 0
     for _ in range(200):
-        poses = np.array([[*np.linalg.qr(rng.normal(size=(3, 3)))[0].ravel(), *(2.5 * rng.normal(size=3))] for _ in range(2)])
+        poses = np.array([[*np.linalg.qr(rng.normal(size=(3, 3)))[0], 2.5 * rng.normal(size=3)] for _ in range(2)])
         for pose in poses:
-            pose[:9] *= np.sign(np.linalg.det(pose[:9].reshape(3, 3)))
+            pose[:3] *= np.sign(np.linalg.det(pose[:3]))
         out, margin, both = points_for(1), 0.1, [Solid(solids, k, poses[k]) for k in range(2)]
         count = convex_convex(*both, margin, -1, out, 0)
         axis = rng.normal(size=3)

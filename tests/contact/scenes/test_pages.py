@@ -130,12 +130,12 @@ def test_near_pairs_are_all_whose_boxes_overlap(seed):
     assert {pair for pair in found if pair[1] < 14} == expected, seed
     assert found == sorted(found), seed
     corners = placed.half[:14, None] * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    turn, place = placed.pose[:14, :9].reshape(-1, 3, 3), placed.pose[:14, None, 9:]
+    turn, place = placed.pose[:14, :3], placed.pose[:14, None, 3]
     world = np.einsum("bij,bkj->bki", turn, corners) + place
     for plane in range(14, 19):
-        n, at = placed.pose[plane, [2, 5, 8]], placed.pose[plane, 9:]
+        n, at = placed.pose[plane, :3, 2], placed.pose[plane, 3]
         depth = np.minimum(((world - at) @ n).min(axis=1), 1e9)
-        ball = (placed.pose[:14, 9:] - at) @ n - placed.reach[:14]
+        ball = (placed.pose[:14, 3] - at) @ n - placed.reach[:14]
         near = {k for k in range(14) if max(depth[k], ball[k]) <= 0.01}
         assert {pair[0] for pair in found if pair[1] == plane} == near, seed
 

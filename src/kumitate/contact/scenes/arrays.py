@@ -222,7 +222,7 @@ class Efforts(NamedTuple):
 class Placed(NamedTuple):
     """Where the solids of `contact.pairs.rows` are, and what they are made of: those of moving bodies first (n).
 
-    Poses are rows of twelve: a rotation row by row, then a position [m].
+    Poses are a rotation, and in a fourth row a position [m].
 
     Attributes:
         body: the number of the moving body, or −1 for the world; owner: of the body of the mechanism, or −1; family: of the
@@ -243,8 +243,8 @@ class Placed(NamedTuple):
     body: Ints
     owner: Ints
     family: Ints
-    own: Floats[12]
-    pose: Floats[12]
+    own: Floats[4, 3]
+    pose: Floats[4, 3]
     half: Floats[3]
     middle: Floats[3]
     reach: Floats

@@ -16,17 +16,12 @@ def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:
         body, own, pose = placed.body[s], placed.own[s], placed.pose[s]
         placed.resting[s] = 1 if body < 0 else bodies.still[body]
         if body >= 0:
-            turn = bodies.turn[body]
-            for i in range(3):
-                for j in range(3):
-                    pose[3 * i + j] = turn[i, 0] * own[j] + turn[i, 1] * own[3 + j] + turn[i, 2] * own[6 + j]
-                shift = turn[i, 0] * own[9] + turn[i, 1] * own[10] + turn[i, 2] * own[11]
-                pose[9 + i] = bodies.place[body, i] + shift
+            pose[0:3] = bodies.turn[body] @ own[0:3]
+            pose[3] = bodies.place[body] + bodies.turn[body] @ own[3]
         half, middle = placed.half[s], placed.middle[s]
         for i in range(3):
-            x, y, z = pose[3 * i], pose[3 * i + 1], pose[3 * i + 2]
-            center = pose[9 + i] + x * middle[0] + y * middle[1] + z * middle[2]
-            out = min(abs(x) * half[0] + abs(y) * half[1] + abs(z) * half[2], placed.reach[s]) + 0.5 * margin
+            out = abs(pose[i, 0]) * half[0] + abs(pose[i, 1]) * half[1] + abs(pose[i, 2]) * half[2]
+            out, center = min(out, placed.reach[s]) + 0.5 * margin, pose[3, i] + pose[i] @ middle
             placed.low[s, i] = center - out
             placed.high[s, i] = center + out
 
@@ -73,8 +68,7 @@ def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], sta
     if found <= len(pairs):
         _by_column(space, pairs, found, 1, starts, solids)
         for k in range(found):
-            space[k, 0] = pairs[k, 0]
-            space[k, 1] = pairs[k, 1]
+            space[k] = pairs[k]
         _by_column(space, pairs, found, 0, starts, solids)
     return found
 
@@ -142,9 +136,9 @@ def _above(placed: Placed, plane: int, i: int) -> float:
     flat, pose, half, middle = placed.pose[plane], placed.pose[i], placed.half[i], placed.middle[i]
     height, out = 0.0, 0.0
     for k in range(3):
-        x = flat[2] * pose[k] + flat[5] * pose[3 + k] + flat[8] * pose[6 + k]
+        x = flat[0, 2] * pose[0, k] + flat[1, 2] * pose[1, k] + flat[2, 2] * pose[2, k]
         out += abs(x) * half[k]
-        height += x * middle[k] + flat[2 + 3 * k] * (pose[9 + k] - flat[9 + k])
+        height += x * middle[k] + flat[k, 2] * (pose[3, k] - flat[3, k])
     return height - min(out, placed.reach[i])
 
 
@@ -160,5 +154,4 @@ def _by_column(rows: Ints[2], sorted_rows: Ints[2], count: int, column: int, sta
     for k in range(count):
         to = starts[rows[k, column]]
         starts[rows[k, column]] = to + 1
-        sorted_rows[to, 0] = rows[k, 0]
-        sorted_rows[to, 1] = rows[k, 1]
+        sorted_rows[to] = rows[k]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from ...errors import InputError, ModelError
 from ...model import Geometry, Mechanism, Place, Plane, Shape
 from ...spatial import Transform
-from ..pairs.rows import points_for, solids_of
+from ..pairs.rows import points_for, pose_row, solids_of
 from ..scene import Contact, Touchable
 from ..surface import Surface
 from .arrays import (
@@ -183,7 +182,7 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
     made.center[free], made.central[free] = central_inertias(inertias)
     made.yielding[free] = np.linalg.inv(made.central[free])
     bases = _pose_rows([links[k].placement for k in free])
-    made.base_turn[free], made.base_place[free] = bases[:, :9].reshape(-1, 3, 3), bases[:, 9:]
+    made.base_turn[free], made.base_place[free] = bases[:, :3], bases[:, 3]
     return made
 
 
@@ -202,7 +201,7 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
         made.body[k], made.owner[k] = item.place.link, numbers.get(item.name, -1)
         made.family[k] = mechanism.tree.ancestors(item.place.link)[-1].index if item.place.link in robots else -1
         if contact.of(item.name).moves:
-            turn = made.own[k, :9].reshape(3, 3) @ _pose_rows([item.geometry.pose])[0, :9].reshape(3, 3).T
+            turn = made.own[k, :3] @ pose_row(item.geometry.pose)[:3].T
             made.belt[k] = turn @ contact.of(item.name).belt
         if not flat[k]:
             shape = item.geometry.shape
@@ -210,11 +209,11 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
                 boxes[id(shape)] = _bounds(shape)
             made.half[k], made.middle[k], made.reach[k] = boxes[id(shape)]
     free = np.flatnonzero((made.body >= 0) & (made.family < 0))
-    made.own[free, 9:] -= central_inertias([mechanism.tree.links[k].inertia for k in made.body[free]])[0]
+    made.own[free, 3] -= central_inertias([mechanism.tree.links[k].inertia for k in made.body[free]])[0]
     made.pose[:] = made.own
     span = np.full(len(mechanism.tree.links), -1.0)
     moves = made.body >= 0
-    np.maximum.at(span, made.body[moves], np.linalg.norm(made.own[moves, 9:], axis=1) + made.reach[moves])
+    np.maximum.at(span, made.body[moves], np.linalg.norm(made.own[moves, 3], axis=1) + made.reach[moves])
     return made._replace(span=span, sorted=np.flatnonzero(~flat), planes=np.flatnonzero(flat))
 
 
@@ -379,6 +378,6 @@ def _rows(rows: Sequence[Sequence[Any]], size: int) -> np.ndarray:
 
 
 def _pose_rows(poses: Sequence[Transform]) -> np.ndarray:
-    """Of each pose its rotation row by row, then its position [m]."""
-    turns = {turn: [*chain(*turn.matrix())] for turn in {pose.rotation for pose in poses}}  # many bodies have the same
-    return _rows([[*turns[pose.rotation], *pose.translation] for pose in poses], 12)
+    """Of each pose its rotation, and in a fourth row its position [m]."""
+    turns = {turn: [*map(list, turn.matrix())] for turn in {pose.rotation for pose in poses}}  # many bodies have the same
+    return np.array([[*turns[pose.rotation], list(pose.translation)] for pose in poses], dtype=float).reshape(-1, 4, 3)

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from ....procedure import Shaped, local, procedure
 from .convex.faces import cut
-from .frames import put, turned, world_point
-from .solids import Points, Solid
+from .solids import Points, Solid, put, relative
 
 #: A point's number is that of the direction times this, plus that of the point.
 _POINTS = 1024
@@ -94,7 +93,7 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
 
 
 @procedure
-def _faces(pair: _BoxByBox, pose: Shaped[12], sign: float, direction: int, margin: float, out: Points, k: int) -> int:
+def _faces(pair: _BoxByBox, pose: Shaped[4, 3], sign: float, direction: int, margin: float, out: Points, k: int) -> int:
     """The other box's face that looks at the face of this one, clipped to it.
 
     Args:
@@ -129,8 +128,8 @@ def _faces(pair: _BoxByBox, pose: Shaped[12], sign: float, direction: int, margi
     count = cut(polygon, count, kept, 0.0, -1.0, half[i2], 7)
 
     normal = local(3)
-    normal[axis] = up
-    nx, ny, nz = turned(pose, normal[0], normal[1], normal[2])
+    normal[axis] = sign * up
+    normal[:] = pose[0:3] @ normal
     face = (direction * 2 + (1 if up > 0.0 else 0)) * 8 + inner * 2 + (1 if facing > 0.0 else 0)
     point = local(3)
     found = 0
@@ -140,14 +139,13 @@ def _faces(pair: _BoxByBox, pose: Shaped[12], sign: float, direction: int, margi
             point[i1], point[i2], point[axis] = polygon[i, 0], polygon[i, 1], up * (half[axis] + 0.5 * gap)
             previous = int(polygon[i - 1 if i > 0 else count - 1, 3])
             feature = (face * 8 + previous) * 8 + int(polygon[i, 3])
-            place = world_point(pose, point[0], point[1], point[2])
-            put(out, k + found, place, (sign * nx, sign * ny, sign * nz), gap, feature)
+            put(out, k + found, pose[0:3] @ point + pose[3], normal, gap, feature)
             found += 1
     return found
 
 
 @procedure
-def _edges(pair: _BoxByBox, pose: Shaped[12], direction: int, apart: float, out: Points, k: int) -> int:
+def _edges(pair: _BoxByBox, pose: Shaped[4, 3], direction: int, apart: float, out: Points, k: int) -> int:
     """The closest points of two edges; −1 if these are beyond the edges' ends."""
     C, t, size_a, size_b = pair.C, pair.t, pair.half, pair.other
     i = (direction - 6) // 3
@@ -158,9 +156,8 @@ def _edges(pair: _BoxByBox, pose: Shaped[12], direction: int, apart: float, out:
     scale = 1.0 / math.sqrt(C[i1, j] * C[i1, j] + C[i2, j] * C[i2, j])
     n[i1] = -C[i2, j] * scale  # a_i × b_j
     n[i2] = C[i1, j] * scale
-    if n[i1] * t[i1] + n[i2] * t[i2] < 0.0:
-        n[i1] = -n[i1]
-        n[i2] = -n[i2]
+    if n @ t < 0.0:
+        n *= -1.0
     p = local(3)  # the middle of A's edge, in A
     q = local(3)  # that of B's edge, in A
     signs = 0
@@ -174,20 +171,18 @@ def _edges(pair: _BoxByBox, pose: Shaped[12], direction: int, apart: float, out:
             for row in range(3):
                 q[row] += C[row, axis] * reach
             signs = 2 * signs + (1 if reach > 0.0 else 0)
-    dx, dy, dz = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    d = q - p
     cosine = C[i, j]
     sine2 = 1.0 / (scale * scale)
-    along_u = q[i] - p[i]
-    along_v = dx * C[0, j] + dy * C[1, j] + dz * C[2, j]
+    along_u, along_v = d[i], d[0] * C[0, j] + d[1] * C[1, j] + d[2] * C[2, j]
     s = (along_u - cosine * along_v) / sine2
     r = (cosine * along_u - along_v) / sine2
     if apart > 0.0 and (abs(s) > size_a[i] * (1.0 + _BEYOND) or abs(r) > size_b[j] * (1.0 + _BEYOND)):
         return -1
     p[i] = min(size_a[i], max(-size_a[i], s))
-    place = world_point(pose, p[0] + 0.5 * apart * n[0], p[1] + 0.5 * apart * n[1], p[2] + 0.5 * apart * n[2])
+    p += 0.5 * apart * n
     which = signs * 4 + (2 if n[i1] > 0.0 else 0) + (1 if n[i2] > 0.0 else 0)
-    feature = direction * _POINTS + which
-    put(out, k, place, turned(pose, n[0], n[1], n[2]), apart, feature)
+    put(out, k, pose[0:3] @ p + pose[3], pose[0:3] @ n, apart, direction * _POINTS + which)
     return 1
 
 
@@ -208,33 +203,21 @@ def box_box(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int)
         before: the feature of any point of the last step, −1 if there was none: the direction is kept unless another one
             separates the boxes by 1e-6 m more.
     """
-    pose_a, pose_b = a.pose, b.pose
-    size_a, size_b = a.solids.sizes[a.row], a.solids.sizes[b.row]
-    C = local(3, 3)
-    t = local(3)
-    for i in range(3):
-        for j in range(3):
-            C[i, j] = pose_a[i] * pose_b[j] + pose_a[3 + i] * pose_b[3 + j] + pose_a[6 + i] * pose_b[6 + j]
-        t[i] = (
-            pose_a[i] * (pose_b[9] - pose_a[9]) + pose_a[3 + i] * (pose_b[10] - pose_a[10])
-            + pose_a[6 + i] * (pose_b[11] - pose_a[11])
-        )  # fmt: skip
+    size_a, size_b, B = a.solids.sizes[a.row], a.solids.sizes[b.row], local(4, 3)
+    relative(a.pose, b.pose, B)
+    C, t = B[0:3], B[3]
     pair = _BoxByBox(C, t, size_a, size_b)
     last = before // _POINTS if before >= 0 else -1
     direction, apart = _most_separating(pair, margin, last)
     if direction < 0:
         return 0
     if direction >= 6:
-        return _edges(pair, pose_a, direction, apart, out, k)
+        return _edges(pair, a.pose, direction, apart, out, k)
     if direction < 3:
-        count = _faces(pair, pose_a, 1.0, direction, margin, out, k)
+        count = _faces(pair, a.pose, 1.0, direction, margin, out, k)
         return count if _is_closest(apart, out, k, count) else -1
     # The face is B's: the same with the names exchanged, and the normal from B to A turned round.
-    back = local(3, 3)
-    s = local(3)
-    for i in range(3):
-        for j in range(3):
-            back[i, j] = C[j, i]
-        s[i] = -(C[0, i] * t[0] + C[1, i] * t[1] + C[2, i] * t[2])
-    count = _faces(_BoxByBox(back, s, size_b, size_a), pose_b, -1.0, direction, margin, out, k)
+    back, s = local(3, 3), -t @ C
+    back[:] = C.T
+    count = _faces(_BoxByBox(back, s, size_b, size_a), b.pose, -1.0, direction, margin, out, k)
     return count if _is_closest(apart, out, k, count) else -1

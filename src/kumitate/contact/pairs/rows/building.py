@@ -199,8 +199,8 @@ def points_for(pairs: int) -> Points:
 
 
 def pose_row(pose: Transform) -> np.ndarray:
-    """A pose as twelve numbers: its rotation to the world row by row, then its position [m]."""
-    return np.array([*(part for row in pose.rotation.matrix() for part in row), *pose.translation], dtype=float)
+    """A pose (4, 3): its rotation to the world, then its position [m]."""
+    return np.array([*map(list, pose.rotation.matrix()), list(pose.translation)], dtype=float)
 
 
 def _floats(rows: Sequence[object], width: int) -> np.ndarray:

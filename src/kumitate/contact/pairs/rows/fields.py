@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ....procedure import Floats, Ints, Shaped, local, local_ints, procedure
 from .convex.faces import clipped, to_frame
 from .convex.features import facing
 from .convex.pair import closest
-from .convex.support import Couple, outermost, relative
-from .frames import Triple, inverse_turned, put, turned, world_point
-from .solids import MOST, Points, Solid, Solids
+from .convex.support import Couple, outermost
+from .solids import MOST, Points, Solid, Solids, put, relative
 
 #: The most points of which eight are chosen.
 _ROOM = 64
@@ -44,14 +45,15 @@ class _Cell(NamedTuple):
 
 
 @procedure
-def _reach(solid: Solid, x: float, y: float, z: float) -> float:
+def _reach(solid: Solid, along: Shaped[3]) -> float:
     """How far a solid extends along a unit vector [m]."""
-    px, py, pz = outermost(solid, x, y, z)
-    return px * x + py * y + pz * z + solid.solids.sizes[solid.row, 6]
+    point = local(3)
+    outermost(solid, along, point)
+    return point @ along + solid.solids.sizes[solid.row, 6]
 
 
 @procedure
-def _add(points: _Found, count: int, place: Triple, normal: Triple, gap: float, feature: int) -> int:
+def _add(points: _Found, count: int, place: Shaped[3], normal: Shaped[3], gap: float, feature: int) -> int:
     """Adds a point to those found, or replaces the shallowest where there is no room; the number found."""
     rows = points.rows
     k = count
@@ -62,8 +64,8 @@ def _add(points: _Found, count: int, place: Triple, normal: Triple, gap: float, 
                 k = i
         if rows[k, 6] <= gap:
             return count
-    rows[k, 0], rows[k, 1], rows[k, 2] = place
-    rows[k, 3], rows[k, 4], rows[k, 5] = normal
+    rows[k, 0:3] = place
+    rows[k, 3:6] = normal
     rows[k, 6] = gap
     points.features[k] = feature
     return count + 1 if k == count else count
@@ -95,20 +97,11 @@ def _is_hidden(solids: Solids, a: int, cell: _Cell, n: Shaped[8]) -> bool:
             p = first + r0 * columns + c0
             q = first + r1 * columns + c1
             s = first + r2 * columns + c2
-            ex = solids.vertices[q, 0] - solids.vertices[p, 0]
-            ey = solids.vertices[q, 1] - solids.vertices[p, 1]
-            ez = solids.vertices[q, 2] - solids.vertices[p, 2]
-            dx, dy, dz = n[4] - solids.vertices[p, 0], n[5] - solids.vertices[p, 1], n[6] - solids.vertices[p, 2]
-            wx = solids.vertices[s, 0] - solids.vertices[p, 0]
-            wy = solids.vertices[s, 1] - solids.vertices[p, 1]
-            wz = solids.vertices[s, 2] - solids.vertices[p, 2]
-            square = ex * ex + ey * ey + ez * ez
-            along = (dx * ex + dy * ey + dz * ez) / square
-            dx, dy, dz = dx - along * ex, dy - along * ey, dz - along * ez
-            along = (wx * ex + wy * ey + wz * ez) / square
-            wx, wy, wz = wx - along * ex, wy - along * ey, wz - along * ez
-            on_edge = dx * dx + dy * dy + dz * dz < _ON_EDGE * _ON_EDGE
-            if on_edge and n[0] * wx + n[1] * wy + n[2] * wz > _ON_EDGE * math.sqrt(wx * wx + wy * wy + wz * wz):
+            e, w = solids.vertices[q] - solids.vertices[p], solids.vertices[s] - solids.vertices[p]
+            d, square = n[4:7] - solids.vertices[p], e @ e
+            d -= d @ e / square * e
+            w -= w @ e / square * e
+            if d @ d < _ON_EDGE * _ON_EDGE and n[0:3] @ w > _ON_EDGE * math.sqrt(w @ w):
                 return True
     return False
 
@@ -118,15 +111,13 @@ def _over_triangle(
     corners: Floats[4], plane: Shaped[4], solid: Solid, margin: float, feature: int, points: _Found, count: int
 ) -> int:
     """Adds the points of the solid over a triangle, along its normal; the number found."""
-    nx, ny, nz = plane[0], plane[1], plane[2]
-    solids, b, B = solid.solids, solid.row, solid.pose
-    radius = solids.sizes[b, 6]
-    x, y, z = inverse_turned(B, -nx, -ny, -nz)
+    n, solids, b, B = plane[0:3], solid.solids, solid.row, solid.pose
+    radius, point = solids.sizes[b, 6], local(3)
     other = local(64, 4)
     kept = local(64, 4)
     side = local(4)
-    frame = local(12)
-    size = facing(solids, b, x, y, z, other, side)
+    frame = local(4, 3)
+    size = facing(solids, b, -n @ B[0:3], other, side)
     to_frame(B, other, size, side)
     size = clipped(corners, 3, plane, other, size, kept, frame)
     least = math.inf
@@ -134,31 +125,30 @@ def _over_triangle(
         gap = other[k, 2] - radius
         if gap <= margin:
             least = min(least, gap)
-            place = world_point(frame, other[k, 0], other[k, 1], 0.5 * gap)
+            point[0], point[1], point[2] = other[k, 0], other[k, 1], 0.5 * gap
             previous = int(other[k - 1 if k > 0 else size - 1, 3])
             number = feature + 64 * previous + int(other[k, 3])
-            count = _add(points, count, place, (nx, ny, nz), gap, number)
-    px, py, pz = outermost(solid, -nx, -ny, -nz)
-    other[0, 0], other[0, 1], other[0, 2], other[0, 3] = px, py, pz, 0.0
+            count = _add(points, count, frame[0:3] @ point + frame[3], n, gap, number)
+    outermost(solid, -n, point)
+    other[0, 0:3] = point
+    other[0, 3] = 0.0
     size = clipped(corners, 3, plane, other, 1, kept, frame)
     if size == 1:
         gap = other[0, 2] - radius
         if gap <= margin and gap < least - _DEEPER:
-            place = world_point(frame, other[0, 0], other[0, 1], 0.5 * gap)
-            count = _add(points, count, place, (nx, ny, nz), gap, feature + _CLOSEST)
+            point[0], point[1], point[2] = other[0, 0], other[0, 1], 0.5 * gap
+            count = _add(points, count, frame[0:3] @ point + frame[3], n, gap, feature + _CLOSEST)
     return count
 
 
 @procedure
 def _is_lowest_over(corners: Floats[4], plane: Shaped[4], solid: Solid) -> bool:
     """Whether the point of the solid that is lowest along a triangle's normal lies over the triangle."""
-    px, py, pz = outermost(solid, -plane[0], -plane[1], -plane[2])
+    lowest = local(3)
+    outermost(solid, -plane[0:3], lowest)
     for k in range(3):
-        m = (k + 1) % 3
-        ux, uy, uz = corners[m, 0] - corners[k, 0], corners[m, 1] - corners[k, 1], corners[m, 2] - corners[k, 2]
-        dx, dy, dz = px - corners[k, 0], py - corners[k, 1], pz - corners[k, 2]
-        area = plane[0] * (uy * dz - uz * dy) + plane[1] * (uz * dx - ux * dz) + plane[2] * (ux * dy - uy * dx)
-        if area < -_ON_EDGE * math.sqrt(ux * ux + uy * uy + uz * uz):
+        u = corners[(k + 1) % 3, 0:3] - corners[k, 0:3]
+        if plane[0:3] @ np.cross(u, lowest - corners[k, 0:3]) < -_ON_EDGE * math.sqrt(u @ u):
             return False
     return True
 
@@ -193,26 +183,21 @@ def _triangle(field: Solid, cell: _Cell, solid: Solid, middle: Shaped[4], margin
     first = solids.spans[row, 0]
     corners = local(3, 4)
     for k in range(3):
-        for c in range(3):
-            corners[k, c] = solids.vertices[first + k, c]
+        corners[k, 0:3] = solids.vertices[first + k]
         corners[k, 3] = float(k)
-    x0, y0, z0 = corners[0, 0], corners[0, 1], corners[0, 2]
-    ux, uy, uz = corners[1, 0] - x0, corners[1, 1] - y0, corners[1, 2] - z0
-    vx, vy, vz = corners[2, 0] - x0, corners[2, 1] - y0, corners[2, 2] - z0
-    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    scale = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz)
-    nx, ny, nz = nx * scale, ny * scale, nz * scale
-    if -_reach(solid, -nx, -ny, -nz) - (nx * x0 + ny * y0 + nz * z0) > margin:
+    start = corners[0, 0:3]
+    n, plane = np.cross(corners[1, 0:3] - start, corners[2, 0:3] - start), local(4)
+    n *= 1.0 / math.sqrt(n @ n)
+    plane[0:3] = n
+    if -_reach(solid, -n) - n @ start > margin:
         return count
-    plane = local(4)
-    plane[0], plane[1], plane[2] = nx, ny, nz
-    active = middle[3] > 0.0 or nx * (middle[0] - x0) + ny * (middle[1] - y0) + nz * (middle[2] - z0) > 0.0
+    active = middle[3] > 0.0 or n @ (middle[0:3] - start) > 0.0
     if active and _is_lowest_over(corners, plane, solid):
         return _over_triangle(corners, plane, solid, margin, feature, points, count)
     found = local(8)
     if not closest(Couple(solids, row, solid.row, solid.pose), margin, found):
         return count
-    up = found[0] * nx + found[1] * ny + found[2] * nz
+    up = found[0:3] @ n
     crossing = found[3] + solids.sizes[solid.row, 6] <= 0.0
     if crossing or up > 1.0 - _SAME:
         if not active:
@@ -220,9 +205,8 @@ def _triangle(field: Solid, cell: _Cell, solid: Solid, middle: Shaped[4], margin
         return _over_triangle(corners, plane, solid, margin, feature, points, count)
     if up <= 0.0 or _is_hidden(solids, a, cell, found):
         return count
-    half = 0.5 * found[3]
-    place = (found[4] + half * found[0], found[5] + half * found[1], found[6] + half * found[2])
-    return _add(points, count, place, (found[0], found[1], found[2]), found[3], feature + _CLOSEST)
+    place = found[4:7] + 0.5 * found[3] * found[0:3]
+    return _add(points, count, place, found[0:3], found[3], feature + _CLOSEST)
 
 
 @procedure
@@ -240,10 +224,8 @@ def _choose(rows: Floats[7], count: int, chosen: Ints) -> int:
         picked += 1
         best = -1
         for k in range(count):
-            square = 0.0
-            for c in range(3):
-                square += (rows[k, c] - rows[last, c]) * (rows[k, c] - rows[last, c])
-            away[k] = min(away[k], square)
+            between = rows[k, 0:3] - rows[last, 0:3]
+            away[k] = min(away[k], between @ between)
             if away[k] > _APART * _APART and (best < 0 or away[k] > away[best] * (1.0 + 1e-6)):
                 best = k
         last = best
@@ -253,25 +235,25 @@ def _choose(rows: Floats[7], count: int, chosen: Ints) -> int:
 @procedure
 def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
     """Up to eight points. Arguments as those of `touch`."""
-    solids = a.solids
-    B = local(12)
+    solids, B, least, most, axis = a.solids, local(4, 3), local(3), local(3), local(3)
     relative(a.pose, b.pose, B)
     solid = Solid(solids, b.row, B)
     dx, dy = solids.sizes[a.row, 0], solids.sizes[a.row, 1]
     columns = solids.spans[a.row, 2]
     left = solids.vertices[solids.spans[a.row, 0], 0]
     front = solids.vertices[solids.spans[a.row, 0], 1]
-    x0, x1 = -_reach(solid, -1.0, 0.0, 0.0), _reach(solid, 1.0, 0.0, 0.0)
-    y0, y1 = -_reach(solid, 0.0, -1.0, 0.0), _reach(solid, 0.0, 1.0, 0.0)
-    z0, z1 = -_reach(solid, 0.0, 0.0, -1.0), _reach(solid, 0.0, 0.0, 1.0)
+    for c in range(3):
+        axis[:] = 0.0
+        axis[c] = 1.0
+        least[c], most[c] = -_reach(solid, -axis), _reach(solid, axis)
     middle = local(4)
-    middle[0], middle[1], middle[2] = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
+    middle[0:3] = 0.5 * (least + most)
     middle[3] = 1.0 if middle[2] < _height(solids, a.row, middle[0], middle[1]) else 0.0
-    low = z0 - margin
-    i0 = max(0, math.floor((x0 - margin - left) / dx))
-    i1 = min(columns - 2, math.floor((x1 + margin - left) / dx))
-    j0 = max(0, math.floor((y0 - margin - front) / dy))
-    j1 = min(solids.spans[a.row, 3] - 2, math.floor((y1 + margin - front) / dy))
+    low = least[2] - margin
+    i0 = max(0, math.floor((least[0] - margin - left) / dx))
+    i1 = min(columns - 2, math.floor((most[0] + margin - left) / dx))
+    j0 = max(0, math.floor((least[1] - margin - front) / dy))
+    j1 = min(solids.spans[a.row, 3] - 2, math.floor((most[1] + margin - front) / dy))
     rows = local(_ROOM, 7)
     features = local_ints(_ROOM)
     chosen = local_ints(MOST)
@@ -288,6 +270,5 @@ def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     found = _choose(rows, count, chosen)
     for m in range(found):
         r = chosen[m]
-        place = world_point(a.pose, rows[r, 0], rows[r, 1], rows[r, 2])
-        put(out, k + m, place, turned(a.pose, rows[r, 3], rows[r, 4], rows[r, 5]), rows[r, 6], features[r])
+        put(out, k + m, a.pose[0:3] @ rows[r, 0:3] + a.pose[3], a.pose[0:3] @ rows[r, 3:6], rows[r, 6], features[r])
     return found

@@ -1,10 +1,14 @@
-"""Solids as rows of numbers, and the points at which they touch."""
+"""Solids as rows of numbers, and the points at which they touch.
+
+Poses are a rotation R_WA row by row, then the position of A in W: W v = R v + p is `pose[0:3] @ v + pose[3]`.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from ....procedure import Floats, Ints, Shaped
+from ....procedure import Floats, Ints, Shaped, procedure
 
 #: Kinds, in the order in which pairs name them. Every kind after the first two is a sum of the same parts, so that a routine
 #: for CONVEX is one for all of them.
@@ -46,12 +50,12 @@ class Solid(NamedTuple):
 
     Attributes:
         row: of `solids`.
-        pose: of its frame: the rotation to the world row by row, then the position [m].
+        pose: of its frame in the world.
     """
 
     solids: Solids
     row: int
-    pose: Shaped[12]
+    pose: Shaped[4, 3]
 
 
 class Points(NamedTuple):
@@ -68,3 +72,30 @@ class Points(NamedTuple):
     normals: Floats[3]
     gaps: Floats
     features: Ints
+
+
+@procedure
+def put(out: Points, k: int, place: Shaped[3], normal: Shaped[3], gap: float, feature: int) -> None:
+    """Writes a point in row k."""
+    out.positions[k] = place
+    out.normals[k] = normal
+    out.gaps[k] = gap
+    out.features[k] = feature
+
+
+@procedure
+def relative(pose_a: Shaped[4, 3], pose_b: Shaped[4, 3], B: Shaped[4, 3]) -> None:
+    """The pose of B in the frame A."""
+    B[0:3] = pose_a[0:3].T @ pose_b[0:3]
+    B[3] = (pose_b[3] - pose_a[3]) @ pose_a[0:3]
+
+
+@procedure
+def across(v: Shaped[3], unit: Shaped[3]) -> None:
+    """A unit vector across another one."""
+    unit[:] = 0.0
+    if abs(v[0]) < 0.6:
+        unit[1], unit[2] = -v[2], v[1]
+    else:
+        unit[0], unit[1] = -v[1], v[0]
+    unit *= 1.0 / math.sqrt(unit @ unit)

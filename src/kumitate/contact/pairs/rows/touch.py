@@ -13,9 +13,8 @@ from .boxes import box_box
 from .building import KINDS
 from .convex import convex_convex
 from .fields import field_convex
-from .frames import put
 from .planes import plane_convex
-from .solids import Points, Solid
+from .solids import Points, Solid, put
 
 Routine = Procedure[[Solid, Solid, float, int, Points, int], int]
 #: Procedures that the table names. Each takes the solid of the first kind before the other, and gives −1 where it cannot tell.
@@ -32,8 +31,7 @@ class _Lengths:
 
 
 def _pose(row: Any) -> Transform:
-    R = Matrix3.of([[row[3 * i + j] for j in range(3)] for i in range(3)])
-    return Transform(DenseRotation(R), Vector3(row[9], row[10], row[11]))
+    return Transform(DenseRotation(Matrix3.of(row[:3])), Vector3.of(row[3]))
 
 
 def _program(page: Page, *, swapped: bool) -> Program:
@@ -44,7 +42,7 @@ def _program(page: Page, *, swapped: bool) -> Program:
         found = page(*b, *a) if swapped else [touch.flipped() for touch in page(*a, *b)]
         return [touch.numbers for touch in found]
 
-    return trace(slots, {"size_a": 8, "pose_a": 12, "size_b": 8, "pose_b": 12}, page.__name__)
+    return trace(slots, {"size_a": 8, "pose_a": (4, 3), "size_b": 8, "pose_b": (4, 3)}, page.__name__)
 
 
 def _listed(program: Program) -> Routine:
@@ -58,8 +56,7 @@ def _listed(program: Program) -> Routine:
         found = 0
         for slot in range(slots):
             if rows[slot, 6] <= margin:
-                point = rows[slot]
-                put(out, k + found, (point[0], point[1], point[2]), (point[3], point[4], point[5]), point[6], slot)
+                put(out, k + found, rows[slot, 0:3], rows[slot, 3:6], rows[slot, 6], slot)
                 found += 1
         return found
 
@@ -118,7 +115,5 @@ def touch(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -
     if found < 0:
         found = convex_convex(first, second, margin, before, out, k)
     if swapped:
-        for row in range(k, k + max(found, 1)):
-            for c in range(3):
-                out.normals[row, c] = -out.normals[row, c]
+        out.normals[k : k + max(found, 1)] *= -1.0
     return found

@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from .....procedure import Floats, Ints, Shaped, local, local_ints, procedure
-from ..frames import across
+from ..solids import across
 from .support import Couple, Difference, lift
 
 _POINTS, _FACES = 64, 128
@@ -41,59 +43,51 @@ class _Polytope(NamedTuple):
 
 
 @procedure
-def _spread(couple: Couple, size: float, x: float, y: float, z: float, points: Difference, k: int) -> bool:
+def _spread(couple: Couple, size: float, along: Shaped[3], points: Difference, k: int) -> bool:
     """Writes point k, furthest from the first one to either side along a unit vector; whether it is away from that."""
-    W = points.W
-    here = W[0, 0] * x + W[0, 1] * y + W[0, 2] * z
-    down = here - lift(couple, x, y, z, points, k)
+    here = points.W[0] @ along
+    down = here - lift(couple, along, points, k)
     if down > _FLAT * size:
         return True
-    up = -lift(couple, -x, -y, -z, points, k) - here
+    up = -lift(couple, -along, points, k) - here
     return up > _FLAT * size
 
 
 @procedure
 def _is_thick(W: Floats[3]) -> bool:
     """Whether a tetrahedron has faces whose directions are certain."""
-    ux, uy, uz = W[1, 0] - W[0, 0], W[1, 1] - W[0, 1], W[1, 2] - W[0, 2]
-    tx, ty, tz = W[2, 0] - W[0, 0], W[2, 1] - W[0, 1], W[2, 2] - W[0, 2]
-    px, py, pz = W[3, 0] - W[0, 0], W[3, 1] - W[0, 1], W[3, 2] - W[0, 2]
-    volume = (uy * tz - uz * ty) * px + (uz * tx - ux * tz) * py + (ux * ty - uy * tx) * pz
-    lengths = (ux * ux + uy * uy + uz * uz) * (tx * tx + ty * ty + tz * tz) * (px * px + py * py + pz * pz)
-    return volume * volume > _THICK * lengths
+    u, t, p = W[1] - W[0], W[2] - W[0], W[3] - W[0]
+    volume = np.cross(u, t) @ p
+    return volume * volume > _THICK * (u @ u) * (t @ t) * (p @ p)
 
 
 @procedure
 def _tetrahedron(couple: Couple, size: float, points: Difference, n: Shaped[4]) -> bool:
     """Writes four points of the difference that are not in one plane; if there are none, its normal and offset."""
-    W = points.W
-    lift(couple, 1.0, 0.0, 0.0, points, 0)
-    x, y, z = 1.0, 0.0, 0.0
-    away = _spread(couple, size, 1.0, 0.0, 0.0, points, 1)
-    if not away:
-        x, y, z = 0.0, 1.0, 0.0
-        away = _spread(couple, size, 0.0, 1.0, 0.0, points, 1)
-    if not away:
-        x, y, z = 0.0, 0.0, 1.0
-        away = _spread(couple, size, 0.0, 0.0, 1.0, points, 1)
-    if away:
-        x, y, z = W[1, 0] - W[0, 0], W[1, 1] - W[0, 1], W[1, 2] - W[0, 2]
-        length = math.sqrt(x * x + y * y + z * z)
-        x, y, z = x / length, y / length, z / length
-        ux, uy, uz = across(x, y, z)
-        away = _spread(couple, size, ux, uy, uz, points, 2)
+    W, u, v = points.W, local(3), local(3)
+    u[0] = 1.0
+    lift(couple, u, points, 0)
+    away = _spread(couple, size, u, points, 1)
+    for axis in range(1, 3):
         if not away:
-            ux, uy, uz = y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
-            away = _spread(couple, size, ux, uy, uz, points, 2)
+            u[:] = 0.0
+            u[axis] = 1.0
+            away = _spread(couple, size, u, points, 1)
+    if away:
+        u[:] = W[1] - W[0]
+        u *= 1.0 / math.sqrt(u @ u)
+        across(u, v)
+        away = _spread(couple, size, v, points, 2)
+        if not away:
+            v[:] = np.cross(u, v)
+            away = _spread(couple, size, v, points, 2)
         if away:
-            tx, ty, tz = W[2, 0] - W[0, 0], W[2, 1] - W[0, 1], W[2, 2] - W[0, 2]
-            ux, uy, uz = y * tz - z * ty, z * tx - x * tz, x * ty - y * tx
-            length = math.sqrt(ux * ux + uy * uy + uz * uz)
-            ux, uy, uz = ux / length, uy / length, uz / length
-            away = _spread(couple, size, ux, uy, uz, points, 3)
-        x, y, z = ux, uy, uz
-    n[0], n[1], n[2] = x, y, z
-    n[3] = x * W[0, 0] + y * W[0, 1] + z * W[0, 2]
+            v[:] = np.cross(u, W[2] - W[0])
+            v *= 1.0 / math.sqrt(v @ v)
+            away = _spread(couple, size, v, points, 3)
+        u[:] = v
+    n[0:3] = u
+    n[3] = u @ W[0]
     return away
 
 
@@ -101,26 +95,21 @@ def _tetrahedron(couple: Couple, size: float, points: Difference, n: Shaped[4]) 
 def _make_face(W: Floats[3], corners: Ints[3], planes: Floats[4], f: int, i: int, j: int, k: int) -> None:
     """Writes the corners and the plane of face f: its outward normal and its offset, infinite if it is a line."""
     corners[f, 0], corners[f, 1], corners[f, 2] = i, j, k
-    ux, uy, uz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
-    tx, ty, tz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
-    x, y, z = uy * tz - uz * ty, uz * tx - ux * tz, ux * ty - uy * tx
-    square = x * x + y * y + z * z
-    if square <= _THIN * (ux * ux + uy * uy + uz * uz) * (tx * tx + ty * ty + tz * tz):
+    u, t = W[j] - W[i], W[k] - W[i]
+    n = np.cross(u, t)
+    square = n @ n
+    if square <= _THIN * (u @ u) * (t @ t):
         planes[f, 3] = math.inf
         return
     scale = 1.0 / math.sqrt(square)
-    planes[f, 0], planes[f, 1], planes[f, 2] = x * scale, y * scale, z * scale
-    planes[f, 3] = (x * W[i, 0] + y * W[i, 1] + z * W[i, 2]) * scale
+    planes[f, 0:3] = scale * n
+    planes[f, 3] = (n @ W[i]) * scale
 
 
 @procedure
 def _first_faces(W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints[3]) -> None:
     """The four faces of the tetrahedron, counter-clockwise as seen from outside."""
-    ux, uy, uz = W[1, 0] - W[0, 0], W[1, 1] - W[0, 1], W[1, 2] - W[0, 2]
-    tx, ty, tz = W[2, 0] - W[0, 0], W[2, 1] - W[0, 1], W[2, 2] - W[0, 2]
-    px, py, pz = W[3, 0] - W[0, 0], W[3, 1] - W[0, 1], W[3, 2] - W[0, 2]
-    volume = (uy * tz - uz * ty) * px + (uz * tx - ux * tz) * py + (ux * ty - uy * tx) * pz
-    one = 2 if volume > 0.0 else 1
+    one = 2 if np.cross(W[1] - W[0], W[2] - W[0]) @ (W[3] - W[0]) > 0.0 else 1
     two = 3 - one
     _make_face(W, corners, planes, 0, 0, one, two)
     _make_face(W, corners, planes, 1, 0, two, 3)
@@ -133,7 +122,7 @@ def _first_faces(W: Floats[3], corners: Ints[3], planes: Floats[4], beside: Ints
 
 
 @procedure
-def _find_seen(hull: _Polytope, face: int, x: float, y: float, z: float, size: float) -> int:
+def _find_seen(hull: _Polytope, face: int, point: Shaped[3], size: float) -> int:
     """Marks the faces that a point outside of `face` sees, and gives their number.
 
     They are found from neighbor to neighbor, so that they have one rim whatever rounding does. Faces that are lines are seen
@@ -148,7 +137,7 @@ def _find_seen(hull: _Polytope, face: int, x: float, y: float, z: float, size: f
         for e in range(3):
             g = hull.beside[lists[k, 0], e]
             if marks[g] == 0:
-                above = planes[g, 0] * x + planes[g, 1] * y + planes[g, 2] * z - planes[g, 3]
+                above = planes[g, 0:3] @ point - planes[g, 3]
                 if planes[g, 3] == math.inf or above > 1e-15 * size:
                     marks[g] = 1
                     lists[seen, 0] = g
@@ -165,7 +154,7 @@ def _enlarge(hull: _Polytope, W: Floats[3], face: int, new: int, top: int, size:
         The number of face rows in use; −1 if there is no room.
     """
     corners, planes, beside, marks, lists = hull.corners, hull.planes, hull.beside, hull.marks, hull.lists
-    seen = _find_seen(hull, face, W[new, 0], W[new, 1], W[new, 2], size)
+    seen = _find_seen(hull, face, W[new], size)
     made = 0
     for k in range(seen):
         f = lists[k, 0]
@@ -206,14 +195,10 @@ def _enlarge(hull: _Polytope, W: Floats[3], face: int, new: int, top: int, size:
 def _foot(W: Floats[3], corners: Ints[3], planes: Floats[4], f: int, weights: Shaped[4]) -> None:
     """Writes the weights of the corners of face f in its point closest to the origin."""
     i, j, k = corners[f, 0], corners[f, 1], corners[f, 2]
-    nx, ny, nz, offset = planes[f, 0], planes[f, 1], planes[f, 2], planes[f, 3]
-    x, y, z = offset * nx, offset * ny, offset * nz
-    ux, uy, uz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
-    tx, ty, tz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
-    dx, dy, dz = x - W[i, 0], y - W[i, 1], z - W[i, 2]
-    area = nx * (uy * tz - uz * ty) + ny * (uz * tx - ux * tz) + nz * (ux * ty - uy * tx)
-    of_j = (nx * (dy * tz - dz * ty) + ny * (dz * tx - dx * tz) + nz * (dx * ty - dy * tx)) / area
-    of_k = (nx * (uy * dz - uz * dy) + ny * (uz * dx - ux * dz) + nz * (ux * dy - uy * dx)) / area
+    n = planes[f, 0:3]
+    u, t, d = W[j] - W[i], W[k] - W[i], planes[f, 3] * n - W[i]
+    area = n @ np.cross(u, t)
+    of_j, of_k = n @ np.cross(d, t) / area, n @ np.cross(u, d) / area
     of_j = min(1.0, max(0.0, of_j))
     of_k = min(1.0 - of_j, max(0.0, of_k))
     weights[0], weights[1], weights[2] = 1.0 - of_j - of_k, of_j, of_k
@@ -237,15 +222,14 @@ def depth(
     P = local(_POINTS, 3)
     points = Difference(W, P)
     n = local(4)
-    for i in range(4):
-        for c in range(3):
-            W[i, c], P[i, c] = ends.W[i, c], ends.P[i, c]
+    W[0:4] = ends.W[0:4]
+    P[0:4] = ends.P[0:4]
     if not (inside and _is_thick(W)) and not _tetrahedron(couple, size, points, n):
         sign = 1.0 if n[3] >= 0.0 else -1.0
-        found[0], found[1], found[2], found[3] = sign * n[0], sign * n[1], sign * n[2], abs(n[3])
+        found[0:4] = sign * n
         weights[0], found[7] = 1.0, 1.0
-        for c in range(3):
-            ends.W[0, c], ends.P[0, c] = W[0, c], P[0, c]
+        ends.W[0] = W[0]
+        ends.P[0] = P[0]
         return
     corners = local_ints(_FACES, 3)
     planes = local(_FACES, 4)
@@ -265,11 +249,12 @@ def depth(
                 best = f
         if new == _POINTS:
             break
-        x, y, z, offset = planes[best, 0], planes[best, 1], planes[best, 2], planes[best, 3]
-        reach = -lift(couple, -x, -y, -z, points, new)
+        offset = planes[best, 3]
+        reach = -lift(couple, -planes[best, 0:3], points, new)
         if reach < least:
             least = reach
-            found[0], found[1], found[2], found[3] = -x, -y, -z, -reach
+            found[0:3] = -planes[best, 0:3]
+            found[3] = -reach
         if reach - offset <= exact * size:
             break
         top = _enlarge(hull, W, best, new, top, size)
@@ -278,5 +263,5 @@ def depth(
     _foot(W, corners, planes, best, weights)
     found[7] = 3.0
     for i in range(3):
-        for c in range(3):
-            ends.W[i, c], ends.P[i, c] = W[corners[best, i], c], P[corners[best, i], c]
+        ends.W[i] = W[corners[best, i]]
+        ends.P[i] = P[corners[best, i]]

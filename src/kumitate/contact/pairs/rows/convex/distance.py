@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .....procedure import Floats, Shaped, local, procedure
 from .support import Couple, Difference, lift
 
@@ -23,80 +25,61 @@ _THIN, _FLAT = 1e-22, 1e-12
 
 @procedure
 def _on_point(W: Floats[3], i: int, weights: Shaped[4], v: Shaped[3]) -> int:
-    for k in range(4):
-        weights[k] = 0.0
+    weights[:] = 0.0
     weights[i] = 1.0
-    for c in range(3):
-        v[c] = W[i, c]
+    v[:] = W[i]
     return 1 << i
 
 
 @procedure
 def _on_segment(W: Floats[3], i: int, j: int, weights: Shaped[4], v: Shaped[3]) -> int:
     """The point of an edge; the corners that it depends on."""
-    dx, dy, dz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
-    square = dx * dx + dy * dy + dz * dz
-    along = -(W[i, 0] * dx + W[i, 1] * dy + W[i, 2] * dz)
+    edge = W[j] - W[i]
+    square, along = edge @ edge, -(W[i] @ edge)
     if along <= 0.0:
         return _on_point(W, i, weights, v)
     if along >= square:
         return _on_point(W, j, weights, v)
     part = along / square
-    for k in range(4):
-        weights[k] = 0.0
+    weights[:] = 0.0
     weights[i], weights[j] = 1.0 - part, part
-    v[0], v[1], v[2] = W[i, 0] + part * dx, W[i, 1] + part * dy, W[i, 2] + part * dz
+    v[:] = W[i] + part * edge
     return 1 << i | 1 << j
 
 
 @procedure
 def _on_triangle(W: Floats[3], i: int, j: int, k: int, weights: Shaped[4], v: Shaped[3]) -> int:
     """The point of a triangle; the corners that it depends on."""
-    ux, uy, uz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
-    tx, ty, tz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
-    nx, ny, nz = uy * tz - uz * ty, uz * tx - ux * tz, ux * ty - uy * tx
-    square = nx * nx + ny * ny + nz * nz
-    ax, ay, az = W[i, 0], W[i, 1], W[i, 2]
+    u, t = W[j] - W[i], W[k] - W[i]
+    n = np.cross(u, t)
+    square = n @ n
     # areas of the triangles of the origin's projection with two corners, times |n|
-    of_j = (az * ty - ay * tz) * nx + (ax * tz - az * tx) * ny + (ay * tx - ax * ty) * nz
-    of_k = (ay * uz - az * uy) * nx + (az * ux - ax * uz) * ny + (ax * uy - ay * ux) * nz
+    of_j, of_k = np.cross(t, W[i]) @ n, np.cross(W[i], u) @ n
     of_i = square - of_j - of_k
-    thin = square <= _THIN * (ux * ux + uy * uy + uz * uz) * (tx * tx + ty * ty + tz * tz)
-    if not thin and of_i > 0.0 and of_j > 0.0 and of_k > 0.0:
-        height = (nx * ax + ny * ay + nz * az) / square
-        v[0], v[1], v[2] = height * nx, height * ny, height * nz
-        for c in range(4):
-            weights[c] = 0.0
+    if square > _THIN * (u @ u) * (t @ t) and of_i > 0.0 and of_j > 0.0 and of_k > 0.0:
+        v[:] = (n @ W[i]) / square * n
+        weights[:] = 0.0
         weights[i], weights[j], weights[k] = of_i / square, of_j / square, of_k / square
         return 1 << i | 1 << j | 1 << k
-    mask = _on_segment(W, i, j, weights, v)
-    best = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
-    other_v = local(3)
-    other = local(4)
+    mask, other, other_v = _on_segment(W, i, j, weights, v), local(4), local(3)
+    best = v @ v
     for side in range(2):
         m = _on_segment(W, i if side == 0 else j, k, other, other_v)
-        square = other_v[0] * other_v[0] + other_v[1] * other_v[1] + other_v[2] * other_v[2]
+        square = other_v @ other_v
         if square < best:
             best = square
             mask = m
-            for c in range(4):
-                weights[c] = other[c]
-            for c in range(3):
-                v[c] = other_v[c]
+            weights[:] = other
+            v[:] = other_v
     return mask
 
 
 @procedure
 def _beyond(W: Floats[3], i: int, j: int, k: int, m: int) -> bool:
     """Whether a face of a tetrahedron lies between the origin and the fourth corner m, or the tetrahedron is flat."""
-    ux, uy, uz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
-    tx, ty, tz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
-    nx, ny, nz = uy * tz - uz * ty, uz * tx - ux * tz, ux * ty - uy * tx
-    px, py, pz = W[m, 0] - W[i, 0], W[m, 1] - W[i, 1], W[m, 2] - W[i, 2]
-    height = nx * px + ny * py + nz * pz
-    origin = -(nx * W[i, 0] + ny * W[i, 1] + nz * W[i, 2])
-    scale = (nx * nx + ny * ny + nz * nz) * (px * px + py * py + pz * pz)
-    return origin * height < 0.0 or height * height <= _FLAT * _FLAT * scale
+    n, p = np.cross(W[j] - W[i], W[k] - W[i]), W[m] - W[i]
+    height, origin = n @ p, -(n @ W[i])
+    return origin * height < 0.0 or height * height <= _FLAT * _FLAT * (n @ n) * (p @ p)
 
 
 @procedure
@@ -123,14 +106,12 @@ def _nearest(W: Floats[3], count: int, weights: Shaped[4], v: Shaped[3]) -> int:
         k = 2 if m > 2 else 3
         if _beyond(W, i, j, k, m):
             found = _on_triangle(W, i, j, k, other, other_v)
-            square = other_v[0] * other_v[0] + other_v[1] * other_v[1] + other_v[2] * other_v[2]
+            square = other_v @ other_v
             if square < best:
                 best = square
                 mask = found
-                for c in range(4):
-                    weights[c] = other[c]
-                for c in range(3):
-                    v[c] = other_v[c]
+                weights[:] = other
+                v[:] = other_v
     return mask
 
 
@@ -149,42 +130,40 @@ def distance(
         found: where the normal from A to B and the distance are written, if they are apart, and in [7] the number of corners;
             if they are far apart, a direction along which they are.
     """
-    W, P, B = points.W, points.P, couple.B
-    v = local(3)
-    trial = local(4)
-    x, y, z = B[9], B[10], B[11]
-    length = math.sqrt(x * x + y * y + z * z)
+    v, trial = local(3), local(4)
+    v[:] = couple.B[3]
+    length = math.sqrt(v @ v)
     if length < 1e-9 * size:
-        x, y, z, length = 1.0, 0.0, 0.0, 1.0
+        v[:] = 0.0
+        v[0], length = 1.0, 1.0
     count = 0
     square = math.inf
     status = APART
     for _ in range(_ROUNDS):
-        nx, ny, nz = x / length, y / length, z / length
-        bound = lift(couple, nx, ny, nz, points, count)
+        n = v / length
+        bound = lift(couple, n, points, count)
         if bound > most:
-            found[0], found[1], found[2] = nx, ny, nz
+            found[0:3] = n
             return FAR_APART
         if count > 0 and length - bound <= exact * length + _ROUNDING * size:
             break
-        mask = _nearest(W, count + 1, trial, v)
-        now = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
+        mask = _nearest(points.W, count + 1, trial, v)
+        now = v @ v
         if mask == 15 or now <= _CLOSE * _CLOSE * size * size:
             status = INSIDE if mask == 15 else TOUCHING
             break
         if now >= square:
             break
         square = now
-        x, y, z = v[0], v[1], v[2]
         length = math.sqrt(square)
-        found[0], found[1], found[2], found[3] = x / length, y / length, z / length, length
+        found[0:3] = v / length
+        found[3] = length
         kept = 0
         for i in range(count + 1):
             if mask >> i & 1 == 1:
                 weights[kept] = trial[i]
-                for c in range(3):
-                    W[kept, c] = W[i, c]
-                    P[kept, c] = P[i, c]
+                points.W[kept] = points.W[i]
+                points.P[kept] = points.P[i]
                 kept += 1
         count = kept
         found[7] = float(count)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from .....procedure import Floats, Shaped, local, procedure
-from ..frames import put, turned, world_point
-from ..solids import MOST, Points
+from ..solids import MOST, Points, put
 
 #: Of points equally far out, the first is taken unless another is further by this [m].
 _FURTHER = 1e-9
@@ -28,7 +29,7 @@ class Listing(NamedTuple):
         margin: the largest gap of points that are written [m].
     """
 
-    pose: Shaped[12]
+    pose: Shaped[4, 3]
     both: float
     margin: float
     out: Points
@@ -57,34 +58,28 @@ def cut(polygon: Floats[4], count: int, kept: Floats[4], a: float, b: float, mos
         here = a * polygon[i, 0] + b * polygon[i, 1] - most
         there = a * polygon[j, 0] + b * polygon[j, 1] - most
         if here <= _INSIDE:
-            for c in range(4):
-                kept[found, c] = polygon[i, c]
+            kept[found] = polygon[i]
             found += 1
         if (here <= _INSIDE) != (there <= _INSIDE):
             part = min(max(here / (here - there), 0.0), 1.0)  # a corner that counts as inside may lie beyond the line
-            for c in range(3):
-                kept[found, c] = polygon[i, c] + part * (polygon[j, c] - polygon[i, c])
+            kept[found, 0:3] = polygon[i, 0:3] + part * (polygon[j, 0:3] - polygon[i, 0:3])
             kept[found, 3] = float(side) if here <= _INSIDE else polygon[i, 3]
             found += 1
-    for i in range(found):
-        for c in range(4):
-            polygon[i, c] = kept[i, c]
+    polygon[0:found] = kept[0:found]
     return found
 
 
 @procedure
-def to_frame(pose: Shaped[12], polygon: Floats[4], count: int, plane: Shaped[4]) -> None:
+def to_frame(pose: Shaped[4, 3], polygon: Floats[4], count: int, plane: Shaped[4]) -> None:
     """Turns a polygon and its normal from the frame A to the frame in which the pose is given."""
     for k in range(count):
-        x, y, z = world_point(pose, polygon[k, 0], polygon[k, 1], polygon[k, 2])
-        polygon[k, 0], polygon[k, 1], polygon[k, 2] = x, y, z
-    x, y, z = turned(pose, plane[0], plane[1], plane[2])
-    plane[0], plane[1], plane[2] = x, y, z
+        polygon[k, 0:3] = pose[0:3] @ polygon[k, 0:3] + pose[3]
+    plane[0:3] = pose[0:3] @ plane[0:3]
 
 
 @procedure
 def clipped(
-    face: Floats[4], sides: int, plane: Shaped[4], other: Floats[4], count: int, kept: Floats[4], frame: Shaped[12]
+    face: Floats[4], sides: int, plane: Shaped[4], other: Floats[4], count: int, kept: Floats[4], frame: Shaped[4, 3]
 ) -> int:
     """What of another polygon lies over a face, in the frame of the face: x and y along it, the height as third number.
 
@@ -94,33 +89,23 @@ def clipped(
         kept: room.
         frame: where the frame of the face is written: its axes as columns, its origin the first corner.
     """
-    nx, ny, nz = plane[0], plane[1], plane[2]
-    ux, uy, uz = face[1, 0] - face[0, 0], face[1, 1] - face[0, 1], face[1, 2] - face[0, 2]
-    along = ux * nx + uy * ny + uz * nz
-    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
-    scale = 1.0 / math.sqrt(ux * ux + uy * uy + uz * uz)
-    ux, uy, uz = ux * scale, uy * scale, uz * scale
-    vx, vy, vz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
-    frame[0], frame[3], frame[6] = ux, uy, uz
-    frame[1], frame[4], frame[7] = vx, vy, vz
-    frame[2], frame[5], frame[8] = nx, ny, nz
-    frame[9], frame[10], frame[11] = face[0, 0], face[0, 1], face[0, 2]
+    n, u = plane[0:3], face[1, 0:3] - face[0, 0:3]
+    u -= u @ n * n
+    u *= 1.0 / math.sqrt(u @ u)
+    v = np.cross(n, u)
+    for c in range(3):
+        frame[c, 0], frame[c, 1], frame[c, 2] = u[c], v[c], n[c]
+    frame[3] = face[0, 0:3]
     for k in range(count):
-        dx, dy, dz = other[k, 0] - face[0, 0], other[k, 1] - face[0, 1], other[k, 2] - face[0, 2]
-        other[k, 0] = dx * ux + dy * uy + dz * uz
-        other[k, 1] = dx * vx + dy * vy + dz * vz
-        other[k, 2] = dx * nx + dy * ny + dz * nz
+        other[k, 0:3] = (other[k, 0:3] - frame[3]) @ frame[0:3]
     for k in range(sides):
-        j = k + 1 if k + 1 < sides else 0
-        dx, dy, dz = face[j, 0] - face[k, 0], face[j, 1] - face[k, 1], face[j, 2] - face[k, 2]
-        a = dx * vx + dy * vy + dz * vz
-        b = -(dx * ux + dy * uy + dz * uz)
+        side = face[k + 1 if k + 1 < sides else 0, 0:3] - face[k, 0:3]
+        a, b = side @ v, -(side @ u)
         length = math.sqrt(a * a + b * b)
         if length > 0.0:
-            dx, dy, dz = face[k, 0] - face[0, 0], face[k, 1] - face[0, 1], face[k, 2] - face[0, 2]
+            out = face[k, 0:3] - frame[3]
             a, b = a / length, b / length
-            most = a * (dx * ux + dy * uy + dz * uz) + b * (dx * vx + dy * vy + dz * vz)
-            count = cut(other, count, kept, a, b, most, 32 + k)
+            count = cut(other, count, kept, a, b, a * (out @ u) + b * (out @ v), 32 + k)
     return count
 
 
@@ -142,7 +127,7 @@ def _outermost(points: Floats[4], count: int, chosen: Floats) -> None:
 
 @procedure
 def write_face(
-    points: Floats[4], count: int, frame: Shaped[12], sign: float, radius: float, kind: int, listing: Listing
+    points: Floats[4], count: int, frame: Shaped[4, 3], sign: float, radius: float, kind: int, listing: Listing
 ) -> int:
     """Writes the points over a face that are within the margin, at most eight, and gives their number.
 
@@ -158,21 +143,23 @@ def write_face(
     found = 0
     for i in range(count):
         if points[i, 2] - both <= listing.margin and found < 64:
-            for c in range(3):
-                near[found, c] = points[i, c]
+            near[found, 0:3] = points[i, 0:3]
             near[found, 3] = 64.0 * points[i - 1 if i > 0 else count - 1, 3] + points[i, 3]
             found += 1
     chosen = local(64)
     if found > MOST:
         _outermost(near, found, chosen)
-    nx, ny, nz = turned(frame, 0.0, 0.0, sign)
-    normal = turned(pose, nx, ny, nz)
+    normal, point = local(3), local(3)
+    for c in range(3):
+        normal[c] = sign * frame[c, 2]
+    normal[:] = pose[0:3] @ normal
     count = 0
     for i in range(found):
         if found <= MOST or chosen[i] > 0.0:
             gap = near[i, 2] - both
-            x, y, z = world_point(frame, near[i, 0], near[i, 1], radius + 0.5 * gap)
-            put(listing.out, listing.k + count, world_point(pose, x, y, z), normal, gap, kind + int(near[i, 3]))
+            point[0], point[1], point[2] = near[i, 0], near[i, 1], radius + 0.5 * gap
+            point[:] = frame[0:3] @ point + frame[3]
+            put(listing.out, listing.k + count, pose[0:3] @ point + pose[3], normal, gap, kind + int(near[i, 3]))
             count += 1
     return count
 
@@ -186,27 +173,24 @@ def write_lines(first: Floats[4], second: Floats[4], normal: Shaped[3], radius: 
         normal: from A to B, in the frame of A.
         radius: of A's ball.
     """
-    ux, uy, uz = first[1, 0] - first[0, 0], first[1, 1] - first[0, 1], first[1, 2] - first[0, 2]
-    vx, vy, vz = second[1, 0] - second[0, 0], second[1, 1] - second[0, 1], second[1, 2] - second[0, 2]
-    uu, vv, uv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, ux * vx + uy * vy + uz * vz
+    u, v, d = first[1, 0:3] - first[0, 0:3], second[1, 0:3] - second[0, 0:3], second[0, 0:3] - first[0, 0:3]
+    uu, vv, uv = u @ u, v @ v, u @ v
     if uu * vv - uv * uv > _LEANING * uu * vv:
         return 0
-    dx, dy, dz = second[0, 0] - first[0, 0], second[0, 1] - first[0, 1], second[0, 2] - first[0, 2]
-    start = (dx * ux + dy * uy + dz * uz) / uu  # where the other line begins and ends, as parts of this one
+    start = d @ u / uu  # where the other line begins and ends, as parts of this one
     end = start + uv / uu
     low, high = max(0.0, min(start, end)), min(1.0, max(start, end))
     if low >= high:
         return 0
-    nx, ny, nz = normal[0], normal[1], normal[2]
+    pose = listing.pose
+    world = pose[0:3] @ normal
     found = 0
     for side in range(2):
         s = low if side == 0 else high
-        t = min(1.0, max(0.0, (s * uv - dx * vx - dy * vy - dz * vz) / vv))
-        x, y, z = first[0, 0] + s * ux, first[0, 1] + s * uy, first[0, 2] + s * uz
-        gap = nx * (dx + t * vx - s * ux) + ny * (dy + t * vy - s * uy) + nz * (dz + t * vz - s * uz) - listing.both
+        t = min(1.0, max(0.0, (s * uv - d @ v) / vv))
+        gap = normal @ (d + t * v - s * u) - listing.both
         if gap <= listing.margin:
-            along = radius + 0.5 * gap
-            place = world_point(listing.pose, x + along * nx, y + along * ny, z + along * nz)
-            put(listing.out, listing.k + found, place, turned(listing.pose, nx, ny, nz), gap, kind + side)
+            point = first[0, 0:3] + s * u + (radius + 0.5 * gap) * normal
+            put(listing.out, listing.k + found, pose[0:3] @ point + pose[3], world, gap, kind + side)
             found += 1
     return found

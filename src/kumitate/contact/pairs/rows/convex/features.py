@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .....procedure import Floats, Shaped, procedure
+from .....procedure import Floats, Shaped, local, procedure
 from ..solids import Solids
 from .support import furthest
 
@@ -19,24 +19,22 @@ _ROUND = 6
 
 
 @procedure
-def _hull_face(solids: Solids, i: int, x: float, y: float, z: float, polygon: Floats[4], plane: Shaped[4]) -> int:
+def _hull_face(solids: Solids, i: int, along: Shaped[3], polygon: Floats[4], plane: Shaped[4]) -> int:
     """The face of a hull whose normal is most along the vector."""
     first = solids.spans[i, 2]
     best = first
     most = -math.inf
     for f in range(first, first + solids.spans[i, 3]):
-        along = solids.normals[f, 0] * x + solids.normals[f, 1] * y + solids.normals[f, 2] * z
-        if along > most + _BETTER:
-            most = along
+        out = solids.normals[f, 0:3] @ along
+        if out > most + _BETTER:
+            most = out
             best = f
     count = solids.loops[best, 1]
     for k in range(count):
         corner = solids.spans[i, 0] + solids.corners[solids.loops[best, 0] + k]
-        polygon[k, 0], polygon[k, 1], polygon[k, 2] = (
-            solids.vertices[corner, 0], solids.vertices[corner, 1], solids.vertices[corner, 2]
-        )  # fmt: skip
+        polygon[k, 0:3] = solids.vertices[corner]
         polygon[k, 3] = float(k)
-    plane[0], plane[1], plane[2] = solids.normals[best, 0], solids.normals[best, 1], solids.normals[best, 2]
+    plane[0:3] = solids.normals[best, 0:3]
     plane[3] = float(best - first)
     return count
 
@@ -71,62 +69,63 @@ def _box_face(solids: Solids, i: int, axis: int, up: float, polygon: Floats[4]) 
 
 
 @procedure
-def _side(solids: Solids, i: int, axis: int, x: float, y: float, z: float, polygon: Floats[4]) -> int:
+def _side(solids: Solids, i: int, axis: int, along: Shaped[3], polygon: Floats[4]) -> int:
     """The line along an axis on the side of a cylinder or a capsule."""
-    size = solids.sizes[i]
-    px, py, pz = furthest(solids, i, 0.0 if axis == 0 else x, 0.0 if axis == 1 else y, 0.0 if axis == 2 else z)
+    size, aside, point = solids.sizes[i], 1.0 * along, local(3)
+    aside[axis] = 0.0
+    furthest(solids, i, aside, point)
     for k in range(2):
-        polygon[k, 0], polygon[k, 1], polygon[k, 2], polygon[k, 3] = px, py, pz, float(k)
+        polygon[k, 0:3] = point
         polygon[k, axis] = size[axis] if k == 0 else -size[axis]
+        polygon[k, 3] = float(k)
     return 2
 
 
 @procedure
-def facing(solids: Solids, i: int, x: float, y: float, z: float, polygon: Floats[4], plane: Shaped[4]) -> int:
+def facing(solids: Solids, i: int, along: Shaped[3], polygon: Floats[4], plane: Shaped[4]) -> int:
     """Writes the corners of what solid i without its ball shows along a unit vector, and gives their number.
 
     Args:
-        x, y, z: the vector, in the solid's frame.
+        along: the vector, in the solid's frame.
         polygon: corners in the solid's frame, counter-clockwise as seen from outside, with the numbers of the sides that begin
             there: 3 or more of a face, 2 of an edge, 1 of a corner or of a round surface.
         plane: the face's outward normal, zero for edges and corners; and its number.
     """
     if solids.spans[i, 3] > 0:
-        return _hull_face(solids, i, x, y, z, polygon, plane)
+        return _hull_face(solids, i, along, polygon, plane)
     size = solids.sizes[i]
-    plane[0], plane[1], plane[2], plane[3] = 0.0, 0.0, 0.0, 0.0
+    plane[:] = 0.0
     lengths = 0
     round_lengths = 0
     axis = 0
-    along = -1.0
+    most = -1.0
     thin = 2
     for c in range(3):
         lengths += 1 if size[c] > 0.0 else 0
         round_lengths += 1 if size[3 + c] > 0.0 else 0
-        here = abs(x if c == 0 else y if c == 1 else z)
-        if here > along + _BETTER:
-            along = here
+        if abs(along[c]) > most + _BETTER:
+            most = abs(along[c])
             axis = c
         if size[3 + c] == 0.0:
             thin = c
-    straight = x if axis == 0 else y if axis == 1 else z
     if round_lengths == 0 and lengths == 3:
-        up = math.copysign(1.0, straight)
+        up = math.copysign(1.0, along[axis])
         plane[axis] = up
         plane[3] = float(2 * axis + (1 if up > 0.0 else 0))
         return _box_face(solids, i, axis, up, polygon)
     if round_lengths == 2 and lengths == 1 and size[thin] > 0.0:
-        slope = x if thin == 0 else y if thin == 1 else z
-        if abs(slope) > _STEEP:
-            up = math.copysign(1.0, slope)
+        if abs(along[thin]) > _STEEP:
+            up = math.copysign(1.0, along[thin])
             plane[thin] = up
             plane[3] = float(1 if up > 0.0 else 0)
             return _round_end(solids, i, thin, up, polygon)
         plane[3] = 2.0
-        return _side(solids, i, thin, x, y, z, polygon)
+        return _side(solids, i, thin, along, polygon)
     if round_lengths == 0 and lengths == 1:
         plane[3] = 2.0
-        return _side(solids, i, 0 if size[0] > 0.0 else 1 if size[1] > 0.0 else 2, x, y, z, polygon)
-    px, py, pz = furthest(solids, i, x, y, z)
-    polygon[0, 0], polygon[0, 1], polygon[0, 2], polygon[0, 3] = px, py, pz, 0.0
+        return _side(solids, i, 0 if size[0] > 0.0 else 1 if size[1] > 0.0 else 2, along, polygon)
+    point = local(3)
+    furthest(solids, i, along, point)
+    polygon[0, 0:3] = point
+    polygon[0, 3] = 0.0
     return 1

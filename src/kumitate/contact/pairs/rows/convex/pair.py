@@ -6,14 +6,13 @@ import math
 from typing import NamedTuple
 
 from .....procedure import Floats, Shaped, local, procedure
-from ..frames import inverse_turned, put, turned, world_point
-from ..solids import MOST, Points, Solid
+from ..solids import MOST, Points, Solid, put, relative
 from .depth import depth
 from .distance import APART, FAR_APART, INSIDE, distance
 from .faces import Listing, clipped, to_frame, write_face, write_lines
 from .features import facing
 from .polish import closest_point, polish
-from .support import Couple, Difference, extent, outermost, relative
+from .support import Couple, Difference, extent, outermost
 
 #: A normal is that of a face if it differs by less than this.
 _SAME = 1e-7
@@ -39,7 +38,7 @@ class _Side(NamedTuple):
 def _over(face: _Side, other: _Side, sign: float, radius: float, kind: int, listing: Listing) -> int:
     """Clips the other polygon to the face, and writes what is left."""
     kept = local(64, 4)
-    frame = local(12)
+    frame = local(4, 3)
     left = clipped(face.corners, face.size, face.plane, other.corners, other.size, kept, frame)
     return write_face(other.corners, left, frame, sign, radius, kind, listing)
 
@@ -48,19 +47,18 @@ def _over(face: _Side, other: _Side, sign: float, radius: float, kind: int, list
 def _by_faces(couple: Couple, before: int, found: Shaped[8], listing: Listing) -> int:
     """Writes the points of the faces or lines that meet; none where a corner or two edges meet."""
     solids, a, b, B = couple.solids, couple.a, couple.b, couple.B
-    nx, ny, nz = found[0], found[1], found[2]
+    n = found[0:3]
     radius_a, radius_b = solids.sizes[a, 6], solids.sizes[b, 6]
     first = local(64, 4)
     second = local(64, 4)
     plane_a = local(4)
     plane_b = local(4)
-    count_a = facing(solids, a, nx, ny, nz, first, plane_a)
-    x, y, z = inverse_turned(B, -nx, -ny, -nz)
-    count_b = facing(solids, b, x, y, z, second, plane_b)
+    count_a = facing(solids, a, n, first, plane_a)
+    count_b = facing(solids, b, -n @ B[0:3], second, plane_b)
     to_frame(B, second, count_b, plane_b)
     one, other = _Side(first, count_a, plane_a), _Side(second, count_b, plane_b)
-    flat_a = count_a > 2 and abs(plane_a[0] - nx) + abs(plane_a[1] - ny) + abs(plane_a[2] - nz) < _SAME
-    flat_b = count_b > 2 and abs(plane_b[0] + nx) + abs(plane_b[1] + ny) + abs(plane_b[2] + nz) < _SAME
+    flat_a = count_a > 2 and abs(plane_a[0] - n[0]) + abs(plane_a[1] - n[1]) + abs(plane_a[2] - n[2]) < _SAME
+    flat_b = count_b > 2 and abs(plane_b[0] + n[0]) + abs(plane_b[1] + n[1]) + abs(plane_b[2] + n[2]) < _SAME
     if flat_a and not (flat_b and before >> 44 == 2):
         kind = _BY_A + (int(plane_a[3]) << _FACE) + (int(plane_b[3]) << _OTHER)
         return _over(one, other, 1.0, radius_a, kind, listing)
@@ -68,7 +66,7 @@ def _by_faces(couple: Couple, before: int, found: Shaped[8], listing: Listing) -
         kind = _BY_B + (int(plane_b[3]) << _FACE) + (int(plane_a[3]) << _OTHER)
         return _over(other, one, -1.0, radius_b, kind, listing)
     if count_a == 2 and count_b == 2:
-        return write_lines(first, second, found[0:3], radius_a, _LINES, listing)
+        return write_lines(first, second, n, radius_a, _LINES, listing)
     return 0
 
 
@@ -99,43 +97,37 @@ def closest(couple: Couple, margin: float, found: Shaped[8]) -> bool:
         exact = _ROUND
     closest_point(solids, a, P, weights, found)
     found[3] -= both
-    for c in range(3):
-        found[4 + c] += solids.sizes[a, 6] * found[c]
+    found[4:7] += solids.sizes[a, 6] * found[0:3]
     return found[3] <= margin
 
 
 @procedure
 def gap_along(one: Solid, other: Solid, axis: Shaped[3]) -> float:
     """The gap of two convex solids along an axis from one to the other, of unit length or zero: at most their distance [m]."""
-    x, y, z = axis[0], axis[1], axis[2]
-    px, py, pz = outermost(one, x, y, z)
-    qx, qy, qz = outermost(Solid(one.solids, other.row, other.pose), -x, -y, -z)
-    gap = -one.solids.sizes[one.row, 6] - one.solids.sizes[other.row, 6]
-    return gap + (qx - px) * x + (qy - py) * y + (qz - pz) * z
+    p, q = local(3), local(3)
+    outermost(one, axis, p)
+    outermost(Solid(one.solids, other.row, other.pose), -axis, q)
+    return (q - p) @ axis - one.solids.sizes[one.row, 6] - one.solids.sizes[other.row, 6]
 
 
 @procedure
 def convex_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
     """Up to eight points. Arguments as those of `touch`."""
-    B = local(12)
-    relative(a.pose, b.pose, B)
-    found = local(8)
+    pose, B, found = a.pose, local(4, 3), local(8)
+    relative(pose, b.pose, B)
     couple = Couple(a.solids, a.row, b.row, B)
     if not closest(couple, margin, found):
-        nx, ny, nz = turned(a.pose, found[0], found[1], found[2])
-        out.normals[k, 0], out.normals[k, 1], out.normals[k, 2] = nx, ny, nz
+        out.normals[k] = pose[0:3] @ found[0:3]
         return 0
     both = a.solids.sizes[a.row, 6] + a.solids.sizes[b.row, 6]
-    count = _by_faces(couple, before, found, Listing(a.pose, both, margin, out, k))
+    count = _by_faces(couple, before, found, Listing(pose, both, margin, out, k))
     gap = found[3]
     least = math.inf
     for i in range(count):
         least = min(least, out.gaps[k + i])
     if gap < least - _DEEPER:
         row = min(count, MOST - 1)
-        nx, ny, nz = found[0], found[1], found[2]
-        half = 0.5 * gap
-        place = world_point(a.pose, found[4] + half * nx, found[5] + half * ny, found[6] + half * nz)
-        put(out, k + row, place, turned(a.pose, nx, ny, nz), gap, _CLOSEST)
+        middle = found[4:7] + 0.5 * gap * found[0:3]
+        put(out, k + row, pose[0:3] @ middle + pose[3], pose[0:3] @ found[0:3], gap, _CLOSEST)
         count = row + 1
     return count

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .....procedure import Floats, Ints, Shaped, local, local_ints, procedure
-from ..frames import across, inverse_turned, local_point, turned
-from ..solids import Solids
+from ..solids import Solids, across
 from .support import Couple, Difference, lift
 
 _ROUNDS = 5
@@ -34,15 +35,12 @@ def _flat_part(solids: Solids, i: int, point: Shaped[3]) -> None:
 @procedure
 def _flat_difference(couple: Couple, points: Difference, k: int, flat: Shaped[3]) -> None:
     """Point k of the difference without round parts, in the frame A."""
-    p = local(3)
-    q = local(3)
-    W, P, B = points.W, points.P, couple.B
-    p[0], p[1], p[2] = P[k, 0], P[k, 1], P[k, 2]
-    q[0], q[1], q[2] = local_point(B, W[k, 0] + p[0], W[k, 1] + p[1], W[k, 2] + p[2])
+    W, P, B, p, q = points.W, points.P, couple.B, local(3), local(3)
+    p[:] = P[k]
+    q[:] = (W[k] + p - B[3]) @ B[0:3]
     _flat_part(couple.solids, couple.a, p)
     _flat_part(couple.solids, couple.b, q)
-    x, y, z = turned(B, q[0], q[1], q[2])
-    flat[0], flat[1], flat[2] = x + B[9] - p[0], y + B[10] - p[1], z + B[11] - p[2]
+    flat[:] = B[0:3] @ q + B[3] - p
 
 
 @procedure
@@ -52,25 +50,18 @@ def _bend(size: Shaped[8], m: Shaped[3], t: Shaped[3], u: Shaped[3], sums: Shape
     Returns:
         The ellipsoid's extent along m [m].
     """
-    square = 0.0
-    for c in range(3):
-        square += size[3 + c] * size[3 + c] * m[c] * m[c]
+    squares = size[3:6] * size[3:6]
+    square = squares * m @ m
     if square == 0.0:
         return 0.0
     along = math.sqrt(square)
-    wt, wu, tt, uu, tu = 0.0, 0.0, 0.0, 0.0, 0.0
-    for c in range(3):
-        e = size[3 + c] * size[3 + c] / along
-        wt += e * m[c] * t[c]
-        wu += e * m[c] * u[c]
-        tt += e * t[c] * t[c]
-        uu += e * u[c] * u[c]
-        tu += e * t[c] * u[c]
+    e = squares / along
+    wt, wu = e * m @ t, e * m @ u
     sums[0] += wt
     sums[1] += wu
-    sums[2] += tt - wt * wt / along
-    sums[3] += uu - wu * wu / along
-    sums[4] += tu - wt * wu / along
+    sums[2] += e * t @ t - wt * wt / along
+    sums[3] += e * u @ u - wu * wu / along
+    sums[4] += e * t @ u - wt * wu / along
     return along
 
 
@@ -92,23 +83,23 @@ def _edges(
         if weights[k] > _WEIGHT:
             _flat_difference(couple, points, k, here)
             if first:
-                flat[0], flat[1], flat[2] = here[0], here[1], here[2]
+                flat[:] = here
                 which[0] = k
                 first = False
             else:
-                dx, dy, dz = here[0] - flat[0], here[1] - flat[1], here[2] - flat[2]
-                length = math.sqrt(dx * dx + dy * dy + dz * dz)
+                d = here - flat
+                length = math.sqrt(d @ d)
                 if length > _ONE * size:
-                    dx, dy, dz = dx / length, dy / length, dz / length
+                    d *= 1.0 / length
                     if found == 0:
-                        edge[0], edge[1], edge[2] = dx, dy, dz
+                        edge[:] = d
                         which[1] = k
                         found = 1
                     else:
-                        x, y, z = edge[1] * dz - edge[2] * dy, edge[2] * dx - edge[0] * dz, edge[0] * dy - edge[1] * dx
-                        sine = math.sqrt(x * x + y * y + z * z)
+                        aside = np.cross(edge, d)
+                        sine = math.sqrt(aside @ aside)
                         if sine > _SPREAD:
-                            normal[0], normal[1], normal[2] = x / sine, y / sine, z / sine
+                            normal[:] = aside / sine
                             which[2] = k
                             found = 2
     return found
@@ -122,10 +113,10 @@ def _is_flat(size: Shaped[8], reach: float) -> bool:
 
 
 @procedure
-def _seen_flat(size: Shaped[8], x: float, y: float, z: float) -> bool:
+def _seen_flat(size: Shaped[8], along: Shaped[3]) -> bool:
     """Whether a solid is a disk that is seen along its axis."""
-    ex, ey, ez = size[3] * x, size[4] * y, size[5] * z
-    return _is_flat(size, math.sqrt(ex * ex + ey * ey + ez * ez))
+    e = size[3:6] * along
+    return _is_flat(size, math.sqrt(e @ e))
 
 
 @procedure
@@ -145,19 +136,11 @@ def _weigh(couple: Couple, points: Difference, weights: Shaped[4], found: Shaped
     e = local(2, 3)
     _flat_difference(couple, points, 3, target)
     _flat_difference(couple, points, which[0], start)
-    for c in range(3):
-        target[c] += found[3] * found[c] - points.W[3, c] - start[c]
+    target += found[3] * found[0:3] - points.W[3] - start
     for i in range(edges):
         _flat_difference(couple, points, which[1 + i], end)
-        for c in range(3):
-            e[i, c] = end[c] - start[c]
-    aa, bb, ab, ad, bd = 0.0, 0.0, 0.0, 0.0, 0.0
-    for c in range(3):
-        aa += e[0, c] * e[0, c]
-        bb += e[1, c] * e[1, c]
-        ab += e[0, c] * e[1, c]
-        ad += e[0, c] * target[c]
-        bd += e[1, c] * target[c]
+        e[i] = end - start
+    aa, bb, ab, ad, bd = e[0] @ e[0], e[1] @ e[1], e[0] @ e[1], e[0] @ target, e[1] @ target
     s, r = 0.0, 0.0
     if edges == 1:
         s = ad / aa
@@ -166,8 +149,7 @@ def _weigh(couple: Couple, points: Difference, weights: Shaped[4], found: Shaped
         r = (bd * aa - ad * ab) / (aa * bb - ab * ab)
     if min(s, r, 1.0 - s - r) < -_BEYOND:
         return False
-    for k in range(3):
-        weights[k] = 0.0
+    weights[0:3] = 0.0
     weights[which[0]] += 1.0 - s - r
     if edges > 0:
         weights[which[1]] += s
@@ -184,25 +166,17 @@ def _step(couple: Couple, flat: Shaped[3], edge: Shaped[3], edges: int, m: Shape
         Its length; infinite if it cannot be made or is too long.
     """
     size_a, size_b, B = couple.solids.sizes[couple.a], couple.solids.sizes[couple.b], couple.B
-    t = local(3)
-    u = local(3)
-    in_b = local(3, 3)
-    sums = local(5)
-    x, y, z = m[0], m[1], m[2]
-    u[0], u[1], u[2] = edge[0], edge[1], edge[2]
+    u, sums = local(3), local(5)
+    u[:] = edge
     if edges == 0:
-        u[0], u[1], u[2] = across(x, y, z)
-    t[0], t[1], t[2] = y * u[2] - z * u[1], z * u[0] - x * u[2], x * u[1] - y * u[0]
-    sums[0] = flat[0] * t[0] + flat[1] * t[1] + flat[2] * t[2]
-    sums[1] = flat[0] * u[0] + flat[1] * u[1] + flat[2] * u[2]
+        across(m, u)
+    t = np.cross(m, u)
+    sums[0], sums[1] = flat @ t, flat @ u
     extent_a = _bend(size_a, m, t, u, sums)
-    in_b[0, 0], in_b[0, 1], in_b[0, 2] = inverse_turned(B, x, y, z)
-    in_b[1, 0], in_b[1, 1], in_b[1, 2] = inverse_turned(B, t[0], t[1], t[2])
-    in_b[2, 0], in_b[2, 1], in_b[2, 2] = inverse_turned(B, u[0], u[1], u[2])
-    extent_b = _bend(size_b, in_b[0], in_b[1], in_b[2], sums)
+    extent_b = _bend(size_b, m @ B[0:3], t @ B[0:3], u @ B[0:3], sums)
     if _is_flat(size_a, extent_a) or _is_flat(size_b, extent_b):
         return math.inf
-    reach = flat[0] * x + flat[1] * y + flat[2] * z + extent_a + extent_b
+    reach = flat @ m + extent_a + extent_b
     tt, uu, tu = sums[2] - reach, sums[3] - reach, sums[4]
     s, r = 0.0, 0.0
     if edges == 1 and tt > 0.0:
@@ -212,9 +186,8 @@ def _step(couple: Couple, flat: Shaped[3], edge: Shaped[3], edges: int, m: Shape
         r = (sums[0] * tu - sums[1] * tt) / (tt * uu - tu * tu)
     else:
         return math.inf
-    x, y, z = x + s * t[0] + r * u[0], y + s * t[1] + r * u[1], z + s * t[2] + r * u[2]
-    scale = 1.0 / math.sqrt(x * x + y * y + z * z)
-    m[0], m[1], m[2] = x * scale, y * scale, z * scale
+    m += s * t + r * u
+    m *= 1.0 / math.sqrt(m @ m)
     return abs(s) + abs(r) if abs(s) + abs(r) < _LONGEST else math.inf
 
 
@@ -235,29 +208,27 @@ def polish(couple: Couple, size: float, points: Difference, weights: Shaped[4], 
     flat, edge, m = axes[0], axes[1], axes[2]
     which = local_ints(3)
     edges = _edges(couple, size, points, weights, int(found[7]), axes, which)
-    x, y, z = -found[0], -found[1], -found[2]
     step = 0.0
     if edges == 2:
-        sign = math.copysign(1.0, m[0] * x + m[1] * y + m[2] * z)
-        m[0], m[1], m[2] = sign * m[0], sign * m[1], sign * m[2]
+        m *= math.copysign(1.0, -(m @ found[0:3]))
     else:
-        along = x * edge[0] + y * edge[1] + z * edge[2] if edges == 1 else 0.0
-        x, y, z = x - along * edge[0], y - along * edge[1], z - along * edge[2]
-        scale = 1.0 / math.sqrt(x * x + y * y + z * z)
-        m[0], m[1], m[2] = x * scale, y * scale, z * scale
+        along = -(found[0:3] @ edge) if edges == 1 else 0.0
+        m[:] = -found[0:3] - along * edge
+        m *= 1.0 / math.sqrt(m @ m)
         for _ in range(_ROUNDS):
             step = _step(couple, flat, edge, edges, m)
             if step < _SHORTEST or step == math.inf:
                 break
     if step >= _SHORTEST:
         return False
-    old = lift(couple, found[0], found[1], found[2], points, 3)
-    new = lift(couple, -m[0], -m[1], -m[2], points, 3)
+    old = lift(couple, found[0:3], points, 3)
+    new = lift(couple, -m, points, 3)
     if new < old - 1e-15 * size:
         return False
-    found[0], found[1], found[2], found[3] = -m[0], -m[1], -m[2], new
-    x, y, z = inverse_turned(couple.B, m[0], m[1], m[2])
-    if _seen_flat(couple.solids.sizes[couple.a], m[0], m[1], m[2]) or _seen_flat(couple.solids.sizes[couple.b], x, y, z):
+    found[0:3] = -m
+    found[3] = new
+    sizes, in_b = couple.solids.sizes, m @ couple.B[0:3]
+    if _seen_flat(sizes[couple.a], m) or _seen_flat(sizes[couple.b], in_b):
         return True
     return _weigh(couple, points, weights, found, edges, which)
 
@@ -265,19 +236,15 @@ def polish(couple: Couple, size: float, points: Difference, weights: Shaped[4], 
 @procedure
 def closest_point(solids: Solids, a: int, P: Floats[3], weights: Shaped[4], found: Shaped[8]) -> None:
     """Writes into found[4:7] the point of A at the normal, by the weights of the corners of the simplex."""
-    p = local(3)
-    size = solids.sizes[a]
-    ex, ey, ez = size[3] * found[0], size[4] * found[1], size[5] * found[2]
-    along = math.sqrt(ex * ex + ey * ey + ez * ez)
+    p, size = local(3), solids.sizes[a]
+    e = size[3:6] * found[0:3]
+    along = math.sqrt(e @ e)
     curved = along > 0.0 and not _is_flat(size, along)
-    found[4], found[5], found[6] = 0.0, 0.0, 0.0
+    found[4:7] = 0.0
     for k in range(int(found[7])):
-        p[0], p[1], p[2] = P[k, 0], P[k, 1], P[k, 2]
+        p[:] = P[k]
         if curved:
             _flat_part(solids, a, p)
-        for c in range(3):
-            found[4 + c] += weights[k] * p[c]
+        found[4:7] += weights[k] * p
     if curved:
-        found[4] += size[3] * ex / along
-        found[5] += size[4] * ey / along
-        found[6] += size[5] * ez / along
+        found[4:7] += size[3:6] * e / along

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .....procedure import Floats, Shaped, procedure
-from ..frames import inverse_turned, turned, world_point
+from .....procedure import Floats, Shaped, local, procedure
 from ..solids import Solid, Solids
 
 
@@ -16,7 +15,7 @@ class Couple(NamedTuple):
     solids: Solids
     a: int
     b: int
-    B: Shaped[12]
+    B: Shaped[4, 3]
 
 
 class Difference(NamedTuple):
@@ -27,65 +26,45 @@ class Difference(NamedTuple):
 
 
 @procedure
-def furthest(solids: Solids, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+def furthest(solids: Solids, i: int, along: Shaped[3], point: Shaped[3]) -> None:
     """The point of solid i without its ball that is furthest along a vector, both in the solid's frame."""
-    px, py, pz = 0.0, 0.0, 0.0
     count = solids.spans[i, 1]
     if count > 0:
         first = solids.spans[i, 0]
         best = first
         most = -math.inf
         for k in range(first, first + count):
-            along = solids.vertices[k, 0] * x + solids.vertices[k, 1] * y + solids.vertices[k, 2] * z
-            if along > most:
-                most = along
+            out = solids.vertices[k] @ along
+            if out > most:
+                most = out
                 best = k
-        px, py, pz = solids.vertices[best, 0], solids.vertices[best, 1], solids.vertices[best, 2]
-    else:
-        size = solids.sizes[i]
-        px, py, pz = math.copysign(size[0], x), math.copysign(size[1], y), math.copysign(size[2], z)
-        ex, ey, ez = size[3] * x, size[4] * y, size[5] * z
-        square = ex * ex + ey * ey + ez * ez
-        if square > 0.0:
-            scale = 1.0 / math.sqrt(square)
-            px += size[3] * ex * scale
-            py += size[4] * ey * scale
-            pz += size[5] * ez * scale
-    return px, py, pz
+        point[:] = solids.vertices[best]
+        return
+    size = solids.sizes[i]
+    for c in range(3):
+        point[c] = math.copysign(size[c], along[c])
+    curved = size[3:6] * along
+    square = curved @ curved
+    if square > 0.0:
+        point += size[3:6] * curved * (1.0 / math.sqrt(square))
 
 
 @procedure
-def outermost(solid: Solid, x: float, y: float, z: float) -> tuple[float, float, float]:
+def outermost(solid: Solid, along: Shaped[3], point: Shaped[3]) -> None:
     """The same of a solid where it is, along a vector of the world."""
-    u, v, w = inverse_turned(solid.pose, x, y, z)
-    px, py, pz = furthest(solid.solids, solid.row, u, v, w)
-    return world_point(solid.pose, px, py, pz)
+    own = local(3)
+    furthest(solid.solids, solid.row, along @ solid.pose[0:3], own)
+    point[:] = solid.pose[0:3] @ own + solid.pose[3]
 
 
 @procedure
-def relative(pose_a: Shaped[12], pose_b: Shaped[12], B: Shaped[12]) -> None:
-    """The pose of B in the frame A."""
-    for i in range(3):
-        for j in range(3):
-            B[3 * i + j] = pose_a[i] * pose_b[j] + pose_a[3 + i] * pose_b[3 + j] + pose_a[6 + i] * pose_b[6 + j]
-        B[9 + i] = (
-            pose_a[i] * (pose_b[9] - pose_a[9]) + pose_a[3 + i] * (pose_b[10] - pose_a[10])
-            + pose_a[6 + i] * (pose_b[11] - pose_a[11])
-        )  # fmt: skip
-
-
-@procedure
-def lift(couple: Couple, x: float, y: float, z: float, points: Difference, k: int) -> float:
+def lift(couple: Couple, along: Shaped[3], points: Difference, k: int) -> float:
     """Writes the point of the difference that is least along a vector; gives how far along it that is."""
-    W, P, B = points.W, points.P, couple.B
-    px, py, pz = furthest(couple.solids, couple.a, x, y, z)
-    bx, by, bz = inverse_turned(B, -x, -y, -z)
-    sx, sy, sz = furthest(couple.solids, couple.b, bx, by, bz)
-    qx, qy, qz = turned(B, sx, sy, sz)
-    P[k, 0], P[k, 1], P[k, 2] = px, py, pz
-    wx, wy, wz = qx + B[9] - px, qy + B[10] - py, qz + B[11] - pz
-    W[k, 0], W[k, 1], W[k, 2] = wx, wy, wz
-    return wx * x + wy * y + wz * z
+    q = local(3)
+    furthest(couple.solids, couple.a, along, points.P[k])
+    furthest(couple.solids, couple.b, -along @ couple.B[0:3], q)
+    points.W[k] = couple.B[0:3] @ q + couple.B[3] - points.P[k]
+    return points.W[k] @ along
 
 
 @procedure
