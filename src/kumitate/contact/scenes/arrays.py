@@ -441,6 +441,22 @@ class SolverSpace(NamedTuple):
     effort: Floats[6]
 
 
+class Springs(NamedTuple):
+    """What steps with springs need; empty where contact is rigid.
+
+    Attributes:
+        law: the addresses of a `springs.law_program` and of a `springs.spring_program`.
+        clock: [time left of a step that is not finished; the longest part of a step that the springs allow now] [s].
+        steep: of every body, the sum over its points of the stiffness times the velocity per unit impulse [1/s²].
+        yields: of every point, the velocities along its axes per unit impulse along them [1/kg].
+    """
+
+    law: Ints
+    clock: Floats
+    steep: Floats
+    yields: Floats[3]
+
+
 class Island(NamedTuple):
     """An island with all that its solution reads and writes.
 

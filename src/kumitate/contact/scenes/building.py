@@ -26,6 +26,7 @@ from .arrays import (
     Rules,
     ScenePoints,
     SolverSpace,
+    Springs,
     Turns,
 )
 from .overlaps import OverlapList
@@ -107,6 +108,7 @@ def scene_of(
         found=points_for(0),
         axes=np.zeros((min(solids * solids, _AXES), 3)),
         points=_made(ScenePoints, 0, turns=_made(Turns, 0)),
+        springs=_made(Springs, 0),
         islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
         factors=_factors(units, _COUPLINGS * units),
         trial=_trial(0, units + links),

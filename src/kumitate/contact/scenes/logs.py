@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...procedure import Floats, Shaped, procedure
-from .arrays import ScenePoints
+from .arrays import Rules, ScenePoints
 from .points import stored
 from .robots import write_reached
 from .scene import Scene, SceneLog
@@ -23,17 +23,15 @@ def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Scen
 
 
 @procedure
-def log_robots(scene: Scene, log: SceneLog) -> None:
-    """Writes what robots have reached in a step that a record begins with."""
-    if log.marks[1] == 0:
-        size = len(scene.bodies.robots.motions.v)
-        write_reached(scene.bodies.robots, log.robot_reached[log.marks[0] * size : log.marks[0] * size + size])
+def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6], left: Shaped[2], log: SceneLog) -> None:
+    """Adds the contact of a step, or of a part of one, to the sums of its record; if that begins with it, who pushed whom.
 
+    Forces and velocities of a record become those of a whole step at the rate of its first part.
 
-@procedure
-def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: float, log: SceneLog) -> None:
-    """Adds the contact of a step to the sums of its record; if the record begins with it, writes who pushed whom."""
-    points, record = scene.points, log.marks[0]
+    Args:
+        begins: whether it is not a later part; left: the worst residual [m/s], and that as a part of the speeds.
+    """
+    points, record, first = scene.points, log.marks[0], log.marks[2]
     deepest, gained, work = 0.0, 0.0, 0.0
     for c in range(count):
         deepest = max(deepest, -points.gap[c])
@@ -43,20 +41,35 @@ def log_touches(scene: Scene, count: int, v: Floats[6], worst: float, part: floa
         if _sleeps(scene, row) == 1:
             deepest = max(deepest, -scene.settled[row, 12])
             gained += scene.settled[row, 20]
-    if log.marks[1] == 0:
+    if begins and log.marks[1] == 0:
         log.sums[record] = 0.0
-        _write_reached(scene, count, log)
-        first = 0
-        while first < count:
-            end = end_of_pair(points, first, count)
-            log.marks[2] += write_touch(scene, first, end, log.touches[log.marks[2]], record)
-            first = end
+        _write_reached(scene, log)
+        at = 0
+        while at < count:
+            end = end_of_pair(points, at, count)
+            log.marks[2] += write_touch(scene, at, end, log.touches[log.marks[2]], record)
+            at = end
         _write_settled(scene, log)
-    log.sums[record, 0] = max(log.sums[record, 0], worst)
-    log.sums[record, 1] = max(log.sums[record, 1], part)
+        if rules.step < scene.rules.step:
+            _stretch(scene, scene.rules.step / rules.step, first, v, log)
+    log.sums[record, 0] = max(log.sums[record, 0], left[0])
+    log.sums[record, 1] = max(log.sums[record, 1], left[1])
     log.sums[record, 2] = max(log.sums[record, 2], deepest)
     log.sums[record, 3] += gained
     log.sums[record, 4] += work  # none at bodies that sleep
+
+
+@procedure
+def _stretch(scene: Scene, scale: float, first: int, v: Floats[6], log: SceneLog) -> None:
+    """Makes what a part of a step pushes and changes that of a whole one."""
+    motions, size = scene.bodies.robots.motions, len(scene.bodies.robots.motions.v)
+    for row in range(first, log.marks[2]):
+        log.touches[row, 3:6] *= scale
+    for body in range(len(v)):
+        reached = log.reached[log.marks[0] * len(v) + body]
+        reached[:] = v[body] + scale * (reached - v[body])
+    reached_by_robots = log.robot_reached[log.marks[0] * size : log.marks[0] * size + size]
+    reached_by_robots[:] = motions.v + scale * (reached_by_robots - motions.v)
 
 
 @procedure
@@ -69,9 +82,10 @@ def end_of_pair(points: ScenePoints, first: int, count: int) -> int:
 
 
 @procedure
-def _write_reached(scene: Scene, count: int, log: SceneLog) -> None:
-    """The velocities after the step of B's origins in the axes of B before it."""
-    bodies, start = scene.bodies, log.marks[0] * len(scene.bodies.mass)
+def _write_reached(scene: Scene, log: SceneLog) -> None:
+    """The velocities after the step of B's origins in the axes of B before it, and those of robots."""
+    bodies, start, size = scene.bodies, log.marks[0] * len(scene.bodies.mass), len(scene.bodies.robots.motions.v)
+    write_reached(bodies.robots, log.robot_reached[log.marks[0] * size : log.marks[0] * size + size])
     for body in range(len(bodies.mass)):
         turn, twist = bodies.turn[body], bodies.after[body]
         if bodies.still[body] == 0 and scene.islands.label[body] < 0:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...procedure import Floats, Ints, procedure
+from ...procedure import Floats, Ints, apply_at, local, procedure
 from ..parting import SHRINKS
-from .arrays import Placed, ScenePoints
+from .arrays import Placed, ScenePoints, Springs
 
 
 class OverlapList(NamedTuple):
@@ -29,48 +29,38 @@ class OverlapList(NamedTuple):
 
 
 @procedure
-def find_overlaps(placed: Placed, points: ScenePoints, overlaps: OverlapList, count: int) -> None:
-    """Before the first step: the depths of compliant pairs, if their springs hold enough energy to throw bodies up."""
-    if overlaps.marks[0] == 1:
-        clear(overlaps)
-        for c in range(count):
-            a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
-            stiffness, gap = placed.surfaces[a * placed.materials + b, 6], points.gap[c]
-            if stiffness > 0.0 and gap < 0.0:
-                note_overlap(points, overlaps, c, 0.5 * stiffness * gap * gap)
-        keep_thrown(overlaps)
-
-
-@procedure
-def clear(overlaps: OverlapList) -> None:
-    """Forgets all, and that no step was made."""
+def find_overlaps(placed: Placed, springs: Springs, points: ScenePoints, overlaps: OverlapList, count: int) -> None:
+    """Before the first step: the depths of all pairs, if their springs hold enough energy to throw bodies up."""
+    if overlaps.marks[0] == 0:
+        return
     overlaps.marks[:] = 0
     overlaps.held[:] = 0.0
+    stiffness, energy = local(1), local(1)
+    for c in range(count):
+        a, b, gap = points.solid[c, 0], points.solid[c, 1], points.gap[c]
+        if len(springs.law) > 0:
+            apply_at(springs.law[1], (gap,), (stiffness, energy))
+        else:
+            stiffness[0] = placed.surfaces[placed.material[a] * placed.materials + placed.material[b], 6]
+            energy[0] = 0.5 * stiffness[0] * gap * gap
+        if gap < 0.0 and stiffness[0] > 0.0:
+            _note(overlaps, float(a), float(b), -gap, energy[0])
+    if overlaps.held[0] < overlaps.thrown:
+        overlaps.marks[1] = 0
 
 
 @procedure
-def note_overlap(points: ScenePoints, overlaps: OverlapList, c: int, energy: float) -> None:
-    """Adds a point whose bodies overlap, and the energy of its spring [J]; after those of earlier pairs."""
-    a, b, depth, row = float(points.solid[c, 0]), float(points.solid[c, 1]), -points.gap[c], overlaps.marks[1] - 1
+def _note(overlaps: OverlapList, a: float, b: float, depth: float, energy: float) -> None:
+    """Adds a point of two solids that overlap, and the energy of its spring [J]; after those of earlier pairs."""
+    row = overlaps.marks[1] - 1
     overlaps.held[0] += energy
     if row < 0 or overlaps.rows[row, 0] != a or overlaps.rows[row, 1] != b:
         row += 1
         overlaps.marks[1] = row + 1
-        overlaps.rows[row, 0] = a
-        overlaps.rows[row, 1] = b
-        overlaps.rows[row, 2] = 0.0
+        overlaps.rows[row, 0], overlaps.rows[row, 1], overlaps.rows[row, 2] = a, b, 0.0
     overlaps.rows[row, 2] = max(overlaps.rows[row, 2], depth)
     if depth > overlaps.held[1]:
-        overlaps.held[1] = depth
-        overlaps.held[2] = a
-        overlaps.held[3] = b
-
-
-@procedure
-def keep_thrown(overlaps: OverlapList) -> None:
-    """Forgets overlaps whose springs would not throw bodies up."""
-    if overlaps.held[0] < overlaps.thrown:
-        overlaps.marks[1] = 0
+        overlaps.held[1], overlaps.held[2], overlaps.held[3] = depth, a, b
 
 
 @procedure

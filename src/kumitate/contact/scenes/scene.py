@@ -6,7 +6,19 @@ from typing import NamedTuple
 
 from ...procedure import Floats, Ints
 from ..pairs.rows.solids import Points, Solids
-from .arrays import BlockFactors, Efforts, Islands, Memory, MovingBodies, Placed, Pulls, Rules, ScenePoints, SolverSpace
+from .arrays import (
+    BlockFactors,
+    Efforts,
+    Islands,
+    Memory,
+    MovingBodies,
+    Placed,
+    Pulls,
+    Rules,
+    ScenePoints,
+    SolverSpace,
+    Springs,
+)
 from .overlaps import OverlapList
 
 
@@ -41,7 +53,7 @@ class Scene(NamedTuple):
     """A scene with its work space.
 
     Attributes:
-        rules, bodies, pulls, efforts, solids, placed, memory, points, islands, factors, trial: see there.
+        rules, bodies, pulls, efforts, solids, placed, memory, points, springs, islands, factors, trial: see there.
         allowed, pairs, starts, space: see `broad_phase.near_pairs`.
         found: where solids touch; axes: see `narrow_phase.find_points`.
         overlaps: of compliant solids at the start.
@@ -64,6 +76,7 @@ class Scene(NamedTuple):
     found: Points
     axes: Floats[3]
     points: ScenePoints
+    springs: Springs
     islands: Islands
     factors: BlockFactors
     trial: SolverSpace

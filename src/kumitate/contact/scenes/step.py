@@ -8,11 +8,11 @@ from ...dynamics.settling.settled import PASSES
 from ...procedure import Floats, Shaped, local, procedure
 from .. import tuned
 from ..impulse.step import RESTING
-from .arrays import Island
+from .arrays import Island, Rules
 from .broad_phase import near_pairs, place_solids
 from .driving import drive
 from .islands import group
-from .logs import log_record, log_robots, log_touches, work_at
+from .logs import log_record, log_step, work_at
 from .motion import flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .overlaps import find_overlaps, leave_out, shrink
@@ -21,11 +21,11 @@ from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
+from .springs import MOST, longest_part, place, press, ready, scale_impulses, shift_gaps
 
 #: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings
-#: (`Scene.counts` says for how many); contact has no usable solution, or
-#: the state of a robot has run away.
-DONE, FULL, ROOM, UNSOLVED = 0, 1, 2, 3
+#: (`Scene.counts` says for how many); contact has no usable solution, or the state has run away; springs are too stiff.
+DONE, FULL, ROOM, UNSOLVED, STIFF = 0, 1, 2, 3, 4
 
 
 @procedure
@@ -34,73 +34,109 @@ def advance_scene(
 ) -> int:  # fmt: skip
     """Advances a state by records · every steps from where `log.marks` says; returns how that ended.
 
-    A step that lacks room, or that the log has no room for, has changed nothing and is made again by the next call.
+    A step that lacks room, or that the log has no room for, has changed nothing and is made again by the next call; one with
+    springs is finished by it.
     """
+    left = scene.springs.clock
     while log.marks[0] < records:
         ended = _step(scene, q, v, work, log)
         if ended != DONE:
             return ended
-        scene.efforts.number[0] += 1.0
-        log.marks[1] += 1
-        if log.marks[1] == every:
-            log_record(scene, q, v, work, log)
-            log.marks[0] += 1
-            log.marks[1] = 0
+        if len(left) == 0 or left[0] <= 0.0:
+            scene.efforts.number[0] += 1.0
+            log.marks[1] += 1
+            if log.marks[1] == every:
+                log_record(scene, q, v, work, log)
+                log.marks[0] += 1
+                log.marks[1] = 0
     return DONE
 
 
 @procedure
 def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> int:
-    """One step; drives and stops of robots may need some passes through its contact."""
-    rules, bodies, points = scene.rules, scene.bodies, scene.points
-    if are_finite(bodies.robots) == 0:
+    """One step, or as much of it as springs allow; drives and stops of robots may need some passes through its contact."""
+    rules, bodies, points, springs = scene.rules, scene.bodies, scene.points, scene.springs
+    left, done, count, soft, begins, ahead = local(2), local(1), 0, len(springs.law) > 0, True, rules.step
+    if are_finite(bodies.robots) == 0 or (soft and _runs_away(v)):
         return UNSOLVED
+    if soft:
+        begins = springs.clock[0] <= 0.0
+        ahead = rules.step if begins else springs.clock[0]
     lie_down(scene)
-    drive(scene, q, v)
+    if begins:
+        drive(scene, q, v)
     read_state(rules, bodies, scene.pulls, q, v)
     begin_settling(rules, bodies)
-    left, done, count = local(2), local(1), 0
-    for _ in range(PASSES + 1):
+    for again in range(PASSES + 1):
         let_go(rules, bodies)
         sleep_on(bodies)
-        count = find(scene)
-        if count < 0:
-            return ROOM
-        if log.marks[1] == 0 and log.marks[2] + scene.counts[1] + scene.counts[4] > len(log.touches):
-            return FULL
-        if _push(scene, count, left) == ROOM:
+        if again == 0 or not soft:
+            count = find(scene)
+            if count < 0:
+                return ROOM
+            if begins and log.marks[1] == 0 and log.marks[2] + scene.counts[1] + scene.counts[4] > len(log.touches):
+                return FULL
+        if soft and again == 0:
+            place(scene, count)
+            longest = longest_part(scene, ahead, count)
+            springs.clock[1] = longest
+            if longest * MOST < rules.step:
+                return STIFF
+            if longest < ahead or ahead < rules.step:
+                parts = math.ceil(ahead / longest) if longest < ahead else 1
+                rules = Rules(ahead / parts, rules.gravity, rules.fall, rules.patience, rules.flies)
+                read_state(rules, bodies, scene.pulls, q, v)
+                begin_settling(rules, bodies)
+                let_go(rules, bodies)
+            scale_impulses(points, count, rules.step)
+        if _push(rules, scene, count, left) == ROOM:
             return ROOM
         if settle(rules, bodies, points, count, done) == 0:
             break
-    log_touches(scene, count, v, left[0], left[1], log)
-    log_robots(scene, log)
+    if soft:
+        shift_gaps(points, count, -1.0)
+    log_step(rules, scene, count, begins, v, left, log)
     if left[1] > tuned.STOPPED:
         return UNSOLVED
-    _go(scene, count, q, v, work)
+    _go(rules, scene, count, q, v, work)
     move_robots(rules, bodies, work)
     work[0] += done[0]
     shrink(scene.overlaps, rules.step)
+    if soft:
+        scale_impulses(points, count, 1.0 / rules.step)
+        springs.clock[0] = ahead - rules.step if ahead > 1.5 * rules.step else 0.0
     scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.counts[0])
     return DONE
 
 
 @procedure
-def _push(scene: Scene, count: int, left: Shaped[2]) -> int:
+def _runs_away(v: Floats[6]) -> bool:
+    total = 0.0
+    for body in range(len(v)):
+        for k in range(6):
+            total += abs(v[body, k])
+    return not total < math.inf
+
+
+@procedure
+def _push(rules: Rules, scene: Scene, count: int, left: Shaped[2]) -> int:
     """Solves all islands; `left`: the worst residual [m/s], and the worst as a part of the speeds."""
-    islands = scene.islands
-    left[0] = 0.0
-    left[1] = 0.0
+    islands, soft = scene.islands, len(scene.springs.law) > 0
+    left[:] = 0.0
+    if soft:
+        ready(scene.bodies, scene.points, scene.springs, count)
     for island in range(group(scene.bodies.robots, count, scene.points, islands)):
-        if asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
+        found = Island(
+            islands.bodies[islands.first_body[island] : islands.first_body[island + 1]],
+            islands.points[islands.first_point[island] : islands.first_point[island + 1]],
+            scene.bodies, scene.points, scene.factors, scene.trial,
+        )  # fmt: skip
+        if soft:
+            left[0] = max(left[0], press(rules, found, scene.springs))
+        elif asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
             _rest(scene, island)
         else:
-            needed, worst, fastest = solve(
-                Island(
-                    islands.bodies[islands.first_body[island] : islands.first_body[island + 1]],
-                    islands.points[islands.first_point[island] : islands.first_point[island + 1]],
-                    scene.bodies, scene.points, scene.factors, scene.trial,
-                )
-            )  # fmt: skip
+            needed, worst, fastest = solve(found)
             if needed > len(scene.factors.later):
                 scene.counts[3] = needed
                 return ROOM
@@ -141,7 +177,7 @@ def _find_awake(scene: Scene) -> int:
     scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
     if scene.counts[2] > len(points.gap):
         return -1
-    find_overlaps(scene.placed, points, scene.overlaps, count)
+    find_overlaps(scene.placed, scene.springs, points, scene.overlaps, count)
     leave_out(points, scene.overlaps, count)
     return prepare(rules, bodies, scene.placed, scene.found, points, count)
 
@@ -172,35 +208,30 @@ def _rest(scene: Scene, island: int) -> None:
 
 
 @procedure
-def _go(scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> None:
+def _go(rules: Rules, scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> None:
     """Moves all bodies: those that were pushed with the velocities after it, those that were not in free flight."""
-    rules, bodies, points = scene.rules, scene.bodies, scene.points
-    for body in range(len(bodies.mass)):
-        scene.islands.label[body] = 0
+    bodies, points, label = scene.bodies, scene.points, scene.islands.label
+    label[:] = 0
     for c in range(count):
-        if points.impulse[c, 0] > 0.0:
-            scene.islands.label[points.body[c, 0]] = 1
+        if points.impulse[c, 0] != 0.0:
+            label[points.body[c, 0]] = 1
             if points.body[c, 1] >= 0:
-                scene.islands.label[points.body[c, 1]] = 1
+                label[points.body[c, 1]] = 1
         work[0] += work_at(scene, c)
     for body in range(len(bodies.mass)):
-        pushed = scene.islands.label[body]
+        pushed = label[body]
         if bodies.robots.link[body] >= 0:
             continue
         if bodies.still[body] == 1 and bodies.bed[body] > 0:
             bodies.quiet[body] += 1
-            for k in range(6):
-                v[body, k] = 0.0
+            v[body] = 0.0
             continue
         if pushed == 0:
-            for k in range(6):
-                bodies.after[body, k] = bodies.free[body, k]
-        for k in range(6):
-            work[0] += 0.5 * rules.step * bodies.push[body, k] * (bodies.before[body, k] + bodies.after[body, k])
+            bodies.after[body] = bodies.free[body]
+        work[0] += 0.5 * rules.step * bodies.push[body] @ (bodies.before[body] + bodies.after[body])
         count_quiet(bodies, body, pushed)
         if bodies.still[body] == 1:
-            for k in range(6):
-                v[body, k] = 0.0
+            v[body] = 0.0
         elif pushed == 0 and rules.flies == 1:
             flown(rules, bodies, body, q[body], v[body])
         else:

@@ -12,8 +12,10 @@ from ...contact.laws import RECOVERY
 from ...contact.models.penalty import FALL, Penalty
 from ...contact.parting import THROWN
 from ...contact.scene import Contact
+from ...contact.scenes.arrays import Springs
 from ...contact.scenes.overlaps import OverlapList
 from ...contact.scenes.scene import Scene
+from ...contact.scenes.springs import MOST, law_program, spring_program
 from ...contact.scenes.step import advance_scene
 from ...errors import InputError
 from ...model import Mechanism
@@ -38,7 +40,11 @@ class ScenePage:
     def bound(self, scene: Scene, *rest: Any) -> Callable[[], int]:
         """Steps from a state, with arguments as of `advance_scene`; returns how they ended."""
         self._make_room(len(scene.points.gap))
-        return advance_scene.bound(scene._replace(overlaps=self._overlaps), *rest)
+        return advance_scene.bound(scene._replace(overlaps=self._overlaps, springs=self.springs(scene)), *rest)
+
+    def springs(self, scene: Scene) -> Springs:
+        """The springs at its points."""
+        return scene.springs
 
     def begin(self) -> None:
         """Lets a motion begin at another state."""
@@ -85,13 +91,9 @@ class SpringsPage(ScenePage):
         super().__init__(mechanism, contact)
         self._model, self._clock = Penalty.of(contact.options, mechanism.tree.mass), np.zeros(2)
 
-    def bound(self, scene: Scene, *rest: Any) -> Callable[[], int]:
-        from ...contact.scenes.springs import Springs, advance_springs
-
-        law, room = np.array([program.address for program in _law_of(self._model)]), len(scene.points.gap)
-        self._make_room(room)
-        springs = Springs(law, self._clock, self._overlaps, np.zeros(len(scene.bodies.mass)), np.zeros((room, 3)))
-        return advance_springs.bound(scene, springs, *rest)
+    def springs(self, scene: Scene) -> Springs:
+        law = np.array([program.address for program in _law_of(self._model)])
+        return Springs(law, self._clock, np.zeros(len(scene.bodies.mass)), np.zeros((len(scene.points.gap), 3)))
 
     def begin(self) -> None:
         super().begin()
@@ -102,8 +104,6 @@ class SpringsPage(ScenePage):
         self._clock[0] = 0.0
 
     def refusal(self, scene: Scene) -> Exception:
-        from ...contact.scenes.springs import MOST
-
         longest, step = float(self._clock[1]), scene.rules.step
         return InputError(
             f"{self._mechanism.name}: the springs of contact need steps of {longest:.2g} s, and a step of {step:g} s is made "
@@ -117,8 +117,6 @@ class SpringsPage(ScenePage):
 
 @lru_cache(maxsize=64)
 def _law_of(model: Penalty) -> tuple[LocatedProgram, LocatedProgram]:
-    from ...contact.scenes.springs import law_program, spring_program
-
     return LocatedProgram(law_program(model)), LocatedProgram(spring_program(model))
 
 
