@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 from ..errors import InputError
 from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, POSITIVE, checked_number, checked_numbers
 from ..scalar import Scalar, is_zero
 
-__all__ = ["SURFACE_RULES", "Surface", "VariedSurface"]
+__all__ = ["NUMBERS", "SURFACE_RULES", "Surface", "VariedSurface"]
 
 #: The numbers of a surface, and their rules.
 SURFACE_RULES = {
@@ -111,11 +111,14 @@ class Surface:
         """
         springs = [(one.stiffness, one.damping) for one in (self, other) if one.stiffness is not None]
         stiffness, damping = min(springs, default=(None, 0.0))
-        return Surface(
-            min(self.friction, other.friction), min(self.kinetic, other.kinetic), min(self.restitution, other.restitution),
-            max(self.threshold, other.threshold), torsional=min(self.torsional, other.torsional),
-            rolling=min(self.rolling, other.rolling), stiffness=stiffness, damping=damping,
-        )  # fmt: skip
+        own = {"kinetic": "kinetic_friction"}
+        least = {own.get(name, name): min(getattr(self, name), getattr(other, name)) for name in _LEAST}
+        return Surface(**least, threshold=max(self.threshold, other.threshold), stiffness=stiffness, damping=damping)
+
+    @property
+    def numbers(self) -> list[float]:
+        """Those of `VariedSurface`, in its order; zero for no stiffness."""
+        return [getattr(self, name) or 0.0 for name in NUMBERS]
 
 
 @dataclass(frozen=True)
@@ -145,3 +148,8 @@ class VariedSurface:
     def bounces(self) -> bool:
         """Whether there may be any restitution."""
         return not is_zero(self.restitution)
+
+
+#: The numbers of a surface where bodies touch, in the order in which scenes have them; and those that are the less of both.
+NUMBERS = tuple(item.name for item in fields(VariedSurface))
+_LEAST = [name for name in NUMBERS if name not in ("threshold", "stiffness", "damping")]

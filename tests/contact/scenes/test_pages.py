@@ -20,6 +20,7 @@ from kumitate.contact.scenes.solvers.interior_point import interior_point
 from kumitate.contact.scenes.solvers.laws import move, residual
 from kumitate.contact.scenes.solvers.ordering import BITS, eliminate, pattern
 from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
+from kumitate.contact.surface import Surface
 
 from .places import at_random, bin_of, mixed
 
@@ -95,7 +96,7 @@ def test_a_point_yields_to_an_impulse_by_what_is_measured_at_it(seed):
         rows[1] = 0.0
         rows[1, 22] = 1.0
     position, gap = rng.normal(size=3), 0.01 * rng.normal()
-    found = {name: np.array(value) for name, value in measured(position, gap, normal, *rows).items()}
+    found = {name: np.array(value) for name, value in measured(position, gap, normal, *rows, Surface().numbers).items()}
     frame, place = found["frame"], found["place"]
     assert np.abs(frame @ frame.T - np.eye(3)).max() < 1e-15
     assert np.linalg.det(frame) == pytest.approx(1.0)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from ...scalar import Scalar, absolute, arctan2, both, either, exp, log, maximum, minimum, select, sqrt, trace
 from ..parting import SHRINKS
-from ..surface import Surface, VariedSurface
+from ..surface import NUMBERS, Surface, VariedSurface
 
 __all__ = ["COMPLIANT", "STORED", "Compliance", "Softened"]
 
@@ -172,7 +172,7 @@ def _theta(part: Scalar) -> Scalar:
 
 
 def _of(surface: Sequence[Scalar], step: Scalar, resting: Scalar) -> Compliance:
-    return Compliance(surface[6], surface[7], step, resting)
+    return Compliance(surface[NUMBERS.index("stiffness")], surface[NUMBERS.index("damping")], step, resting)
 
 
 def _law(
@@ -194,7 +194,7 @@ def _stored(
 
 
 _POINT: dict[str, int | tuple[int, ...]] = {"gap": (), "left_out": (), "before": 3}
-_SPRING: dict[str, int | tuple[int, ...]] = {"surface": 8, "step": (), "resting": ()}
+_SPRING: dict[str, int | tuple[int, ...]] = {"surface": len(NUMBERS), "step": (), "resting": ()}
 #: `Compliance.law` and `Compliance.stored` for the points of lists. `surface`: a row of `Placed.surfaces`; `apart`: 1 where the
 #: point is guessed not to be pushed.
 COMPLIANT = trace(_law, {**_POINT, "free": 3, "give": (), **_SPRING}, "law_of_a_compliant_point")

@@ -121,8 +121,17 @@ class ContactFrame:
 
     def along(self, twist: Motion) -> list[Scalar]:
         """The point's velocity along its axes, from the twist of A's link relative to B's."""
-        at_point = twist.linear + twist.angular.cross(self.lever)
+        at_point = self.velocity(twist)
         return [*(axis.dot(at_point) for axis in self.axes), *(axis.dot(twist.angular) for axis in self.spins)]
+
+    def velocity(self, twist: Motion) -> Vector3:
+        """The velocity of A relative to B at the point, in the axes of the world."""
+        return twist.linear + twist.angular.cross(self.lever)
+
+    def components(self, impulse: Vector3) -> list[Scalar]:
+        """The components along the axes of an impulse, of which `force` makes it again."""
+        normal, *tangents = self.axes
+        return [normal.dot(impulse), *(axis.dot(impulse) / axis.dot(axis) for axis in tangents)]
 
     def force(self, components: Sequence[Scalar]) -> Vector3:
         """A force or impulse on A from its components along the axes."""
@@ -353,7 +362,7 @@ def _point(
     resting: Scalar,
 ) -> ContactPoint:
     """The contact point at given velocities; per_step: 1 / h; impacts slower than `resting` [m/s] do not bounce."""
-    surface, axes = pair.surface, (touch.normal, *tangents(touch.normal))
+    surface, axes = pair.surface, (touch.normal, *tangents(touch.normal, pair.surface))
     compliance = Compliance.of(surface, h, resting)
     bare = ContactFrame(lever, axes, surface.friction, turns=_turns(pair, axes))
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))

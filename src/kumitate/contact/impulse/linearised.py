@@ -64,10 +64,9 @@ def linearised(
     for pair, points in zip(pairs, pressing, strict=True):
         link = tree.links[pair.links[0]]
         X_WA, X_WB = pair.poses(tree, jacobians.poses)
-        a, b = (geometry.shape for geometry in pair.geometries)
         state = (list(jacobians.origins[link]), list(twists[link]), *points, h, slow)
         pressed = sum((absolute(part) for impulse in points.impulses for part in impulse), 0.0) > 0.0
-        felt = when(pressed, partial(linearised_pair, a, b, X_WB, stiff, X_WA, *state), _NOTHING)
+        felt = when(pressed, partial(linearised_pair, pair, X_WB, stiff, X_WA, *state), _NOTHING)
         on[link.index] = on[link.index].plus(felt) if link.index in on else felt
     slopes = _subspace_slopes(jacobians, q)
     lagging = _lagging(jacobians, twists, slopes, v)

@@ -19,6 +19,8 @@ from ...scalar import Program, Scalar, call, either, equal, jacobian, maximum, m
 from ...spatial import Dense, DenseRotation, Force, Matrix3, Motion, Transform, Vector3, dot
 from ..laws import RECOVERY, tangents
 from ..pairs import capacity, touches
+from ..scene import Pair
+from ..surface import Surface
 from .contact_points import ContactFrame
 
 
@@ -43,15 +45,17 @@ class LinearisedPair(NamedTuple):
         return LinearisedPair(*(a + b for a, b in pairs))
 
 
-def linearised_pair(a: Any, b: Any, X_WB: Transform, stiff: float, X_WA: Transform, *state: Any) -> LinearisedPair:
-    """Shape A of a link that moves, on shape B of the world.
+def linearised_pair(pair: Pair, X_WB: Transform, stiff: float, X_WA: Transform, *state: Any) -> LinearisedPair:
+    """A pair of a shape A on a link that moves, and a shape B of the world.
 
     Args:
         stiff: the stiffness K of points along their axes [kg].
         state: the origin of twists (3), the twist of A (6), the impulses (n, 3) and coefficients of friction (n) of the points,
             the step h, and the speed below which points are at rest.
     """
-    found = call(_pair_program(a, b, tuple(map(float, _entries(X_WB))), stiff), _entries(X_WA), *state)
+    surface, (a, b) = pair.surface, (geometry.shape for geometry in pair.geometries)
+    assert isinstance(surface, Surface), "derivatives with parameters take another way"
+    found = call(_pair_program(a, b, surface, tuple(map(float, _entries(X_WB))), stiff), _entries(X_WA), *state)
     K, by_motion, DK, over = (Dense.of(found[name]) for name in LinearisedPair._fields[:4])
     return LinearisedPair(K, by_motion, DK, over, Force.of(found["wrench"]))
 
@@ -66,13 +70,13 @@ def _pose(entries: Sequence[Scalar]) -> Transform:
 
 
 @lru_cache(maxsize=256)
-def _pair_program(a: Any, b: Any, X_WB: tuple[float, ...], stiff: float) -> Program:
+def _pair_program(a: Any, b: Any, surface: Surface, X_WB: tuple[float, ...], stiff: float) -> Program:
     """(X_WA, origin of twists, twist, impulses, frictions, h, slow) → the fields of `LinearisedPair`."""
-    count, moved = capacity(a, b), jacobian(_moved_program(a, b, X_WB), "motion")
+    count, moved = capacity(a, b), jacobian(_moved_program(a, b, surface, X_WB), "motion")
 
     def pair(X_WA: Any, origin: Any, twist: Any, impulses: Any, frictions: Any, h: Any, slow: Any) -> dict[str, Any]:
-        frames = _frames(a, _pose(X_WA), b, _pose(X_WB), Vector3.of(origin))[0]
-        along = [[axis.dot(Vector3.of(part)) for axis in frame.axes] for frame, part in zip(frames, impulses, strict=True)]
+        frames = _frames(a, _pose(X_WA), b, _pose(X_WB), Vector3.of(origin), surface)[0]
+        along = [frame.components(Vector3.of(part)) for frame, part in zip(frames, impulses, strict=True)]
         found = call(moved, [0.0] * 6, X_WA, origin, twist, along, h)
         now = Motion.of(twist)
         # the twist of a link changes by S × twist too, as a joint that carries it moves by S
@@ -101,7 +105,7 @@ def _pair_program(a: Any, b: Any, X_WB: tuple[float, ...], stiff: float) -> Prog
     return trace(pair, sizes, f"linearised_{type(a).__name__}_{type(b).__name__}".lower())
 
 
-def _moved_program(a: Any, b: Any, X_WB: tuple[float, ...]) -> Program:
+def _moved_program(a: Any, b: Any, surface: Surface, X_WB: tuple[float, ...]) -> Program:
     """(small motion of A, X_WA, origin, twist, impulses along axes, h) → their wrench, and a of every point."""
 
     def moved(motion: Any, X_WA: Any, origin: Any, twist: Any, along: Any, h: Any) -> dict[str, Any]:
@@ -109,7 +113,7 @@ def _moved_program(a: Any, b: Any, X_WB: tuple[float, ...]) -> Program:
         columns = [Vector3.of(column) for column in zip(*start.rotation.matrix(), strict=True)]
         turned = Matrix3.of([list(column + turn.cross(column)) for column in columns]).T
         shift = Vector3.of(motion[3:]) + turn.cross(start.translation - o)
-        frames, gaps = _frames(a, Transform(DenseRotation(turned), start.translation + shift), b, _pose(X_WB), o)
+        frames, gaps = _frames(a, Transform(DenseRotation(turned), start.translation + shift), b, _pose(X_WB), o, surface)
         wrench, above = Force(), []
         for frame, gap, impulse in zip(frames, gaps, along, strict=True):
             wrench, u = wrench + frame.wrench(impulse), frame.along(Motion.of(twist))
@@ -123,10 +127,12 @@ def _moved_program(a: Any, b: Any, X_WB: tuple[float, ...]) -> Program:
     return trace(moved, inputs, f"moved_{type(a).__name__}_{type(b).__name__}".lower())
 
 
-def _frames(a: Any, X_WA: Transform, b: Any, X_WB: Transform, origin: Vector3) -> tuple[list[ContactFrame], list[Scalar]]:
+def _frames(
+    a: Any, X_WA: Transform, b: Any, X_WB: Transform, origin: Vector3, surface: Surface
+) -> tuple[list[ContactFrame], list[Scalar]]:
     """The frames of all points of A with B in the world, as in `contact_patches`; and their gaps."""
     met = [touch.on_b for touch in touches(a, X_WA, b, X_WB)]
-    frames = [ContactFrame(touch.point - origin, (touch.normal, *tangents(touch.normal)), 0.0) for touch in met]
+    frames = [ContactFrame(touch.point - origin, (touch.normal, *tangents(touch.normal, surface)), 0.0) for touch in met]
     return frames, [touch.gap for touch in met]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...model import Mechanism
 from ...scalar import Program, Scalar, absolute, call, directional, either, maximum, select, trace, when
+from ...spatial import Vector3
 from ..laws import STIFF
 from ..scene import Contact, contact_pairs
 from .contact_points import ContactPatch, contact_patches
@@ -88,7 +89,6 @@ def _along_axes(patches: Sequence[ContactPatch], impulses: Sequence[Sequence[Sca
     """Impulses (points, 3) in the axes of the world along those of the points of every patch."""
     taken = iter(impulses)
     return [
-        [[sum((a * b for a, b in zip(axis, impulse, strict=True)), 0.0) for axis in point.frame.axes]
-         for point, impulse in zip(patch.points, taken, strict=False)]
+        [point.frame.components(Vector3.of(impulse)) for point, impulse in zip(patch.points, taken, strict=False)]
         for patch in patches
     ]  # fmt: skip

@@ -90,7 +90,7 @@ def impact_program(
         points = [point for patch in met for point in patch.points]
         impulses = [impulse for of_points in found for impulse in of_points]
         twists = jacobians.twists(v_after)
-        reached = [frame.force(frame.along(patch.twist(jacobians, twists))) for patch in met for frame in patch.frames]
+        reached = [frame.velocity(patch.twist(jacobians, twists)) for patch in met for frame in patch.frames]
         turning = any(point.frame.turns for point in points)
         return {
             "v": v_after,

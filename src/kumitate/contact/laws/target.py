@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, trace
-from ..surface import Surface, VariedSurface
+from ..surface import NUMBERS, Surface, VariedSurface
 
 #: Points that slide more slowly than this are at rest: static friction applies [m/s].
 AT_REST = 1e-4
@@ -57,11 +57,11 @@ def modes(gap: Scalar, before: Sequence[Scalar], free: Scalar, target: Scalar, h
 
 def _aimed(gap: Scalar, before: Any, free: Any, surface: Any, step: Scalar, resting: Scalar) -> dict[str, Any]:
     gap = select(absolute(gap) < TOUCHING, 0.0, gap)
-    of_both, slid = VariedSurface(surface[0], surface[1], surface[2], surface[3]), slides(before[1:])
+    of_both, slid = VariedSurface(*(surface[k] for k in range(len(NUMBERS)))), slides(before[1:])
     target, plastic = targets(of_both, gap, before[0], free[0], step, 1.0 / step, resting)
     mode = modes(gap, before, free[0], target, step, slid)
     return {"friction": friction_at(of_both, slid), "target": target, "plastic": plastic, "mode": mode}
 
 
 #: All of these as a program, of rigid points. `surface`: a row of `Placed.surfaces`.
-AIMED = trace(_aimed, {"gap": (), "before": 3, "free": 3, "surface": 8, "step": (), "resting": ()}, "aimed")
+AIMED = trace(_aimed, {"gap": (), "before": 3, "free": 3, "surface": len(NUMBERS), "step": (), "resting": ()}, "aimed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...procedure import Floats, Ints
+from ..surface import NUMBERS
 
 
 class Rules(NamedTuple):
@@ -231,8 +232,7 @@ class Placed(NamedTuple):
         half, middle: half edges and center of the bounding box in the solid's frame [m]; reach: the radius about that center.
         span: of each moving body how far its solids reach from its center [m], −1 if it has none.
         material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
-            the first times `materials` plus the second: static and kinetic friction, restitution, its threshold [m/s],
-            torsional and rolling friction [m], stiffness [N/m], zero if it is rigid, and damping [N·s/m].
+            the first times `materials` plus the second, the numbers of a `Surface`.
         belt: the velocity of the surface in the axes of its moving body, or of the world [m/s]; belts: 1 if any moves.
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         resting: 1 of the world's solids and of bodies that sleep.
@@ -251,7 +251,7 @@ class Placed(NamedTuple):
     span: Floats
     material: Ints
     materials: int
-    surfaces: Floats[8]
+    surfaces: Floats[len(NUMBERS)]
     belt: Floats[3]
     belts: int
     low: Floats[3]
@@ -293,7 +293,8 @@ class ScenePoints(NamedTuple):
     """The points of contact of a step (as many as there is room for), sorted by their pairs of solids.
 
     Attributes:
-        solid: the numbers of A's and B's solids; body: of A and B, B may be −1, the world; feature: which point of a pair.
+        solid: the numbers of A's and B's solids; body: of A and B, B may be −1, the world; feature: which point of a pair;
+            material: the row of `Placed.surfaces`.
         place: [m]; gap: [m], negative where they overlap.
         frame: the rows are the normal from B to A and two tangents.
         lever_a, lever_b: from the centers of mass of A and B [m].
@@ -318,6 +319,7 @@ class ScenePoints(NamedTuple):
     solid: Ints[2]
     body: Ints[2]
     feature: Ints
+    material: Ints
     place: Floats[3]
     gap: Floats
     frame: Floats[3, 3]

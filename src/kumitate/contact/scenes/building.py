@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
 from ...errors import InputError, ModelError
 from ...model import Geometry, Mechanism, Place, Plane, Shape
+from ...procedure.kinds import INT, ArrayKind
 from ...spatial import Transform
 from ..pairs.rows import points_for, pose_row, solids_of
 from ..scene import Contact, Touchable
-from ..surface import Surface
+from ..surface import NUMBERS, Surface
 from .arrays import (
     BlockFactors,
     Efforts,
@@ -174,7 +175,7 @@ def _items(mechanism: Mechanism, found: Touchable) -> list[_Item]:
 def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> MovingBodies:
     """The bodies of a mechanism that `fault_of` has nothing against; of links of its robots, nothing but their number."""
     links = mechanism.tree.links
-    arrays = {name: _empty(kind, len(links)) for name, kind in MovingBodies.__annotations__.items() if name != "robots"}
+    arrays = _blank(MovingBodies, len(links), "robots")
     arrays["seen"] = np.zeros((len(links) + 1, SEEN))
     arrays["seen"][-1, -2] = 1.0
     made = MovingBodies(robots=robots_of(parts, len(links)), **arrays)
@@ -190,10 +191,10 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
 
 def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
     material, surfaces = _materials(contact, items)
-    kinds = {name: kind for name, kind in Placed.__annotations__.items() if name not in ("materials", "belts")}
-    blank: dict[str, Any] = {name: _empty(kind, len(items)) for name, kind in kinds.items()}
-    counts = {"materials": int(material.max()) + 1, "belts": int(bool(contact.belts))}
-    made = Placed(**counts, **blank | {"material": material, "surfaces": surfaces})
+    made: Placed = _made(
+        Placed, len(items), materials=int(material.max()) + 1, belts=int(bool(contact.belts)), material=material,
+        surfaces=surfaces,
+    )  # fmt: skip
     numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
     robots = {link for part in parts for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
@@ -237,20 +238,7 @@ def _materials(contact: Contact, items: Sequence[_Item]) -> tuple[np.ndarray, np
         found.append(kinds.setdefault(kind, len(kinds)))
     one_of = list(dict(zip(found, items, strict=True)).values())  # kinds are numbered as they appear
     both = [contact.where(a.name, b.name, (a.geometry, b.geometry)) for a in one_of for b in one_of]
-    numbers = [
-        [
-            one.friction,
-            one.kinetic,
-            one.restitution,
-            one.threshold,
-            one.torsional,
-            one.rolling,
-            one.stiffness or 0.0,
-            one.damping,
-        ]
-        for one in both
-    ]
-    return _ints(found), _rows(numbers, 8)
+    return _ints(found), _rows([one.numbers for one in both], len(NUMBERS))
 
 
 def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
@@ -308,8 +296,7 @@ def rows_of(part: RobotPart) -> int:
 
 def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
     """The robots of a scene with so many moving bodies, still without any state."""
-    arrays = {name: _empty(kind, 0) for name, kind in Robots.__annotations__.items() if name != "motions"}
-    made = Robots(motions=_motions_of(parts), **arrays)
+    made: Robots = _made(Robots, 0, motions=_motions_of(parts))
     link, rows = np.full(bodies, -1, dtype=np.int64), [rows_of(part) for part in parts]
     links = [len(part.links) for part in parts]
     body = _ints([number for part in parts for number in part.links])
@@ -336,7 +323,7 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
 
 def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     """The states of robots, without programs, drives and stops."""
-    arrays = {name: _empty(kind, 0) for name, kind in RobotMotions.__annotations__.items()}
+    arrays = _blank(RobotMotions, 0)
     first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
     q, v, rows = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts))
     arrays |= {name: np.zeros(len(parts) + 1, dtype=np.int64) for name in arrays if name.startswith("first_")}
@@ -362,13 +349,17 @@ def _starts(sizes: Sequence[int]) -> np.ndarray:
 
 def _made(kind: Any, rows: int, **given: Any) -> Any:
     """A record of arrays with this many rows each, from the annotations of its fields, except for those that are given."""
-    return kind(**{name: given[name] if name in given else _empty(text, rows) for name, text in kind.__annotations__.items()})
+    return kind(**(_blank(kind, rows, *given) | given))
 
 
-def _empty(annotation: Any, rows: int) -> np.ndarray:
-    text = getattr(annotation, "__forward_arg__", annotation)
-    sizes = text[text.index("[") + 1 : -1].split(",") if "[" in text else []
-    return np.zeros((rows, *map(int, sizes)), dtype=np.int64 if text.startswith("Ints") else float)
+def _blank(kind: Any, rows: int, *without: str) -> dict[str, Any]:
+    """Arrays of zeros with this many rows for the fields of a record, but for some."""
+    found = {}
+    for name, array in get_type_hints(kind).items():
+        if name not in without:
+            size = array.row if isinstance(array, ArrayKind) else ()
+            found[name] = np.zeros((rows, *size), dtype=np.int64 if array.element == INT else float)
+    return found
 
 
 def _ints(values: Sequence[int]) -> np.ndarray:

@@ -153,7 +153,8 @@ def write_touch(scene: Scene, first: int, end: int, row: Shaped[20], record: int
         row[3:6] += (points.impulse[c] @ frame) / scene.rules.step
         row[6:9] += part * points.place[c]
         row[9:12] += part * frame[0]
-        row[13:16] += part * (points.speed[c] @ frame)
+        for k in range(3):
+            row[13:16] += part * points.speed[c, k] / (frame[k] @ frame[k]) * frame[k]
         if c < len(points.turns.length):
             row[17:20] += points.turns.length[c] / scene.rules.step * (points.turns.impulse[c] @ frame)
     row[12] = least

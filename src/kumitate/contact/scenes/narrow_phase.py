@@ -70,7 +70,9 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
         while at < known and memory.solid[at, 0] == a and memory.solid[at, 1] == b:
             if memory.feature[at] == points.feature[c]:
                 points.known[c] = 1
-                points.impulse[c] = points.frame[c] @ memory.impulse[at]
+                for k in range(3):
+                    axis = points.frame[c, k]
+                    points.impulse[c, k] = axis @ memory.impulse[at] / (axis @ axis)
                 points.recalled[c] = memory.impulse[at]
                 break
             at += 1

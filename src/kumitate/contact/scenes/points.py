@@ -18,6 +18,7 @@ from ..impulse.mobility import LEAST, SMALLEST
 from ..laws import AIMED, tangents
 from ..pairs.rows.solids import Points
 from ..parting import SHRINKS
+from ..surface import NUMBERS, VariedSurface
 from .arrays import MovingBodies, Placed, Rules, ScenePoints
 from .robots import yielded
 from .turns import prepare_turn
@@ -49,17 +50,17 @@ class _Body:
         return self._each + moment.dot(self._mobility @ moment)
 
 
-def measured(position: Any, gap: Any, normal: Any, one: Any, other: Any) -> dict[str, Any]:
+def measured(position: Any, gap: Any, normal: Any, one: Any, other: Any, surface: Any) -> dict[str, Any]:
     """Place, axes, levers, velocities and effective mass of a point of the bodies A and B, for `ScenePoints`.
 
     Args:
         position, gap, normal: of the point as it was found, midway between both surfaces; the normal is from A to B.
-        one, other: the rows of A and B in `MovingBodies.seen`.
+        one, other: the rows of A and B in `MovingBodies.seen`; surface: what holds between them.
     """
     a, b, n = _Body(one), _Body(other), -Vector3.of(normal)
     # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
     place = Vector3.of(position) - (0.5 * gap * b.fixed) * n
-    frame = Matrix3((n, *tangents(n)))
+    frame = Matrix3((n, *tangents(n, VariedSurface(*(surface[k] for k in range(len(NUMBERS)))))))
     lever_a, lever_b = place - a.place, place - b.place
     along = [a.yields(lever_a, axis) + b.yields(lever_b, axis) for axis in frame]
     size = maximum(maximum(along[0], along[1]), maximum(along[2], SMALLEST))
@@ -70,7 +71,9 @@ def measured(position: Any, gap: Any, normal: Any, one: Any, other: Any) -> dict
     }  # fmt: skip
 
 
-MEASURED = trace(measured, {"position": 3, "gap": (), "normal": 3, "one": SEEN, "other": SEEN}, "point_measured")
+MEASURED = trace(
+    measured, {"position": 3, "gap": (), "normal": 3, "one": SEEN, "other": SEEN, "surface": len(NUMBERS)}, "point_measured"
+)
 
 
 @procedure
@@ -85,10 +88,12 @@ def prepare(
         points.body[c, 1] = b
         points.row_a[c] = a
         points.row_b[c] = b if b >= 0 else len(bodies.mass)
+        one, other = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
+        points.material[c] = one * placed.materials + other
     over(
         MEASURED, count, found.positions, found.gaps, found.normals, at(bodies.seen, points.row_a),
-        at(bodies.seen, points.row_b), points.place, points.frame, points.lever_a, points.lever_b, points.before, points.free,
-        points.size, points.mass,
+        at(bodies.seen, points.row_b), at(placed.surfaces, points.material), points.place, points.frame, points.lever_a,
+        points.lever_b, points.before, points.free, points.size, points.mass,
     )  # fmt: skip
     fastest, kept = rules.fall, 0
     for c in range(count):
@@ -136,6 +141,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
     points.solid[to] = points.solid[c]
     points.body[to] = points.body[c]
     points.feature[to] = points.feature[c]
+    points.material[to] = points.material[c]
     points.gap[to] = points.gap[c]
     points.left_out[to] = points.left_out[c]
     points.place[to] = points.place[c]
@@ -191,8 +197,7 @@ def yields(bodies: MovingBodies, points: ScenePoints, c: int, sizes: Shaped[3]) 
 @procedure
 def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, c: int) -> None:
     """The target, the friction that applies, and the mode that the point is guessed to be in."""
-    a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
-    surface = placed.surfaces[a * placed.materials + b]
+    surface = placed.surfaces[points.material[c]]
     apply(AIMED, at(points, c), surface, rules.step, 2.0 * rules.fall)
     points.softness[c] = 0.0
     if surface[6] > 0.0:
@@ -205,8 +210,7 @@ def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints
 @procedure
 def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
     """The energy that the spring of a compliant point takes up in the step [J]; none of a rigid one."""
-    a, b = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
-    surface = placed.surfaces[a * placed.materials + b]
+    surface = placed.surfaces[points.material[c]]
     if surface[6] <= 0.0:
         return 0.0
     energy = local(1)

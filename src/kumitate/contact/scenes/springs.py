@@ -60,8 +60,7 @@ def place(scene: Scene, count: int) -> None:
     """
     points, placed = scene.points, scene.placed
     for c in range(count):
-        one, other = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
-        points.friction[c] = placed.surfaces[one * placed.materials + other, 1]
+        points.friction[c] = placed.surfaces[points.material[c], 1]
         if points.body[c, 1] < 0:
             shift = points.gap[c] * points.frame[c, 0]
             points.place[c] += shift

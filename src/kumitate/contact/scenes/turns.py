@@ -17,7 +17,7 @@ from .robots import yielded
 def prepare_turn(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
     """Length, limits, masses and velocities of the moments of a point whose frame is known."""
     turns, one, other = points.turns, points.solid[c, 0], points.solid[c, 1]
-    surface = placed.surfaces[placed.material[one] * placed.materials + placed.material[other]]
+    surface = placed.surfaces[points.material[c]]
     length = placed.reach[one]  # a plane has none
     if length == 0.0 or 0.0 < placed.reach[other] < length:
         length = placed.reach[other]
