@@ -70,13 +70,19 @@ class RobotSteps:
 
     def locate(self, motions: RobotMotions) -> None:
         """Writes the addresses of its programs, by which the steps of a scene move it."""
-        programs = {0: self._prepared_program, 1: self._moved_program}
+        m, bounds = self.part.mechanism, self._bounds
+        programs = {
+            0: self._program("prepared", lambda: prepared_program(m)),
+            1: self._program("moved", lambda: moved_program(m)),
+        }
         if self.flies:
-            programs[2] = self._flown_program
+            programs[2] = self._program(f"flown {list(self.places.values())} {list(self.drives)}", self._flown)
         if self.settles:
-            programs |= {3: self._begun_program, 4: self._settled_program}
-        if self.part.mechanism.tree.closed:
-            programs |= {5: self._loop_program, 6: self._closed_program}
+            programs[3] = self._program(f"begun {bounds}", lambda: begun_program(m, bounds))
+            programs[4] = self._program(f"settled {bounds}", lambda: settled_program(m, bounds))
+        if m.tree.closed:
+            programs[5] = self._loops
+            programs[6] = self._program("closed", lambda: seen_program(m, projection_program(m)))
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         motions.programs[self.number, list(programs)] = [located.address for located in self._located.values()]
 
@@ -100,7 +106,7 @@ class RobotSteps:
         mechanism = self.part.mechanism
         commands, pieces = 3 * max(len(self._drives), 1), pieces_of(mechanism, self._bounds)
         free = ROW * rows_of(self.part) + freedoms(mechanism) - mechanism.nv if self.settles else 0
-        looped = self._loop_program.outputs if mechanism.tree.closed else ()
+        looped = self._loops.outputs if mechanism.tree.closed else ()
         closed, _, axes = (array.size // ROW for array in looped) if looped else (0, 0, 0)
         return self._first_drive + sum(self.drives.values()), commands, pieces, closed, free, axes
 
@@ -120,50 +126,21 @@ class RobotSteps:
 
     # --- its programs -----------------------------------------------------------------------------------------------------
     @cached_property
-    def _prepared_program(self) -> Program | StoredProgram:
-        return self._program("prepared", lambda: prepared_program(self.part.mechanism))
-
-    @cached_property
-    def _moved_program(self) -> Program | StoredProgram:
-        return self._program("moved", lambda: moved_program(self.part.mechanism))
-
-    @cached_property
-    def _loop_program(self) -> Program | StoredProgram:
+    def _loops(self) -> Program | StoredProgram:
         sizes, begin = list(self.drives.values()), self._first_drive
         begins = {name: begin + sum(sizes[:k]) for k, name in enumerate(self.drives)}
         return self._program(f"loops {begins} {begin}", lambda: loop_program(self.part.mechanism, begins, begin + sum(sizes)))
 
-    @cached_property
-    def _closed_program(self) -> Program | StoredProgram:
-        mechanism = self.part.mechanism
-        return self._program("closed", lambda: seen_program(mechanism, projection_program(mechanism)))
+    def _flown(self) -> Program:
+        m, wrenches = self.part.mechanism, {name: np.zeros(6) for name in self.places.values()}
+        forcing = Forcing(m, wrenches=wrenches, loop_tau=dict.fromkeys(self.drives, ()))  # type: ignore[arg-type]
+        closing = projection_program(m) if m.tree.closed else None
+        return step_program(forcing, RK4(), StepParts(dynamics_program(forcing, implicit_damping=False), closing))
 
     @cached_property
     def projection(self) -> Kernel:
         """(q, v) → q, v with the loops closed to the first order in the error."""
         return self._kernel("projection", lambda: projection_program(self.part.mechanism))
-
-    @cached_property
-    def _begun_program(self) -> Program | StoredProgram:
-        mechanism = self.part.mechanism
-        return self._program(f"begun {self._bounds}", lambda: begun_program(mechanism, self._bounds))
-
-    @cached_property
-    def _settled_program(self) -> Program | StoredProgram:
-        mechanism = self.part.mechanism
-        return self._program(f"settled {self._bounds}", lambda: settled_program(mechanism, self._bounds))
-
-    @cached_property
-    def _flown_program(self) -> Program | StoredProgram:
-        mechanism = self.part.mechanism
-        wrenches = {name: np.zeros(6) for name in self.places.values()}
-        forcing = Forcing(mechanism, wrenches=wrenches, loop_tau=dict.fromkeys(self.drives, ()))  # type: ignore[arg-type]
-
-        def made() -> Program:
-            closing = projection_program(mechanism) if mechanism.tree.closed else None
-            return step_program(forcing, RK4(), StepParts(dynamics_program(forcing, implicit_damping=False), closing))
-
-        return self._program(f"flown {list(wrenches)} {list(self.drives)}", made)
 
     @cached_property
     def _turning(self) -> Kernel:
