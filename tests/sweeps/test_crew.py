@@ -44,7 +44,7 @@ def dask(monkeypatch):
     client = SimpleNamespace(status="running", workers={"one": 3}, get_executor=lambda **_: None)
     client.nthreads = lambda: client.workers
     module = SimpleNamespace(Client=lambda *_, **__: client, KilledWorker=KeyError)
-    monkeypatch.setattr(crews, "_distributed", lambda: module)
+    monkeypatch.setattr(crews, "needed", lambda *_: module)
     return DaskCrew("tcp://here:1", patience=30.0), client, clock
 
 
