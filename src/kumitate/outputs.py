@@ -106,9 +106,8 @@ def _output(
     if bool(place) != ("place" in signature(PROGRAMS[function]).parameters):
         wants = f"the name of a body or frame, {function}:NAME" if not place else "no name"
         raise InputError(f"{mechanism.name}: the output {what!r} needs {wants}")
-    if place and place not in mechanism.tree.places:
-        near = did_you_mean(place, mechanism.tree.places, lead=", ")
-        raise InputError(f"{mechanism.name}: the output {what!r} is of {place!r}, which is not a body or frame{near}")
+    if place:
+        mechanism.tree.place(place, f"{mechanism.name}: the output {what!r} is of")
     if parameters is None:
         return Output(name, (function, place), lambda: make_program(mechanism, function, **options))
     return Output(name, (function, place), lambda: _varied_program(parameters, function, options))

@@ -294,7 +294,7 @@ def test_errors_name_the_part_and_the_remedy():
     refused(r"'inertia:link9' names nothing that moves; did you mean 'link", find=["inertia:link9"])
     refused(r"no parameter 'mass:link1'", find=["mass:link1"])
     refused(r"nothing to find", find=[])
-    refused(r"'hand' is not a body or frame", {"wrenches": {"hand": np.zeros((30, 6))}})
+    refused("'hand', which is not a body or frame", {"wrenches": {"hand": np.zeros((30, 6))}})
     refused(r"the window is 3; it must be a whole number above 4", {"a": None}, window=3)
     refused(r"the spread is -1", spread=-1.0)
     refused(

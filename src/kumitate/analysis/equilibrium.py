@@ -78,8 +78,7 @@ def static_equilibrium(
     mechanism = equations.mechanism
     tree, q, still = mechanism.tree, [float(x) for x in q], [0.0] * mechanism.nv
     for name in (*held, *(wrenches or {})):
-        if name not in tree.places:
-            raise InputError(f"{mechanism.name}: {name!r} is not a body or frame; there are {', '.join(tree.places)}")
+        tree.place(name, f"{mechanism.name}: a force acts on")
     applied = Wrenches(tree, wrenches) if wrenches else None
     pushed = chord_drives(tree, chord_closings(tree, q, still), {}, applied)
     load = np.array(rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed))

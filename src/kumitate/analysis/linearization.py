@@ -259,8 +259,7 @@ def _laws(
     """The controller and the wrenches as functions of scalars (q, v), by what they are called in messages."""
     tree = mechanism.base_parameter_tree
     for name in wrenches:
-        if name not in tree.places:
-            raise InputError(f"{mechanism.name}: {name!r} is not a body or frame; there are {', '.join(tree.places)}")
+        tree.place(name, f"{mechanism.name}: a wrench acts on")
     sources = {"the controller": (controller, mechanism.nv), **{f"the wrench on {k!r}": (f, 6) for k, f in wrenches.items()}}
     return {
         label: _law(mechanism, label, source, size, t, q, v) for label, (source, size) in sources.items() if source is not None

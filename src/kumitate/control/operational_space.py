@@ -45,8 +45,7 @@ def operational_space(
     """
     mechanism = mechanism_of(robot)
     tree, chosen = mechanism.tree, list(rows)
-    if place not in tree.places:
-        raise InputError(f"{mechanism.name}: {place!r} is not a body or frame; there are {', '.join(tree.places)}")
+    tree.place(place, f"{mechanism.name}: operational space control is of")
     if not chosen or not set(chosen) <= set(range(6)) or len(set(chosen)) < len(chosen):
         raise InputError(f"rows are {chosen}; name some of 0 to 5, each once: [ω; v]")
     if tree.closed:

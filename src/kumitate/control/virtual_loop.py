@@ -146,8 +146,7 @@ def virtual_loop(
     closed = closed_by(opened, loops)
     names = tuple(wrenches or ())
     for name in names:
-        if name not in opened.tree.places:
-            raise InputError(f"{opened.name}: {name!r} is not a body or frame; there are {', '.join(opened.tree.places)}")
+        opened.tree.place(name, f"{opened.name}: a wrench acts on")
     if (stiffness or damping) and not on_loop:
         raise InputError("stiffness and damping pull towards the projected state; they need on_loop=True")
     nq, nv = opened.nq, opened.nv

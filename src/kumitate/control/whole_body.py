@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compile import Kernel
 from ..dynamics import crba, rnea
-from ..errors import DivergenceError, InputError, did_you_mean, needed
+from ..errors import DivergenceError, InputError, needed
 from ..inverse_kinematics import Goal, Posture
 from ..kinematics import jacobian, neutral, rate
 from ..model import Mechanism, Place
@@ -304,6 +304,4 @@ def _check(mechanism: Mechanism, contacts: Sequence[StandingPoint]) -> None:
     if mechanism.tree.closed:
         raise InputError(f"{mechanism.name}: whole-body control is for trees; open its loops first (`kumitate.model.cut`)")
     for contact in contacts:
-        if contact.body not in mechanism.tree.places:
-            hint = did_you_mean(contact.body, mechanism.tree.places, f"there are {', '.join(mechanism.tree.places)}")
-            raise InputError(f"{mechanism.name}: a contact point is on {contact.body!r}, which is not a body or frame; {hint}")
+        mechanism.tree.place(contact.body, f"{mechanism.name}: a contact point is on")

@@ -65,8 +65,7 @@ class MotionLog:
         arrays = {part: _numbers(part, parts[part], shape) for part, shape in shapes.items() if parts[part] is not None}
         wrenches = {name: _numbers(f"the wrench on {name!r}", x, (n, 6)) for name, x in (parts["wrenches"] or {}).items()}
         for name in wrenches:
-            if name not in mechanism.tree.places:
-                raise InputError(f"log: {name!r} is not a body or frame; there are {', '.join(mechanism.tree.places)}")
+            mechanism.tree.place(name, "log: a wrench acts on")
         if n < 2 or (np.diff(arrays["time"]) <= 0.0).any():
             raise InputError(f"log: {n} times that do not increase; give at least two, in order [s]")
         if "a" in arrays and "v" not in arrays:

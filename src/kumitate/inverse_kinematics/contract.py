@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError
 from ..kinematics import jacobian, link_poses, place_pose
-from ..model import Place, Tree
+from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import Transform
 
@@ -98,18 +98,6 @@ class KeyedGoals:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, KeyedGoals) and self.key == other.key
-
-
-def checked_place(tree: Tree, place: str) -> Place:
-    """The place of a body or frame.
-
-    Raises:
-        InputError: with the nearest name, if there is none of this name.
-    """
-    if place not in tree.places:
-        hint = did_you_mean(place, tree.places, f"there are {', '.join(tree.places)}")
-        raise InputError(f"a goal is for {place!r}, which is not a body or frame; {hint}")
-    return tree.places[place]
 
 
 def checked_target(what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..model import Tree
 from ..scalar import Scalar
 from ..spatial import DenseRotation, Matrix3, Vector3, quaternion_log, quaternion_of
-from .contract import Goal, Posture, checked_place, checked_target
+from .contract import Goal, Posture, checked_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class PositionGoal(Goal):
         return 3
 
     def target(self, tree: Tree) -> np.ndarray:
-        checked_place(tree, self.place)
+        tree.place(self.place, "a goal is for")
         return checked_target(f"the position of {self.place!r}", self.point, (3,))
 
     def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
@@ -77,7 +77,7 @@ class OrientationGoal(Goal):
         return 9
 
     def target(self, tree: Tree) -> np.ndarray:
-        checked_place(tree, self.place)
+        tree.place(self.place, "a goal is for")
         return checked_rotation(self.place, checked_target(f"the orientation of {self.place!r}", self.rotation, (3, 3)))
 
     def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
@@ -142,7 +142,7 @@ class PoseGoal(Goal):
         return 12
 
     def target(self, tree: Tree) -> np.ndarray:
-        checked_place(tree, self.place)
+        tree.place(self.place, "a goal is for")
         given = checked_target(f"the pose of {self.place!r}", self.pose, (4, 4))
         X = given.reshape(*given.shape[:-1], 4, 4)
         R = checked_rotation(self.place, X[..., :3, :3].reshape(*X.shape[:-2], 9))
@@ -184,7 +184,7 @@ class LookAtGoal(Goal):
         return 3
 
     def target(self, tree: Tree) -> np.ndarray:
-        checked_place(tree, self.place)
+        tree.place(self.place, "a goal is for")
         if np.shape(self.axis) != (3,) or not np.linalg.norm(self.axis) > 0.0:
             raise InputError(f"the axis of {self.place!r} that looks is {self.axis!r}; give three components, not all zero")
         return checked_target(f"what {self.place!r} looks at", self.point, (3,))

@@ -90,8 +90,7 @@ def sensor_program(mechanism: Mechanism, sensor: Sensor, points: Sequence[tuple[
     if sensor.kind in AT_JOINTS:
         return _of_joint(mechanism, sensor, name)
     for place in (sensor.of, sensor.seen_from):
-        if place not in mechanism.tree.places:
-            raise _unknown(mechanism, "body or frame", place, list(mechanism.tree.places))
+        mechanism.tree.place(place, f"{mechanism.name}: a sensor is at")
     if sensor.kind in ("force", "torque") and mechanism.loops:
         raise InputError(
             f"{mechanism.name}: the {sensor.kind} at {sensor.of!r} cannot be measured, as forces of loops act on bodies; the "
@@ -120,16 +119,12 @@ def _of_joint(mechanism: Mechanism, sensor: Sensor, name: str) -> Program:
             break
         q, v = q + joint.kind.nq, v + joint.kind.nv
     else:
-        raise _unknown(mechanism, "joint", sensor.of, [joint.name for joint in mechanism.joints])
+        meant = did_you_mean(sensor.of, [joint.name for joint in mechanism.joints], lead="; ")
+        raise InputError(f"{mechanism.name}: a sensor is at {sensor.of!r}, which is not a joint{meant}")
     signal = {"joint_position": "q", "joint_velocity": "v", "joint_effort": "tau"}[sensor.kind]
     own = slice(q, q + joint.kind.nq) if signal == "q" else slice(v, v + joint.kind.nv)
     size = mechanism.nq if signal == "q" else mechanism.nv
     return trace(lambda values: [sensor.scale * x for x in list(values)[own]], {signal: size}, name)
-
-
-def _unknown(mechanism: Mechanism, what: str, name: str, known: list[str]) -> InputError:
-    meant = did_you_mean(name, known, lead="; ")
-    return InputError(f"{mechanism.name}: a sensor is at {name!r}, which is not a {what}{meant}")
 
 
 def _in_its_axes(of: Callable[[MovingFrame], Vector3]) -> Callable[[MovingFrames, Sensor], Vector3]:

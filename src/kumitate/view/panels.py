@@ -107,9 +107,7 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
 def _place_panel(result: Result, kind: str, name: str) -> Panel:
     """The position or velocity of a body or frame in the world; components that are zero throughout are left out."""
     tree = result.mechanism.tree
-    if name not in tree.places:
-        raise InputError(f"{result.mechanism.name}: {name!r} is not a body or frame; there are {', '.join(tree.places)}")
-    place = tree.places[name]
+    place = tree.place(name, f"{result.mechanism.name}: the panel {kind} is of")
 
     def motion(q: Any, v: Any) -> list[Any]:
         if kind == "velocity":

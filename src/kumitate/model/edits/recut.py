@@ -134,9 +134,6 @@ def with_loops_in_tree(mechanism: Mechanism, loops: Collection[str]) -> Mechanis
     return replace(mechanism, bodies=tuple(bodies), joints=tuple(joints), loops=tuple(found))
 
 
-#: The properties that joints and loops have in common, apart from bodies and poses.
-
-
 def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
     """The mechanism with a loop joint made a joint of the tree, and a tree joint on that loop made the loop joint.
 

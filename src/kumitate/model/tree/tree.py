@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import InputError, did_you_mean
 from ...scalar import floats
 from ...spatial import (
     AxisTurn,
@@ -178,6 +179,17 @@ class Tree:
         Raises:
             InputError: for a `BaseParameterTree`.
         """
+
+    def place(self, name: str, where: str) -> Place:
+        """The place of the body or frame of a name; `where` the name was given, "a wrench acts on", for the error.
+
+        Raises:
+            InputError: if there is none of this name.
+        """
+        if name not in self.places:
+            hint = did_you_mean(name, self.places, f"there are {', '.join(self.places)}")
+            raise InputError(f"{where} {name!r}, which is not a body or frame; {hint}")
+        return self.places[name]
 
     @property
     def closed(self) -> bool:
