@@ -8,12 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model import Mechanism, joint_columns
-from ..model.joints.contract import sort_of
 from ..simulate.results.result import Result
+from ..view.joint_panels import names_of, unit_of
 
 _XYZ = ("x", "y", "z")
-#: Units of the coordinates, velocities, accelerations and efforts along an angle, a length and a part of a quaternion.
-_UNITS = {"angle": ("rad", "rad/s", "rad/s²", "N·m"), "length": ("m", "m/s", "m/s²", "N"), "plain": ("",) * 4}
 
 
 class Column(NamedTuple):
@@ -75,7 +73,7 @@ def _of_loops(result: Result) -> Iterator[Column]:
             for k, own in enumerate(parts):
                 if part in arrays:
                     whole = f"{part}.{name}" if len(parts) == 1 else f"{part}.{name}.{own}"
-                    yield Column(whole, _UNITS[sort_of(own)][min(order, 3)], arrays[part][:, k])
+                    yield Column(whole, unit_of(own, min(order, 3)), arrays[part][:, k])
         if kind is None:
             yield from (Column(f"effort.{name}", _effort_unit(result.mechanism, name), x[:, 0]) for x in arrays.values())
         elif "wrench" in arrays:
@@ -84,7 +82,7 @@ def _of_loops(result: Result) -> Iterator[Column]:
 
 def _effort_unit(mechanism: Mechanism, coupling: str) -> str:
     joints = {item.name: mechanism.joint(item.joint) for item in mechanism.couplings}
-    return _UNITS[sort_of(joints[coupling.removesuffix(" (coupling)")].kind.velocities[0])][3]
+    return unit_of(joints[coupling.removesuffix(" (coupling)")].kind.velocities[0], 3)
 
 
 def _wrench(name: str, values: np.ndarray) -> Iterator[Column]:
@@ -94,11 +92,7 @@ def _wrench(name: str, values: np.ndarray) -> Iterator[Column]:
 
 def units(mechanism: Mechanism, order: int) -> list[str]:
     """The units of the columns of q (order 0), v, a or tau."""
-    found = []
-    for item in joint_columns(mechanism):
-        for name in item.kind.coordinates if order == 0 else item.kind.velocities:
-            found.append(_UNITS[sort_of(name)][order])
-    return found
+    return [unit_of(name, order) for item in joint_columns(mechanism) for name in names_of(item, order)]
 
 
 def _vector(name: str, unit: str, values: np.ndarray, parts: Sequence[str] = _XYZ) -> Iterator[Column]:

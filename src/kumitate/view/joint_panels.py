@@ -30,6 +30,11 @@ QUATERNION = Sort(("quaternion", "", "", ""), ("", "", "", ""))
 SORTS = {"angle": ANGLE, "length": LENGTH, "plain": QUATERNION}
 
 
+def unit_of(name: str, order: int) -> str:
+    """The unit of a coordinate (order 0), of its rate (1), acceleration (2) or effort (3), "" if it has none."""
+    return SORTS[sort_of(name)].units[order]
+
+
 def joint_panel(
     prefix: str, order: int, sort: Sort, names: Sequence[str], values: np.ndarray, *, degrees: bool, by_joint: bool = False
 ) -> Panel:  # fmt: skip

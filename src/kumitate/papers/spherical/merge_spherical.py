@@ -13,6 +13,7 @@ from ...model.edits.weld import check_undriven
 from ...model.elements import Body, Joint, fitting
 from ...model.joints import KINDS, EulerAngles, JointKind
 from ...model.mechanism import WORLD, Mechanism
+from ...model.read.shapes import free_name
 from ...model.tree.tree import alignment, exact
 from ...spatial import Transform, pose
 from .spherical_states import Ball, SphericalMerge
@@ -181,7 +182,7 @@ def _merged(mechanism: Mechanism, names: Names, by: str, lump: bool) -> tuple[Me
     if by == "quaternion":
         _check_quaternion(mechanism, (a, b, c), angles)
         kind = KINDS["spherical"]
-    name = _free_name("+".join(names), {joint.name for joint in mechanism.joints} | {loop.name for loop in mechanism.loops})
+    name = free_name("+".join(names), {joint.name for joint in mechanism.joints} | {loop.name for loop in mechanism.loops})
     limits = (*a.limits, *b.limits, *c.limits)
     own = (
         {}
@@ -193,7 +194,7 @@ def _merged(mechanism: Mechanism, names: Names, by: str, lump: bool) -> tuple[Me
     welds = [Joint(a.name, KINDS["fixed"], a.parent, a.child, a.pose)]
     if np.abs(X_MC[:3, 3]).max() > 0.1 * _APART:  # the child's frame is elsewhere on the last axis
         places = {body.name for body in mechanism.bodies} | {frame.name for frame in mechanism.frames}
-        carrier = _free_name(f"{c.child}_center", places)
+        carrier = free_name(f"{c.child}_center", places)
         bodies = (*bodies, Body(carrier))
         welds.append(Joint(c.name, KINDS["fixed"], carrier, c.child, _pose(X_MC)))
     welds.append(Joint(b.name, KINDS["fixed"], carrier, b.child, _pose(np.linalg.inv(X_PM) @ X_1 @ X_2)))
@@ -226,12 +227,6 @@ def _aligned(axes: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...] | N
 
 def _pose(X: np.ndarray) -> Transform:
     return exact(pose(X[:3, 3].tolist(), matrix=X[:3, :3].tolist()))
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 # --- reasons to refuse ---------------------------------------------------------------------------------------------
