@@ -151,18 +151,25 @@ def saved(page: Path) -> dict[str, str]:
     return dict(re.findall(r"`([\w.]+)`[^`\n]*[:：]\n\n```xml\n(.*?)```", text, flags=re.DOTALL))
 
 
+#: The modules of the reference.
+REFERENCED = {
+    name
+    for page in (ROOT / "docs" / "reference").glob("*.md")
+    for name in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8"))
+}
+
+
 # --- imports ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=name_of)
 def test_only_what_is_public_is_imported(page):
-    """`kumitate` itself, or names of a package's `__all__`; examples and runs of the papers by module too."""
+    """`kumitate` itself, or names in `__all__` of a package or of a module that the reference has; examples by module too."""
     for code in blocks(page) if page.suffix == ".md" else [page.read_text(encoding="utf-8")]:
         tree = ast.parse(code)
         for module, name in taken(tree):
             place = f"{page.name}: from {module} import {name}"
             here = importlib.import_module(module)
-            assert hasattr(here, "__path__") or module.startswith(("kumitate.examples.", "studies.papers.")), (
-                f"{place}: import it from a package"
-            )
+            by_module = module in REFERENCED or module.startswith(("kumitate.examples.", "studies.papers."))
+            assert hasattr(here, "__path__") or by_module, f"{place}: import it from a package"
             assert name in here.__all__, f"{place}: is not in {module}.__all__"
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "km":
