@@ -6,7 +6,6 @@ from .configuration import (
     difference,
     gathered,
     integrate,
-    joint_motion_of,
     motion_of,
     neutral,
     normalized,
@@ -30,7 +29,7 @@ from .poses import (
 
 __all__ = [
     "carried", "center_of_mass", "chord_branches", "chord_closing", "chord_errors", "chord_motion", "difference", "gathered",
-    "gear_errors", "integrate", "jacobian", "jacobian_rate", "joint_motion_of", "link_poses", "link_twists", "motion_of",
+    "gear_errors", "integrate", "jacobian", "jacobian_rate", "link_poses", "link_twists", "motion_of",
     "neutral", "normalized", "place_pose", "place_twist", "random_coordinates", "rate", "spread", "support_function",
     "total_mass", "turning", "world_velocity",
 ]  # fmt: skip

@@ -68,8 +68,7 @@ def joint_motion_of(kind: JointKind, q: Sequence[Scalar], dq: Sequence[Scalar]) 
 
 def gathered(tree: Tree, q: Sequence[Scalar], by_q: Sequence[Scalar]) -> list[Scalar]:
     """The gradient along the degrees of freedom (nv), of one by the coordinates (nq): Eᵀ ∂L/∂q."""
-    pairs = ((link.coordinates(by_q), _rates(link.kind, link.coordinates(q))) for link in tree.links)
-    return [dot(column, own) for own, columns in pairs for column in columns]
+    return [dot(column, link.coordinates(by_q)) for link in tree.links for column in _rates(link.kind, link.coordinates(q))]
 
 
 def spread(tree: Tree, q: Sequence[Scalar], by_motion: Sequence[Scalar]) -> list[Scalar]:

@@ -15,7 +15,8 @@ import numpy as np
 from ...compile import Kernel, found_or_traced
 from ...dynamics import Acting, Wrenches
 from ...dynamics.derivatives import aba_derivatives
-from ...kinematics import integrate, jacobian, joint_motion_of, motion_of, normalized, rate
+from ...kinematics import integrate, jacobian, motion_of, normalized, rate
+from ...kinematics.configuration import joint_motion_of
 from ...model import Bound, Link, Mechanism, least_gap
 from ...model.joints import JointKind
 from ...scalar import Program, Scalar, call, directional, inlined, inlined_slopes, select, trace
