@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError, ModelError
 from ..model import Geometry, Mechanism, Place, Tree
 from ..spatial import Transform
-from .mesh_hulls import touchable
-from .sizes import check_size
+from .mesh_hulls import check_size, touchable
 
 if TYPE_CHECKING:
     from .scene import Contact

@@ -9,8 +9,7 @@ import kumitate as km
 from kumitate.contact.pairs.rows import Solid, points_for, solids_of
 from kumitate.contact.pairs.rows.convex import convex_convex, gap_along
 from kumitate.contact.scene import Contact
-from kumitate.contact.scenes.robots.inverse import respond
-from kumitate.contact.scenes.robots.links import gather, spread, write_jacobian
+from kumitate.contact.scenes.robots.links import gather, respond, spread, write_jacobian
 from kumitate.model import Hull
 
 from .places import simulation, upright

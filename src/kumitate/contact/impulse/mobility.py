@@ -10,7 +10,13 @@ from ...scalar import Scalar, maximum
 from ...spatial import Dense, Force, Motion, SparseFactors, Vector3, dot
 from .jacobians import LinkJacobians
 
-__all__ = ["inverse_link_inertia", "twist_of"]
+if TYPE_CHECKING:
+    from .contact_points import ContactFrame
+
+#: A lower bound of `ContactFrame.size` [1/kg].
+SMALLEST = 1e-9
+#: A compliant point gives way at least this part of what it does alone: others may hold it by a lever.
+LEAST = 0.25
 
 
 def inverse_link_inertia(jacobians: LinkJacobians, link: Link, factors: SparseFactors) -> Dense:
@@ -36,17 +42,6 @@ def inverse_link_inertia(jacobians: LinkJacobians, link: Link, factors: SparseFa
 def twist_of(inverse_inertia: Dense, impulse: Force) -> Motion:
     """The twist caused by an impulse."""
     return Motion.of([dot(row, impulse) for row in inverse_inertia.rows])
-
-
-if TYPE_CHECKING:
-    from .contact_points import ContactFrame
-
-__all__ = ["LEAST", "SMALLEST", "gives_of", "mobility_of", "sizes_of"]
-
-#: A lower bound of `ContactFrame.size` [1/kg].
-SMALLEST = 1e-9
-#: A compliant point gives way at least this part of what it does alone: others may hold it by a lever.
-LEAST = 0.25
 
 
 def sizes_of(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, shift: Vector3 | None = None) -> Any:

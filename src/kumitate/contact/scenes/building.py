@@ -20,20 +20,21 @@ from .arrays import (
     Islands,
     Memory,
     MovingBodies,
+    OverlapList,
     Placed,
     Pulls,
     RobotMotions,
     Robots,
     Rules,
+    Scene,
+    SceneLog,
     ScenePoints,
     SolverSpace,
     Springs,
     Turns,
 )
-from .overlaps import OverlapList
 from .parts import RobotPart, central_inertias, robot_parts
 from .points import SEEN
-from .scene import Scene, SceneLog
 from .solvers.ordering import BITS
 
 #: Room to begin with, per solid: pairs, points, couplings of bodies.

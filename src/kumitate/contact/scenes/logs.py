@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...procedure import Floats, Shaped, procedure
-from .arrays import Rules, ScenePoints
+from .arrays import Rules, Scene, SceneLog, ScenePoints
 from .points import stored
 from .robots import write_reached
-from .scene import Scene, SceneLog
 
 
 @procedure

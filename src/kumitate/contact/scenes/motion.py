@@ -1,6 +1,7 @@
 """The motion of free bodies in a step: free of contact, after contact, and along a Runge-Kutta step where nothing touches.
 
-Rotations are those of the body frame B; translations those of the center of mass, which moves straight.
+Rotations are those of the body frame B; translations those of the center of mass, which moves straight. Efforts that follow
+from the state are those of a program, evaluated before every step.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...dynamics.settling.free_turning import turn_of
-from ...procedure import Floats, Shaped, apply, local, procedure
+from ...procedure import Floats, Shaped, apply, apply_at, local, procedure
 from ...scalar import Scalar, trace
 from ...spatial import Symmetric3, Vector3
-from .arrays import MovingBodies, Pulls, Rules
+from .arrays import MovingBodies, Pulls, Rules, Scene
 from .robots import place_robots
 
 
@@ -158,3 +159,53 @@ def _spin(bodies: MovingBodies, body: int, state: Shaped[7], slope: Shaped[7]) -
     slope[0:3] = 0.5 * (state[3] * omega + np.cross(state[0:3], omega))
     slope[3] = -0.5 * (state[0:3] @ omega)
     slope[4:7] = bodies.yielding[body] @ torque
+
+
+@procedure
+def drive(scene: Scene, q: Floats[7], v: Floats[6]) -> None:
+    """Evaluates the program of the efforts, if there is one, and writes its values to where they act.
+
+    A step that lacks room is made again, so that the program must give the same values again, as compiled functions do.
+    """
+    efforts, motions = scene.efforts, scene.bodies.robots.motions
+    if efforts.program[0] == 0:
+        return
+    bodies = len(q)
+    for k in range(len(efforts.q)):
+        at = efforts.place_q[k]
+        if at < 7 * bodies:
+            efforts.q[k] = q[at // 7, at % 7]
+        else:
+            efforts.q[k] = motions.q[at - 7 * bodies]
+    for k in range(len(efforts.v)):
+        at = efforts.place_v[k]
+        if at < 6 * bodies:
+            efforts.v[k] = v[at // 6, at % 6]
+        else:
+            efforts.v[k] = motions.v[at - 6 * bodies]
+    time = efforts.number[0] * scene.rules.step
+    apply_at(efforts.program[0], (time, efforts.q, efforts.v, efforts.held), (efforts.acting,))
+    _spread(scene)
+
+
+@procedure
+def _spread(scene: Scene) -> None:
+    """Writes u to where it acts."""
+    efforts, bodies = scene.efforts, scene.bodies
+    for k in range(len(efforts.bodies)):
+        bodies.effort[k // 6, k % 6] = _at(efforts.acting, efforts.bodies[k])
+    for k in range(len(efforts.pulls)):
+        scene.pulls.value[k // 6, k % 6] = _at(efforts.acting, efforts.pulls[k])
+    for k in range(len(efforts.robots)):
+        bodies.robots.effort[k // 6, k % 6] = _at(efforts.acting, efforts.robots[k])
+    for k in range(len(efforts.own)):
+        bodies.robots.motions.u[k] = _at(efforts.acting, efforts.own[k])
+    for k in range(len(efforts.commands)):
+        bodies.robots.motions.commands[k] = _at(efforts.acting, efforts.commands[k])
+
+
+@procedure
+def _at(values: Floats, place: int) -> float:
+    if place < 0:
+        return 0.0
+    return values[place]

@@ -5,27 +5,9 @@ In traced code they are an input of the step (`simulate.driving.forcing`); how f
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from ...procedure import Floats, Ints, apply_at, local, procedure
+from ...procedure import apply_at, local, procedure
 from ..parting import SHRINKS
-from .arrays import Placed, ScenePoints, Springs
-
-
-class OverlapList(NamedTuple):
-    """What springs leave out of overlaps, by pairs of solids.
-
-    Attributes:
-        marks: [1 before the first step; rows in use].
-        thrown: the energy of the springs at the start from which on bodies are parted slowly [J].
-        held: [that energy [J]; the deepest overlap at the start [m], of these two solids].
-        rows: two solids, and by how much less deep than they are their points count [m]; in the order of points.
-    """
-
-    marks: Ints
-    thrown: float
-    held: Floats
-    rows: Floats[3]
+from .arrays import OverlapList, Placed, ScenePoints, Springs
 
 
 @procedure

@@ -7,10 +7,9 @@ recorded of it in `Scene.settled`. It wakes when a point with a body that is awa
 from __future__ import annotations
 
 from ...procedure import procedure
-from .arrays import Islands, MovingBodies, Rules, ScenePoints
+from .arrays import Islands, MovingBodies, Rules, Scene, ScenePoints
 from .islands import root_of
 from .logs import end_of_pair, gained_at, write_touch
-from .scene import Scene
 
 #: A body hardly moves if its velocities are below this [m/s, rad/s].
 QUIET = 1e-9

@@ -16,9 +16,8 @@ from ...spatial import Vector3
 from .. import tuned
 from ..forces import SpringModel
 from ..surface import VariedSurface
-from .arrays import Island, MovingBodies, Rules, ScenePoints, Springs
+from .arrays import Island, MovingBodies, Rules, Scene, ScenePoints, Springs
 from .points import relative, yields
-from .scene import Scene
 from .solvers.laws import move
 from .solvers.relaxation import add_impulse
 

@@ -8,17 +8,15 @@ from ...dynamics.settling.settled import PASSES
 from ...procedure import Floats, Shaped, local, procedure
 from .. import tuned
 from ..impulse.step import RESTING
-from .arrays import Island, Rules
+from .arrays import Island, Rules, Scene, SceneLog
 from .broad_phase import near_pairs, place_solids
-from .driving import drive
 from .islands import group
 from .logs import log_record, log_step, work_at
-from .motion import flown, moved, read_state
+from .motion import drive, flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .overlaps import find_overlaps, leave_out, shrink
 from .points import prepare
 from .robots import are_finite, begin_settling, let_go, move_robots, settle
-from .scene import Scene, SceneLog
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
 from .springs import MOST, longest_part, place, press, ready, scale_impulses, shift_gaps

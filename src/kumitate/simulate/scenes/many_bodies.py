@@ -13,9 +13,8 @@ from ...analysis.loop_motion import loop_coordinates
 from ...compile import Kernel
 from ...compile.threads import pool, thread_count
 from ...contact.scene import Contact
-from ...contact.scenes.arrays import Efforts
+from ...contact.scenes.arrays import Efforts, Scene, SceneLog
 from ...contact.scenes.building import log_of, roomier, scene_of
-from ...contact.scenes.scene import Scene, SceneLog
 from ...contact.scenes.sleep import wake_all
 from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED
 from ...model import Command, Mechanism, freedoms

@@ -12,9 +12,7 @@ from ...contact.laws import RECOVERY
 from ...contact.models.penalty import FALL, Penalty
 from ...contact.parting import THROWN
 from ...contact.scene import Contact
-from ...contact.scenes.arrays import Springs
-from ...contact.scenes.overlaps import OverlapList
-from ...contact.scenes.scene import Scene
+from ...contact.scenes.arrays import OverlapList, Scene, Springs
 from ...contact.scenes.springs import MOST, law_program, spring_program
 from ...contact.scenes.step import advance_scene
 from ...errors import InputError

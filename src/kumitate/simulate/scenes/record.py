@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...contact.pairs import FAR
-from ...contact.scenes.scene import SceneLog
+from ...contact.scenes.arrays import SceneLog
 from ..results.contact_record import ContactRecord, Touched
 from .model import SceneModel
 from .pages import ScenePage

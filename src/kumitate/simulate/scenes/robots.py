@@ -13,10 +13,9 @@ from ...analysis import joint_accelerations, joint_motion
 from ...compile import Kernel, found_or_traced
 from ...compile.stored import StoredProgram
 from ...contact.impulse.problem import inertia
-from ...contact.scenes.arrays import RobotMotions
+from ...contact.scenes.arrays import RobotMotions, Scene
 from ...contact.scenes.building import rows_of, with_efforts
 from ...contact.scenes.parts import RobotPart, robot_parts
-from ...contact.scenes.scene import Scene
 from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
 from ...dynamics.loops.constraints import loop_jacobian
 from ...dynamics.settling.drives import DriveForce, drive_forces

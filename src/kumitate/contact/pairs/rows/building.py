@@ -13,7 +13,7 @@ from ....model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plan
 from ....model.shapes import Facets
 from ....model.shapes.surfaces import convex_hull
 from ....spatial import Transform
-from ...sizes import check_size
+from ...mesh_hulls import check_size
 from .convex.features import LARGEST
 from .solids import BOX, CAPSULE, CONVEX, FIELD, MOST, PLANE, SPHERE, Points, Solids
 

@@ -12,8 +12,8 @@ from ..table import PAIRS, Page
 from .boxes import box_box
 from .building import KINDS
 from .convex import convex_convex
+from .convex.pair import plane_convex
 from .fields import field_convex
-from .planes import plane_convex
 from .solids import Points, Solid, put
 
 Routine = Procedure[[Solid, Solid, float, int, Points, int], int]

@@ -16,8 +16,7 @@ import math
 from ....procedure import Floats, apply_at, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
 from ..solvers.blocks import add_product
-from .inverse import is_zero, respond
-from .links import write_jacobian
+from .links import is_zero, respond, write_jacobian
 
 #: Of a row that depends on others, no more than this part of the longest row is left.
 DEPENDENT = 1e-9

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
 from ..solvers.blocks import add_product
-from .inverse import invert, invert_once, respond
-from .links import gather, is_whole, spread, write_jacobian
+from .links import gather, invert, invert_once, is_whole, respond, spread, write_jacobian
 from .loops import keep_closed, keep_responses_closed
 
 
