@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -34,8 +34,9 @@ from .arrays import (
     Turns,
 )
 from .parts import RobotPart, central_inertias, robot_parts
-from .points import SEEN
 from .solvers.ordering import BITS
+
+R = TypeVar("R", bound=tuple[Any, ...])
 
 #: Room to begin with, per solid: pairs, points, couplings of bodies.
 _PAIRS, _POINTS, _COUPLINGS = 8, 24, 8
@@ -99,7 +100,7 @@ def scene_of(
             _rows([list(place.pose.translation) for place in places], 3),
             np.zeros((len(places), 6)),
         ),
-        efforts=_made(Efforts, 0)._replace(program=np.zeros(1, dtype=np.int64), number=np.zeros(1)),
+        efforts=_made(Efforts, 0, program=1, number=1),
         solids=solids_of([item.geometry.shape for item in items]),
         placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),
         allowed=_allowed(mechanism, found),
@@ -111,7 +112,7 @@ def scene_of(
         axes=np.zeros((min(solids * solids, _AXES), 3)),
         points=_made(ScenePoints, 0, turns=_made(Turns, 0)),
         springs=_made(Springs, 0),
-        islands=Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, 0, links + 2, links + 2))),
+        islands=_islands(links, 0),
         factors=_factors(units, _COUPLINGS * units),
         trial=_trial(0, units + links),
         overlaps=OverlapList(np.zeros(2, dtype=np.int64), 0.0, np.zeros(4), np.zeros((0, 3))),
@@ -156,10 +157,10 @@ def roomier(scene: Scene) -> Scene:
 def log_of(bodies: int, records: int, touches: int, robots: tuple[int, int] = (0, 0)) -> SceneLog:
     """An empty log with room for some records and touches; `robots`: how many coordinates and velocities all of them have."""
     q, v = robots
-    return SceneLog(
-        np.zeros((records * bodies, 7)), np.zeros((records * bodies, 6)), np.zeros(records), np.zeros((records * bodies, 6)),
-        np.zeros((records, 5)), np.zeros(records * q), np.zeros(records * v), np.zeros(records * v), np.zeros((touches, 20)),
-        np.zeros(3, dtype=np.int64),
+    rows = records * bodies
+    return _made(
+        SceneLog, records, q=rows, v=rows, reached=rows, robot_q=records * q, robot_v=records * v, robot_reached=records * v,
+        touches=touches, marks=3,
     )  # fmt: skip
 
 
@@ -176,10 +177,8 @@ def _items(mechanism: Mechanism, found: Touchable) -> list[_Item]:
 def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> MovingBodies:
     """The bodies of a mechanism that `fault_of` has nothing against; of links of its robots, nothing but their number."""
     links = mechanism.tree.links
-    arrays = _blank(MovingBodies, len(links), "robots")
-    arrays["seen"] = np.zeros((len(links) + 1, SEEN))
-    arrays["seen"][-1, -2] = 1.0
-    made = MovingBodies(robots=robots_of(parts, len(links)), **arrays)
+    made = _made(MovingBodies, len(links), robots=robots_of(parts, len(links)), seen=len(links) + 1)
+    made.seen[-1, -2] = 1.0
     free = np.flatnonzero(made.robots.link < 0)
     inertias = [links[k].inertia for k in free]
     made.mass[free] = [float(inertia.mass) for inertia in inertias]
@@ -192,7 +191,7 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
 
 def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
     material, surfaces = _materials(contact, items)
-    made: Placed = _made(
+    made = _made(
         Placed, len(items), materials=int(material.max()) + 1, belts=int(bool(contact.belts)), material=material,
         surfaces=surfaces,
     )  # fmt: skip
@@ -270,7 +269,7 @@ def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> 
         "memory": _made(Memory, points),
         "found": points_for(points // 8 + 1),
         "points": _made(ScenePoints, points, turns=_made(Turns, turns)),
-        "islands": Islands(*(np.zeros(size, dtype=np.int64) for size in (links, links, links, points, links + 2, links + 2))),
+        "islands": _islands(links, points),
         "trial": _trial(points, units + links, turns),
         "settled": np.zeros((points, 21)),
     }
@@ -278,16 +277,18 @@ def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> 
 
 def _factors(units: int, couplings: int) -> BlockFactors:
     words = units * ((units + BITS - 1) // BITS)
-    counts = (1, units, units, units, words, units, units + 1, couplings, units)
-    count, listed, node, unit, near, degree, first, later, mark = (np.zeros(size, dtype=np.int64) for size in counts)
-    diagonal, inverse, lower, upper = (np.zeros((size, 6, 6)) for size in (units, units, couplings, couplings))
-    return BlockFactors(count, listed, node, unit, near, degree, first, later, diagonal, inverse, lower, upper, mark)
+    return _made(
+        BlockFactors, units, count=1, near=words, first=units + 1, later=couplings, lower=couplings, upper=couplings
+    )  # fmt: skip
+
+
+def _islands(links: int, points: int) -> Islands:
+    return _made(Islands, links, points=points, first_body=links + 2, first_point=links + 2)
 
 
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
-    made = _made(SolverSpace, points)
-    saved = {name: np.zeros((points + turns, 3)) for name in ("first", "kept", "tried", "best", "pushed")}
-    return made._replace(effort=np.zeros((efforts, 6)), **saved)
+    saved = dict.fromkeys(("first", "kept", "tried", "best", "pushed"), points + turns)
+    return _made(SolverSpace, points, effort=efforts, **saved)
 
 
 def rows_of(part: RobotPart) -> int:
@@ -297,43 +298,37 @@ def rows_of(part: RobotPart) -> int:
 
 def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
     """The robots of a scene with so many moving bodies, still without any state."""
-    made: Robots = _made(Robots, 0, motions=_motions_of(parts))
     link, rows = np.full(bodies, -1, dtype=np.int64), [rows_of(part) for part in parts]
-    links = [len(part.links) for part in parts]
+    links, all_rows = [len(part.links) for part in parts], sum(rows)
     body = _ints([number for part in parts for number in part.links])
     link[body] = np.arange(len(body))
-    owner, row_owner = np.repeat(np.arange(len(parts)), links), np.repeat(np.arange(len(parts)), rows)
+    owner = np.repeat(np.arange(len(parts)), links)
     parents = [(first, part.mechanism.tree) for first, part in zip(_starts(links).tolist(), parts, strict=False)]
     blocks, columns = sum(size * size for size in rows), sum(size * many for size, many in zip(rows, links, strict=True))
-    in_rows = ("felt", "effort", "undriven", "before", "free", "after")
-    velocities: dict[str, Any] = {name: np.zeros((sum(rows), 6)) for name in in_rows}
-    return made._replace(
-        link=link, body=body, owner=owner, row_owner=row_owner, first_link=_starts(links), first_row=_starts(rows),
+    joints = [(link.v_start, link.v_start + link.kind.nv) for _, tree in parents for link in tree.links]
+    return _made(
+        Robots, len(body), motions=_motions_of(parts),
+        link=link, body=body, owner=owner, row_owner=np.repeat(np.arange(len(parts)), rows),
+        first_link=_starts(links), first_row=_starts(rows),
         first_block=_starts([size * size for size in rows]), first_column=_starts([rows[robot] for robot in owner]),
-        jacobian=np.zeros((columns, 6, 6)), inertia=np.zeros((blocks, 6, 6)), mobility=np.zeros((blocks, 6, 6)),
-        moves=_ints([number for part in parts for number in _moved_rows(part)]), give=np.zeros((len(body), 6, 6)),
+        moves=_ints([number for part in parts for number in _moved_rows(part)]),
         above=_ints([link.parent + first if link.parent >= 0 else -1 for first, tree in parents for link in tree.links]),
-        joint=np.array([(link.v_start, link.v_start + link.kind.nv) for _, tree in parents for link in tree.links], np.int64)
-        .reshape(-1, 2),
-        columns=np.zeros((6 * sum(rows), 6)), reach=np.zeros((sum(rows) + 2, 6, 6)),
-        reaching=np.zeros(sum(rows) + 2, dtype=np.int64),
-        lever=np.zeros((len(body), 3)), screw=np.zeros((len(body), 6)), inverted=np.ones(len(parts), dtype=np.int64),
-        given=np.zeros(len(body), dtype=np.int64), pushed=np.zeros(len(parts), dtype=np.int64), **velocities,
+        joint=np.array(joints, np.int64).reshape(-1, 2), inverted=np.ones(len(parts), dtype=np.int64), pushed=len(parts),
+        jacobian=columns, inertia=blocks, mobility=blocks, columns=6 * all_rows, reach=all_rows + 2, reaching=all_rows + 2,
+        felt=all_rows, effort=all_rows, undriven=all_rows, before=all_rows, free=all_rows, after=all_rows,
     )  # fmt: skip
 
 
 def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     """The states of robots, without programs, drives and stops."""
-    arrays = _blank(RobotMotions, 0)
     first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
-    q, v, rows = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts))
-    arrays |= {name: np.zeros(len(parts) + 1, dtype=np.int64) for name in arrays if name.startswith("first_")}
-    arrays |= {name: np.zeros(size) for name, size in {"q": q, "v": v, "next_q": q, "next_v": v, "rates": v}.items()}
-    arrays |= {name: np.zeros((rows, 6)) for name in ("reached", "opening", "along")}
-    arrays |= {name: np.zeros((sum(rows_of(part) ** 2 for part in parts), 6, 6)) for name in ("inertia", "stay")}
-    arrays |= {"programs": np.zeros((len(parts), 7), dtype=np.int64), "first_q": first_q, "first_v": first_v}
-    arrays["pose"] = np.zeros((sum(len(part.links) for part in parts), 12))
-    return RobotMotions(**arrays)
+    q, v, rows, blocks = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts)), sum(rows_of(part) ** 2 for part in parts)
+    starts = {name: len(parts) + 1 for name in RobotMotions._fields if name.startswith("first_")}
+    return _made(
+        RobotMotions, 0, **starts | {"first_q": first_q, "first_v": first_v}, programs=len(parts),
+        q=q, v=v, next_q=q, next_v=v, rates=v, pose=sum(len(part.links) for part in parts),
+        reached=rows, opening=rows, along=rows, inertia=blocks, stay=blocks,
+    )  # fmt: skip
 
 
 def _moved_rows(part: RobotPart) -> list[int]:
@@ -348,19 +343,18 @@ def _starts(sizes: Sequence[int]) -> np.ndarray:
     return _ints([0, *np.cumsum(sizes, dtype=np.int64)])
 
 
-def _made(kind: Any, rows: int, **given: Any) -> Any:
-    """A record of arrays with this many rows each, from the annotations of its fields, except for those that are given."""
-    return kind(**(_blank(kind, rows, *given) | given))
+def _made(kind: type[R], rows: int, **given: Any) -> R:
+    """A record of arrays of zeros with this many rows each, from the annotations of its fields.
 
-
-def _blank(kind: Any, rows: int, *without: str) -> dict[str, Any]:
-    """Arrays of zeros with this many rows for the fields of a record, but for some."""
-    found = {}
+    Args:
+        given: fields that are others; of arrays also the number of rows.
+    """
+    made = {}
     for name, array in get_type_hints(kind).items():
-        if name not in without:
-            size = array.row if isinstance(array, ArrayKind) else ()
-            found[name] = np.zeros((rows, *size), dtype=np.int64 if array.element == INT else float)
-    return found
+        value, size = given.get(name, rows), array.row if isinstance(array, ArrayKind) else ()
+        zeros = isinstance(value, int) and hasattr(array, "element")
+        made[name] = np.zeros((value, *size), dtype=np.int64 if array.element == INT else float) if zeros else value
+    return kind(**made)
 
 
 def _ints(values: Sequence[int]) -> np.ndarray:
