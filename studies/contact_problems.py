@@ -158,10 +158,10 @@ def bouncing_ball(trial: Trial) -> list[Measured]:
     ]
 
 
-def head_on(trial: Trial) -> list[Measured]:
-    """Two equal balls at 1 and −0.5 m/s, e = 0, ¼, ½, ¾, 1: v̄ ∓ e (v1 − v2)/2."""
+def head_on(trial: Trial, restitutions: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0)) -> list[Measured]:
+    """Two equal balls at 1 and −0.5 m/s, of several restitutions e: v̄ ∓ e (v1 − v2)/2."""
     found = []
-    for e in (0.0, 0.25, 0.5, 0.75, 1.0):
+    for e in restitutions:
         run = _line(trial, [1.0, -0.5], gap=0.1003, duration=0.15, restitution=e)
         exact = np.array([0.25 - 0.75 * e, 0.25 + 0.75 * e])
         found.append(Measured(f"velocities, e = {e:g}", float(np.abs(run.v[-1, 3::6] - exact).max()), 1e-6, "m/s"))
