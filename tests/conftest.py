@@ -5,8 +5,11 @@ Property-based tests print how to repeat a failure.
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Generator
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -59,3 +62,18 @@ def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport, config: p
     if report.skipped and config.getoption("--no-skips"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         report.outcome, report.longrepr = "failed", f"{reason}\nThis is a skip, and --no-skips makes a skip a failure."
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Prints what every folder of tests took, its set-ups included, with the work of all processes added up."""
+    tests, seconds = Counter[str](), Counter[str]()
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            path = report.nodeid.split("::", 1)[0].split("/")
+            room = path[1] if len(path) > 2 else "alone"
+            tests[room] += report.when == "call"
+            seconds[room] += report.duration
+    if len(seconds) > 1:
+        terminalreporter.section("seconds by folder", "-")
+        for room, spent in seconds.most_common():
+            terminalreporter.write_line(f"{room:<20}{tests[room]:>7} tests{spent:>9.1f} s")
