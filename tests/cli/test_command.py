@@ -15,7 +15,7 @@ import pytest
 import kumitate
 from kumitate.cli import run_folder as runs
 from kumitate.cli.app import run
-from kumitate.cli.placing import start_by_name, with_values
+from kumitate.cli.asked import asked, values_by_name
 from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
 from kumitate.model.read import read_file
@@ -159,27 +159,49 @@ def test_version(capsys):
 
 
 def test_values_by_name():
-    assert with_values("b = 90deg, a=-2e-1", "--q", ("a", "b", "c"), (0, 0, 5)) == pytest.approx(
-        [-0.2, 1.5707963267948966, 5.0]
-    )
+    assert values_by_name("b = 90deg, a=-2e-1, c=1,2,-3", "--q") == {"b": "90deg", "a": -0.2, "c": [1.0, 2.0, -3.0]}
+    parts = "crank=turn.py:angle, crank:k=2, target:elbow=0.5, mass:a=1"
+    assert values_by_name(parts, "--inputs", parts=True) == {
+        "crank": {"law": "turn.py:angle", "k": 2.0}, "target": {"elbow": 0.5}, "mass": {"a": 1.0},
+    }  # fmt: skip
+    assert values_by_name("mass:a=1", "--parameters") == {"mass:a": 1.0}
+    q, v = asked("planar_3r", {"q": "joint2 = 90deg, joint1=-2e-1", "v": "joint3=1"})[1].setup.start
+    assert q[:2].tolist() == pytest.approx([-0.2, 1.5707963267948966])
+    assert v.tolist() == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("a", "name=value"), ("a=x", "not a finite number"), ("a=nan", "finite"), ("angle=1", "there are a, b")]
+    ("text", "words"),
+    [
+        ("joint1", r"^--q: 'joint1' is not of the form name=value; write"),
+        ("joint1=1, joint2", r"^--q: 'joint2' is not of the form name=value; write"),
+        ("joint1=x", r"^--q: joint1: joint1 is 'x', which is not a real number"),
+        ("joint1=1,2", r"^--q: joint1: joint1 is \[1.0, 2.0\], which is not a real number"),
+        ("joint1=nan", r"^--q: joint1: joint1 is nan; it must be finite"),
+        ("joint=1", r"^--q: joint: there is no such name, did you mean 'joint3'\?; there are joint1, joint2, joint3$"),
+    ],
 )
 def test_values_that_make_no_sense(text, words):
     with pytest.raises(InputError, match=words):
-        with_values(text, "--q", ("a", "b"), (0.0, 0.0))
+        asked("planar_3r", {"q": text})
+
+
+def test_all_that_is_wrong_with_options_is_told_at_once():
+    with pytest.raises(InputError) as refused:
+        asked("planar_3r", {"q": "joint=1", "step": -1.0, "wrenches": "link3=1,2", "held": "link3:surface:kind=sphere"})
+    first, *told = str(refused.value).splitlines()
+    assert first == "4 mistakes; nothing was simulated"
+    words = ("--step: step is -1.0", "--q: joint: there is", "--wrenches: link3: link3 is", "--held: link3: the surface has no")
+    assert [line[2:].startswith(word) for line, word in zip(told, words, strict=True)] == [True] * 4, told
 
 
 def test_other_joints_close_the_loops_around_values_by_name():
     """What --q and --v name is kept; with everything named, it must fit."""
-    four_bar = kumitate.load("four_bar")
-    q, v = start_by_name(four_bar, "pivot0=20deg", "pivot0=0.5")
-    assert (q[0], v[0]) == (pytest.approx(math.radians(20.0), abs=1e-12), pytest.approx(0.5, abs=1e-12))
-    assert max(gap.size(1.0) for gap in four_bar.constraint_residual(q, v)) < 1e-9
+    setup = asked("four_bar", {"q": "pivot0=20deg", "v": "pivot0=0.5"})[1].setup
+    assert (setup.q[0], setup.v[0]) == (pytest.approx(math.radians(20.0), abs=1e-12), pytest.approx(0.5, abs=1e-12))
+    assert max(gap.size(1.0) for gap in kumitate.load("four_bar").constraint_residual(setup.q, setup.v)) < 1e-9
     with pytest.raises(InputError, match="cannot be closed"):
-        start_by_name(four_bar, "pivot0=1, corner0=0.3, pivot1=0.1")
+        asked("four_bar", {"q": "pivot0=1, corner0=0.3, pivot1=0.1"})
 
 
 def test_a_new_run_leaves_no_drawing_of_an_older_one(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 import kumitate as km
 from kumitate.cli.app import run
-from kumitate.cli.placing import Placing, start_on, touched_by
+from kumitate.cli.asked import asked
 from kumitate.errors import InputError
 from kumitate.view.scene import unpacked
 
@@ -58,24 +58,24 @@ def test_a_robot_file_is_dropped_on_the_floor(stool, capsys):
 @pytest.mark.parametrize(
     ("floating", "typed", "height", "expected"),
     [
-        (True, "", None, 0.33), (True, "", 0.2, 0.53), (True, "root.z=2", None, 2.0), (False, "", None, 2.0),
-        (True, "root.z=2", 0.0, 0.33),
+        (True, "", None, 0.33), (True, "", 0.2, 0.53), (True, "floating_base.z=2", None, 2.0),
+        (True, "floating_base.z=2", 0.0, 0.33), (False, "", None, 0.0), (False, "", 0.2, 0.53),
     ],
 )  # fmt: skip
 def test_where_it_starts(stool, floating, typed, height, expected):
-    mechanism = km.load(stool, floating_base=True).mechanism
-    placing = Placing(contact="rigid", floating_base=floating, q=typed, height=height)
-    q = start_on(placing, touched_by(placing), mechanism, [0, 0, 0, 1, 0, 0, 2.0, 0])
-    assert q[6] == pytest.approx(expected)
-    assert start_on(Placing(floating_base=True), None, mechanism, q) is q
+    """A robot that is free by --floating-base is put onto the floor, one that is free in its file stays where it is."""
+    free = km.load(stool, floating_base=True).save(stool.parent / "free.json")
+    options = {"contact": "rigid", "floating_base": floating, "q": typed, "height": height}
+    given = {name: value for name, value in options.items() if value is not None and value is not False and value != ""}
+    assert asked(str(stool if floating else free), given)[1].setup.start[0][6] == pytest.approx(expected)
 
 
 def test_options_without_contact_and_robots_without_shapes_are_named(stool):
     with pytest.raises(InputError, match=r"^--friction 0\.5 needs --contact, for example --contact rigid$"):
-        touched_by(Placing(friction=0.5))
-    with pytest.raises(InputError, match=r"the restitution is 2\.0"):
-        touched_by(Placing(contact="rigid", restitution=2.0))
-    assert touched_by(Placing()) is None
+        asked(str(stool), {"friction": 0.5})
+    with pytest.raises(InputError, match=r"^--restitution: restitution is 2\.0"):
+        asked(str(stool), {"contact": "rigid", "restitution": 2.0})
+    assert asked(str(stool), {})[1].setup.contact is None
     with pytest.raises(InputError, match="pa10: no moving body has a shape to touch with"):
         km.simulate(km.load("pa10"), duration=0.1, contact="rigid")
 

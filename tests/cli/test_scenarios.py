@@ -60,7 +60,10 @@ def test_a_run_is_run_again_from_its_result(place, capsys):
         (["simulate", "swing.yaml", "--run", "8"], "there is no run 8"),
         (["simulate", "swing.yaml", "--run", "1", "--step", "1e-4"], "--step is for robots"),
         (["simulate", "pendulum", "--run", "1"], "--run 1: is for sweeps"),
-        (["simulate", "pendulum", "--controller", "a.py:f"], "--controller a.py:f: is for results"),
+        (["simulate", "pendulum", "--controller", "a.py:f"], "--controller: {place}/a.py: cannot be read"),
+        (["simulate", "pendulum", "--controller", "pid"], "--controller: there is no law 'pid', did you mean 'pd'"),
+        (["simulate", "pendulum", "--controller", "pd"], "--controller: pd has no kp"),
+        (["simulate", "swing.yaml", "--controller", "a.py:f"], "--controller is for robots; swing.yaml says it itself"),
         (["sweep", "swing.yaml", "--shard", "3/2"], "--shard 3/2: must be i/n"),
         (["sweep", "swing.yaml", "--processes", "2", "--scheduler", "tcp://127.0.0.1:1"], "leave one out"),
         (["sweep", "swing.yaml", "--scheduler", "tcp://127.0.0.1:1", "--patience", "0.2"], "cannot be reached"),
@@ -70,7 +73,7 @@ def test_a_run_is_run_again_from_its_result(place, capsys):
 )
 def test_what_does_not_fit_is_refused(place, capsys, arguments, words):
     assert run(arguments) == 1
-    assert words in " ".join(capsys.readouterr().err.split())
+    assert words.format(place=place) in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_yaml_of_loops_is_a_robot_and_not_a_scenario(place, capsys):

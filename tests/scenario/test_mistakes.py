@@ -135,3 +135,38 @@ contact:
 
 def test_mistakes_of_contact_are_told_with_their_lines(tmp_path):
     told_by_line(tmp_path, WRONG_CONTACT)
+
+
+WRONG_DRIVING = """\
+robot: four_bar
+lock: pivot9                     ## lock: four_bar: there is no joint 'pivot9'
+hold: maybe                      ## hold: hold is 'maybe'; write true or false
+wrenches:
+  leg9: [0, 0, 0, 0, 0, 1]       ## wrenches.leg9: there is no such key, did you mean
+  leg1: [0, 0, 1]                ## wrenches.leg1: leg1 is [0.0, 0.0, 1.0] (3 values); it must be 6 numbers
+  leg0: push.txt:away            ## wrenches.leg0: is 'push.txt:away', which is not the function of a file
+  top0: {force: 3}               ## wrenches.top0: is {'force': 3}, which is not the function of a file; write FILE.py:FUNCTION
+loop_tau:
+  loop1: 0.3                     ## loop_tau.loop1: there is no such key, did you mean 'loop0'?; there are loop0
+  loop0: [0.1, much]             ## loop_tau.loop0: loop0 is 'much', which is not a real number
+inputs:
+  q: 1.0                         ## inputs.q: four_bar: an input is called 'q'
+  k: {pivot0: 1.0}               ## inputs.k: k is {'pivot0': 1.0}, which is not a real number
+prescribed:
+  pivot1: nothing.py:f           ## prescribed.pivot1: {place}/nothing.py: cannot be read
+  pivot0: "mine.py:2"            ## prescribed.pivot0: 'mine.py:2' names no function; write FILE.py:FUNCTION
+held:
+  tip: {point: [0, 0, 1]}        ## held.tip.body: there is no body 'tip'; there are
+  leg1: {point: [0, 1]} ## held.leg1.point: the point [m] is [0.0, 1.0] (2 values); it must be 3 numbers
+  leg0: {surface: {kind: ball}}  ## held.leg0.surface.kind: there is no kind 'ball'; there are plane, sphere, cylinder
+  top0: {surface: sphere}        ## held.top0: the surface has no radius; write a number, radius: 0.5
+solver:
+  traced: 1                      ## solver.traced: traced is 1; write true or false
+  held_method: row               ## solver.held_method: there is no held_method 'row'; there are rows
+  until: 3                       ## solver.until: is 3, which is not the function of a file; write FILE.py:FUNCTION
+  sample_time: -1                ## solver.sample_time: sample_time is -1.0; it must be zero or more
+"""
+
+
+def test_mistakes_of_what_drives_and_holds_are_told_with_their_lines(tmp_path):
+    told_by_line(tmp_path, WRONG_DRIVING.replace("{place}", str(tmp_path)))

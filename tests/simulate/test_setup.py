@@ -3,19 +3,20 @@
 import inspect
 import json
 from dataclasses import MISSING, fields
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import kumitate as km
+import kumitate.papers  # a method for held points is there
 from kumitate.cli.app import run as command
-from kumitate.cli.placing import Placing
 from kumitate.cli.simulate import simulate as verb
 from kumitate.errors import InputError
 from kumitate.scenario.scenario import KEYS, SOLVER
 from kumitate.simulate.setup import Experiment, Setup
 
-#: How scenarios and the command name an option, where its name is another.
+#: How scenarios name an option, where its name is another.
 NAMES = {"scenario": {"motions": "prescribed"}}
 #: What each door takes.
 DOORS = {
@@ -23,10 +24,8 @@ DOORS = {
     "simulate_batch": set(inspect.signature(km.simulate_batch).parameters),
     "Simulation": set(inspect.signature(km.Simulation).parameters),
     "scenario": {*KEYS, *SOLVER},
-    "command": {*inspect.signature(verb).parameters, *(one.name for one in fields(Placing))},
+    "command": set(inspect.signature(verb).parameters),
 }
-FUNCTIONS = "a function, which files and the command know by its name alone: FILE.py:FUNCTION, as `controller`"
-NO_TEXT = "values by names that have no text yet; km.Simulation takes them"
 FILES = ("scenario", "command")
 BATCH = "its steps are those of batches: equal, and traced side by side"
 #: (door, option): why it does not take it.
@@ -36,13 +35,9 @@ LEFT_OUT = {
     **{("Simulation", name): "given to its `run`" for name in ("duration", "every", "until", "progress")},
     **{("Simulation", name): "given as `start`, a pair" for name in ("q", "v")},
     **{("scenario", name): "given as `start: {q: …, v: …}`" for name in ("q", "v")},
-    **{(door, name): FUNCTIONS for door in FILES for name in ("until", "traced")},
-    **{(door, name): NO_TEXT for door in FILES for name in ("wrenches", "loop_tau", "inputs", "held", "held_method")},
     **{(door, name): "chosen by whether it is a run or a sweep" for door in FILES for name in ("equal_steps", "side_by_side")},
     **{(door, "progress"): "drawn by the command, an argument of `Scenario.run`" for door in FILES},
-    ("command", "motions"): "written in a scenario, as `prescribed`",
-    ("command", "sample_time"): "of controllers, which are written in a scenario",
-}  # fmt: skip
+}
 #: (door, option): a default of its own, and why.
 OTHERWISE = {
     ("Simulation", "equal_steps"): (True, "can be stepped one by one and in batches"),
@@ -79,39 +74,187 @@ def test_files_and_the_command_have_the_defaults_of_the_fields(capsys):
     assert command(["simulate", "--help"]) == 0
     told = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for name in set(DOORS["command"]) & set(named) - {"contact"}:
-        assert f"--{name} " in told
+        option = f"--{name.replace('_', '-')} "
+        assert option in told
         if isinstance(named[name], float | str | bool) and name in SOLVER:
             default = OTHERWISE.get(("command", name), (named[name],))[0]
-            assert f"[default: {default}]" in told.partition(f"--{name} ")[2].partition(" --")[0] or name == "limits"
+            assert f"[default: {default}]" in told.partition(option)[2].partition(" --")[0] or name == "limits"
 
 
-OPTIONS = {"step": 2e-3, "integrator": "rk4", "stabilisation": "strict", "limits": False, "outputs": ["energy"], "every": 5}
-ROBOT, DURATION = "planar_4r", 0.1
+#: Functions that a scenario and the command name.
+FILE = """
+def away(robot, force=2.0):
+    return lambda t, q, v: [0.0, 0.0, 0.0, force * t, 0.0, 0.0]
+
+def reading(robot):
+    return lambda t, q, v, k: -k[0] * v - k[1] * q
+
+def turning(robot, rate=1.0):
+    return lambda t: rate * t * t
+
+def rising(robot):
+    return lambda t, q, v: 0.1 * t + 0.0 * q[:1]
+
+def late(robot, time):
+    return lambda t, q, v: t > time
+
+def hill(robot, slope=0.2):
+    return lambda r: r[2] - slope * (r[0] + 2.0)
+
+def counting(robot):
+    calls = []
+    def law(t, q, v):
+        calls.append(t)
+        return -1e-3 * len(calls) - 0.1 * v
+    return law
+"""
+#: By name: the robot and where it starts, if not at its own start; options in Python, of the module that `FILE` is, and of the
+#: robot; the same as keys of a scenario, and as words of the command.
+CASES = {
+    "settings": (
+        "planar_4r",
+        None,
+        lambda mine, robot: {
+            "step": 2e-3, "integrator": "rk4", "stabilisation": "strict", "limits": False, "outputs": ["energy"], "every": 5,
+        },
+        {
+            "solver": {"step": 2e-3, "integrator": "rk4", "stabilisation": "strict", "limits": False, "every": 5},
+            "outputs": ["energy"],
+        },
+        [
+            "--step", "2e-3", "--integrator", "rk4", "--stabilisation", "strict", "--no-limits", "--outputs", "energy",
+            "--every", "5",
+        ],
+    ),
+    "wrenches": (
+        "planar_3r",
+        (0.3, -0.5, 0.2),
+        lambda mine, robot: {"wrenches": {"link3": [0, 0, 0, 0, 0, -10], "link2": mine.away(robot, force=3.0)}},
+        {"wrenches": {"link3": [0, 0, 0, 0, 0, -10], "link2": {"law": "mine.py:away", "force": 3}}},
+        ["--wrenches", "link3=0,0,0,0,0,-10, link2=mine.py:away, link2:force=3"],
+    ),
+    "loop_tau": (
+        "four_bar",
+        None,
+        lambda mine, robot: {"loop_tau": {"loop0": [0.3]}},
+        {"loop_tau": {"loop0": 0.3}},
+        ["--loop-tau", "loop0=0.3"],
+    ),
+    "inputs": (
+        "planar_3r",
+        None,
+        lambda mine, robot: {"inputs": {"k": [0.5, 2.0]}, "controller": mine.reading(robot)},
+        {"inputs": {"k": [0.5, 2]}, "controller": "mine.py:reading"},
+        ["--inputs", "k=0.5,2", "--controller", "mine.py:reading"],
+    ),
+    "targets": (
+        "driven.json",
+        None,
+        lambda mine, robot: {"inputs": {"target": {"hinge": 0.3}, "feed_forward": 0.1}},
+        {"inputs": {"target": {"hinge": 0.3}, "feed_forward": 0.1}},
+        ["--inputs", "target:hinge=0.3, feed_forward=0.1"],
+    ),
+    "a target of a file": (
+        "driven.json",
+        None,
+        lambda mine, robot: {"inputs": {"target": mine.rising(robot)}},
+        {"inputs": {"target": "mine.py:rising"}},
+        ["--inputs", "target=mine.py:rising"],
+    ),
+    "held": (
+        "planar_3r",
+        (-np.pi / 6, -np.pi / 3, -np.pi / 3),
+        lambda mine, robot: {
+            "held": [km.HeldPoint("link3", (0, 0, 1), mine.hill(robot, slope=0.1), 0.2)],
+            "held_method": "newton_euler",
+        },
+        {
+            "held": {"link3": {"point": [0, 0, 1], "surface": {"law": "mine.py:hill", "slope": 0.1}, "friction": 0.2}},
+            "solver": {"held_method": "newton_euler"},
+        },
+        [
+            "--held", "link3:point=0,0,1, link3:surface=mine.py:hill, link3:surface:slope=0.1, link3:friction=0.2",
+            "--held-method", "newton_euler",
+        ],
+    ),
+    "held on a sphere": (
+        "planar_3r",
+        (-np.pi / 6, -np.pi / 3, -np.pi / 3),
+        lambda mine, robot: {"held": [km.HeldPoint("link3", (0, 0, 1), km.SphereSurface(2.0), name="tip")]},
+        {"held": {"tip": {"body": "link3", "point": [0, 0, 1], "surface": {"kind": "sphere", "radius": 2}}}},
+        ["--held", "tip:body=link3, tip:point=0,0,1, tip:surface:kind=sphere, tip:surface:radius=2"],
+    ),
+    "called": (
+        "planar_3r",
+        None,
+        lambda mine, robot: {"controller": mine.counting(robot), "traced": False, "sample_time": 4e-3},
+        {"controller": "mine.py:counting", "solver": {"traced": False, "sample_time": 4e-3}},
+        ["--controller", "mine.py:counting", "--no-traced", "--sample-time", "4e-3"],
+    ),
+    "motions": (
+        "planar_3r",
+        None,
+        lambda mine, robot: {"motions": {"joint1": mine.turning(robot, rate=2.0)}},
+        {"prescribed": {"joint1": {"law": "mine.py:turning", "rate": 2}}},
+        ["--motions", "joint1=mine.py:turning, joint1:rate=2"],
+    ),
+    "until": (
+        "planar_3r",
+        None,
+        lambda mine, robot: {"until": mine.late(robot, time=0.02), "every": 10},
+        {"solver": {"until": {"law": "mine.py:late", "time": 0.02}, "every": 10}},
+        ["--until", "law=mine.py:late, time=0.02", "--every", "10"],
+    ),
+}  # fmt: skip
+DURATION = 0.1
 
 
-def test_one_case_through_five_doors_has_equal_bits(tmp_path, monkeypatch, capsys):
-    robot, run = km.load(ROBOT), {key: value for key, value in OPTIONS.items() if key != "every"}
-    q, v = robot.start
-    alone = km.simulate(robot, duration=DURATION, **OPTIONS)
-    batch = km.simulate_batch(robot, [q, q], [v, v], duration=DURATION, **OPTIONS)
-    made = km.Simulation(robot, **run).run(duration=DURATION, every=OPTIONS["every"])
-    solver = {key: OPTIONS[key] for key in SOLVER if key in OPTIONS} | {"duration": DURATION}
-    written = km.read_scenario({"robot": ROBOT, "solver": solver, "outputs": OPTIONS["outputs"]}).run()
+@pytest.mark.parametrize("case", CASES)
+def test_one_case_through_five_doors_has_equal_bits(case, tmp_path, monkeypatch, capsys):
+    name, q, options, keys, words = CASES[case]
     monkeypatch.chdir(tmp_path)
-    asked = ["--step", "2e-3", "--integrator", "rk4", "--stabilisation", "strict", "--no-limits", "--outputs", "energy"]
-    assert command(["simulate", ROBOT, "--duration", "0.1", *asked, "--every", "5", "--formats", "", "--json"]) == 0
+    (tmp_path / "mine.py").write_text(FILE)
+    km.load("pendulum").with_drives({"hinge": km.PositionDrive(kp=20.0, kd=2.0)}).save("driven.json")
+    scope = {}
+    exec(FILE, scope)
+    robot = km.load(name)
+    mine, start = SimpleNamespace(**scope), robot.start if q is None else (np.array(q), np.zeros(len(q)))
+    alone = km.simulate(robot, *start, duration=DURATION, **options(mine, robot))
+    own = options(mine, robot)
+    lasting = {key: own.pop(key) for key in ("every", "until") if key in own}
+    made = km.Simulation(robot, start=start, **own).run(duration=DURATION, **lasting)
+    given = {} if q is None else {"start": {"q": list(q)}}
+    solver = keys.get("solver", {}) | {"duration": DURATION}
+    written = km.read_scenario({"robot": name, **keys, **given, "solver": solver}).run()
+    place = (
+        []
+        if q is None
+        else ["--q", ", ".join(f"{one}={float(x)!r}" for one, x in zip(robot.mechanism.q_names, q, strict=True))]
+    )
+    assert command(["simulate", name, *place, "--duration", "0.1", *words, "--formats", "", "--json"]) == 0
     typed = km.open(json.loads(capsys.readouterr().out)["files"]["result.h5"])
-    assert len(alone.time) == 11
+    assert len(alone.time) == (
+        4 if case == "until" else 1 + round(DURATION / alone.settings["step"]) // lasting.get("every", 1)
+    )
     for other in (made, written, typed):
-        for name in ("time", "q", "v", "a", "tau"):
-            np.testing.assert_array_equal(getattr(other, name), getattr(alone, name))
-    for name in ("q", "v"):
-        np.testing.assert_array_equal(getattr(batch, name)[1], getattr(alone, name))
-    assert set(alone.outputs) == {"energy.kinetic", "energy.potential"}
-    for name, values in alone.outputs.items():
-        for other in (made.outputs[name], written.outputs[name], batch.outputs[name][0]):
-            np.testing.assert_array_equal(other, values)
-        np.testing.assert_array_equal(typed.outputs[name], values)
+        for array in ("time", "q", "v", "a", "tau"):
+            np.testing.assert_array_equal(getattr(other, array), getattr(alone, array))
+        assert (
+            set(other.outputs) == set(alone.outputs) == ({"energy.kinetic", "energy.potential"} if "outputs" in own else set())
+        )
+        for output, values in alone.outputs.items():
+            np.testing.assert_array_equal(other.outputs[output], values)
+    if case not in ("until", "called"):  # rows of a batch end together, and share what a controller keeps
+        batch = km.simulate_batch(robot, [start[0]] * 2, [start[1]] * 2, duration=DURATION, **own, **lasting)
+        for array in ("q", "v"):
+            rounding = 1e-14 if "held" in own else 0.0  # of the order in which lanes sum up
+            np.testing.assert_allclose(getattr(batch, array)[1], getattr(alone, array), rtol=0.0, atol=rounding)
+    allowed = ", ".join(f"{tmp_path / 'mine.py'}:{function}" for function in scope)
+    again = km.scenario_of(typed, controller=allowed).run()
+    np.testing.assert_array_equal(again.q, alone.q)
+    if "mine.py" in str(words):
+        with pytest.raises(InputError, match="is code that a file of results names, and is not run unasked"):
+            km.scenario_of(typed)
 
 
 @pytest.mark.parametrize("door", [km.simulate, lambda *args, **options: km.simulate_batch(args[0], [[0.3], [0.3]], **options)])

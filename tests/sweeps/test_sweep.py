@@ -150,6 +150,34 @@ def test_runs_that_need_python_are_simulated_one_by_one(tmp_path):
     assert km.open_sweep(tmp_path / "swept", controller=f"{tmp_path / 'mine.py'}:law").run(0).q.shape == (101, 1)
 
 
+def test_functions_of_files_push_hold_and_end_the_runs(tmp_path):
+    """Each mass has a step of its own, as functions of files may know it; where runs end by themselves, each is alone."""
+    (tmp_path / "mine.py").write_text(
+        "def push(robot):\n    return lambda t, q, v: [0, 0, 0, 2.0 * t, 0, 0]\n"
+        "def late(robot, time):\n    return lambda t, q, v: t > time\n"
+        "def hill(robot):\n    return lambda r: r[2] - 0.1 * (r[0] + 2.0)\n"
+    )
+    start = {"q": [-np.pi / 6, -np.pi / 3, -np.pi / 3]}
+    mass = {"grid": {"mass:link1": [1.0, 2.0]}}
+    given = {"robot": "planar_3r", "start": start, "solver": {"duration": 0.05, "integrator": "rk4"}, "sweep": mass}
+    file = f"{tmp_path / 'mine.py'}:"
+    until = {"until": {"law": f"{file}late", "time": 0.0195}}
+    cases = {
+        "wrenches": {"wrenches": {"link3": f"{file}push"}},
+        "held": {"held": {"link3": {"point": [0, 0, 1], "surface": f"{file}hill"}}},
+        "until": {"solver": given["solver"] | until},
+    }
+    for name, more in cases.items():
+        found = km.sweep(given | more, tmp_path / name)
+        assert list(found.column("status")) == ["done", "done"], list(found.column("message"))
+        scenario = km.read_scenario(given | more)
+        for number in range(2):
+            run = scenario.of_run(number).run()
+            assert found.column("end:q:joint1")[number] == pytest.approx(run.q[-1, 0], abs=1e-13)
+            assert found.column("reached")[number] == pytest.approx(0.02 if name == "until" else 0.05)
+        assert rows(km.open_sweep(tmp_path / name)) == rows(found)
+
+
 def test_solvers_are_compared_whether_their_runs_are_side_by_side_or_not(tmp_path):
     grid = {"solver:integrator": ["rk4", "rkf45_adaptive", "semi_implicit_euler"], "solver:step": [1e-3, 2e-3]}
     found = km.sweep({"robot": "pendulum", "solver": {"duration": 0.2}, "sweep": {"grid": grid}}, tmp_path / "swept")

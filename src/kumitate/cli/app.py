@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Annotated, NoReturn
+from collections.abc import Mapping
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError
 
-from ..errors import DivergenceError, InputError, KumitateError
+from ..errors import DivergenceError, KumitateError
+from ..version import __version__
 from .report import answering, complain, drop_output, print_json
 from .signals import Terminated
 
 __all__ = ["app", "command", "run", "run_command"]
 
-# --- verbs that were removed from the command: for one release each names its replacement ---------------------------------
-#: They are studies now, which are not installed with the package.
-MOVED = ("bench", "compare", "contact-table", "levels", "partitions")
-
-
-def moved(verb: str) -> Callable[..., NoReturn]:
-    """The function of a verb that is a study now: it says so and fails, whatever its options are."""
-
-    told = f"kumitate {verb}: is a study now; from a checkout of kumitate run scripts/study {verb}"
-
-    def refuse(*_: Annotated[str, Parameter(allow_leading_hyphen=True, show=False)]) -> NoReturn:
-        raise InputError(told)
-
-    refuse.__doc__ = told
-    return refuse
-
-
-# --- the verbs ------------------------------------------------------------------------------------------------------------
 _VERBS = {
     "simulate": "Simulate a mechanism; write its data, graphs and a page with 3D playback to a folder.",
     "sweep": "Simulate all runs of a scenario's sweep, on one machine or several; write a table and a page to a folder.",
@@ -51,12 +33,6 @@ _VERBS = {
 }
 
 
-def _version() -> str:
-    from .. import __version__
-
-    return __version__
-
-
 def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> App:
     """A command with verbs.
 
@@ -70,7 +46,7 @@ def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> 
     made = App(
         name=name,
         help=what,
-        version=_version,
+        version=__version__,
         result_action="return_value",
         suppress_keyboard_interrupt=False,  # `run_command` reports what was saved
     )
@@ -81,8 +57,6 @@ def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> 
 
 
 app = command("kumitate", "Simulate mechanisms made of rigid bodies and joints.", _VERBS, package="kumitate.cli")
-for _verb in MOVED:
-    app.command(moved(_verb), name=_verb, show=False)
 
 
 def run(arguments: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -26,29 +26,29 @@ def cache(
     KUMITATE_CACHE names another folder, KUMITATE_CACHE_SIZE how many MB are kept (1000).
     """
     folder = cache_folder()
-    kept = _sizes(folder)
-    deleted = 0
-    if action == "clear":
-        for path in kept:
-            path.unlink(missing_ok=True)  # another process may clear it too
-            deleted += 1
-        kept = _sizes(folder)
-    size, limit = sum(kept.values()), size_limit()
-    kernels, meshes = (sum(path.suffix == suffix for path in kept) for suffix in (".o", ".npz"))
-    fault = "there is no home folder" if folder is None else folder_fault(folder)
+    cleared = entries(folder) if folder is not None and action == "clear" else {}
+    for path in cleared:
+        path.unlink(missing_ok=True)  # another process may clear it too
+    kept = kept_on_disk(folder)
     if as_json:
-        counts = {"entries": len(kept), "kernels": kernels, "meshes": meshes}
-        print_json({"folder": folder, **counts, "bytes": size, "limit": limit, "fault": fault, "deleted": deleted})
+        print_json({**kept, "deleted": len(cleared)})
         return
-    facts = [("folder", str(folder or "none")), ("kernels", str(kernels)), ("meshes", str(meshes))]
-    facts += [("size", f"{_readable(size)} of at most {_readable(limit)}")]
-    facts += [("not used", fault)] if fault else []
-    print_facts("kept on disk", facts if action == "show" else [*facts, ("deleted", str(deleted))])
+    facts = [("folder", str(folder or "none")), ("kernels", str(kept["kernels"])), ("meshes", str(kept["meshes"]))]
+    facts += [("size", f"{_readable(kept['bytes'])} of at most {_readable(kept['limit'])}")]
+    facts += [("not used", kept["fault"])] if kept["fault"] else []
+    print_facts("kept on disk", facts if action == "show" else [*facts, ("deleted", str(len(cleared)))])
 
 
-def _sizes(folder: Path | None) -> dict[Path, int]:
-    """The files of the cache, and the bytes of each."""
-    return {} if folder is None else {path: status.st_size for path, status in entries(folder).items()}
+def kept_on_disk(folder: Path | None) -> dict[str, Any]:
+    """How much the folder of the cache holds, how much it may, and why it is not used, if so."""
+    found = {} if folder is None else entries(folder)
+    kernels, meshes = (sum(path.suffix == suffix for path in found) for suffix in (".o", ".npz"))
+    fault = "there is no home folder" if folder is None else folder_fault(folder)
+    counts = {"entries": len(found), "kernels": kernels, "meshes": meshes}
+    return {
+        "folder": folder, **counts, "bytes": sum(status.st_size for status in found.values()), "limit": size_limit(),
+        "fault": fault,
+    }  # fmt: skip
 
 
 def _readable(size: float) -> str:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..compile import cache_folder
-from ..compile.disk import entries, folder_fault, size_limit
 from ..compile.threads import thread_count
 from ..errors import InputError, KumitateError
 from ..measure.machine import machine, version_of
 from ..share.browser import VARIABLE, find_chromium
+from .cache import kept_on_disk
 from .options import AsJson
 from .report import print_facts, print_json, print_table
 
@@ -30,7 +30,7 @@ def doctor(*, as_json: AsJson = False) -> int:
     """
     facts: dict[str, Any] = {**machine(), "installed in": str(Path(__file__).resolve().parents[1]), "threads": _threads()}
     fault, milliseconds = _compiled()
-    cache, extras, browser = _cache(), _extras(), find_chromium()
+    cache, extras, browser = kept_on_disk(cache_folder()), _extras(), find_chromium()
     if as_json:
         print_json({
             "machine": facts, "compiling": {"fault": fault, "milliseconds": milliseconds}, "cache": cache, "extras": extras,
@@ -71,13 +71,6 @@ def _compiled() -> tuple[str | None, float]:
     except (KumitateError, OSError, RuntimeError, ImportError) as error:
         fault = f"{type(error).__name__}: {error}"
     return fault, 1e3 * (time.perf_counter() - began)
-
-
-def _cache() -> dict[str, Any]:
-    folder = cache_folder()
-    sizes = [] if folder is None else [status.st_size for status in entries(folder).values()]
-    fault = "there is no home folder" if folder is None else folder_fault(folder)
-    return {"folder": folder, "entries": len(sizes), "bytes": sum(sizes), "limit": size_limit(), "fault": fault}
 
 
 def _extras() -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from .options import AsJson, FloatingBase, RobotName
+from .options import AsJson, FloatingBase, RobotName, flag
 from .report import complain, print_json
 
 
@@ -16,10 +16,7 @@ def equations(
     *,
     floating_base: FloatingBase = False,
     seconds: Annotated[float, Parameter(help="Approximate time for simplifying the expressions [s].")] = 20.0,
-    braces: Annotated[
-        bool,
-        Parameter(negative="", show_default=False, help="Label the parts by braces below them: A, the accelerations, b and F."),
-    ] = False,
+    braces: Annotated[bool, flag("Label the parts by braces below them: A, the accelerations, b and F.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the equations of motion of a small mechanism in LaTeX: A(q) q̈ = b + F."""

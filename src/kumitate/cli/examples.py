@@ -51,14 +51,5 @@ def run_example(example: Example, formats: str, out: Out, as_json: bool) -> None
     folder = runs.make(example.name, out)
     # Examples may not import robot.py and return plain results; opened as runs, they can be drawn.
     saved = save(result, runs.result_file(folder))
-    plates = example.plates(result) if isinstance(example, Illustrated) else {}
-    finish(
-        example.name,
-        reopen(saved),
-        saved,
-        gif=True,
-        formats=wanted,
-        as_json=as_json,
-        panels=example.panels,
-        plates=plates,
-    )
+    drawing = {"panels": example.panels, "plates": example.plates(result) if isinstance(example, Illustrated) else {}}
+    finish(example.name, reopen(saved), saved, as_json=as_json, gif=True, formats=wanted, **drawing)

@@ -14,8 +14,6 @@ from . import run_folder as runs
 from .options import AsJson, FixInertia, FloatingBase
 from .report import print_facts, print_json, shown
 
-_RESULTS = (".h5", ".hdf5", ".npz")
-
 
 def export(
     source: Annotated[
@@ -49,7 +47,7 @@ def export(
     from .. import open as reopen
 
     found: Any
-    if source is None or Path(source).is_dir() or Path(source).suffix.lower() in _RESULTS:
+    if source is None or Path(source).is_dir() or Path(source).suffix.lower() in runs.OF_RESULTS:
         found = reopen(runs.latest(None if source is None else Path(source)))
     else:
         found = load(source, floating_base=floating_base, fix_inertia=fix_inertia)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import KumitateWarning
@@ -72,44 +72,26 @@ def info(
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:
     """The facts about a mechanism, as plain data."""
+    joints = _picked(
+        mechanism.joints, "name kind nv parent child axis limits damping friction armature stiffness rest",
+        nv=lambda joint: len(joint.limits), limits=lambda joint: [vars(limit) for limit in joint.limits],
+    )  # fmt: skip
     return {
-        "name": mechanism.name,
-        "source": mechanism.source,
-        "nq": mechanism.nq,
-        "nv": mechanism.nv,
+        **_picked([mechanism], "name source nq nv gravity q_names v_names")[0],
         "loop_constraints": sum(loop.kind.rows for loop in mechanism.loops) + len(mechanism.couplings),
         "mass": sum(body.mass for body in mechanism.bodies),
-        "gravity": mechanism.gravity,
-        "q_names": mechanism.q_names,
-        "v_names": mechanism.v_names,
-        "joints": [
-            {
-                "name": joint.name,
-                "kind": _kind(joint.kind),
-                "nv": len(joint.limits),
-                "parent": joint.parent,
-                "child": joint.child,
-                "axis": joint.axis,
-                "limits": [vars(limit) for limit in joint.limits],
-                "damping": joint.damping,
-                "friction": joint.friction,
-                "armature": joint.armature,
-                "stiffness": joint.stiffness,
-                "rest": joint.rest,
-            }
-            for joint in mechanism.joints
-        ],
-        "loops": [
-            {"name": loop.name, "kind": _kind(loop.kind), "body_a": loop.body_a, "body_b": loop.body_b, "axis": loop.axis}
-            for loop in mechanism.loops
-        ],
+        "joints": joints,
+        "loops": _picked(mechanism.loops, "name kind body_a body_b axis"),
         "couplings": [dict(vars(coupling)) for coupling in mechanism.couplings],
-        "bodies": [
-            {"name": body.name, "mass": body.mass, "center_of_mass": body.center_of_mass, "inertia": body.inertia}
-            for body in mechanism.bodies
-        ],
-        "frames": [{"name": frame.name, "body": frame.body} for frame in mechanism.frames],
+        "bodies": _picked(mechanism.bodies, "name mass center_of_mass inertia"),
+        "frames": _picked(mechanism.frames, "name body"),
     }
+
+
+def _picked(parts: Sequence[Any], names: str, **made: Callable[[Any], Any]) -> list[dict[str, Any]]:
+    """Attributes of each part by name, some of them made otherwise; kinds by their names."""
+    made = {"kind": lambda part: _kind(part.kind), **made}
+    return [{name: made[name](part) if name in made else getattr(part, name) for name in names.split()} for part in parts]
 
 
 def drawn(mechanism: Mechanism) -> list[str]:
@@ -151,6 +133,59 @@ def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
     ]
 
 
+# --- arcs beside lines: what connects two of them, as loops connect the bodies of a tree ---------------------------------
+class Arc(NamedTuple):
+    """What connects the lines of these numbers, with a label at the lower one."""
+
+    one: int
+    other: int
+    label: str
+
+
+def with_arcs(lines: Sequence[str], arcs: Sequence[Arc]) -> list[str]:
+    """The lines, each arc in the first column to the right of them that is free from its upper to its lower line.
+
+    >>> print("\\n".join(with_arcs(["world", "a", "b"], [Arc(2, 0, "rod"), Arc(0, 1, "pin")])))
+    world ─┬─╮
+    a     ─╯─│─ pin
+    b     ───╯─ rod
+    """
+    if not arcs:
+        return list(lines)
+    spans = [(min(arc.one, arc.other), max(arc.one, arc.other), arc.label) for arc in arcs]
+    columns: list[list[tuple[int, int, str]]] = []
+    for span in sorted(spans, key=lambda span: (span[1] - span[0], span[0])):  # short ones nearest to the text
+        free = (column for column in columns if all(span[0] > end or span[1] < start for start, end, _ in column))
+        column = next(free, None)
+        if column is None:
+            columns.append([span])
+        else:
+            column.append(span)
+    width = max(map(len, lines))
+    return [f"{line:<{width}} {_beside(k, columns)}".rstrip() for k, line in enumerate(lines)]
+
+
+def _beside(k: int, columns: Sequence[Sequence[tuple[int, int, str]]]) -> str:
+    """What stands to the right of line k: ends of arcs with a line that leads to them, and arcs that pass."""
+    here = [next((span for span in column if span[0] <= k <= span[1]), None) for column in columns]
+    last = max((c for c, span in enumerate(here) if span is not None and k in span[:2]), default=-1)
+    labels = [span[2] for span in here if span is not None and k == span[1]]
+    text = ""
+    for c, span in enumerate(here):
+        lead = "─" if c <= last or labels else " "
+        if span is None:
+            mark = lead
+        elif k == span[0]:
+            mark = "╮" if c == last else "┬"
+        elif k == span[1]:
+            mark = "╯"
+        else:
+            mark = "│"
+        text += lead + mark
+    return f"{text}─ {', '.join(labels)}" if labels else text
+
+
+# --- facts as text ----------------------------------------------------------------------------------------------------
 def _constraints(mechanism: Mechanism) -> dict[str, Any] | None:
     """The report on loops and couplings at the start of the mechanism, or the gap if they cannot close; None without any.
 
@@ -213,55 +248,3 @@ def _limits(limits: list[dict[str, Any]]) -> str:
 
 def _bound(value: float | None, without: str) -> str:
     return without if value is None else f"{value:.4g}"
-
-
-# --- arcs beside lines of text: what connects two of the lines, as loops connect the bodies of a tree ---------------------
-class Arc(NamedTuple):
-    """What connects the lines of these numbers, with a label at the lower one."""
-
-    one: int
-    other: int
-    label: str
-
-
-def with_arcs(lines: Sequence[str], arcs: Sequence[Arc]) -> list[str]:
-    """The lines, each arc in the first column to the right of them that is free from its upper to its lower line.
-
-    >>> print("\\n".join(with_arcs(["world", "a", "b"], [Arc(2, 0, "rod"), Arc(0, 1, "pin")])))
-    world ─┬─╮
-    a     ─╯─│─ pin
-    b     ───╯─ rod
-    """
-    if not arcs:
-        return list(lines)
-    spans = [(min(arc.one, arc.other), max(arc.one, arc.other), arc.label) for arc in arcs]
-    columns: list[list[tuple[int, int, str]]] = []
-    for span in sorted(spans, key=lambda span: (span[1] - span[0], span[0])):  # short ones nearest to the text
-        free = (column for column in columns if all(span[0] > end or span[1] < start for start, end, _ in column))
-        column = next(free, None)
-        if column is None:
-            columns.append([span])
-        else:
-            column.append(span)
-    width = max(map(len, lines))
-    return [f"{line:<{width}} {_beside(k, columns)}".rstrip() for k, line in enumerate(lines)]
-
-
-def _beside(k: int, columns: Sequence[Sequence[tuple[int, int, str]]]) -> str:
-    """What stands to the right of line k: ends of arcs with a line that leads to them, and arcs that pass."""
-    here = [next((span for span in column if span[0] <= k <= span[1]), None) for column in columns]
-    last = max((c for c, span in enumerate(here) if span is not None and k in span[:2]), default=-1)
-    labels = [span[2] for span in here if span is not None and k == span[1]]
-    text = ""
-    for c, span in enumerate(here):
-        lead = "─" if c <= last or labels else " "
-        if span is None:
-            mark = lead
-        elif k == span[0]:
-            mark = "╮" if c == last else "┬"
-        elif k == span[1]:
-            mark = "╯"
-        else:
-            mark = "│"
-        text += lead + mark
-    return f"{text}─ {', '.join(labels)}" if labels else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ from rich.table import Table
 
 #: Width of tables that go to a file or a pipe.
 WIDTH_OF_FILES = 160
+#: Between two lines of progress where standard error is not a terminal [s].
+LINES = 10.0
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 
 
@@ -94,18 +97,25 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error, if that is a terminal; yields a function of the fraction done, 0 to 1."""
+def progress(what: str) -> Iterator[Callable[..., None]]:
+    """A progress bar on standard error, if that is a terminal; yields a function of the fraction done, 0 to 1.
+
+    A second argument says what is done in words: beside the bar, and elsewhere than in terminals as a line now and then.
+    """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    console, last = Console(stderr=True), time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %  {task.fields[words]}"))
     clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(escape(what), total=1.0)
+        task = bar.add_task(escape(what), total=1.0, words="")
 
-        def tell(fraction: float) -> None:
-            bar.update(task, completed=min(max(float(fraction), 0.0), 1.0))
+        def tell(fraction: float, words: str = "") -> None:
+            nonlocal last
+            bar.update(task, completed=min(max(float(fraction), 0.0), 1.0), words=words)
+            if words and not console.is_terminal and (fraction >= 1.0 or time.monotonic() - last >= LINES):
+                last = time.monotonic()
+                print(f"{what}: {words}", file=sys.stderr, flush=True)
 
         yield tell
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 RUNS = Path("kumitate-runs")
 #: The names of result files, by format.
 RESULTS = ("result.h5", "result.npz")
+#: The suffixes of files of results.
+OF_RESULTS = (".h5", ".hdf5", ".npz")
 #: The names of drawings of a result, without suffix.
 DRAWINGS = ("graphs", "snapshots", "motion", "page")
 SUFFIXES = (".pdf", ".png", ".eps", ".svg", ".gif", ".html")

@@ -2,91 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from cyclopts import Parameter
 
-from ..errors import InputError
-from ..scenario.setup import Described, times_of
+from ..scenario.setup import SOLVER, Described
 from . import run_folder as runs
-from .options import AsJson, Formats, Gif, Out, takes_fields
-from .placing import AS_IT_IS, Placing, values_by_name
+from .asked import PLACING, TypedOptions, asked
+from .options import AsJson, Formats, Gif, Out, flag, takes_fields
 from .report import complain, print_facts, print_json, print_text, progress, shown
 from .run_folder import draw, formats_of
 
 if TYPE_CHECKING:
-    from ..examples.illustrated import Plate
     from ..run import Run
-    from ..scenario import Scenario
 
-# --- simulations that `kumitate simulate` reads from a file: a scenario, a run of a sweep, or a result to run again -------
-_RESULTS = (".h5", ".hdf5", ".npz")
-
-
-def described(source: str, run: int | None, controller: str | None) -> tuple[str, Scenario] | None:
-    """The scenario that a path names, and a name for its folder; None for robots.
-
-    Args:
-        source: a scenario's file, a sweep's folder, or a result's file.
-        run: of a sweep.
-        controller: the functions that a result or a sweep may call, "FILE.py:FUNCTION".
-
-    Raises:
-        InputError: if the file is refused, or an option does not fit it.
-    """
-    from ..scenario import names_scenario, read_scenario, scenario_of
-    from ..sweeps.folder import is_sweep, opened_scenario
-
-    path = Path(source)
-    is_result = path.suffix.lower() in _RESULTS
-    if controller is not None and not (is_result or is_sweep(path)):
-        raise InputError(f"--controller {controller}: is for results and runs of sweeps; write it in a scenario")
-    if is_result:
-        from .. import open as reopen
-
-        if run is not None:
-            raise InputError(f"--run {run}: is for sweeps, and {source} is a result; leave it out")
-        result = reopen(path)
-        return f"{result.mechanism.name}-again", scenario_of(result, controller=controller)
-    if names_scenario(source):
-        scenario, name = read_scenario(source), path.stem
-    elif is_sweep(path):
-        scenario, name = opened_scenario(path, controller), path.resolve().name
-    elif run is not None:
-        raise InputError(f"--run {run}: is for sweeps, and {source} is neither a scenario's file nor a sweep's folder")
-    else:
-        return None
-    if scenario.design is None and run is None:
-        return name, scenario
-    if run is None:
-        raise InputError(
-            f"{source}: describes {len(scenario)} runs; add --run 0 for the first of them, or use `kumitate sweep`"
-        )
-    return f"{name}-run{run}", scenario.of_run(run)
+#: The options of a setup, apart from its place.
+_OF_SETUP = ("controller", "wrenches", "loop_tau", "motions", "inputs", "held", *SOLVER, "outputs", "parameters")
 
 
-def refuse_options(source: str, options: Mapping[str, Any]) -> None:
-    """Refuses options that the file says itself.
-
-    Raises:
-        InputError: naming the first that was given.
-    """
-    for name, value in options.items():
-        option = ("no-" if value is False else "") + name.replace("_", "-")
-        raise InputError(f"--{option} is for robots; {source} says it itself. Change the file, or leave the option out")
-
-
-# --- the verb -------------------------------------------------------------------------------------------------------------
-#: The options of a setup that can be written as texts; files have more.
-OPTIONS = (
-    "duration", "step", "every", "integrator", "tolerance", "stabilisation", "baumgarte", "limits", "outputs", "parameters",
-)  # fmt: skip
-
-
-@takes_fields(Described, *OPTIONS, outputs='Written as "name, ...".', parameters='Written as "name=value, ...".')
+@takes_fields(*PLACING, *_OF_SETUP, of=(TypedOptions, Described))
 def simulate(
     robot: Annotated[
         str,
@@ -99,13 +34,8 @@ def simulate(
     /,
     *,
     run: Annotated[int | None, Parameter(help="Which run of a sweep, from 0.")] = None,
-    controller: Annotated[
-        str | None, Parameter(help="The FILE.py:FUNCTION that a result or a sweep may run as its controller.")
-    ] = None,
-    placing: Annotated[Placing, Parameter(name="*")] = AS_IT_IS,
     explain: Annotated[
-        bool,
-        Parameter(help="Only print which bodies may touch, how their contact is computed and why, and what compiling costs."),
+        bool, flag("Only print which bodies may touch, how their contact is computed and why, and what compiling costs.")
     ] = False,
     gif: Gif = False,
     formats: Formats = "pdf,png",
@@ -118,16 +48,7 @@ def simulate(
     With --contact the floor is z = 0, and a robot file with --floating-base starts with its lowest point on it.
     """
     wanted = formats_of(formats)
-    for option in ("duration", "step"):
-        if option in options and not 0.0 < options[option] < float("inf"):
-            raise InputError(f"--{option} {options[option]}: must be a time above 0 s")
-    found = described(robot, run, controller)
-    if found is not None:
-        name, scenario = found
-        refuse_options(robot, placing.given | options)
-    else:
-        name = Path(robot).stem if Path(robot).exists() else robot
-        scenario = _scenario_of(robot, placing, options)
+    name, scenario = asked(robot, options, run)
     if explain:
         plan = scenario.setup.simulation().explain_contact()
         if as_json:
@@ -147,27 +68,6 @@ def simulate(
     finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
 
 
-def _scenario_of(robot: str, placing: Placing, options: dict[str, Any]) -> Scenario:
-    """The scenario of a robot as the options say."""
-    from ..scenario import Scenario
-    from ..scenario.parameters import parameter
-
-    machine, q, v, contact = placing.placed(robot)
-    outputs = [name.strip() for name in options.pop("outputs", "").split(",") if name.strip()]
-    values = values_by_name(options.pop("parameters", ""), "--parameters")
-    solver = {**times_of(robot), **options}
-    setup = Described(machine.mechanism, q, v, tau=np.zeros(machine.nv), contact=contact, outputs=tuple(outputs), **solver)
-    for name, value in values.items():
-        setup = parameter(setup, name).put(setup, value)
-    plain = {
-        "robot": robot, "start": {"q": [float(x) for x in q], "v": [float(x) for x in v]},
-        "solver": {"step": setup.step, "duration": setup.duration, **solver},
-        **({"contact": {"model": placing.contact, **placing.surface}} if contact else {}),
-        **({"outputs": outputs} if outputs else {}), **({"parameters": values} if values else {}),
-    }  # fmt: skip
-    return Scenario(robot, plain, setup)
-
-
 def _keep(result: Run | None, path: Path) -> None:
     """Save the first part of a run that ended early, and say where."""
     if result is None:
@@ -177,21 +77,11 @@ def _keep(result: Run | None, path: Path) -> None:
     complain(f"the run up to {until} is in {shown(path)}; `kumitate plot` draws it", what="note")
 
 
-def finish(
-    name: str,
-    result: Run,
-    saved: Path,
-    *,
-    gif: bool,
-    formats: tuple[str, ...],
-    as_json: bool,
-    panels: tuple[str, ...] | None = None,
-    plates: Mapping[str, Plate] | None = None,
-) -> None:
-    """Draw a new result into its folder, and report on the run."""
+def finish(name: str, result: Run, saved: Path, *, as_json: bool, **drawing: Any) -> None:
+    """Draw a new result into its folder, `drawing` as of `draw`, and report on the run."""
     folder = saved.parent
     runs.clear_drawings(folder, keep=saved)
-    files = {saved.name: saved, **draw(result, folder, gif=gif, formats=formats, panels=panels, plates=plates)}
+    files = {saved.name: saved, **draw(result, folder, **drawing)}
     report(name, result, folder, files, as_json=as_json)
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ..errors import InputError
 from . import run_folder as runs
 from .options import AsJson, Out
-from .report import complain, print_facts, print_json, shown
-
-#: Between two lines of progress where standard error is not a terminal [s].
-LINES = 10.0
+from .report import complain, print_facts, print_json, progress, shown
 
 
 def sweep(
@@ -50,17 +45,16 @@ def sweep(
     place = out if out is not None else runs.RUNS / scenario.stem
     begin = time.perf_counter()
     try:
-        with _progress(f"sweeping {scenario.stem}") as told:
+        with progress(f"sweeping {scenario.stem}") as tell:
             swept = simulate(
-                read, place, processes=processes, scheduler=scheduler, shard=shard, patience=patience, progress=told
-            )
+                read, place, processes=processes, scheduler=scheduler, shard=shard, patience=patience,
+                progress=lambda at: tell(at.done / max(1, at.of), f"{at.done} of {at.of} runs, {at.rate:.3g} runs/s"),
+            )  # fmt: skip
     except KeyboardInterrupt:
         complain(f"what is done is in {shown(place)}; the same command goes on from there", what="note")
         raise
     table = swept.table
-    count: dict[str, int] = {}
-    for status in table.column("status").to_pylist():
-        count[status] = count.get(status, 0) + 1
+    count = Counter(table.column("status").to_pylist())
     files = {"parts": swept.path / "parts"} | ({"page.html": swept.page()} if page else {})
     seconds = time.perf_counter() - begin
     if as_json:
@@ -72,27 +66,3 @@ def sweep(
     facts += [("took", f"{seconds:.3g} s"), ("folder", f"{shown(swept.path)}  (parts/*.parquet)")]
     facts += [("open this", shown(files["page.html"]))] if page else []
     print_facts(scenario.stem, facts)
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[Any], None]]:
-    """Shows runs, rate and time left on standard error: as a bar on a terminal, else as a line now and then."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        last = [time.monotonic()]
-
-        def line(told: Any) -> None:
-            if time.monotonic() - last[0] >= LINES or told.done == told.of:
-                last[0] = time.monotonic()
-                print(f"{what}: {told.done} of {told.of} runs, {told.rate:.3g} runs/s", file=sys.stderr, flush=True)
-
-        yield line
-        return
-    rate = TextColumn("{task.fields[rate]:.3g} runs/s")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), rate, TextColumn("left"))
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None, rate=0.0)
-        yield lambda told: bar.update(task, completed=told.done, total=told.of, rate=told.rate)

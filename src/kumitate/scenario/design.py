@@ -68,9 +68,7 @@ def read_design(section: Section, setup: Described) -> Design | None:
     before = len(section.mistakes)
     names: list[ScenarioParameter] = []
     grid = _grid(section.section("grid"), setup, names)
-    random = section.section("random")
-    drawn, seed = _drawn(random, setup, names)
-    _check_distinct(section, names)
+    drawn, seed = _drawn(section.section("random"), setup, names)
     if len(section.mistakes) > before:
         return None
     design = Design(tuple(names), grid, drawn, seed)
@@ -88,9 +86,8 @@ def read_design(section: Section, setup: Described) -> Design | None:
 def _grid(section: Section, setup: Described, names: list[ScenarioParameter]) -> tuple[tuple[Any, ...], ...]:
     axes = []
     for name in section.values:
-        at = (*section.at, name)
-        with section.mistakes.catching(at):
-            one = parameter(setup, name)
+        with section.mistakes.catching((*section.at, name)):
+            one = _varied(setup, name, names)
             axis = tuple(one.checked(value) for value in _axis(section.values[name]))
             if len(set(axis)) < len(axis):
                 raise InputError(f"has the value {next(x for k, x in enumerate(axis) if x in axis[:k])!r} twice; keep one")
@@ -132,9 +129,8 @@ def _drawn(
     for name, given in section.values.items():
         if name in ("count", "seed"):
             continue
-        at = (*section.at, name)
-        with section.mistakes.catching(at):
-            one = parameter(setup, name)
+        with section.mistakes.catching((*section.at, name)):
+            one = _varied(setup, name, [*names, *(one for one, _ in laws)])
             law, tried, each = _distribution(given, one)
             for value in tried:
                 one.put(setup, value)
@@ -179,18 +175,15 @@ def _distribution(given: Any, one: ScenarioParameter) -> tuple[Quantile, list[An
 
 
 # --- both -------------------------------------------------------------------------------------------------------------
-def _check_distinct(section: Section, names: Sequence[ScenarioParameter]) -> None:
-    """Refuses parameters that set the same thing."""
-    seen: dict[tuple[str, str], ScenarioParameter] = {}
-    for one in names:
-        for target in one.targets:
-            other = seen.setdefault((one.kind.name, target), one)
-            if other is not one:
-                both = f"{other.name!r} and {one.name!r}" if other.name != one.name else f"{one.name!r} in grid and in random"
-                section.mistakes.add(
-                    section.at, f"{both} both set {one.kind.name}:{target}; a run has one value of it: keep one"
-                )
-                break
+def _varied(setup: Described, name: str, before: Sequence[ScenarioParameter]) -> ScenarioParameter:
+    """The parameter of this name, refused if it sets what one before it sets."""
+    one = parameter(setup, name)
+    for other in (other for other in before if other.kind.name == one.kind.name):
+        shared = [target for target in one.targets if target in other.targets]
+        if shared:
+            both = f"{other.name!r} and {name!r}" if other.name != name else f"{name!r} in grid and in random"
+            raise InputError(f"{both} both set {one.kind.name}:{shared[0]}; a run has one value of it: keep one")
+    return one
 
 
 def _recorded(given: Any, runs: int) -> frozenset[int] | None:

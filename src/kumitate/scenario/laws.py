@@ -1,11 +1,11 @@
-"""Controllers of a scenario: laws of `kumitate.control` by name, and functions of files that the scenario names."""
+"""Functions of a scenario: controllers of `kumitate.control` by name, and functions of files that the scenario names."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,50 +13,35 @@ from typing import Any
 import numpy as np
 
 from .. import control
+from ..contact import HeldPoint
 from ..errors import InputError, KumitateError
 from ..model.files import file_bytes
+from ..model.values import shown
 from ..robot import Robot
+from .written import At, Mistakes, Section, names_in
 
-#: What a law of a scenario gives: tau (nv) = f(t, q, v).
-Controller = Callable[[Any, Any, Any], Any]
-
-
-@dataclass(frozen=True)
-class LawKind:
-    """A law by name.
-
-    Attributes:
-        gains: that it needs.
-        refers: whether it leads to a reference.
-        make: it, from the robot, the gains and the reference.
-    """
-
-    gains: tuple[str, ...]
-    refers: bool
-    make: Callable[[Robot, Mapping[str, Any], np.ndarray | None], Controller]
-
-
-LAWS = {
-    "gravity_compensation": LawKind((), False, lambda robot, gains, reference: control.gravity_compensation(robot)),
-    "pd": LawKind(("kp", "kd"), True, lambda robot, gains, reference: control.pd(robot, reference, **gains)),
-    "computed_torque": LawKind(
-        ("kp", "kd"), True, lambda robot, gains, reference: control.computed_torque(robot, reference, **gains)
-    ),
+#: Laws by name, with the gains that they need; those with gains lead to a reference.
+LAWS: dict[str, tuple[Callable[..., control.Controller], tuple[str, ...]]] = {
+    "gravity_compensation": (control.gravity_compensation, ()),
+    "pd": (control.pd, ("kp", "kd")),
+    "computed_torque": (control.computed_torque, ("kp", "kd")),
 }
+#: What stands in a section beside the numbers that a law takes.
+_BESIDE = ("law", "undriven", "sha256")
 
 
 @dataclass(frozen=True, eq=False)
 class ControlLaw:
-    """One controller of a scenario.
+    """A controller of a scenario, or another function of a file: a wrench, a motion, a surface, the end of a run.
 
     Attributes:
-        name: of `LAWS`, or "FILE.py:FUNCTION"; the function takes the robot and the gains by name, and gives tau = f(t, q, v).
+        name: of `LAWS`, or "FILE.py:FUNCTION"; the function takes the robot and the gains by name, and gives tau = f(t, q, v),
+            or what else is wanted where it is named.
         gains: numbers, or arrays (nv), by name.
         reference: coordinates (nq) to lead to.
         undriven: joints that it leaves without a drive.
         file: of the function, in full.
         hash: SHA-256 of that file when it was first read.
-        allowed: whether the code in that file may be run.
     """
 
     name: str
@@ -65,29 +50,22 @@ class ControlLaw:
     undriven: tuple[str, ...] = ()
     file: Path | None = None
     hash: str = ""
-    allowed: bool = True
 
-    def with_gain(self, gain: str, value: float, columns: Sequence[int] | None, nv: int) -> ControlLaw:
-        """The law with another gain: at all degrees of freedom, or at those of these columns."""
-        given: Any = value
-        if columns is not None:
-            given = np.array(np.broadcast_to(np.asarray(self.gains[gain], dtype=float), nv))
-            given[list(columns)] = value
-        return replace(self, gains={**self.gains, gain: given})
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The function of a file as a section of a scenario."""
+        undriven = {"undriven": list(self.undriven)} if self.undriven else {}
+        return {"law": self.name, **self.gains, **undriven, "sha256": self.hash}
 
-    def of(self, robot: Robot) -> Controller:
-        """The function that drives the robot.
+    def of(self, robot: Robot) -> control.Controller:
+        """The function, made for this robot.
 
         Raises:
-            InputError: if the file of the function has changed, does not give a function, or its code may not be run.
+            InputError: if the file of the function has changed, or does not give a function.
         """
-        if not self.allowed:
-            raise InputError(
-                f"{self.name}: is code that a file of results names, and is not run unasked; read it, then allow it by "
-                f"--controller {self.name}"
-            )
         if self.file is None:
-            law = LAWS[self.name].make(robot, self.gains, self.reference)
+            make, gains = LAWS[self.name]
+            law = make(robot, self.reference, **self.gains) if gains else make(robot)
         else:
             make = _of_file(self.file, self.name.rpartition(":")[2], self.hash)
             try:
@@ -99,27 +77,64 @@ class ControlLaw:
             if not callable(law):
                 raise InputError(
                     f"{self.name}: gave {law!r:.60}; a function of a scenario takes the robot and gives a controller, "
-                    "tau = f(t, q, v). Return that function"
+                    "tau = f(t, q, v), or the function that is wanted where it is named. Return that function"
                 )
         return control.undriven(robot, self.undriven, law) if self.undriven else law
 
 
-def controller_of(laws: Sequence[ControlLaw], robot: Robot) -> Controller:
-    """The sum of the laws."""
-    made = [law.of(robot) for law in laws]
-    return made[0] if len(made) == 1 else control.total(*made)
+def with_laws(given: Any, made: Callable[[ControlLaw], Any]) -> Any:
+    """What a scenario, or a field of its setup, holds, with what `made` gives in the place of each law in it."""
+    if isinstance(given, ControlLaw):
+        return made(given)
+    if isinstance(given, Mapping):
+        return {name: with_laws(part, made) for name, part in given.items()}
+    if isinstance(given, list | tuple):
+        return type(given)(with_laws(part, made) for part in given)
+    return replace(given, surface=with_laws(given.surface, made)) if isinstance(given, HeldPoint) else given
 
 
-def names_function(name: str) -> bool:
+# --- functions of files -----------------------------------------------------------------------------------------------
+def names_function(name: Any) -> bool:
     """Whether a law's name is a file's function.
 
     >>> names_function("balance.py:upright"), names_function("pd")
     (True, False)
     """
-    return name.partition(":")[0].endswith(".py")
+    return isinstance(name, str) and name.rpartition(":")[0].endswith(".py")
 
 
-def file_hash(path: Path) -> str:
+def with_functions(given: Any, folder: Path, mistakes: Mistakes, at: At = ()) -> Any:
+    """The data of a scenario with each function of a file as a `ControlLaw`; None after a mistake.
+
+    The function is a text, or the "law" of a section with numbers for it.
+    """
+    if isinstance(given, list):
+        return [with_functions(part, folder, mistakes, (*at, k)) for k, part in enumerate(given)]
+    given = {"law": given} if names_function(given) else given
+    if not isinstance(given, dict):
+        return given
+    if not names_function(given.get("law")):
+        return {key: with_functions(part, folder, mistakes, (*at, key)) for key, part in given.items()}
+    section = Section(given, at, mistakes, ())
+    with mistakes.catching(at):
+        file, _, function = given["law"].rpartition(":")
+        if not function.isidentifier():
+            raise InputError(f"{given['law']!r} names no function; write FILE.py:FUNCTION")
+        path = (folder / Path(file).expanduser()).resolve()
+        gains = {gain: section.number(gain) for gain in given if gain not in _BESIDE}
+        undriven = names_in(given.get("undriven", []))
+        return ControlLaw(f"{path}:{function}", gains, None, undriven, path, section.text("sha256") or _file_hash(path))
+    return None
+
+
+def checked_function(given: Any) -> ControlLaw:
+    """A function of a file, as `with_functions` gives it; anything else is refused."""
+    if not isinstance(given, ControlLaw):
+        raise InputError(f"is {shown(given)}, which is not the function of a file; write FILE.py:FUNCTION")
+    return given
+
+
+def _file_hash(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal digits."""
     return hashlib.sha256(file_bytes(path, error=InputError)[0]).hexdigest()
 
@@ -130,7 +145,7 @@ def _of_file(path: Path, function: str, expected: str) -> Callable[..., Any]:
     Raises:
         InputError: if the file is another than it was, fails, or has no such function.
     """
-    found = file_hash(path)
+    found = _file_hash(path)
     if expected and found != expected:
         raise InputError(f"{path}: has changed since this scenario was first read; take the file as it was, or start a new one")
     name = f"kumitate_scenario_{found[:16]}"

@@ -1,11 +1,10 @@
 """Parameters of scenarios: numbers with names such as "mass:link3", which scenarios set and sweeps vary.
 
-In addition to those of a simulation they are the start, constant efforts, gains, and numbers of the solver.
+In addition to those of a simulation: the start, constant efforts, gains of controllers, settings of the solver.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -15,36 +14,15 @@ import numpy as np
 from ..control.controllers import columns_of
 from ..errors import InputError, KumitateError
 from ..model.joints.contract import sort_of
-from ..model.values import POSITIVE, checked_whole
-from ..simulate.integrators import INTEGRATORS
 from ..simulate.interactions import interaction_of
-from ..simulate.parameters import MODEL_KINDS, ModelKind, Parameter, ParameterKind, Variation, resolved
-from .setup import Described
+from ..simulate.parameters import MODEL_KINDS, Parameter, ParameterKind, Variation, resolved
+from .setup import Described, setting
 from .written import number_of
-
-__all__ = ["KINDS", "BatchInput", "ScenarioParameter", "parameter"]
 
 #: What laws do not know of the robot: they are the same whatever touches.
 _UNKNOWN_TO_LAWS = ("restitution",)
 #: Laws that know the joints of the robot only, not what they move.
 _BLIND_LAWS = ("pd",)
-
-
-class BatchInput(ParameterKind):
-    """A kind whose numbers stand in an array of a batch.
-
-    Attributes:
-        array: of a `Described` that its numbers stand in: "q", "v" or "tau".
-    """
-
-    array: ClassVar[str]
-
-    @abstractmethod
-    def columns(self, setup: Described, targets: Sequence[str]) -> list[int]:
-        """Where the targets stand in the array."""
-
-    def checked(self, name: str, value: Any) -> Any:
-        return number_of(name, value, self.rule)
 
 
 @dataclass(frozen=True)
@@ -58,9 +36,8 @@ class ScenarioParameter(Parameter):
     shared: bool = False
 
     def checked(self, value: Any) -> Any:
-        if isinstance(self.kind, ModelKind):
-            return number_of(self.name, value, self.kind.rule)
-        return super().checked(value)
+        kind = self.kind
+        return kind.checked(self.name, value) if isinstance(kind, OfSolver) else number_of(self.name, value, kind.rule)
 
     @property
     def of_model(self) -> bool:
@@ -68,9 +45,9 @@ class ScenarioParameter(Parameter):
         return self.shared and not isinstance(self.kind, BatchInput)
 
 
-def of_setup(kinds: Sequence[ParameterKind], setup: Described, name: Any) -> ScenarioParameter:
-    """The parameter of a name such as "mass:link3"; errors as of `resolved`."""
-    found = resolved(kinds, setup, name)
+def parameter(setup: Described, name: Any) -> ScenarioParameter:
+    """The parameter of a name such as "mass:link3" or "damping:*"; errors as of `resolved`."""
+    found = resolved(KINDS, setup, name)
     shared = isinstance(found.kind, BatchInput) or _shared(setup, found)
     return ScenarioParameter(found.name, found.kind, found.targets, found.unit, shared)
 
@@ -78,13 +55,16 @@ def of_setup(kinds: Sequence[ParameterKind], setup: Described, name: Any) -> Sce
 def _shared(setup: Described, one: Parameter) -> bool:
     """Whether a parameter of the model or of a law can be an input of the step.
 
-    Controllers that know the robot's masses are made for the values of each run. Where contact follows from them by default,
-    it is too. Functions of files are made again for each of their gains.
+    Controllers that know the robot's masses are made for the values of each run, as functions of files are. Where contact
+    follows from them by default, it is too. Functions of files are made again for each of their gains. Where points are held,
+    simulations have no parameters.
     """
-    if one.kind.name not in {kind.name for kind in MODEL_KINDS} or (one.kind.name == "gain" and _of_files(setup)):
+    of_files = any(law.file is not None for law in setup.laws)
+    if setup.held or one.kind.name not in {kind.name for kind in MODEL_KINDS} or (one.kind.name == "gain" and of_files):
         return False
-    touching = one.kind.name in _UNKNOWN_TO_LAWS or (one.kind.name == "friction" and set(one.targets) <= set(_surfaces(setup)))
-    if not touching and one.kind.name != "gain" and any(law.name not in _BLIND_LAWS for law in setup.laws):
+    surfaces = set() if setup.contact is None else {"floor", *setup.contact.surfaces}
+    touching = one.kind.name in _UNKNOWN_TO_LAWS or (one.kind.name == "friction" and set(one.targets) <= surfaces)
+    if not touching and one.kind.name != "gain" and any(law.name not in _BLIND_LAWS for law in setup.functions):
         return False
     try:
         variation = Variation.of(setup.plant, [one.name])
@@ -95,18 +75,17 @@ def _shared(setup: Described, one: Parameter) -> bool:
     return True
 
 
-def _of_files(setup: Described) -> bool:
-    return any(law.file is not None for law in setup.laws)
+# --- inputs of the compiled step: the start, and constant efforts ---------------------------------------------------------
+class BatchInput(ParameterKind):
+    """A kind whose numbers stand in an array of a batch, a component each.
 
+    Attributes:
+        array: of a `Described` that its numbers stand in: "q", "v" or "tau".
+        names: the property of a mechanism that names the components; key: the attribute of a joint's kind that does.
+        units: by the sort of component.
+    """
 
-def _surfaces(setup: Described) -> list[str]:
-    return [] if setup.contact is None else ["floor", *setup.contact.surfaces]
-
-
-# --- parameters that are inputs of the compiled step: the start, and constant efforts -------------------------------------
-class _State(BatchInput):
-    """Components of one array of the start."""
-
+    array: ClassVar[str]
     names: ClassVar[str]
     key: ClassVar[str]
     units: ClassVar[dict[str, str]]
@@ -119,6 +98,7 @@ class _State(BatchInput):
         return self.units[sort_of(components[self.columns(setup, [target])[0]])]
 
     def columns(self, setup: Described, targets: Sequence[str]) -> list[int]:
+        """Where the targets stand in the array."""
         names = list(getattr(setup.mechanism, self.names))
         return [names.index(target) for target in targets]
 
@@ -129,7 +109,7 @@ class _State(BatchInput):
         return replace(setup, **changed)
 
 
-class Coordinate(_State):
+class Coordinate(BatchInput):
     """A coordinate of the start."""
 
     name, array, names, key = "q", "q", "q_names", "coordinates"
@@ -137,7 +117,7 @@ class Coordinate(_State):
     units: ClassVar = {"angle": "rad", "length": "m", "plain": "1"}
 
 
-class Velocity(_State):
+class Velocity(BatchInput):
     """A velocity of the start."""
 
     name, array, names, key = "v", "v", "v_names", "velocities"
@@ -145,7 +125,7 @@ class Velocity(_State):
     units: ClassVar = {"angle": "rad/s", "length": "m/s", "plain": "1"}
 
 
-class ConstantEffort(_State):
+class ConstantEffort(BatchInput):
     """A constant effort at a joint."""
 
     name, array, names, key = "tau", "tau", "v_names", "velocities"
@@ -158,7 +138,7 @@ class ConstantEffort(_State):
         return super().put(setup, targets, value)
 
 
-# --- parameters of controllers and of the solver --------------------------------------------------------------------------
+# --- controllers and the solver -------------------------------------------------------------------------------------------
 class Gain(ParameterKind):
     """A gain of a controller: "gain:kp" for all degrees of freedom, "gain:kp:JOINT" for a joint's."""
 
@@ -173,16 +153,18 @@ class Gain(ParameterKind):
     def unit(self, setup: Described, target: str) -> str:
         return ""
 
-    def checked(self, name: str, value: Any) -> Any:
-        return number_of(name, value, self.rule)
-
     def put(self, setup: Described, targets: Sequence[str], value: Any) -> Described:
-        laws = setup.laws
+        laws = list(setup.laws)
         for target in targets:
             gain, colon, joint = target.partition(":")
-            columns = list(columns_of(setup.mechanism, [joint])[joint]) if colon else None
-            laws = tuple(law.with_gain(gain, value, columns, setup.mechanism.nv) if gain in law.gains else law for law in laws)
-        return replace(setup, laws=laws)
+            for k, law in enumerate(laws):
+                if gain in law.gains:
+                    given = value
+                    if colon:
+                        given = np.array(np.broadcast_to(np.asarray(law.gains[gain], dtype=float), setup.mechanism.nv))
+                        given[list(columns_of(setup.mechanism, [joint])[joint])] = value
+                    laws[k] = replace(law, gains={**law.gains, gain: given})
+        return replace(setup, laws=tuple(laws))
 
 
 class OfSolver(ParameterKind):
@@ -198,26 +180,13 @@ class OfSolver(ParameterKind):
         return self.units[target]
 
     def checked(self, name: str, value: Any) -> Any:
-        target = name.partition(":")[2]
-        if target == "integrator":
-            if value not in ("auto", *INTEGRATORS):
-                raise InputError(f"there is no integrator {value!r}; there are auto, {', '.join(INTEGRATORS)}")
-            return value
-        if target == "every":
-            return checked_whole("scenario", name, value, 1, remedy="Give a number of steps", error=InputError)
-        return number_of(name, value, POSITIVE)
+        return setting(name.partition(":")[2], value)
 
     def put(self, setup: Described, targets: Sequence[str], value: Any) -> Described:
         return replace(setup, **dict.fromkeys(targets, value))
 
 
-# --- every kind of parameter of a scenario: those of the model, and a line here for each other one ------------------------
 #: Every kind. Gains are those of the scenario's laws, which are made again for each value.
 KINDS: tuple[ParameterKind, ...] = (
     Coordinate(), Velocity(), ConstantEffort(), Gain(), *(kind for kind in MODEL_KINDS if kind.name != Gain.name), OfSolver(),
 )  # fmt: skip
-
-
-def parameter(setup: Described, name: Any) -> ScenarioParameter:
-    """The parameter of a name such as "mass:link3" or "damping:*"; errors as of `resolved`."""
-    return of_setup(KINDS, setup, name)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
-from copy import deepcopy
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,35 +11,23 @@ from typing import Any
 
 from ..errors import InputError
 from ..model import Mechanism
-from ..model.values import shown
 from ..outputs import checked_output
 from ..run import Run
-from ..simulate.checks import RATE, TIME, TOLERANCE, run_steps
-from ..simulate.integrators import INTEGRATORS
-from ..simulate.setup import STABILISATIONS
+from ..simulate.checks import run_steps
 from .design import Design, read_design
+from .driving import read_driving
+from .laws import with_functions, with_laws
 from .parameters import parameter
-from .parts import read_contact, read_laws, read_motions, read_robot, read_start
-from .setup import Described, times_of
-from .written import Mistakes, Section, Written, read_yaml
+from .parts import read_hold, read_robot, read_start
+from .setup import SOLVER, Described, setting, times_of
+from .touching import read_contact, read_held
+from .written import Mistakes, Section, Written, names_in, read_yaml
 
 #: What a scenario may say.
 KEYS = (
-    "robot", "floating_base", "fix_inertia", "start", "tau", "controller", "prescribed", "contact", "solver", "outputs",
-    "parameters", "sweep",
+    "robot", "floating_base", "fix_inertia", "lock", "start", "hold", "tau", "controller", "prescribed", "wrenches", "loop_tau",
+    "inputs", "contact", "held", "solver", "outputs", "parameters", "sweep",
 )  # fmt: skip
-#: How the keys of `solver` are read; each is a field of `Described`, whose default it has.
-SOLVER: dict[str, Callable[[Section, str], Any]] = {
-    "step": partial(Section.number, rule=TIME),
-    "duration": partial(Section.number, rule=TIME),
-    "integrator": partial(Section.text, choices=("auto", *INTEGRATORS)),
-    "every": partial(Section.whole, least=1),
-    "tolerance": partial(Section.number, rule=TOLERANCE),
-    "sample_time": partial(Section.number, rule=TIME),
-    "stabilisation": partial(Section.text, choices=STABILISATIONS),
-    "baumgarte": partial(Section.number, rule=RATE),
-    "limits": Section.flag,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +80,12 @@ class Scenario:
             KumitateError: if there is no such run, or the values are refused.
         """
         values, setup = self.values(run), self.setup
-        for one in () if self.design is None else self.design.parameters:
+        if self.design is None:
+            return self
+        for one in self.design.parameters:
             setup = one.put(setup, values[one.name])
         plain = {key: value for key, value in self.plain.items() if key != "sweep"}
         plain["parameters"] = {**(self.plain.get("parameters") or {}), **values}
-        if self.design is None:
-            return Scenario(self.source, plain, setup)
         drawn = {"run": run} if self.design.seed is None else {"run": run, "seed": self.design.seed}
         return Scenario(f"{self.source}, run {run}", plain, setup, drawn=drawn)
 
@@ -125,7 +112,7 @@ def names_scenario(source: str | Path) -> bool:
 
 
 def read_scenario(
-    given: str | Path | Mapping[str, Any],
+    given: str | Path | Mapping[str, Any] | Written,
     *,
     mechanism: Mechanism | None = None,
     source: str = "the scenario",
@@ -134,7 +121,7 @@ def read_scenario(
     """A scenario from a YAML file, or from a dictionary with the same keys.
 
     Args:
-        given: path or dictionary. Paths in a file are relative to it.
+        given: path or dictionary, or what has been read of one. Paths in a file are relative to it.
         mechanism: that moves, in place of the robot that is named, as the `parameters` made it.
         source: what messages call a dictionary.
         allowed: the functions of files, "FILE.py:FUNCTION", whose code may be run; all that the scenario names unless given.
@@ -147,14 +134,13 @@ def read_scenario(
     0.1
     """
     if isinstance(given, Mapping):
-        written = Written(source, _plain_copy(given, source), folder=Path.cwd())
-    else:
-        written = read_yaml(given)
+        given = Written(source, _plain_copy(given, source), folder=Path.cwd())
+    written = given if isinstance(given, Written) else read_yaml(given)
     mistakes = Mistakes(written)
-    top = Section(written.data, (), mistakes, KEYS)
+    top = Section(with_functions(written.data, written.folder, mistakes), (), mistakes, KEYS)
     if written.data is None:
         mistakes.add((), "there is nothing in it; a scenario names at least a robot")
-    plain: dict[str, Any] = dict(top.values)
+    plain: dict[str, Any] = with_laws(top.values, lambda law: law.plain)
     robot = read_robot(top, written.folder, mechanism, plain)
     solver = _solver(top.section("solver", SOLVER), times_of(top.values.get("robot")))
     if robot is None:  # names in the rest belong to a robot that is not known
@@ -162,14 +148,13 @@ def read_scenario(
             mistakes.add((), "names of joints, bodies and parameters were not checked, as the robot could not be read")
         mistakes.check()
     assert robot is not None
-    setup = read_start(top, robot, solver)
+    setup = replace(read_start(top, robot, solver, plain), allowed=allowed)
     with mistakes.catching(("solver",)):
-        setup = setup.fitted
-        run_steps(setup.mechanism.name, setup.duration, setup.step, setup.every)
-    setup = read_motions(top, setup, plain)
-    setup = read_laws(top, setup, written.folder, plain, allowed)
+        fitted = setup.fitted
+        run_steps(setup.mechanism.name, setup.duration, fitted.step, setup.every)
     setup = read_contact(top, setup)
-    setup = _outputs(top, setup)
+    setup = read_hold(top, setup) if mechanism is None else setup
+    setup = _outputs(top, read_held(top, read_driving(top, setup, plain)))
     parameters = top.section("parameters")
     for name, value in parameters.values.items():
         with mistakes.catching((*parameters.at, name)):
@@ -177,7 +162,7 @@ def read_scenario(
             # the mechanism that is given is as the parameters made it: a factor must not act twice
             setup = changed if mechanism is None else replace(changed, mechanism=mechanism)
     design = read_design(top.section("sweep", ("grid", "random", "record")), setup) if "sweep" in top else None
-    if not len(mistakes) and all(law.allowed for law in setup.laws):
+    if not len(mistakes) and setup.refused is None:
         with mistakes.catching(()):
             setup.simulation(equal_steps=design is not None)
     mistakes.check()
@@ -220,24 +205,20 @@ def functions_of(controller: str | None) -> tuple[str, ...]:
 def _plain_copy(given: Mapping[str, Any], source: str) -> Any:
     """The dictionary as JSON would hold it."""
     try:
-        return json.loads(json.dumps(deepcopy(dict(given)), default=lambda x: x.tolist() if hasattr(x, "tolist") else str(x)))
+        return json.loads(json.dumps(dict(given), default=lambda x: x.tolist() if hasattr(x, "tolist") else str(x)))
     except (TypeError, ValueError) as error:
         raise InputError(f"{source}: is not plain data ({error}); keep numbers, texts, lists and dictionaries") from None
 
 
 def _solver(section: Section, own: Mapping[str, float]) -> dict[str, Any]:
     """The settings of the solver that are said, and those of the robot's sample where nothing is."""
-    said = {key: read(section, key) for key, read in SOLVER.items() if key in section}
-    return {**own, **{key: value for key, value in said.items() if value is not None}}
+    said = {name: section.take(name, partial(setting, name)) for name in SOLVER if name in section}
+    return {**own, **{name: value for name, value in said.items() if value is not None}}
 
 
 def _outputs(top: Section, setup: Described) -> Described:
-    given = top.values.get("outputs") or []
-    if not isinstance(given, list):
-        top.mistakes.add(("outputs",), f"is {shown(given)}; write a list of names, such as [energy, center_of_mass]")
-        return setup
-    found = []
-    for k, name in enumerate(given):
+    found: list[str] = []
+    for k, name in enumerate(names_in(top.values.get("outputs") or [])):
         with top.mistakes.catching(("outputs", k)):
             checked_output(setup.mechanism, name)
             if name in found:

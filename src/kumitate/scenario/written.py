@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,14 @@ class Written:
     Attributes:
         source: what messages call it.
         data: numbers, texts, truth values, None, lists and dictionaries.
-        lines: the line of each value, from 1, by the keys that lead to it; those of a key for "key" twice.
+        lines: the line of each value, from 1, by the keys that lead to it; of options of a command, what the option is called.
         faults: what could not be taken, as (line, sentence).
         folder: that paths in the file are relative to.
     """
 
     source: str
     data: Any
-    lines: Mapping[At, int] = field(default_factory=dict)
+    lines: Mapping[At, int | str] = field(default_factory=dict)
     faults: tuple[tuple[int, str], ...] = ()
     folder: Path = Path()
 
@@ -127,22 +128,29 @@ class _Reader:
 
 # --- mistakes of a file, told at once, and its sections, read value by value ----------------------------------------------
 class Mistakes:
-    """The mistakes of one file, or of a dictionary that stands for one."""
+    """The mistakes of one file, or of a dictionary or options that stand for one.
+
+    Attributes:
+        noun: what a key is called: options name what belongs to a robot.
+    """
 
     def __init__(self, written: Written):
         self._written = written
-        self._found: list[tuple[int, str]] = list(written.faults)
+        self._found: list[tuple[int | str, str]] = list(written.faults)
         self._unread = {line for line, _ in written.faults}
+        self._typed = any(isinstance(place, str) for place in written.lines.values())
+        self.noun = "name" if self._typed else "key"
 
     def __len__(self) -> int:
         return len(self._found)
 
     def add(self, at: At, message: str) -> None:
         """Adds a mistake in the value that these keys lead to, or that would stand there."""
-        line = next((self._written.lines[at[:k]] for k in range(len(at), -1, -1) if at[:k] in self._written.lines), 0)
+        known = next((k for k in range(len(at), -1, -1) if at[:k] in self._written.lines), 0)
+        line = self._written.lines.get(at[:known], 0)
         if line in self._unread:  # the value could not be taken, and that is told already
             return
-        where = ".".join(map(str, at)).replace(".[", "[")
+        where = ".".join(map(str, at[known:] if isinstance(line, str) else at))
         self._found.append((line, f"{where}: {message}" if where else message))
 
     def catching(self, at: At) -> _Catching:
@@ -157,25 +165,24 @@ class Mistakes:
         """
         if not self._found:
             return
-        told = [f"line {line}: {message}" if line else message for line, message in sorted(self._found, key=lambda one: one[0])]
+        found = sorted(self._found, key=lambda one: 0 if self._typed else one[0])
+        told = [f"{at if self._typed else f'line {at}'}: {message}" if at else message for at, message in found]
+        if self._typed and len(told) == 1:
+            raise InputError(told[0])
         count = f"{len(told)} mistakes" if len(told) > 1 else "a mistake"
-        raise InputError("\n  ".join([f"{self._written.source}: {count} in the scenario; nothing was simulated", *told]))
+        head = count if self._typed else f"{self._written.source}: {count} in the scenario"
+        raise InputError("\n  ".join([f"{head}; nothing was simulated", *told]))
 
 
-class _Catching:
-    """Turns what kumitate refuses into a mistake."""
-
-    def __init__(self, mistakes: Mistakes, at: At):
-        self._mistakes, self._at = mistakes, at
-
-    def __enter__(self) -> None:
-        pass
+@dataclass
+class _Catching(AbstractContextManager[Any, bool]):
+    mistakes: Mistakes
+    at: At
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if not isinstance(error, KumitateError):
-            return False
-        self._mistakes.add(self._at, str(error).removeprefix("scenario: "))
-        return True
+        if isinstance(error, KumitateError):
+            self.mistakes.add(self.at, str(error).removeprefix("scenario: ").removeprefix("simulate: "))
+        return isinstance(error, KumitateError)
 
 
 class Section:
@@ -192,7 +199,8 @@ class Section:
         for key in values:
             if known and key not in known:
                 near = did_you_mean(key, known, lead=", ")
-                mistakes.add((*at, key), f"there is no such key{near}; there are {', '.join(known)}")
+                there = f"there are {', '.join(known)}" if any(known) else "there are none"
+                mistakes.add((*at, key), f"there is no such {mistakes.noun}{near}; {there}")
 
     def __contains__(self, key: str) -> bool:
         return self.values.get(key) is not None
@@ -210,32 +218,15 @@ class Section:
 
     def whole(self, key: str, least: int, default: int | None = None) -> Any:
         """A whole number, `least` or more."""
-        return self.take(
-            key, lambda value: checked_whole("scenario", key, value, least, remedy="Give one", error=InputError), default
-        )
+        return self.take(key, lambda value: whole_of(key, value, least), default)
 
-    def flag(self, key: str, default: bool = False) -> bool:
-        """true or false."""
-
-        def checked(value: Any) -> bool:
-            if not isinstance(value, bool):
-                raise InputError(f"{key} is {shown(value)}; write true or false")
-            return value
-
-        return bool(self.take(key, checked, default))
+    def flag(self, key: str) -> bool:
+        """true or false; false by default."""
+        return bool(self.take(key, lambda value: flag_of(key, value)))
 
     def text(self, key: str, choices: Collection[str] = (), default: str | None = None) -> Any:
         """A text, one of the choices if there are any."""
-
-        def checked(value: Any) -> str:
-            if not isinstance(value, str) or not value:
-                raise InputError(f"{key} is {shown(value)}; write a text")
-            if choices and value not in choices:
-                near = did_you_mean(value, choices, lead=", ")
-                raise InputError(f"there is no {key} {value!r}{near}; there are {', '.join(choices)}")
-            return value
-
-        return self.take(key, checked, default)
+        return self.take(key, lambda value: text_of(key, value, choices), default)
 
     def section(self, key: str, known: Collection[str] = ()) -> Section:
         """The section of a key; an empty one if it is not there."""
@@ -257,3 +248,30 @@ def number_of(what: str, value: Any, rule: Rule = FINITE) -> float:
         except ValueError:
             raise InputError(f"scenario: {what} is {shown(value)}; write 0.5 (SI units) or 30deg") from None
     return checked_number("scenario", what, value, rule, error=InputError)
+
+
+def whole_of(what: str, value: Any, least: int = 1) -> int:
+    """A whole number, `least` or more."""
+    return checked_whole("scenario", what, value, least, remedy="Give one", error=InputError)
+
+
+def flag_of(what: str, value: Any) -> bool:
+    """true or false."""
+    if not isinstance(value, bool):
+        raise InputError(f"{what} is {shown(value)}; write true or false")
+    return value
+
+
+def text_of(what: str, value: Any, choices: Collection[str] = ()) -> str:
+    """A text, one of the choices if there are any."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{what} is {shown(value)}; write a text")
+    if choices and value not in choices:
+        near = did_you_mean(value, choices, lead=", ")
+        raise InputError(f"there is no {what} {value!r}{near}; there are {', '.join(choices)}")
+    return value
+
+
+def names_in(given: Any) -> tuple[Any, ...]:
+    """The parts of a list, or the only one."""
+    return tuple(given) if isinstance(given, list) else (given,)

@@ -15,7 +15,7 @@ from ..model import Bound, Limits, Mechanism, in_loops, loop_bounds
 from ..model.values import NOT_NEGATIVE, POSITIVE, Rule, checked_number, checked_whole, real_array, shown
 
 TIME = Rule(POSITIVE.words, "Give a time in seconds", POSITIVE.holds)
-_DURATION = Rule(NOT_NEGATIVE.words, "Give a time in seconds", NOT_NEGATIVE.holds)
+DURATION = Rule(NOT_NEGATIVE.words, "Give a time in seconds", NOT_NEGATIVE.holds)
 TOLERANCE = Rule("between 0 and 1, both excluded", "1e-8 is usual", lambda x: 0.0 < x < 1.0)
 RATE = Rule(NOT_NEGATIVE.words, "Give a rate in 1/s, or leave it out for projection", NOT_NEGATIVE.holds)
 #: A quaternion counts as of unit length if its length differs from 1 by less than this.
@@ -182,7 +182,7 @@ def step_notes(asked: float, fitted: float, hold: int | None = None) -> list[str
 
 
 def _checked_duration(duration: Any) -> float:
-    return checked_number("simulate", "duration", duration, _DURATION, error=InputError)
+    return checked_number("simulate", "duration", duration, DURATION, error=InputError)
 
 
 def _fits(duration: float, step: float) -> bool:
@@ -212,7 +212,7 @@ def steps_held(sample_time: float | None, step: float) -> int | None:
     """The number of steps that a sampled effort is held; None if efforts are not sampled at multiples of a time."""
     if sample_time is None:
         return None
-    period = checked_number("simulate", "sample_time", sample_time, _DURATION, error=InputError)
+    period = checked_number("simulate", "sample_time", sample_time, DURATION, error=InputError)
     if period == 0.0:
         return None
     hold = round(period / step)

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError, did_you_mean
 from ..model import Mechanism
 from ..model.values import Rule, checked_number, shown
-from .checks import RATE, TIME, TOLERANCE, by_name, fitted_sample_time, fitted_step, steps_held
+from .checks import DURATION, RATE, TIME, TOLERANCE, by_name, fitted_sample_time, fitted_step, steps_held
 
 if TYPE_CHECKING:
     from ..contact.held.point import HeldPoint
@@ -46,6 +46,13 @@ def _number(default: float | None, name: str, rule: Rule) -> Any:
 def _checked_stabilisation(name: Any) -> None:
     if name not in STABILISATIONS:
         raise InputError(f"stabilisation is {shown(name)}; it must be one of {', '.join(STABILISATIONS)}")
+
+
+def _checked_held_method(name: Any) -> None:
+    if name != "rows":
+        from ..contact.held.motion import check_method  # loaded where another one is asked for
+
+        check_method(name)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,7 +85,7 @@ class Driving:
     loop_tau: Mapping[str, Controller | Sequence[float] | None] | None = _option(None, partial(by_name, "loop_tau"))
     motions: Mapping[str, Any] | None = _option(None, partial(by_name, "motions"))
     inputs: Mapping[str, Any] | None = _option(None, partial(by_name, "inputs"))
-    sample_time: float | None = None
+    sample_time: float | None = _number(None, "sample_time", DURATION)
     traced: bool = True
 
 
@@ -99,7 +106,7 @@ class Surroundings:
 
     contact: Contact | str | None = None
     held: Sequence[HeldPoint] = ()
-    held_method: str = "rows"
+    held_method: str = _option("rows", _checked_held_method)
     limits: bool = True
 
 

@@ -93,7 +93,7 @@ def run_block(task: BlockTask) -> Answer:
             for name in dict.fromkeys(chosen):
                 places = [place for place, own in zip(fine, chosen, strict=True) if own == name]
                 simulation = _simulation(task, setup, name)
-                if simulation is not None and simulation.whole:
+                if simulation is not None and simulation.whole and setup.until is None:
                     _side_by_side(task, setup, simulation, places, answer)
                 else:
                     _one_by_one(task, setup, places, answer)

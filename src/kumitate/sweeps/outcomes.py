@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -35,7 +35,7 @@ class Outcome:
 
 def outcomes_of(setup: Described) -> tuple[Outcome, ...]:
     """The columns that the runs of a setup have, none of which depends on the parameters that vary, or on controllers."""
-    simulation = replace(setup, laws=()).simulation(equal_steps=True)
+    simulation = setup.bare.simulation(equal_steps=True)
     found = [Outcome("work", "J", "work", ())]
     for kind, array in ((Coordinate(), "q"), (Velocity(), "v")):
         found += [

@@ -41,15 +41,12 @@ def interaction_of(
         called: whether functions of the state act on it, or joints follow motions.
 
     Raises:
-        InputError: for an unknown model or method, or options that the model refuses.
+        InputError: for an unknown model, or options that the model refuses.
     """
-    if held or held_method != "rows":
-        from ...contact.held.motion import check_method
+    if held:
         from .held import HeldContact
 
-        check_method(held_method)
-        if held:
-            return HeldContact.of(mechanism, held, held_method)
+        return HeldContact.of(mechanism, held, held_method)
     if contact is None:
         return Interaction(mechanism)
     how = {"traced": traced, "called": called, "beyond": integrator not in _OF_SCENES}
