@@ -189,7 +189,7 @@ def values_by_name(text: str, option: str, *, parts: bool = False) -> dict[str, 
 
 
 def _number(text: str) -> float | str:
-    """A number, or the text if it is none."""
+    """The number that a text says, or else the text."""
     try:
         return float(text)
     except ValueError:

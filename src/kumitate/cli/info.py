@@ -83,7 +83,7 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
         "joints": joints,
         "loops": _picked(mechanism.loops, "name kind body_a body_b axis"),
         "couplings": [dict(vars(coupling)) for coupling in mechanism.couplings],
-        "bodies": _picked(mechanism.bodies, "name mass center_of_mass inertia"),
+        "bodies": _picked(mechanism.bodies, "name center_of_mass mass inertia"),
         "frames": _picked(mechanism.frames, "name body"),
     }
 

@@ -16,6 +16,7 @@ from ..errors import InputError, warn
 from ..model import Mechanism
 from ..options import takes_options_of
 from .checks import check_memory, checked_every, checked_rows, run_steps, step_notes, steps_held
+from .kept import Kept
 from .setup import Experiment, options_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from .results.contact_record import ContactRecord
     from .results.result import Result
     from .simulation import MechanismSimulation
+
+
+#: The simulations of setups without functions that were run last: another run of the same setup begins at once.
+_SIMULATIONS = Kept[Any](16)
 
 
 @takes_options_of(Experiment)
@@ -45,7 +50,7 @@ def simulate(mechanism: Mechanism, q: Any = None, v: Any = None, **options: Any)
     from .simulation import MechanismSimulation  # with integrators and controllers: loaded for the first run
 
     asked = Experiment(mechanism, q, v, **options_of(Experiment, mechanism.name, options))
-    simulation = MechanismSimulation.of(asked)
+    simulation = _SIMULATIONS.get(asked.content, lambda: MechanismSimulation.of(asked))
     return simulation.run(duration=asked.duration, every=asked.every, until=asked.until, progress=asked.progress)
 
 

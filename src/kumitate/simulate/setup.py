@@ -6,8 +6,8 @@ An option is a field here: its default, its meaning, its unit and its check are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -211,6 +211,14 @@ class Experiment(Setup):
     equal_steps: bool = field(default=False, kw_only=True)
 
     @property
+    def content(self) -> Hashable | None:
+        """All that a simulation of it depends on, by value; None where a function is among it, as that may change."""
+        try:
+            return tuple(_content(getattr(self, one.name)) for one in fields(self) if one.name not in ("until", "progress"))
+        except TypeError:
+            return None
+
+    @property
     def fitted(self) -> Self:
         """With its step, or the next shorter one of which the duration is a multiple; sample times stay as many steps long."""
         every = 1 if self.every is None else self.every
@@ -218,6 +226,27 @@ class Experiment(Setup):
         if step == self.step:
             return self
         return replace(self, step=step, sample_time=fitted_sample_time(self.sample_time, self.step, step))
+
+
+def _content(value: Any) -> Hashable:
+    """A value as something that is equal for equal values only.
+
+    Raises:
+        TypeError: for functions, and objects whose content is not known.
+    """
+    if value is None or isinstance(value, str | Mechanism):
+        return value
+    if isinstance(value, bool | int | float | np.number):
+        return type(value), value
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, Mapping):
+        return Mapping, *((name, _content(part)) for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return type(value), *map(_content, value)
+    if is_dataclass(value):
+        return type(value), *(_content(getattr(value, one.name)) for one in fields(value))
+    raise TypeError(f"the content of a {type(value).__name__} is not known")
 
 
 def options_of(kind: type[Setup], owner: str, given: Mapping[str, Any], without: Collection[str] = ()) -> Mapping[str, Any]:

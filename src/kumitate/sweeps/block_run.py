@@ -20,9 +20,9 @@ from ..scenario.parameters import BatchInput, ScenarioParameter
 from ..scenario.setup import Described
 from ..simulate.checks import run_steps
 from ..simulate.integrators import SemiImplicitEuler
+from ..simulate.kept import Kept
 from ..simulate.parameters import Variation
 from ..simulate.stepping.interaction import EXPLICIT
-from ..simulate.stepping.kept import Kept
 from ..simulation import Simulation
 from ..version import __version__
 from .outcomes import Outcome, Summary

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ...model import Mechanism
+from ..kept import Kept
 from ..parameters import Variation
 from ..stepping.interaction import Asked, Interaction, StepDesign
-from ..stepping.kept import Kept
 
 if TYPE_CHECKING:
     from ...contact.held.point import HeldPoint

@@ -23,10 +23,10 @@ from ...scalar import Array
 from ..driving.actuation import Actuation
 from ..driving.layout import InputLayout
 from ..integrators import FAILED
+from ..kept import Kept
 from ..results.archive import LIST
 from ..stepping.advance import Advance, Stepper
 from ..stepping.interaction import EXPLICIT
-from ..stepping.kept import Kept
 from ..stepping.outputs import STATE
 from .model import SceneModel
 from .outputs import Following, SceneOutputs, SceneStates

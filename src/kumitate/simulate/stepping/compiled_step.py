@@ -13,10 +13,10 @@ from ...model.mechanism import digest
 from ...scalar import Program
 from ..driving.actuation import Actuation
 from ..integrators import IntegratorState
+from ..kept import Kept
 from .advance import Advance, Stepper
 from .equations import NO_STEP
 from .interaction import Interaction, StepDesign
-from .kept import Kept
 from .outputs import STATE
 from .step_code import StepCode
 from .system import CalledSystem
