@@ -43,7 +43,9 @@ def test_distances_are_mujocos(i, j):
         data.qpos[:] = rng.normal(size=14)
         data.qpos[[0, 1, 2, 7, 8, 9]] *= 0.25
         mujoco.mj_kinematics(model, data)
-        X, Y = (np.concatenate([data.xmat[k], data.xpos[k]]) for k in (1, 2))  # geometries of meshes have frames of their own
+        X, Y = (
+            np.concatenate([data.xmat[k], data.xpos[k]]).reshape(4, 3) for k in (1, 2)
+        )  # geometries of meshes have frames of their own
         theirs = mujoco.mj_geomDistance(model, data, 0, 1, 10.0, None)
         count = touch(Solid(solids, 0, X), Solid(solids, 1, Y), 10.0, -1, out, 0)
         if theirs > 1e-3:  # its depths are those along one direction

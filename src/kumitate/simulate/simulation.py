@@ -33,14 +33,13 @@ from .driving.actuation import Actuation, How
 from .driving.forcing import Forcing
 from .driving.inputs import commands_of
 from .driving.motion import FollowedStarts, check_followed, motions_of, with_followed_loops
-from .evaluation import result_of
 from .integrators import FollowingSteps
 from .integrators.time_stepping import stopping
 from .interactions import Asked, StepDesign, interaction_of
 from .live_arrays import SettledAttributes
 from .parameters.variation import variation_of
 from .results.result import Result
-from .rows import Rows, fill
+from .rows import Rows, fill, result_of
 from .setup import Experiment, Setup, Until
 from .starts import Starts
 from .stepping.advance import Advance, State, Stepper

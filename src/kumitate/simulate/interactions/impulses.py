@@ -159,6 +159,11 @@ class ImpulseContact(TracedContact):
         """The pairs, each with code of its own."""
         return ContactPlan("traced", why_traced(self.mechanism, self.contact), *pairs_traced(self.pairs))
 
+    @cached_property
+    def _long(self) -> bool:
+        """Whether the contact takes so long to compile that states of a run are evaluated by the code that made its steps."""
+        return (self.plan().seconds or 0.0) > _LONG
+
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
         """The derivative of `impacts` at the solution of contact.
 
@@ -184,8 +189,7 @@ class ImpulseContact(TracedContact):
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
-        compiling = self.plan().seconds
-        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=compiling is not None and compiling > _LONG)
+        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=self._long)
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
         bodies = self.touching_bodies
         record = ContactRecord(
