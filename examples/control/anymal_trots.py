@@ -83,7 +83,7 @@ class Trot:
         )  # fmt: skip
         self.planner = SamplingPlanner(
             self.plans, "cost", action="change", interval=INTERVAL, horizon=HORIZON, samples=samples, spread=0.1,
-            low=-0.6, high=0.6, temperature=0.05, correlation=0.9, seed=seed,
+            bounds=(-0.6, 0.6), temperature=0.05, correlation=0.9, seed=seed,
         )  # fmt: skip
         self._next = 0.0
 
