@@ -43,7 +43,7 @@ from .rows import Rows, fill, result_of
 from .setup import Experiment, Setup, Until
 from .starts import Starts
 from .stepping.advance import Advance, State, Stepper
-from .stepping.compiled_step import CompiledStep
+from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.interaction import Stabilisation
 from .stepping.outputs import STATE
 
@@ -138,7 +138,7 @@ class MechanismSimulation(SettledAttributes):
     def compiled(self) -> Advance:
         """The steps; shared by simulations whose compiled parts are the same."""
         design = StepDesign(self.integrator, self.actuation, self._stabilisation, self.outputs, self.bounds)
-        return self.interaction.advance(design)
+        return self.interaction.advance(design) or compiled_step(design, self.interaction)
 
     @property
     def whole(self) -> bool:

@@ -137,11 +137,9 @@ class Interaction:
         """
         return chosen_integrator(self.mechanism, asked, notes)
 
-    def advance(self, design: StepDesign) -> Advance:
-        """What advances states by the integrator's steps, with what drives them and all that surrounds them."""
-        from .compiled_step import compiled_step  # with the compiler: loaded for the first steps
-
-        return compiled_step(design, self)
+    def advance(self, design: StepDesign) -> Advance | None:
+        """What advances states by steps that only this interaction has; None where it is the compiled step of one robot."""
+        return None
 
     def check(self, stabilisation: Stabilisation) -> None:
         """Refuses what its steps do not have, before anything is compiled.
