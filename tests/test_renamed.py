@@ -18,6 +18,8 @@ RENAMED = {
     },
     "lagrange": {"Motion": "kumitate.lagrange.Trajectory"},
     "simulate": {"readings": "kumitate.simulate.results.readings"},
+    "analysis": {"Nearness": "kumitate.robot.Robot"},
+    "share": {"RobotSharing": "kumitate.robot.Robot"},
     "model.meshes": {"Surface": "kumitate.model.meshes.Facets"},
 }
 

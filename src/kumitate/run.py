@@ -17,7 +17,7 @@ from .model import Mechanism
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
 from .robot import Robot, as_robot
-from .share.contract import RunWithRobot
+from .share import RunWithRobot
 from .simulate import run as runs_of_setups
 from .simulate.bar import bar
 from .simulate.checks import checked_state

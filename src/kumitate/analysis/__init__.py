@@ -1,5 +1,6 @@
 """Analysis of states: pure functions of q and v."""
 
+from ..renamed import former_names
 from .balance import (
     SupportPolygon,
     center_of_pressure,
@@ -46,3 +47,5 @@ __all__ = [
     "momentum_rate", "near_limits", "potential_energy", "powers", "push_force", "static_equilibrium", "support_polygon",
     "zero_moment_point",
 ]  # fmt: skip
+
+__getattr__ = former_names(__name__, {"Nearness": "kumitate.robot.Robot"})
