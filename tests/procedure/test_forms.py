@@ -1,23 +1,16 @@
-"""Every procedure gives equal results in all its forms: as written, as machine code, as checked machine code, as C."""
+"""Every procedure gives equal results in all its forms: as written, as machine code, as checked machine code."""
 
 from __future__ import annotations
 
 import copy
-import ctypes
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kumitate.procedure.c_form import CText
-from kumitate.procedure.called import Procedure
 from kumitate.procedure.llvm_form import loops_side_by_side, statements_in
 from kumitate.procedure.tree import Counting
 
-from ..tools import GCC
 from .pages import CASES, look_alike, side_by_side, vectors, whole_arrays
 
 ROUNDS = 6
@@ -70,50 +63,4 @@ def test_which_loops_are_computed_side_by_side(page, expected):
 def test_checked_code_gives_the_same_bits(page, make):
     for seed in range(ROUNDS):
         for expected, found in both(page, make, seed, lambda *given: page.machine(checked=True).call(given)):
-            compare(page, found, expected, seed)
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory) -> Callable[[Procedure], Callable[..., None]]:
-    folder: Path = tmp_path_factory.mktemp("c")
-
-    def compile_it(page: Procedure) -> Callable[..., None]:
-        form, name = CText(page.typed), page.__name__
-        files = [folder / f"{name}.c", *(folder / f"{name}_{k}.c" for k in range(len(form.programs)))]
-        for file, text in zip(files, [form.text, *form.programs.values()], strict=True):
-            file.write_text(text)
-        library = folder / f"{name}.so"
-        flags = ["-std=gnu99", "-O1", "-Wall", "-Wextra", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC"]
-        subprocess.run([GCC.needed(), *flags, *map(str, files), "-o", str(library), "-lm"], check=True)
-        function: Callable[..., None] = getattr(ctypes.CDLL(str(library)), name)
-        return function
-
-    return compile_it
-
-
-def c_arguments(kind: Any, value: Any) -> list[Any]:
-    """The leaves of an argument for C."""
-    if isinstance(value, tuple):
-        return [leaf for part, one in zip(kind.parts, value, strict=True) for leaf in c_arguments(part, one)]
-    if isinstance(value, np.ndarray):
-        address = ctypes.c_void_p(value.ctypes.data)
-        return [address] if kind.is_fixed else [address, ctypes.c_longlong(len(value))]
-    return [{"float": ctypes.c_double, "int": ctypes.c_longlong, "bool": ctypes.c_int}[kind.name](value)]
-
-
-@pytest.mark.parametrize(("page", "make"), CASES, ids=IDS)
-def test_c_gives_the_same_bits(page, make, compiled):
-    function = compiled(page)
-    kinds = [kind for _, kind in page.typed.parameters]
-    types = {"float": ctypes.c_double, "int": ctypes.c_longlong, "bool": ctypes.c_int}
-
-    def run(*given: Any) -> Any:
-        results = [types[leaf]() for leaf in page.typed.result.leaves]
-        leaves_given = [leaf for kind, one in zip(kinds, given, strict=True) for leaf in c_arguments(kind, one)]
-        function(*leaves_given, *map(ctypes.byref, results))
-        values = [one.value for one in results]
-        return None if not values else values[0] if len(values) == 1 else tuple(values)
-
-    for seed in range(ROUNDS):
-        for expected, found in both(page, make, seed, run):
             compare(page, found, expected, seed)

@@ -3,7 +3,7 @@
 Traced programs (`kumitate.scalar`) are straight-line arithmetic over one robot. Lists whose length is known only at run
 time, such as the pairs of bodies that touch, need loops over data and memory at computed places; a procedure has both.
 Called, it runs as machine code, which is made at the first call and kept on disk; `f.plain(...)` runs the function as
-written on NumPy arrays, and `f.source("c")` is its C text. All forms compute the same.
+written on NumPy arrays. Both compute the same; `f.source()` is the text of the machine code, in LLVM's language.
 
     @procedure
     def root(parent: Ints, k: int) -> int:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
-from ..errors import InputError, ProcedureError
+from ..errors import ProcedureError
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -104,19 +104,11 @@ class Procedure(Generic[Given, Result]):
         found: Callable[[], Result] = self._current.bound(self._ordered(arguments, dict(named)))
         return found
 
-    def source(self, form: str = "llvm") -> str:
-        """The text of the procedure and of all procedures that it calls.
-
-        Args:
-            form: "llvm" or "c".
-        """
-        from .c_form import CText
+    def source(self) -> str:
+        """The text of the procedure and of all procedures that it calls, in LLVM's language."""
         from .llvm_form import LlvmText
 
-        forms = {"llvm": LlvmText, "c": CText}
-        if form not in forms:
-            raise InputError(f"{form!r} is not a form of procedures; they have {' and '.join(map(repr, forms))}")
-        return forms[form](self.typed).text
+        return LlvmText(self.typed).text
 
     def plain(self, *arguments: Given.args, **named: Given.kwargs) -> Result:
         """The function as written, on NumPy arrays."""
