@@ -106,7 +106,7 @@ class Procedure(Generic[Given, Result]):
 
     def source(self) -> str:
         """The text of the procedure and of all procedures that it calls, in LLVM's language."""
-        from .llvm_form import LlvmText
+        from .walk import LlvmText
 
         return LlvmText(self.typed).text
 

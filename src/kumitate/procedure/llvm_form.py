@@ -1,7 +1,4 @@
-"""Procedures as LLVM text: a function each, and the entry that is called from outside.
-
-The entry takes one block of 64-bit words: three for the message of a check that failed, then the results, then the arguments.
-"""
+"""The instructions of a procedure in LLVM's language, which of its loops are operations on vectors, and what a module has."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ from ..scalar import Program
 from ..scalar.operations import OPERATIONS
 from . import tree
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
-from .walk import ProcedureWriter, procedure_family
 
 # --- which loops are one operation on a few neighbouring numbers: their passes are computed side by side ------------------
 # LLVM finds such loops too, but groups numbers of different rows where a row has not as many as a register: the product of two
@@ -160,70 +156,37 @@ def _parts(node: tree.Expression) -> Iterator[tree.Expression]:
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: Loops of at most so many passes are written out, if all passes together have at most so many lines.
 _UNROLLED, _WRITTEN_OUT = 16, 10000
-#: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
-#: time that LLVM takes grows faster than the size of a function.
-_INLINED = 60
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 
 
-class LlvmText:
+class ProcedureModule:
     """The module of a procedure and of all that it calls.
 
     Attributes:
-        text: the module.
+        checked: whether indices and the like are checked.
+        names: of the functions; needs: of every procedure written so far, the leaves of its arguments that it reads, by number.
         sites: of the checks, by number, with what they say.
         programs: the names of the functions of traced programs that are compiled alone, by what lists choose, and whether there
             is a list at all.
         inlined: the names of those that are written here, or None for programs that are too long for it.
     """
 
-    def __init__(self, typed: tree.TypedProcedure, *, checked: bool = False):
+    def __init__(self, family: Sequence[tree.TypedProcedure], *, checked: bool):
+        """A module without functions; `family`: the procedures that it will have."""
         self.checked = checked
         self.sites: list[tuple[tree.Site, str]] = []
         self.module = Module(1)
         self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
         self.inlined: dict[Program, str | None] = {}
         self.loops = 0
-        family = procedure_family(typed)
         self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
         self.needs: dict[tree.TypedProcedure, list[int]] = {}
-        self.module.functions += [LlvmFunction(one, self).text() for one in family]
-        self.module.functions.append(self._entry(typed))
-        self.module.further = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
-        self.module.further += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
-        self.text = self.module.text()
 
     def result_type(self, kind: Kind) -> str:
         """What a function returns: nothing, a number, or several."""
         types = [LLVM_TYPES[leaf] for leaf in kind.leaves]
         return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-
-    def _entry(self, typed: tree.TypedProcedure) -> str:
-        """The function that takes a block of words."""
-        lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
-        results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
-        for k in self.needs[typed]:
-            leaf = given[k]
-            lines.append(f"  %at{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
-            if leaf == "bool":
-                lines += [f"  %w{k} = load i64, ptr %at{k}", f"  %a{k} = icmp ne i64 %w{k}, 0"]
-            else:
-                lines.append(f"  %a{k} = load {LLVM_TYPES[leaf]}, ptr %at{k}")
-        arguments = [f"{LLVM_TYPES[given[k]]} %a{k}" for k in self.needs[typed]]
-        call = f"call {self.result_type(typed.result)} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
-        lines.append(f"  %r = {call}" if results else f"  {call}")
-        for k, leaf in enumerate(results):
-            value = "%r"
-            if len(results) > 1:
-                lines.append(f"  %r{k} = extractvalue {self.result_type(typed.result)} %r, {k}")
-                value = f"%r{k}"
-            if leaf == "bool":
-                lines.append(f"  %z{k} = zext i1 {value} to i64")
-                value, leaf = f"%z{k}", "int"
-            lines += [f"  %out{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}"]
-            lines += [f"  store {LLVM_TYPES[leaf]} {value}, ptr %out{k}"]
-        return "\n".join([*lines, "  ret void", "}"])
 
     def program(self, program: Program, listed: tuple[bool, ...], *, several: bool) -> str:
         """The name of the function that evaluates a program, once or over a list."""
@@ -262,33 +225,18 @@ class _Count:
     more: int = 0
 
 
-class LlvmFunction(ProcedureWriter, Writer):
-    """Writes one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
+class LlvmFunction(Writer):
+    """Instructions of one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
 
-    def __init__(self, typed: tree.TypedProcedure, whole: LlvmText):
-        ProcedureWriter.__init__(self, typed, whole.names, whole.needs, checked=whole.checked)
-        Writer.__init__(self, whole.module)
-        self.whole = whole
+    def __init__(self, typed: tree.TypedProcedure, whole: ProcedureModule):
+        super().__init__(whole.module)
+        self.typed, self.whole, self.checked = typed, whole, whole.checked
         self.long = False  # whether it has a loop of unknown length
-        self.side_by_side = {} if whole.checked else loops_side_by_side(typed)
         self.head: list[str] = []
         self.labels: list[tuple[str, str]] = []
         self.whens: list[list[str]] = []
         self.counts: list[_Count] = []
         self.calls = 0  # of other functions, and loops that are not written out
-
-    def text(self) -> str:
-        """The whole function."""
-        leaves = [leaf for _, kind in self.typed.parameters for leaf in kind.leaves]
-        self.write_body([f"%a{k}" for k in range(len(leaves))])
-        needs = self.needs[self.typed]
-        parameters = [f"{LLVM_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
-        result = self.whole.result_type(self.typed.result)
-        self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
-        head = f"define internal {result} @{self.functions[self.typed]}({', '.join([*self.whole.fault(), *parameters])}) #0"
-        if len(self.lines) > _INLINED and (self.typed.calls or self.long):
-            head = head.replace("#0", "noinline #0")
-        return self.framed(head, self.head)
 
     @staticmethod
     def nothing(result: str) -> str:
@@ -297,11 +245,13 @@ class LlvmFunction(ProcedureWriter, Writer):
 
     # --- values -------------------------------------------------------------------------------------------------------
     def number(self, value: float, kind: NumberKind) -> str:
+        """A constant as an operand."""
         if kind == FLOAT:
             return exact(value)
         return str(int(value)) if kind == INT else str(bool(value)).lower()
 
     def table(self, constant: tree.Constant) -> str:
+        """The address of an array of constants."""
         kind = constant.kind
         assert isinstance(kind, ArrayKind)
         return self.module.array(self._nested(constant.value, kind.shape, kind.element))
@@ -313,9 +263,11 @@ class LlvmFunction(ProcedureWriter, Writer):
         return f"{_rows(shape, element)} [{parts}]"
 
     def operation(self, name: str, operands: Sequence[str]) -> str:
+        """A row of the table of operations."""
         return self.operate(self.module.typed(OPERATIONS[name], "" if self.checked else " contract"), operands)
 
     def variable(self, leaf: str, name: str) -> str:
+        """A new variable of the function, which is 0 until it is given a value."""
         self.count += 1
         made, kind = f"%{name}.{self.count}", LLVM_TYPES[leaf]
         zero = {"ptr": "null"}.get(kind) or self.nothing(kind)
@@ -323,16 +275,20 @@ class LlvmFunction(ProcedureWriter, Writer):
         return made
 
     def get(self, variable: str, leaf: str) -> str:
+        """Its value now."""
         return self.line(f"load {LLVM_TYPES[leaf]}, ptr {variable}")
 
     def put(self, variable: str, leaf: str, value: str) -> None:
+        """Gives it a value."""
         self.effect(f"store {LLVM_TYPES[leaf]} {value}, ptr {variable}")
 
     def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
+        """The address of an element or a row."""
         places = "".join(f", i64 {index}" for index in indices)
         return self.line(f"getelementptr inbounds {_rows(kind.row, kind.element)}, ptr {pointer}{places}")
 
     def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
+        """Whether two arrays of so many elements do not overlap; in checked code only."""
         ends = []
         for start, count in ((pointer, size), (other, other_size)):
             ends.append((start, self.line(f"getelementptr i64, ptr {start}, i64 {count}")))
@@ -342,12 +298,15 @@ class LlvmFunction(ProcedureWriter, Writer):
         return self.line(f"or i1 {before}, {after}")
 
     def load(self, pointer: str, kind: NumberKind) -> str:
+        """The number at an address."""
         return self.line(f"load {LLVM_TYPES[kind.name]}, ptr {pointer}, align 8")
 
     def store(self, pointer: str, kind: NumberKind, value: str) -> None:
+        """Puts a number at an address."""
         self.effect(f"store {LLVM_TYPES[kind.name]} {value}, ptr {pointer}, align 8")
 
     def fresh(self, kind: ArrayKind) -> str:
+        """The address of a local array, filled with zeros."""
         self.count += 1
         made = f"%local{self.count}"
         self.head.append(f"  {made} = alloca {_rows(kind.shape, kind.element)}, align 64")
@@ -356,12 +315,13 @@ class LlvmFunction(ProcedureWriter, Writer):
         return made
 
     def invoke(self, called: tree.TypedProcedure, arguments: Sequence[str]) -> list[str]:
+        """A call of another procedure with the leaves that it needs."""
         leaves = [leaf for _, kind in called.parameters for leaf in kind.leaves]
-        types = [LLVM_TYPES[leaves[k]] for k in self.needs[called]]
+        types = [LLVM_TYPES[leaves[k]] for k in self.whole.needs[called]]
         given = [f"{kind} {argument}" for kind, argument in zip(types, arguments, strict=True)]
         result = self.whole.result_type(called.result)
         self.calls += 1
-        call = f"call {result} @{self.functions[called]}({', '.join([*self.whole.fault(), *given])})"
+        call = f"call {result} @{self.whole.names[called]}({', '.join([*self.whole.fault(), *given])})"
         found: list[str] = []
         if result == "void":
             self.effect(call)
@@ -374,48 +334,9 @@ class LlvmFunction(ProcedureWriter, Writer):
             self._return_if(failed)
         return found
 
-    # --- several passes of a loop at once -----------------------------------------------------------------------------
-    def write_Counting(self, node: tree.Counting) -> None:
-        count = self.side_by_side.get(id(node))
-        if count is None:
-            super().write_Counting(node)
-            return
-        start = self.value(node.start)[0]
-        for statement in node.body:
-            assert isinstance(statement, tree.Set)
-            (place,) = statement.targets
-            assert isinstance(place, tree.SetElement)
-            pointer = self.first_of(place, start)
-            if place.updated:
-                self.old = self.line(f"load <{count} x double>, ptr {pointer}, align 8")
-            value = self.several(statement.value, node.name, start, count)
-            self.effect(f"store <{count} x double> {value}, ptr {pointer}, align 8")
-        for variable in self.kept(node.name, INT):
-            self.put(variable, "int", str(int(start) + count - 1))
-
-    def first_of(self, place: tree.ArrayElement | tree.SetElement, start: str) -> str:
-        """The address of the element of the first pass."""
-        kind = place.array.kind
-        assert isinstance(kind, ArrayKind)
-        indices = [self.value(index)[0] for index in place.indices[:-1]]
-        return self.address(self.address_of(place.array), kind, [*indices, start])
-
-    def several(self, node: tree.Expression, name: str, start: str, count: int) -> str:
-        """The values of an expression in all passes."""
-        if isinstance(node, tree.Old):
-            return self.old
-        if not depends(node, name) and not (
-            isinstance(node, tree.Operation) and any(isinstance(a, tree.Old) for a in node.arguments)
-        ):
-            return self.spread(self.value(node)[0], "double", count)
-        if isinstance(node, tree.ArrayElement):
-            return self.line(f"load <{count} x double>, ptr {self.first_of(node, start)}, align 8")
-        assert isinstance(node, tree.Operation)
-        operands = [self.several(argument, name, start, count) for argument in node.arguments]
-        return self.operate(self.module.wide(count).typed(OPERATIONS[node.name], " contract"), operands)
-
     # --- traced programs ----------------------------------------------------------------------------------------------
     def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
+        """Evaluations of a traced program: one, or as many as `count`; the addresses of its arrays, and of lists of rows."""
         short = self.whole.short(program) if count is None else None
         if short is not None:
             self.effect(f"call void @{short}({', '.join(f'ptr {rows}' for rows, _ in arrays)})")
@@ -427,6 +348,7 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.effect(f"call void @{name}({', '.join(given)})")
 
     def run_at(self, address: str, arrays: Sequence[str]) -> None:
+        """One evaluation of the program at an address; the addresses of its arrays."""
         self.calls += 1
         function = self.line(f"inttoptr i64 {address} to ptr")
         self.effect(f"call void {function}({', '.join(['i64 1', *(f'ptr {part}' for part in arrays)])})")
@@ -438,18 +360,21 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.start(self.label())
 
     def when(self, condition: str) -> None:
+        """Begins what is run if a condition holds."""
         then, other, end = self.label(), self.label(), self.label()
         self.effect(f"br i1 {condition}, label %{then}, label %{other}")
         self.whens.append([other, end])
         self.start(then)
 
     def otherwise(self) -> None:
+        """Begins what is run if it does not."""
         other, end = self.whens[-1]
         self.effect(f"br label %{end}")
         self.start(other)
         self.whens[-1][0] = ""
 
     def end_when(self) -> None:
+        """Ends both."""
         other, end = self.whens.pop()
         self.effect(f"br label %{end}")
         if other:
@@ -458,6 +383,7 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.start(end)
 
     def begin_loop(self) -> None:
+        """Begins a loop without end."""
         self.long = True
         self.calls += 1
         again, end = self.label(), self.label()
@@ -466,16 +392,19 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.labels.append((again, end))
 
     def leave_unless(self, condition: str) -> None:
+        """Leaves the loop."""
         going = self.label()
         self.effect(f"br i1 {condition}, label %{going}, label %{self.labels[-1][1]}")
         self.start(going)
 
     def end_loop(self) -> None:
+        """Ends the loop."""
         again, end = self.labels.pop()
         self.effect(f"br label %{again}")
         self.start(end)
 
     def begin_count(self, start: str, stop: str, step: int) -> str:
+        """Begins a loop that counts; the name of its counter."""
         again, following, end, body = (self.label() for _ in range(4))
         before = self.block
         self.effect(f"br label %{again}")
@@ -490,6 +419,7 @@ class LlvmFunction(ProcedureWriter, Writer):
         return counter
 
     def end_count(self, passes: int | None) -> None:
+        """Ends it; `passes` says how many there are if that is known."""
         following, end = self.labels.pop()
         loop = self.counts.pop()
         self.effect(f"br label %{following}")
@@ -509,12 +439,15 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.start(end)
 
     def leave(self) -> None:
+        """Leaves the loop."""
         self.jump(self.labels[-1][1])
 
     def again(self) -> None:
+        """Begins the next pass of the loop."""
         self.jump(self.labels[-1][0])
 
     def give(self, values: Sequence[str]) -> None:
+        """Returns from the function."""
         result = self.whole.result_type(self.typed.result)
         types = [LLVM_TYPES[leaf] for leaf in self.typed.result.leaves]
         value = values[0] if len(values) == 1 else "undef"
@@ -525,6 +458,7 @@ class LlvmFunction(ProcedureWriter, Writer):
         self.start(self.label())
 
     def check(self, condition: str, site: tree.Site, what: str, values: Sequence[str]) -> None:
+        """Ends checked code with a message if a condition does not hold; `what` has places for two integers."""
         self.whole.sites.append((site, what))
         failed, going = self.label(), self.label()
         self.effect(f"br i1 {condition}, label %{going}, label %{failed}")

@@ -27,9 +27,10 @@ from ..errors import InputError
 from ..scalar import Program, under_way
 from ..scalar.verify import verifying
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .llvm_form import ENTRY, FAULT_WORDS, LlvmText
+from .llvm_form import ENTRY, FAULT_WORDS
 from .source import Source
 from .tree import Site, TypedProcedure
+from .walk import LlvmText
 
 Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]

@@ -1,20 +1,25 @@
-"""Writes a typed procedure in a language: the walk over its tree, one instruction after the other, and what a language gives.
+"""Procedures as LLVM text: the walk over the typed tree of each, one instruction after the other, and their module.
 
 A value is a list of names, one per leaf of its kind (`Kind.leaves`): a float is one name, an array of any length two. A name
 that the page gives a value once stands for that value; others are kept in variables, which LLVM turns into registers. Of large
 records only the leaves that are read are written, and only those that a procedure reads are handed to it.
+
+The entry takes one block of 64-bit words: three for the message of a check that failed, then the results, then the arguments.
 """
 
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ..scalar import Program
+from ..scalar.operations import OPERATIONS
 from . import tree
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .llvm_form import ENTRY, FAULT_WORDS, LLVM_TYPES, LlvmFunction, ProcedureModule, depends, loops_side_by_side
 
+#: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
+#: time that LLVM takes grows faster than the size of a function.
+_INLINED = 60
 #: The names of the leaves of a value.
 Value = list[str]
 
@@ -27,33 +32,31 @@ def procedure_family(typed: tree.TypedProcedure) -> list[tree.TypedProcedure]:
     return [*found, typed]
 
 
-class ProcedureWriter(ABC):
-    """Writes the function of one procedure.
+class ProcedureWriter(LlvmFunction):
+    """Writes the function of one procedure: the walk over its tree, one instruction after the other."""
 
-    A language says how numbers, memory, loops and calls are written; operands are names or constants.
-
-    Attributes:
-        typed: the procedure.
-        functions: the names of all functions.
-        needs: of every procedure written so far, the leaves of its arguments that it reads, by number.
-        checked: whether indices and the like are checked.
-    """
-
-    def __init__(
-        self,
-        typed: tree.TypedProcedure,
-        functions: dict[tree.TypedProcedure, str],
-        needs: dict[tree.TypedProcedure, list[int]],
-        *,
-        checked: bool,
-    ):
-        self.typed, self.functions, self.needs, self.checked = typed, functions, needs, checked
+    def __init__(self, typed: tree.TypedProcedure, whole: ProcedureModule):
+        super().__init__(typed, whole)
+        self.side_by_side = {} if whole.checked else loops_side_by_side(typed)
         self.variables: dict[str, list[str]] = {}
         self.values: dict[str, Value] = {}  # of names that have one value
         self.paths: dict[str, tree.Expression] = {}  # of names that are another name, or a field of one
         self.first: dict[str, int] = {}  # the first leaf of every parameter that keeps its value
         self.read: set[int] = set()
         self.old = ""
+
+    def text(self) -> str:
+        """The whole function."""
+        leaves = [leaf for _, kind in self.typed.parameters for leaf in kind.leaves]
+        self.write_body([f"%a{k}" for k in range(len(leaves))])
+        needs = self.whole.needs[self.typed]
+        parameters = [f"{LLVM_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
+        result = self.whole.result_type(self.typed.result)
+        self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
+        head = f"define internal {result} @{self.whole.names[self.typed]}({', '.join([*self.whole.fault(), *parameters])}) #0"
+        if len(self.lines) > _INLINED and (self.typed.calls or self.long):
+            head = head.replace("#0", "noinline #0")
+        return self.framed(head, self.head)
 
     # --- statements ---------------------------------------------------------------------------------------------------
     def write_body(self, parameters: Sequence[str]) -> None:
@@ -68,7 +71,7 @@ class ProcedureWriter(ABC):
                 self.read.update(range(at, at + len(value)))
             at += len(value)
         self.statements(self.typed.body)
-        self.needs[self.typed] = sorted(self.read)
+        self.whole.needs[self.typed] = sorted(self.read)
 
     def statements(self, body: Sequence[tree.Statement]) -> None:
         """Statements in order."""
@@ -139,7 +142,7 @@ class ProcedureWriter(ABC):
         self.statements(node.body)
         self.end_loop()
 
-    def write_Counting(self, node: tree.Counting) -> None:
+    def write_passes(self, node: tree.Counting) -> None:
         start, stop = self.value(node.start)[0], self.value(node.stop)[0]
         counter = self.begin_count(start, stop, node.step)
         for variable in self.kept(node.name, INT):
@@ -240,7 +243,7 @@ class ProcedureWriter(ABC):
 
     def value_Invoke(self, node: tree.Invoke) -> Value:
         given, at = [], 0
-        needed = self.needs[node.procedure]
+        needed = self.whole.needs[node.procedure]
         for argument in node.arguments:
             count = len(argument.kind.leaves)
             given += self.leaves(argument, [k - at for k in needed if at <= k < at + count])
@@ -343,110 +346,88 @@ class ProcedureWriter(ABC):
             for a, b in ((zero, operands[1]), (operands[1], most)):
                 self.check(self.operation("le.i", [a, b]), node.site, "shifts {0} by {1}; shifts are from 0 to 63", operands)
 
-    # --- what a language gives ----------------------------------------------------------------------------------------------
-    @abstractmethod
-    def number(self, value: float, kind: NumberKind) -> str:
-        """A constant as an operand."""
+    # --- several passes of a loop at once -----------------------------------------------------------------------------
+    def write_Counting(self, node: tree.Counting) -> None:
+        count = self.side_by_side.get(id(node))
+        if count is None:
+            self.write_passes(node)
+            return
+        start = self.value(node.start)[0]
+        for statement in node.body:
+            assert isinstance(statement, tree.Set)
+            (place,) = statement.targets
+            assert isinstance(place, tree.SetElement)
+            pointer = self.first_of(place, start)
+            if place.updated:
+                self.old = self.line(f"load <{count} x double>, ptr {pointer}, align 8")
+            value = self.several(statement.value, node.name, start, count)
+            self.effect(f"store <{count} x double> {value}, ptr {pointer}, align 8")
+        for variable in self.kept(node.name, INT):
+            self.put(variable, "int", str(int(start) + count - 1))
 
-    @abstractmethod
-    def table(self, constant: tree.Constant) -> str:
-        """The address of an array of constants."""
+    def first_of(self, place: tree.ArrayElement | tree.SetElement, start: str) -> str:
+        """The address of the element of the first pass."""
+        kind = place.array.kind
+        assert isinstance(kind, ArrayKind)
+        indices = [self.value(index)[0] for index in place.indices[:-1]]
+        return self.address(self.address_of(place.array), kind, [*indices, start])
 
-    @abstractmethod
-    def operation(self, name: str, operands: Sequence[str]) -> str:
-        """A row of the table of operations."""
+    def several(self, node: tree.Expression, name: str, start: str, count: int) -> str:
+        """The values of an expression in all passes."""
+        if isinstance(node, tree.Old):
+            return self.old
+        if not depends(node, name) and not (
+            isinstance(node, tree.Operation) and any(isinstance(a, tree.Old) for a in node.arguments)
+        ):
+            return self.spread(self.value(node)[0], "double", count)
+        if isinstance(node, tree.ArrayElement):
+            return self.line(f"load <{count} x double>, ptr {self.first_of(node, start)}, align 8")
+        assert isinstance(node, tree.Operation)
+        operands = [self.several(argument, name, start, count) for argument in node.arguments]
+        return self.operate(self.module.wide(count).typed(OPERATIONS[node.name], " contract"), operands)
 
-    @abstractmethod
-    def variable(self, leaf: str, name: str) -> str:
-        """A new variable of the function, which is 0 until it is given a value."""
 
-    @abstractmethod
-    def get(self, variable: str, leaf: str) -> str:
-        """Its value now."""
+class LlvmText(ProcedureModule):
+    """The module with the functions of a procedure and of all that it calls, and their entry.
 
-    @abstractmethod
-    def put(self, variable: str, leaf: str, value: str) -> None:
-        """Gives it a value."""
+    Attributes:
+        text: the module.
+    """
 
-    @abstractmethod
-    def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
-        """The address of an element or a row."""
+    def __init__(self, typed: tree.TypedProcedure, *, checked: bool = False):
+        family = procedure_family(typed)
+        super().__init__(family, checked=checked)
+        self.module.functions += [ProcedureWriter(one, self).text() for one in family]
+        self.module.functions.append(self._entry(typed))
+        self.module.further = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
+        self.module.further += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
+        self.text = self.module.text()
 
-    @abstractmethod
-    def load(self, pointer: str, kind: NumberKind) -> str:
-        """The number at an address."""
-
-    @abstractmethod
-    def store(self, pointer: str, kind: NumberKind, value: str) -> None:
-        """Puts a number at an address."""
-
-    @abstractmethod
-    def fresh(self, kind: ArrayKind) -> str:
-        """The address of a local array, filled with zeros."""
-
-    @abstractmethod
-    def invoke(self, called: tree.TypedProcedure, arguments: Sequence[str]) -> Value:
-        """A call of another procedure with the leaves that it needs."""
-
-    @abstractmethod
-    def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
-        """Evaluations of a traced program: one, or as many as `count`; the addresses of its arrays, and of lists of rows."""
-
-    @abstractmethod
-    def run_at(self, address: str, arrays: Sequence[str]) -> None:
-        """One evaluation of the program at an address; the addresses of its arrays."""
-
-    @abstractmethod
-    def when(self, condition: str) -> None:
-        """Begins what is run if a condition holds."""
-
-    @abstractmethod
-    def otherwise(self) -> None:
-        """Begins what is run if it does not."""
-
-    @abstractmethod
-    def end_when(self) -> None:
-        """Ends both."""
-
-    @abstractmethod
-    def begin_loop(self) -> None:
-        """Begins a loop without end."""
-
-    @abstractmethod
-    def leave_unless(self, condition: str) -> None:
-        """Leaves the loop."""
-
-    @abstractmethod
-    def end_loop(self) -> None:
-        """Ends the loop."""
-
-    @abstractmethod
-    def begin_count(self, start: str, stop: str, step: int) -> str:
-        """Begins a loop that counts; the name of its counter."""
-
-    @abstractmethod
-    def end_count(self, passes: int | None) -> None:
-        """Ends it; `passes` says how many there are if that is known."""
-
-    @abstractmethod
-    def leave(self) -> None:
-        """Leaves the loop."""
-
-    @abstractmethod
-    def again(self) -> None:
-        """Begins the next pass of the loop."""
-
-    @abstractmethod
-    def give(self, values: Sequence[str]) -> None:
-        """Returns from the function."""
-
-    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
-        """Whether two arrays of so many elements do not overlap; in checked code only."""
-        return ""
-
-    def check(self, condition: str, site: tree.Site, what: str, values: Sequence[str]) -> None:
-        """Ends checked code with a message if a condition does not hold; `what` has places for two integers."""
-        del condition, site, what, values  # C text has no checks
+    def _entry(self, typed: tree.TypedProcedure) -> str:
+        """The function that takes a block of words."""
+        lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
+        results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
+        for k in self.needs[typed]:
+            leaf = given[k]
+            lines.append(f"  %at{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
+            if leaf == "bool":
+                lines += [f"  %w{k} = load i64, ptr %at{k}", f"  %a{k} = icmp ne i64 %w{k}, 0"]
+            else:
+                lines.append(f"  %a{k} = load {LLVM_TYPES[leaf]}, ptr %at{k}")
+        arguments = [f"{LLVM_TYPES[given[k]]} %a{k}" for k in self.needs[typed]]
+        call = f"call {self.result_type(typed.result)} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
+        lines.append(f"  %r = {call}" if results else f"  {call}")
+        for k, leaf in enumerate(results):
+            value = "%r"
+            if len(results) > 1:
+                lines.append(f"  %r{k} = extractvalue {self.result_type(typed.result)} %r, {k}")
+                value = f"%r{k}"
+            if leaf == "bool":
+                lines.append(f"  %z{k} = zext i1 {value} to i64")
+                value, leaf = f"%z{k}", "int"
+            lines += [f"  %out{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}"]
+            lines += [f"  store {LLVM_TYPES[leaf]} {value}, ptr %out{k}"]
+        return "\n".join([*lines, "  ret void", "}"])
 
 
 def _number(kind: Kind) -> NumberKind:
