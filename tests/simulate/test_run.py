@@ -321,3 +321,19 @@ def test_passed_limits_are_reported_where_they_do_not_stop_the_motion():
     assert passed["position"].excess == pytest.approx(np.abs(run.q).max() - 0.5)
     assert passed["velocity"].time == 0.0
     assert np.abs(run.q).max() > 0.5
+
+
+def test_a_second_run_of_the_same_setup_is_the_first_again_and_others_are_their_own():
+    """Simulations of equal content are kept; whatever differs, a function most of all, is looked at again."""
+    arm, gains = km.load("double_pendulum"), {"k": 1.0}
+    first, again = (km.simulate(arm, [0.3, 0.2], duration=0.05, controller=[1.0, 0.0]) for _ in range(2))
+    np.testing.assert_array_equal(first.q, again.q)
+    for other in ({"controller": [2.0, 0.0]}, {"step": 5e-4}, {"integrator": "rk4"}, {"wrenches": {"lower": np.ones(6)}}):
+        options = {"controller": [1.0, 0.0], **other}
+        assert not np.array_equal(km.simulate(arm, [0.3, 0.2], duration=0.05, **options).q, first.q), other
+    pulled = []
+    for gains["k"] in (1.0, 2.0):
+        pulled.append(km.simulate(arm, [0.3, 0.2], duration=0.05, controller=lambda t, q, v: -gains["k"] * q).q)
+    assert not np.array_equal(*pulled)
+    with pytest.raises(InputError, match="contact is 3"):
+        km.simulate(arm, [0.3, 0.2], duration=0.05, contact=3)

@@ -213,10 +213,17 @@ class Experiment(Setup):
     @property
     def content(self) -> Hashable | None:
         """All that a simulation of it depends on, by value; None where a function is among it, as that may change."""
+        model: Any = None
+        if self.contact is not None:
+            from ..contact.models import FORCE_MODELS, IMPULSE_MODELS  # loaded only where something touches
+
+            name = self.contact if isinstance(self.contact, str) else getattr(self.contact, "model", "")
+            model = FORCE_MODELS.get(name) or IMPULSE_MODELS.get(name)
         try:
-            return tuple(_content(getattr(self, one.name)) for one in fields(self) if one.name not in ("until", "progress"))
+            parts = [_content(getattr(self, one.name)) for one in fields(self) if one.name not in ("until", "progress")]
         except TypeError:
             return None
+        return model, *parts
 
     @property
     def fitted(self) -> Self:

@@ -160,9 +160,9 @@ class ImpulseContact(TracedContact):
         return ContactPlan("traced", why_traced(self.mechanism, self.contact), *pairs_traced(self.pairs))
 
     @cached_property
-    def _long(self) -> bool:
-        """Whether the contact takes so long to compile that states of a run are evaluated by the code that made its steps."""
-        return (self.plan().seconds or 0.0) > _LONG
+    def _seconds(self) -> float:
+        """What contact is expected to take to compile [s]."""
+        return self.plan().seconds or 0.0
 
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
         """The derivative of `impacts` at the solution of contact.
@@ -189,7 +189,7 @@ class ImpulseContact(TracedContact):
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
-        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=self._long)
+        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=self._seconds > _LONG)
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
         bodies = self.touching_bodies
         record = ContactRecord(
