@@ -14,9 +14,10 @@ from typing import Any
 from ..compile import StoredProgram, found_or_traced
 from ..model import Mechanism
 from ..model.mechanism import digest
+from ..renamed import offers
 from ..scalar import Program, trace
 from .inputs import Traceable, choose
-from .of_dynamics import DERIVATIVES, DYNAMICS
+from .of_dynamics import DERIVATIVES, DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX
 from .of_states import STATES
 
 #: What makes the program of each function of `Robot`, by the function's name.
@@ -58,6 +59,7 @@ def stored_program(mechanism: Mechanism, function: str, options: Mapping[str, An
 
     Methods that assemble inverse inertias warn about light links while they are traced, so they are traced in every process.
     """
+    offers({**MASS_MATRIX, **FORWARD_DYNAMICS}, options.get("method"))  # former names warn, whether read from disk or not
     known, asked = digest(mechanism), repr(kernel_key(function, options))
     traced = " at 0x" in asked or options.get("method") in ("ada", "dca")
     key = None if known is None or traced else f"{known} {asked}"
