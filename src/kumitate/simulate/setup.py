@@ -214,12 +214,12 @@ class Experiment(Setup):
     def content(self) -> Hashable | None:
         """All that a simulation of it depends on, by value; None where a function is among it, as that may change."""
         model: Any = None
-        if self.contact is not None:
-            from ..contact.models import FORCE_MODELS, IMPULSE_MODELS  # loaded only where something touches
-
-            name = self.contact if isinstance(self.contact, str) else getattr(self.contact, "model", "")
-            model = FORCE_MODELS.get(name) or IMPULSE_MODELS.get(name)
         try:
+            if self.contact is not None:
+                from ..contact.models import FORCE_MODELS, IMPULSE_MODELS  # loaded only where something touches
+
+                name = self.contact if isinstance(self.contact, str) else getattr(self.contact, "model", "")
+                model = FORCE_MODELS.get(name) or IMPULSE_MODELS.get(name)
             parts = [_content(getattr(self, one.name)) for one in fields(self) if one.name not in ("until", "progress")]
         except TypeError:
             return None
