@@ -123,8 +123,8 @@ def _idle(equations: LoopEquations, passive: Sequence[str]) -> np.ndarray:
 
 def _least_drives(load: np.ndarray, J: np.ndarray, idle: np.ndarray) -> np.ndarray:
     """The λ (rows) that carry the load where there is no drive, and minimize the forces of the drives."""
-    if not len(J):
-        return np.zeros(0)
+    if not J.size:
+        return np.zeros(len(J))
     must, may = J[:, idle].T, J[:, ~idle].T
     small = _ZERO * float(np.linalg.norm(J, 2))
     inverse, free = _inverse(must, small)
