@@ -242,6 +242,8 @@ def kept(problem: Problem, answer: Answer) -> Kept:
     for k, R in enumerate(rotations):
         turn[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = turn[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = R
     before, free, after = (turn @ w for w in (problem.v, problem.v_free, answer.v))
+    # springs act when the bodies' own spin has turned their velocities, and weight has not yet changed them
+    begun = np.concatenate([(b[:3], a[3:]) for a, b in zip(before.reshape(-1, 6), free.reshape(-1, 6), strict=True)]).ravel()
     frames = [_frame(n) for n in answer.normal]
     J, spins = np.zeros((len(frames), 3, len(before))), np.zeros((len(frames), 3, len(before)))
     for c, (frame, (a, b), place) in enumerate(zip(frames, answer.bodies, answer.place, strict=True)):
@@ -251,7 +253,9 @@ def kept(problem: Problem, answer: Answer) -> Kept:
                 J[c, :, 6 * body + 3 : 6 * body + 6] = spins[c, :, 6 * body : 6 * body + 3] = sign * frame
     pushed = np.zeros(len(before))
     gained, given, worst = 0.0, 0.0, 0.0
-    touching = answer.gap + H * np.minimum(0.0, np.minimum(J[:, 0] @ before, J[:, 0] @ free)) < 0.0
+    touching = (
+        answer.gap + H * np.minimum(0.0, np.minimum(J[:, 0] @ (begun if surface.stiffness else before), J[:, 0] @ free)) < 0.0
+    )
     for c, frame in enumerate(frames):
         impulse, moment = frame @ answer.impulse[c], frame @ answer.moment[c]
         pushed += J[c].T @ impulse + spins[c].T @ moment
@@ -260,7 +264,7 @@ def kept(problem: Problem, answer: Answer) -> Kept:
         size = max(J[c, k] @ yielding @ J[c, k] for k in range(3))
         alike = [d for d in range(len(frames)) if (answer.bodies[d] == answer.bodies[c]).all() and (d == c or touching[d])]
         give = max(sum(J[c, 0] @ yielding @ J[d, 0] for d in alike), LEAST * float(J[c, 0] @ yielding @ J[c, 0]))
-        softness, target = _law(surface, float(answer.gap[c]), old, wished, give)
+        softness, target = _law(surface, float(answer.gap[c]), J[c] @ begun if surface.stiffness else old, wished, give)
         given += impulse[0] * max(u[0] if surface.stiffness else min(-float(answer.gap[c]) / H, RECOVERY), 0.0)
         assert answer.friction[c] == (surface.kinetic if np.hypot(old[1], old[2]) > 1e-4 else surface.friction)
         at = (impulse.tolist(), u.tolist(), target, float(answer.friction[c]), size, 1.0 / size, softness)

@@ -4,12 +4,13 @@ The law is that of rigid contact with a softness s: 0 ≤ λ ⊥ u + s λ − ta
 which it is solved together with all others (Lacoursière 2007; Catto 2011). With m, the mass of the point,
 w = h² k / m and d = h c / m it is one of two:
 
-- **resolved**, for w ≤ RESOLVED and d ≤ DAMPED. Of a point that stays closed
-  λ = h k p − h² k/4 (u − u₀) − h c (θ u + (1 − θ) u₀): the trapezoidal rule for the spring, since u is the velocity in the
-  middle of two depths p = −gap; θ makes the decay by the damper exact. It keeps u² m/2 + k̃ p p₋/2, with k̃ = k / (1 + w/4)
-  and the depths p and p₋ of two steps in turn. By this energy, none of which is in the spring where p or p₋ is a gap, a point
-  begins and ends to touch; by the closed form of what is left of the contact if it is damped. So an undamped point by itself
-  rebounds without loss, whenever in the step it is met.
+- **resolved**, for w ≤ RESOLVED and d ≤ DAMPED. The depth p = −gap becomes p' = p − h (u₀ + u)/2, as what only springs touch
+  moves with the mean of its velocities before and after they act, u₀ and u. The impulse of the spring is the change of its
+  energy ½ k max(p, 0)² over the way (the discrete gradient of Gonzalez 1996), so that it keeps the energy of motion and spring
+  wherever in the step a point begins or ends to touch. Of a point that stays closed that is the linear law
+  λ = h k p − h² k/4 (u₀ + u) − h c (θ u + (1 − θ) u₀), where θ makes the decay by the damper exact. Of one that begins or ends
+  to touch, λ is that of its own mass alone; what it misses by the others is of order w². Where a damped one leaves, the closed
+  form says with which velocity.
 - **not resolved**: a collision is an impact within the step, which rebounds with the restitution of a damped spring (Schwager
   and Pöschel 2007), and what is closed is held by the spring and the damper at the end of the step.
 
@@ -43,13 +44,14 @@ class Softened(NamedTuple):
     Attributes:
         softness: the normal velocity that the point gives way with per unit impulse [1/kg].
         target: the least normal velocity without a force [m/s]; plastic: the same without a rebound.
-        give: the normal velocity that the point gets per unit impulse [1/kg].
+        give: the normal velocity that the point gets per unit impulse [1/kg]; resolved: 1 if the step resolves its spring.
     """
 
     softness: Scalar
     target: Scalar
     plastic: Scalar
     give: Scalar
+    resolved: Scalar
 
 
 @dataclass(frozen=True)
@@ -79,61 +81,48 @@ class Compliance:
         """The law of a point.
 
         Args:
-            gap: [m]; before, free: its normal velocity before the step and after it without contact [m/s].
+            gap: [m]; before, free: its normal velocity before the springs act and after the step without contact [m/s].
             give: the normal velocity that it gets per unit impulse at all points that touch [1/kg], 1/m.
         """
         soft, hard = self._resolved(gap, before, free, give), self._impact(gap, before, free, give)
-        softness, target, plastic = (select(self._follows(give), a, b) for a, b in zip(soft[:3], hard[:3], strict=True))
-        return Softened(softness, target, plastic, give)
+        resolved = self._follows(give)
+        softness, target, plastic = (select(resolved, a, b) for a, b in zip(soft, hard, strict=True))
+        return Softened(softness, target, plastic, give, select(resolved, 1.0, 0.0))
 
-    def stored(self, gap: Scalar, before: Scalar, after: Scalar, give: Scalar, impulse: Scalar) -> Scalar:
-        """The energy that the spring takes up in a step with an impulse, from the velocity `before` to `after` [J]."""
-        depth, last, first = -gap, -gap - self.step * after, -gap + self.step * before
-        k = self.stiffness / (1.0 + 0.25 * self._w(give))
-        touched = 0.5 * k * maximum(depth, 0.0) * (maximum(last, 0.0) - maximum(first, 0.0))
-        theta = _theta(self.step * self.damping * give)
-        by_damper = self.step * self.damping * (theta * after + (1.0 - theta) * before)
-        pressed = -0.5 * (impulse + by_damper) * (before + after)  # the spring's own work, however the point is coupled
-        closed = both(both(first > 0.0, depth > 0.0), last > 0.0)
-        held = 0.5 * self.stiffness * (maximum(last, 0.0) * maximum(last, 0.0) - maximum(depth, 0.0) * maximum(depth, 0.0))
-        return select(self._follows(give), select(closed, pressed, touched), held)
-
-    def _w(self, give: Scalar) -> Scalar:
-        return self.step * self.step * self.stiffness * give
+    def stored(self, gap: Scalar, before: Scalar, after: Scalar, give: Scalar) -> Scalar:
+        """The energy that the spring takes up in a step, from the velocity `before` to `after` [J]."""
+        first, move = maximum(-gap, 0.0), self.step * select(self._follows(give), 0.5 * (before + after), after)
+        last = maximum(-gap - move, 0.0)
+        return 0.5 * self.stiffness * (last * last - first * first)
 
     def _follows(self, give: Scalar) -> Scalar:
         """Whether the step resolves the spring and the damper."""
-        return both(self._w(give) <= RESOLVED, self.step * self.damping * give <= DAMPED)
+        square = self.step * self.step * self.stiffness * give
+        return both(square <= RESOLVED, self.step * self.damping * give <= DAMPED)
 
-    def _resolved(self, gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> Softened:
-        h, depth, w = self.step, -gap, self._w(give)
-        change, kick = free - before, self.stiffness * give / (1.0 + 0.25 * w)  # `kick`: of velocity, per depth and step
-        enters = depth + h * before <= 0.0
-        # velocities in flight are those at the ends of steps, in contact those in their middle: half a change by other forces
-        # is to be taken back as contact begins, and half as it ends, where no impulse may be left to do so
-        start = before - select(enters, change, 0.0)
-        glide = start + change
-        lasts = select(enters, 0.5 + maximum(depth, 0.0) / (h * maximum(-before, 1e-300)), 1.0)
-        part = h * self.damping * give * minimum(lasts, 2.0)
-        theta = _theta(part)
-        # L (start + glide + L) = −(energy in the spring after the step), which is kick · depth · (depth − h (glide + L)) / h
-        sum_of = start + glide - h * kick * depth
-        square = sum_of * sum_of - 4.0 * kick * depth * (depth / h - glide) * h
-        entering = -0.5 * (sum_of + sqrt(maximum(square, 0.0)))
-        pushed = glide + select(enters, entering, h * kick * depth)
-        after = (pushed - part * (1.0 - theta) * start) / (1.0 + part * theta)
-        leaves = self.stiffness * (depth - h * after) < self.damping * after
-        slower = 1.0 / (1.0 + 0.25 * w)
-        left = self._left(depth, 0.5 * (start + after), self.stiffness * give * slower * slower, give)
-        wanted = select(leaves, minimum(after, left + 0.5 * change), after)
-        resistance = 0.25 * h * self.stiffness + theta * part / (h * give)
+    def _resolved(self, gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        h, depth, square = self.step, -gap, self.stiffness * give  # `square`: ω² of the point by itself
+        more, mean = 1.0 + 0.25 * h * h * square, 0.5 * (before + free)
+        enters = depth <= 0.0
+        closing = mean + 0.5 * h * square * depth
+        # of a point that begins to touch, s (s − mean) = −¼ ω² (depth − h s)² for the mean velocity s with the spring
+        root = sqrt(maximum(closing * closing - more * square * depth * depth, 0.0))
+        pushed = select(enters, closing - root, 2.0 * closing) / more - before
+        touched = 1.0 - minimum(depth / minimum(h * mean, -1e-300), 1.0)  # the part of the step after it began to touch
+        part = h * self.damping * give
+        theta, felt = _theta(part), part * select(enters, touched, 1.0)
+        after = (pushed - felt * (1.0 - theta) * before) / (1.0 + felt * theta)
+        leaves = self.stiffness * (depth - 0.5 * h * (before + after)) < self.damping * after
+        left = self._left(depth, mean, square, give) + 0.5 * (free - before)
+        resistance = 0.25 * h * self.stiffness + theta * self.damping
         softness = 1.0 / (h * resistance)
-        closed = (self.stiffness * depth + (0.25 * h * self.stiffness - (1.0 - theta) * self.damping) * before) / resistance
-        by_mass = free + (softness / give + 1.0) * (wanted - free)
-        target = select(depth > 0.0, select(either(enters, leaves), by_mass, closed), NEVER)
-        return Softened(softness, target, target, give)
+        closed = (self.stiffness * depth - (0.25 * h * self.stiffness + (1.0 - theta) * self.damping) * before) / resistance
+        by_mass = free + (softness / give + 1.0) * (select(enters, after, left) - free)
+        target = select(either(enters, leaves), by_mass, closed)
+        target = select(both(enters, depth <= h * mean), NEVER, target)
+        return softness, target, target
 
-    def _impact(self, gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> Softened:
+    def _impact(self, gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         h, touches = self.step, gap > 0.0
         resistance = h * self.stiffness + self.damping
         plastic = -gap * select(touches, 1.0 / h, self.stiffness / resistance)
@@ -142,7 +131,7 @@ class Compliance:
         # as of rigid contact: forces of the whole step also act on the rebound
         back = minimum(free - before, 0.0) + self._left(0.0, before, self.stiffness * give, give)
         softness = select(arrives, 0.0, 1.0 / (h * resistance))
-        return Softened(softness, select(arrives, maximum(plastic, back), plastic), plastic, give)
+        return softness, select(arrives, maximum(plastic, back), plastic), plastic
 
     def _left(self, depth: Scalar, speed: Scalar, square: Scalar, give: Scalar) -> Scalar:
         """The speed at which a mass leaves its damped spring, from a depth and a speed; `square`: ω² [1/s²].
@@ -176,26 +165,25 @@ def _of(surface: Sequence[Scalar], step: Scalar, resting: Scalar) -> Compliance:
 
 
 def _law(
-    gap: Scalar, left_out: Scalar, before: Any, free: Any, give: Scalar, surface: Any, step: Scalar, resting: Scalar
+    gap: Scalar, left_out: Scalar, begun: Scalar, free: Any, give: Scalar, surface: Any, step: Scalar, resting: Scalar
 ) -> dict[str, Scalar]:  # fmt: skip
     speed = minimum(SHRINKS, left_out / step)  # of the end of the spring
-    softness, target, plastic, _ = _of(surface, step, resting).law(gap + left_out, before[0] - speed, free[0] - speed, give)
-    target, plastic = target + speed, plastic + speed
-    return {"softness": softness, "target": target, "plastic": plastic, "apart": select(free[0] < target, 0.0, 1.0)}
+    law = _of(surface, step, resting).law(gap + left_out, begun - speed, free[0] - speed, give)
+    target, plastic = law.target + speed, law.plastic + speed
+    apart = select(free[0] < target, 0.0, 1.0)
+    return {"softness": law.softness, "target": target, "plastic": plastic, "resolved": law.resolved, "apart": apart}
 
 
 def _stored(
-    gap: Scalar, left_out: Scalar, before: Any, speed: Any, give: Scalar, impulse: Any, surface: Any, step: Scalar,
-    resting: Scalar,
+    gap: Scalar, left_out: Scalar, begun: Scalar, speed: Any, give: Scalar, surface: Any, step: Scalar, resting: Scalar
 ) -> Scalar:  # fmt: skip
     moving = minimum(SHRINKS, left_out / step)
-    spring = _of(surface, step, resting)
-    return spring.stored(gap + left_out, before[0] - moving, speed[0] - moving, give, impulse[0])
+    return _of(surface, step, resting).stored(gap + left_out, begun - moving, speed[0] - moving, give)
 
 
-_POINT: dict[str, int | tuple[int, ...]] = {"gap": (), "left_out": (), "before": 3}
+_POINT: dict[str, int | tuple[int, ...]] = {"gap": (), "left_out": (), "begun": ()}
 _SPRING: dict[str, int | tuple[int, ...]] = {"surface": len(NUMBERS), "step": (), "resting": ()}
 #: `Compliance.law` and `Compliance.stored` for the points of lists. `surface`: a row of `Placed.surfaces`; `apart`: 1 where the
 #: point is guessed not to be pushed.
 COMPLIANT = trace(_law, {**_POINT, "free": 3, "give": (), **_SPRING}, "law_of_a_compliant_point")
-STORED = trace(_stored, {**_POINT, "speed": 3, "give": (), "impulse": 3, **_SPRING}, "energy_of_a_compliant_point")
+STORED = trace(_stored, {**_POINT, "speed": 3, "give": (), **_SPRING}, "energy_of_a_compliant_point")

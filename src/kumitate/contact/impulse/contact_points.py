@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from ...dynamics.settling.free_turning import lone_bodies
 from ...model import Mechanism, PerLink, Tree
 from ...scalar import Scalar, absolute, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
@@ -22,6 +23,7 @@ from .branch_factors import BranchFactors
 from .compliance import NEVER, Compliance, Softened
 from .jacobians import LinkJacobians
 from .mobility import gives_of, inverse_link_inertia, mobility_of, sizes_of
+from .splitting import before_springs, has_corners
 
 #: Shapes whose bounding spheres, scaled by this factor, do not overlap have no contact points.
 SURROUND = 1.25
@@ -160,7 +162,8 @@ class ContactPoint:
         velocity: of A relative to B along the axes before the step [m/s]; `free`: after the step without contact.
         initial_mode: the velocity relative to the target [m/s] from which the solver guesses initially whether the point is
             apart, sticks or slides.
-        compliance: None if it is rigid; give: of a compliant one, its normal velocity per unit impulse [1/kg].
+        compliance: None if it is rigid; give: of a compliant one, its normal velocity per unit impulse [1/kg]; resolved: 1 if
+            the step resolves its spring; begun: its normal velocity before springs act (`splitting`) [m/s].
         left_out: by how much less deep than it is it counts for its spring [m], and how fast that shrinks [m/s]; None: nothing.
     """
 
@@ -175,6 +178,8 @@ class ContactPoint:
     initial_mode: tuple[Scalar, ...]
     compliance: Compliance | None = None
     give: Scalar = 1.0
+    resolved: Scalar = 0.0
+    begun: Scalar = 0.0
     left_out: tuple[Scalar, Scalar] | None = None
 
     @property
@@ -184,8 +189,8 @@ class ContactPoint:
 
     @property
     def closing(self) -> tuple[Scalar, Scalar, Scalar]:
-        """Its gap [m], and its normal velocities before the step and after it without contact [m/s], as its spring has them."""
-        return self._seen(self.velocity[0], self.free[0])
+        """Its gap [m], and its normal velocities before springs act and after the step without contact, for its spring."""
+        return self._seen(self.begun, self.free[0])
 
     @property
     def touches_softly(self) -> Scalar:
@@ -199,10 +204,10 @@ class ContactPoint:
             return law
         return law._replace(target=law.target + self.left_out[1], plastic=law.plastic + self.left_out[1])
 
-    def stored(self, after: Scalar, impulse: Scalar) -> Scalar:
+    def stored(self, after: Scalar) -> Scalar:
         """The energy that its spring takes up in a step to the normal velocity `after` [J]."""
         assert self.compliance is not None
-        return self.compliance.stored(*self._seen(self.velocity[0], after), self.give, impulse)
+        return self.compliance.stored(*self._seen(self.begun, after), self.give)
 
     def _seen(self, before: Scalar, after: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         """Its gap and two velocities, from the end of its spring."""
@@ -216,7 +221,7 @@ class ContactPoint:
         apart = select(self.free[0] < law.target, 0.0, 1.0)
         return replace(
             self, frame=replace(self.frame, softness=law.softness), target=law.target, plastic=law.plastic, give=law.give,
-            initial_mode=(apart, *self.initial_mode[1:]),
+            resolved=law.resolved, initial_mode=(apart, *self.initial_mode[1:]),
         )  # fmt: skip
 
 
@@ -286,7 +291,7 @@ class ContactPatch:
             laws = [point.softened(give) for point, give in zip(soft, gives, strict=True)]
             return call_shared(sizes_of, *state, name="sizes"), laws, mobility_of(*state[1:])
 
-        nowhere = [Softened(1.0, NEVER, NEVER, 1.0) for _ in soft]
+        nowhere = [Softened(1.0, NEVER, NEVER, 1.0, 1.0) for _ in soft]
         of_points, laws, mobility = when(self.near, sizes, ([(1.0, 1.0) for _ in self.points], nowhere, _IMMOBILE))
         points, left = [], iter(laws)
         for point, (size, mass) in zip(self.points, of_points, strict=True):
@@ -311,24 +316,32 @@ def contact_patches(
     """
     tree = jacobians.tree
     before, after = jacobians.twists(v), jacobians.twists(v_free)
-    fall, per_step = Vector3.of(mechanism.gravity if gravity is None else gravity).norm() * h, 1.0 / h
+    gravity = mechanism.gravity if gravity is None else gravity
+    springs = any(pair.surface.stiffness is not None for pair in pairs)
+    begun = jacobians.twists(before_springs(tree, jacobians.poses, v, v_free, h, gravity)) if springs else before
+    fall, per_step = Vector3.of(gravity).norm() * h, 1.0 / h
     found: list[tuple[tuple[int, int], Vector3 | None, list[ContactPoint]]] = []
     parting = ((less, minimum(SHRINKS, less * per_step)) for less in left_out)
     for links, group in groupby(enumerate(pairs), key=lambda item: item[1].links):
         shift = None
         if links[1] >= 0:
             shift = jacobians.origins[tree.links[links[0]]] - jacobians.origins[tree.links[links[1]]]
-        velocity, freely = (_relative(jacobians, twists, links, shift) for twists in (before, after))
+        velocity, freely, springing = (_relative(jacobians, twists, links, shift) for twists in (before, after, begun))
         points: list[ContactPoint] = []
         for number, pair in group:
             for touch in _touches(pair, *pair.poses(tree, jacobians.poses)):
                 # on the world's surface, not midway: else points of a sole at different heights could not all stick as it tilts
                 place = touch.on_b if shift is None else touch
                 place = place if closed is None else place.closed_within(select(closed > 0.5, CLOSED * h, -1.0))
+                if pair.surface.stiffness is not None and shift is None and has_corners(pair.geometries[0].shape):
+                    corner = place.point + place.normal * place.gap
+                    place = replace(place, point=place.point + _half_a_turn(jacobians, links[0], corner, velocity.angular, h))
                 lever = place.point - jacobians.origins[tree.links[links[0]]]
                 point = _point(place, number, pair, lever, velocity, freely, h, per_step, 2.0 * fall)
                 less = next(parting, None)
-                points.append(point if point.compliance is None else replace(point, left_out=less))
+                if point.compliance is not None:
+                    point = replace(point, left_out=less, begun=point.frame.along(springing)[0])
+                points.append(point)
         found.append((links, shift, points))
 
     fastest: Scalar = fall
@@ -340,6 +353,19 @@ def contact_patches(
         ContactPatch(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
         for links, shift, points in found
     ]
+
+
+def _half_a_turn(jacobians: LinkJacobians, index: int, corner: Vector3, omega: Vector3, h: Scalar) -> Vector3:
+    """How a corner of a link moves about its center in half a step (`splitting`).
+
+    The center is that of mass for a lone body, and the origin for the link of a robot.
+    """
+    link = jacobians.tree.links[index]
+    pose = jacobians.poses[link]
+    center = pose.translation
+    if any(link is body for body in lone_bodies(jacobians.tree)):
+        center = center + pose.rotation.rotate(link.inertia.first_moment * (1.0 / link.inertia.mass))
+    return omega.cross(corner - center) * (0.5 * h)
 
 
 def _relative(jacobians: LinkJacobians, twists: PerLink[Motion], links: tuple[int, int], shift: Vector3 | None) -> Motion:

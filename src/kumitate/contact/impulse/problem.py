@@ -12,7 +12,7 @@ from ...dynamics.loops.constraints import chord_closings, constraint_rows, loop_
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
 from ...model import Mechanism, Tree, by_loop
-from ...scalar import Scalar, absolute, either, is_zero, maximum
+from ...scalar import Scalar, absolute, either, is_zero, maximum, select
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
 from .. import tuned
@@ -279,18 +279,34 @@ class Problem:
         return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
 
     def added(self, guess: Impulses) -> Scalar:
-        """The work of the impulses, and what springs at the points take up [J]; above zero where contact adds energy."""
-        return self.work(guess) + self._stored(guess)
+        """The work of the impulses, and what springs at the points take up [J]; above zero where contact adds energy.
+
+        Springs work from the velocities before they act.
+        """
+        total = self.work(guess) + self._stored(guess)
+        for patch, impulses in zip(self.patches, guess.points, strict=True):
+            for point, impulse in zip(patch.points, impulses, strict=True):
+                if point.compliance is not None:
+                    total = total + 0.5 * impulse[0] * (point.begun - point.velocity[0])
+        return total
+
+    def springs_alone(self, guess: Impulses) -> Scalar:
+        """1 if no other points push than compliant ones whose springs the step resolves, else 0."""
+        hard: Scalar = 0.0
+        for patch, impulses in zip(self.patches, guess.points, strict=True):
+            for point, impulse in zip(patch.points, impulses, strict=True):
+                hard = hard + (1.0 - point.resolved) * impulse[0]
+        return select(hard <= 0.0, 1.0, 0.0)
 
     def _stored(self, guess: Impulses) -> Scalar:
         """The energy that springs at the points take up [J]."""
         twists = self.jacobians.twists(guess.v)
         total: Scalar = 0.0
-        for patch, impulses in zip(self.patches, guess.points, strict=True):
+        for patch in self.patches:
             twist = patch.twist(self.jacobians, twists)
-            for point, impulse in zip(patch.points, impulses, strict=True):
+            for point in patch.points:
                 if point.compliance is not None:
-                    total = total + point.stored(point.frame.along(twist)[0], impulse[0])
+                    total = total + point.stored(point.frame.along(twist)[0])
         return total
 
     def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:

@@ -14,6 +14,7 @@ from ..scene import Contact, contact_pairs
 from .contact_points import contact_patches
 from .jacobians import link_jacobians
 from .problem import Problem, Solved
+from .splitting import before_springs
 
 __all__ = ["RESTING", "Parameters", "impact_program"]
 
@@ -43,6 +44,8 @@ def impact_program(
     every point its impulse on A [N·s], position [m], normal, gap [m], velocity [m/s], all in the world's axes, and friction.
     Where there is torsional or rolling friction also "moments" on A [N·m·s].
     `missed` is the residual, and `unsolved` that at which the model's iteration stopped, relative to the points' speeds.
+    Where surfaces are compliant, "smooth" is 1 in steps in which nothing pushes but springs that the step resolves, and "glide"
+    the velocities (nv) with which everything then moves.
 
     With `parameters`, a row of them is the last input. If `resisted`, an input "resisting" (`freedoms`) before it is the
     inertia that drives and stops of joints add in the step. If `begun`, an input "left_out" behind that says by how much less
@@ -62,6 +65,7 @@ def impact_program(
             "loops, which impulse-based contact models do not support. Use contact='penalty'"
         )
     pairs = contact_pairs(mechanism, tree, contact)
+    springs = any(pair.surface.stiffness is not None for pair in pairs)
 
     def impact(h: Scalar, q: Any, v: Any, v_free: Any, *more: Any) -> dict[str, Any]:
         tree, those, gravity = mechanism.base_parameter_tree, pairs, mechanism.gravity
@@ -72,6 +76,7 @@ def impact_program(
             varied = parameters.at(more[resisted + begun])
             tree, those, gravity = varied.mechanism.base_parameter_tree, list(map(varied.pair, pairs)), varied.mechanism.gravity
         jacobians = link_jacobians(tree, q)
+        first = before_springs(tree, jacobians.poses, v, v_free, h, gravity) if springs else ()
         met = contact_patches(jacobians, those, v, v_free, h, mechanism, gravity, closed, left_out)
 
         def pushed() -> Any:
@@ -81,12 +86,12 @@ def impact_program(
             per_speed = 1.0 / (given.fastest + RESTING)
             residual = given.residual(found, given.targets) if solved.residual is None else solved.residual
             judged = residual, residual * per_speed, solved.left * per_speed
-            return found.points, found.v, given.work(found), given.added(found), judged
+            return found.points, found.v, given.work(found), given.added(found), given.springs_alone(found), judged
 
         nothing = [[frame.nothing for frame in patch.frames] for patch in met]
         near = reduce(either, (patch.near for patch in met))
-        nobody = (nothing, list(v_free), 0.0, 0.0, (0.0, 0.0, 0.0))
-        found, v_after, work, gained, (residual, missed, unsolved) = when(near, pushed, nobody)
+        nobody = (nothing, list(v_free), 0.0, 0.0, 1.0, (0.0, 0.0, 0.0))
+        found, v_after, work, gained, smooth, (residual, missed, unsolved) = when(near, pushed, nobody)
         points = [point for patch in met for point in patch.points]
         impulses = [impulse for of_points in found for impulse in of_points]
         twists = jacobians.twists(v_after)
@@ -98,6 +103,7 @@ def impact_program(
             # NaN counts as touching: a failed solve must not be hidden by a step without contact
             "touching": select(sum((impulse[0] for impulse in impulses), 0.0) <= 0.0, 0.0, 1.0),
             "gained": gained,
+            **({"smooth": smooth, "glide": [0.5 * (a + b) for a, b in zip(first, v_after, strict=True)]} if springs else {}),
             "impulses": [list(point.frame.force(impulse)) for point, impulse in zip(points, impulses, strict=True)],
             **(
                 {"moments": [list(p.frame.moment(parts)) for p, parts in zip(points, impulses, strict=True)]} if turning else {}

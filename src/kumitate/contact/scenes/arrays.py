@@ -99,7 +99,8 @@ class Robots(NamedTuple):
         reach, reaching: space for the parts of units in a twist, and their nodes (`solvers.on_links`).
         effort: of the drives; undriven: velocities after a step without contact, drives and wrenches.
         before, free, after: velocities, as of `MovingBodies`.
-        pushed: 1 of robots that contact pushed in this step.
+        pushed: of robots that contact pushed in this step, 2 if springs alone did that the step resolves, else 1; stopping:
+            the push of all stops, to tell whether there is any; rides: 1 of robots on a free base.
         motions: what moves them by themselves.
     """
 
@@ -132,6 +133,8 @@ class Robots(NamedTuple):
     free: Floats[6]
     after: Floats[6]
     pushed: Ints
+    stopping: Floats
+    rides: Floats
     motions: RobotMotions
 
 
@@ -235,6 +238,7 @@ class Placed(NamedTuple):
         material: of which kind its surface is; materials: how many kinds there are; surfaces: of every two kinds, in the row of
             the first times `materials` plus the second, the numbers of a `Surface`.
         belt: the velocity of the surface in the axes of its moving body, or of the world [m/s]; belts: 1 if any moves.
+        cornered: 1 of shapes with corners, by which they touch (`impulse.splitting`).
         low, high: the corners of the bounding box in the world, with the margin of the step [m].
         resting: 1 of the world's solids and of bodies that sleep.
         barred: 2³¹ · a moving body's owner + 1 + that of a body of the world, of the pairs that never touch, sorted.
@@ -255,6 +259,7 @@ class Placed(NamedTuple):
     surfaces: Floats[len(NUMBERS)]
     belt: Floats[3]
     belts: int
+    cornered: Ints
     low: Floats[3]
     high: Floats[3]
     resting: Ints
@@ -302,7 +307,8 @@ class ScenePoints(NamedTuple):
         friction: the coefficient that applies now; size: the largest velocity along an axis per unit impulse along it [1/kg];
             mass: its inverse.
         softness: the velocity along the normal that a compliant point gives way with per unit impulse [1/kg]; give: that it
-            gets, if all points of its bodies that touch are pushed so.
+            gets, if all points of its bodies that touch are pushed so; resolved: 1 if the step resolves its spring; begun: its
+            velocity along the normal before springs act [m/s] (`impulse.splitting`).
         left_out: by how much less deep than it is a compliant point counts for its spring [m].
         target: the least normal velocity after the step [m/s]; plastic: without restitution.
         drift: the part of belts in the velocities, along the frame's axes.
@@ -331,6 +337,8 @@ class ScenePoints(NamedTuple):
     mass: Floats
     softness: Floats
     give: Floats
+    resolved: Floats
+    begun: Floats
     left_out: Floats
     target: Floats
     plastic: Floats

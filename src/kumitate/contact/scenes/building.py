@@ -11,6 +11,7 @@ from ...errors import InputError, ModelError
 from ...model import Geometry, Mechanism, Place, Plane, Shape
 from ...procedure.kinds import INT, ArrayKind
 from ...spatial import Transform
+from ..impulse.splitting import has_corners, rides_free
 from ..pairs.rows import points_for, pose_row, solids_of
 from ..scene import Contact, Touchable
 from ..surface import NUMBERS, Surface
@@ -206,6 +207,7 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
         if contact.of(item.name).moves:
             turn = made.own[k, :3] @ pose_row(item.geometry.pose)[:3].T
             made.belt[k] = turn @ contact.of(item.name).belt
+        made.cornered[k] = has_corners(item.geometry.shape)
         if not flat[k]:
             shape = item.geometry.shape
             if id(shape) not in boxes:  # bodies often share one
@@ -314,6 +316,7 @@ def robots_of(parts: Sequence[RobotPart], bodies: int) -> Robots:
         moves=_ints([number for part in parts for number in _moved_rows(part)]),
         above=_ints([link.parent + first if link.parent >= 0 else -1 for first, tree in parents for link in tree.links]),
         joint=np.array(joints, np.int64).reshape(-1, 2), inverted=np.ones(len(parts), dtype=np.int64), pushed=len(parts),
+        stopping=len(parts), rides=np.array([float(any(map(rides_free, tree.children(-1)))) for _, tree in parents]),
         jacobian=columns, inertia=blocks, mobility=blocks, columns=6 * all_rows, reach=all_rows + 2, reaching=all_rows + 2,
         felt=all_rows, effort=all_rows, undriven=all_rows, before=all_rows, free=all_rows, after=all_rows,
     )  # fmt: skip

@@ -115,11 +115,14 @@ def _sleeps(scene: Scene, row: int) -> int:
 def gained_at(scene: Scene, c: int) -> float:
     """The work of the impulse of a point, and what its spring takes up [J]: above zero where contact adds energy.
 
-    Velocities are those of the surfaces, so that the work that a belt's motor does is not a gain.
+    Velocities are those of the surfaces, so that the work that a belt's motor does is not a gain. Of springs, those from which
+    they act.
     """
-    return (
-        work_at(scene, c) + scene.points.impulse[c] @ scene.points.drift[c] + stored(scene.rules, scene.placed, scene.points, c)
-    )
+    points, springs = scene.points, 0.0
+    if points.softness[c] > 0.0:
+        more = points.begun[c] - points.before[c, 0]
+        springs = stored(scene.rules, scene.placed, points, c) + 0.5 * points.impulse[c, 0] * more
+    return work_at(scene, c) + points.impulse[c] @ points.drift[c] + springs
 
 
 @procedure

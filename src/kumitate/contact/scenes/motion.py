@@ -93,16 +93,23 @@ def _free(rules: Rules, bodies: MovingBodies, body: int) -> None:
 
 
 @procedure
-def moved(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
+def moved(rules: Rules, bodies: MovingBodies, body: int, smooth: bool, q: Shaped[7], v: Shaped[6]) -> None:
     """The state after a step with the twist `after` all along it (Moreau 1988), but for what a body's own spin turns.
 
-    It turns with the angular velocity in the middle of the step after the impulses: pushes, then free motion, in turn.
+    It turns with the angular velocity in the middle of the step after the impulses: pushes, then free motion, in turn. If the
+    step is `smooth`, it moves with the mean of the twists before springs act and after (`impulse.splitting`).
     """
-    turn, twist, middle = bodies.turn[body], bodies.after[body], local(3)
-    turned_freely(0.5 * rules.step, bodies.inertia[body], twist, middle)
+    turn, twist, along = bodies.turn[body], bodies.after[body], local(6)
+    if smooth:
+        turned_freely(rules.step, bodies.inertia[body], bodies.before[body], along[0:3])
+        along[0:3] = 0.5 * (along[0:3] + twist[0:3])
+        along[3:6] = 0.5 * (bodies.before[body, 3:6] + twist[3:6])
+    else:
+        turned_freely(0.5 * rules.step, bodies.inertia[body], twist, along[0:3])
+        along[3:6] = twist[3:6]
     v[0:3] = turn.T @ twist[0:3]
-    angle = rules.step * (turn.T @ middle)
-    bodies.place[body] += rules.step * twist[3:6]
+    angle = rules.step * (turn.T @ along[0:3])
+    bodies.place[body] += rules.step * along[3:6]
     square = angle @ angle
     part, w = 0.5 - square / 48.0, 1.0 - square / 8.0
     if square > 1e-12:

@@ -111,8 +111,13 @@ def prepare(
             yields(bodies, points, c, sizes)
             points.size[c] = max(sizes[0], sizes[1], sizes[2], SMALLEST)
             points.mass[c] = 1.0 / points.size[c]
+        if placed.surfaces[points.material[c], 6] > 0.0 and b < 0 and placed.cornered[points.solid[c, 0]] == 1:
+            _half_a_turn(rules, bodies, points, c)
         if placed.belts == 1:
             _drift(bodies, placed, points, c)
+        if placed.surfaces[points.material[c], 6] > 0.0:
+            points.begun[c] = _begun(rules, bodies, points, c)
+    for c in range(kept):
         _aim(rules, bodies, placed, points, kept, c)
         if len(points.turns.length) > 0:
             prepare_turn(bodies, placed, points, c)
@@ -200,11 +205,42 @@ def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints
     surface = placed.surfaces[points.material[c]]
     apply(AIMED, at(points, c), surface, rules.step, 2.0 * rules.fall)
     points.softness[c] = 0.0
+    points.resolved[c] = 0.0
     if surface[6] > 0.0:
         apart = local(1)
         points.give[c] = _give(rules, bodies, points, count, c)
         apply(COMPLIANT, at(points, c), surface, rules.step, 2.0 * rules.fall, apart)
         points.mode[c, 0] = apart[0]
+
+
+@procedure
+def _half_a_turn(rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int) -> None:
+    """Moves the place of a corner to where it is in the middle of the step, relative to the center of its body."""
+    a, lever = points.body[c, 0], points.lever_a[c]
+    moved = 0.5 * rules.step * np.cross(bodies.before[a, 0:3], lever + points.gap[c] * points.frame[c, 0])
+    lever += moved
+    points.place[c] += moved
+    relative(points, c, bodies.before, a, -1, points.before[c])
+    relative(points, c, bodies.free, a, -1, points.free[c])
+
+
+@procedure
+def _begun(rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int) -> float:
+    """The velocity along the normal before springs act, which all but them and weight has changed (`impulse.splitting`)."""
+    robots, total = bodies.robots, points.before[c, 0]
+    for side in range(2):
+        body, change = points.body[c, side], local(6)
+        if body >= 0:
+            lever = points.lever_a[c] if side == 0 else points.lever_b[c]
+            change[:] = bodies.free[body] - bodies.before[body]
+            if robots.link[body] >= 0:
+                change[3:6] -= robots.rides[robots.owner[robots.link[body]]] * rules.step * rules.gravity[0:3]
+            else:
+                change[0:3] -= rules.step * (bodies.mobility[body] @ bodies.push[body, 0:3])
+                change[3:6] = 0.0
+            along = points.frame[c, 0] @ (change[3:6] + np.cross(change[0:3], lever))
+            total += along if side == 0 else -along
+    return total
 
 
 @procedure
@@ -233,7 +269,7 @@ def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c
         first -= 1
     total, other = alone[0], first
     while other < count and _same_bodies(points, other, c) == 1:
-        closing = min(min(points.before[other, 0], points.free[other, 0]) - _parting(rules, points, other), 0.0)
+        closing = min(min(points.begun[other], points.free[other, 0]) - _parting(rules, points, other), 0.0)
         if other != c and points.gap[other] + points.left_out[other] + rules.step * closing < 0.0:
             for side in range(2):
                 levers = points.lever_a if side == 0 else points.lever_b

@@ -207,14 +207,18 @@ def _rest(scene: Scene, island: int) -> None:
 
 @procedure
 def _go(rules: Rules, scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> None:
-    """Moves all bodies: those that were pushed with the velocities after it, those that were not in free flight."""
+    """Moves all bodies: those that were pushed with the velocities after it, but smoothly if springs alone did that the step
+    resolves; those that were not in free flight.
+    """
     bodies, points, label = scene.bodies, scene.points, scene.islands.label
     label[:] = 0
     for c in range(count):
         if points.impulse[c, 0] != 0.0:
-            label[points.body[c, 0]] = 1
-            if points.body[c, 1] >= 0:
-                label[points.body[c, 1]] = 1
+            by = 2 if points.resolved[c] > 0.5 else 1
+            for side in range(2):
+                body = points.body[c, side]
+                if body >= 0 and label[body] != 1:
+                    label[body] = by
         work[0] += work_at(scene, c)
     for body in range(len(bodies.mass)):
         pushed = label[body]
@@ -227,10 +231,10 @@ def _go(rules: Rules, scene: Scene, count: int, q: Floats[7], v: Floats[6], work
         if pushed == 0:
             bodies.after[body] = bodies.free[body]
         work[0] += 0.5 * rules.step * bodies.push[body] @ (bodies.before[body] + bodies.after[body])
-        count_quiet(bodies, body, pushed)
+        count_quiet(bodies, body, min(pushed, 1))
         if bodies.still[body] == 1:
             v[body] = 0.0
         elif pushed == 0 and rules.flies == 1:
             flown(rules, bodies, body, q[body], v[body])
         else:
-            moved(rules, bodies, body, q[body], v[body])
+            moved(rules, bodies, body, pushed == 2, q[body], v[body])

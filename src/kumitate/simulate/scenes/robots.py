@@ -13,6 +13,7 @@ from ...analysis import joint_accelerations, joint_motion
 from ...compile import Kernel, found_or_traced
 from ...compile.stored import StoredProgram
 from ...contact.impulse.problem import inertia
+from ...contact.impulse.splitting import before_springs
 from ...contact.scenes.arrays import RobotMotions, Scene
 from ...contact.scenes.building import rows_of, with_efforts
 from ...contact.scenes.parts import RobotPart, robot_parts
@@ -24,7 +25,7 @@ from ...dynamics.settling.stops import Stop, advances, stops_at
 from ...model import Bound, Command, Mechanism, PerLink, Tree, bounds_of, freedoms
 from ...model.mechanism import digest
 from ...procedure import LocatedProgram
-from ...scalar import Program, Scalar, call, is_zero, trace
+from ...scalar import Program, Scalar, call, is_zero, select, trace
 from ...spatial import Transform
 from ..driving.forcing import Forcing
 from ..driving.layout import InputLayout, StepInputs
@@ -257,12 +258,16 @@ def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) 
 
 
 def moved_program(mechanism: Mechanism) -> Program:
-    """(h, q, v, after, tau) → q, v after a step with the velocities `after` all along it, in the axes before it (Moreau 1988);
-    and the power of tau and of what resists, at the mean of both velocities, as the kinetic energy requires [W].
+    """(h, q, v, free, after, tau, smooth) → q, v after a step with the velocities `after` all along it, in the axes before it
+    (Moreau 1988); and the power of tau and of what resists, at the mean of both velocities, as the kinetic energy requires [W].
+
+    free: the velocities without contact; smooth: 1 for a step in which springs alone push (`contact.impulse.splitting`).
     """
 
-    def moved(h: Scalar, q: Any, v: Any, after: Any, tau: Any) -> dict[str, Any]:
-        tree, move = mechanism.tree, [h * rate for rate in after]
+    def moved(h: Scalar, q: Any, v: Any, free: Any, after: Any, tau: Any, smooth: Scalar) -> dict[str, Any]:
+        tree = mechanism.tree
+        begun = before_springs(tree, kinematics.link_poses(tree, q), v, free, h, mechanism.gravity)
+        move = [h * select(smooth > 0.5, 0.5 * (a + b), b) for a, b in zip(begun, after, strict=True)]
         mean = [0.5 * (a + b) for a, b in zip(v, after, strict=True)]
         return {
             "q": kinematics.normalized(tree, kinematics.integrate(tree, q, move)),
@@ -271,7 +276,8 @@ def moved_program(mechanism: Mechanism) -> Program:
         }
 
     nv = mechanism.nv
-    return trace(moved, {"h": (), "q": mechanism.nq, "v": nv, "after": nv, "tau": nv}, f"moved_{mechanism.name}")
+    sizes: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "free": nv, "after": nv, "tau": nv}
+    return trace(moved, {**sizes, "smooth": ()}, f"moved_{mechanism.name}")
 
 
 def in_rows(values: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -333,7 +339,7 @@ def begun_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
 
 def settled_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
     """(h, q, v, commands, rates, pieces) → what rates of change (nv) over a step lead to: pieces, efforts, inertias; whether
-    they are others than those that the rates result from; and the work of drives and stops in the step [J].
+    they are others than those that the rates result from; the work of drives and stops in the step [J]; and the push of stops.
     """
 
     def settled(h: Scalar, q: Any, v: Any, commands: Any, rates: Any, pieces: Any) -> dict[str, Any]:
@@ -351,7 +357,12 @@ def settled_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
         end = seen(mechanism.driven, wished, stops, h, found, _read(mechanism, stops, pieces))
         mean = [speed + 0.5 * h * rate for speed, rate in zip(speeds, rates, strict=True)]
         work = h * drive_power(mechanism.driven, wished, speeds, rates, h) + work_of_stops(stops, end.multipliers, mean, h)
-        return {**_written(mechanism, stops, h, end), "unsettled": end.unsettled, "work": work}
+        return {
+            **_written(mechanism, stops, h, end),
+            "unsettled": end.unsettled,
+            "work": work,
+            "stopping": sum(end.multipliers, 0.0),
+        }
 
     inputs = _inputs(mechanism) | {"rates": mechanism.nv, "pieces": pieces_of(mechanism, bounds)}
     return trace(settled, inputs, f"settled_{mechanism.name}")

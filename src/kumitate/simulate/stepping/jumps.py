@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -13,7 +13,7 @@ from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned
 from ...dynamics.settling.settled import settled
 from ...dynamics.settling.stops import STIFF, JointPush, Stop, advances, moved_inertias, stops_at
 from ...model import Bound, Mechanism, Tree, freedoms, in_loops
-from ...scalar import Program, Scalar, call, maximum, minimum, select, trace, when
+from ...scalar import Program, Scalar, both, call, maximum, minimum, select, trace, when
 from ..driving.forcing import Forcing
 from .equations import NO_STEP, applied_power, drive_power, moved_by, seen_mechanism
 
@@ -94,6 +94,7 @@ def jump_program(
 
         end = settled(m.driven, wished, stops, h, solve, curved=curved)
         found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}
+        moving = {name: found.pop(name) for name in ("smooth", "glide") if name in found}
         rates = end.found["rates"]
         mean = [rate + 0.5 * h * a for rate, a in zip(speeds, rates, strict=True)]
         pushing = sum(end.multipliers, 0.0)
@@ -102,7 +103,7 @@ def jump_program(
         return {
             **found,
             **({"states": own} if own else {}),
-            **({"along": _along(tree, found["v"], h)} if lone_bodies(tree) else {}),
+            **_moving(tree, found | moving, h, pushing),
             "work": found["work"] + work_of_stops(stops, end.multipliers, mean, h),
             "touching": maximum(found["touching"], select(pushing > 0.0, 1.0, 0.0)),
             "power": sum((effort * mean[k] for effort, k in zip(found.get("efforts", ()), fast, strict=True)), power),
@@ -111,9 +112,18 @@ def jump_program(
     return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"jump_{m.name}")
 
 
-def _along(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
-    """The velocities (nv) in the middle of free motion over a step."""
-    return [rate + more for rate, more in zip(v, turned_freely(tree, v, 0.5 * h), strict=True)]
+def _moving(tree: Tree, found: Mapping[str, Any], h: Scalar, stopping: Scalar) -> dict[str, list[Scalar]]:
+    """ "along", where everything moves with other velocities (nv) than those after the step: `stopping`, if stops push, > 0.
+
+    Lone bodies move with those in the middle of free motion over the step. Where springs alone push, it is their motion.
+    """
+    along = list(found["v"])
+    if lone_bodies(tree):
+        along = [rate + more for rate, more in zip(along, turned_freely(tree, along, 0.5 * h), strict=True)]
+    if "glide" in found:
+        smooth = both(found["smooth"] > 0.5, stopping <= 0.0)
+        along = [select(smooth, a, b) for a, b in zip(found["glide"], along, strict=True)]
+    return {"along": along} if lone_bodies(tree) or "glide" in found else {}
 
 
 def end_gaps(

@@ -45,7 +45,10 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
 
 @procedure
 def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
-    """Advances the states of robots by a step: those that were pushed with the velocities after it, others in free flight."""
+    """Advances the states of robots by a step: those that were pushed with the velocities after it, others in free flight.
+
+    Where neither stops push nor anything else but springs that the step resolves, the motion is smooth (`impulse.splitting`).
+    """
     robots, own = bodies.robots, bodies.robots.motions
     power, error = local(1), local(1)
     for robot in range(len(robots.pushed)):
@@ -59,8 +62,11 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
         else:
             feel(bodies, robot)
             first, end = robots.first_row[robot], robots.first_row[robot + 1]
-            after = own.reached[first:end]
-            apply_at(own.programs[robot, 1], (rules.step, q, v, after, robots.felt[first:end]), (next_q, next_v, power))
+            free, after, felt = robots.free[first:end], own.reached[first:end], robots.felt[first:end]
+            if robots.pushed[robot] == 0:
+                free[:] = after
+            smooth = 1.0 if rules.flies == 1 and robots.pushed[robot] != 1 and robots.stopping[robot] <= 0.0 else 0.0
+            apply_at(own.programs[robot, 1], (rules.step, q, v, free, after, felt, smooth), (next_q, next_v, power))
             work[0] += rules.step * power[0]
         if own.programs[robot, 6] != 0:
             apply_at(own.programs[robot, 6], (next_q, next_v), (q, v))
@@ -75,7 +81,7 @@ def reach(robots: Robots) -> None:
     own = robots.motions
     for robot in range(len(robots.pushed)):
         begin, end = robots.first_row[robot], robots.first_row[robot + 1]
-        if robots.pushed[robot] == 1:
+        if robots.pushed[robot] > 0:
             own.reached[begin:end] = robots.after[begin:end]
         else:
             own.reached[begin:end] = robots.free[begin:end] + own.opening[begin:end]
@@ -138,6 +144,7 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
     _mark_pushed(bodies, points, count)
     reach(robots)
     unsettled, done = local(1), local(1)
+    robots.stopping[:] = 0.0
     work[0] = 0.0
     for robot in range(len(robots.pushed)):
         if own.programs[robot, 4] == 0:
@@ -158,7 +165,14 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
                 own.rates[v:last],
                 pieces,
             ),
-            (following, own.driving[freedom:end], own.resisting[freedom:end], unsettled, done),
+            (
+                following,
+                own.driving[freedom:end],
+                own.resisting[freedom:end],
+                unsettled,
+                done,
+                robots.stopping[robot : robot + 1],
+            ),
         )
         pieces[:] = following
         if unsettled[0] > 0.5:
@@ -176,4 +190,6 @@ def _mark_pushed(bodies: MovingBodies, points: ScenePoints, count: int) -> None:
             for side in range(2):
                 body = points.body[c, side]
                 if body >= 0 and robots.link[body] >= 0:
-                    robots.pushed[robots.owner[robots.link[body]]] = 1
+                    robot = robots.owner[robots.link[body]]
+                    if robots.pushed[robot] != 1:
+                        robots.pushed[robot] = 2 if points.resolved[c] > 0.5 else 1
