@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ..kinematics import link_poses, link_twists
 from ..model import Tree
-from ..scalar import Program, Scalar, directional, gradient, is_zero, trace
-from ..scalar.evaluate import run_unrolled
-from ..scalar.operations import FLOAT
-from ..scalar.rules import apply
+from ..scalar import Program, Scalar, directional, gradient, inlined, is_zero, trace
 
 
 def tree_kinetic(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
@@ -47,28 +43,6 @@ def applied_power(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], forces: 
     return power
 
 
-_OPERATIONS = {op: partial(apply, op) for op in FLOAT}
-
-
-def at(program: Program, *arguments: Sequence[Scalar]) -> list[Scalar]:
-    """The results of `program`, all outputs in one list, for one flat sequence of scalars per input.
-
-    Unlike `scalar.call`, which keeps a program as one block, this writes its operations into the current trace: with a unit
-    vector among the arguments only its own terms remain.
-
-    >>> from kumitate.scalar import trace
-    >>> at(trace(lambda x, y: [x[0] * y[0] + x[1]], {"x": 2, "y": 1}, "line"), [2.0, 1.0], [3.0])
-    [7.0]
-    """
-    inputs = {array.name: list(given) for array, given in zip(program.inputs, arguments, strict=True)}
-    return run_unrolled(program, inputs, _OPERATIONS, float, _call)
-
-
-def _call(program: Program, arguments: list[Scalar]) -> list[Scalar]:
-    scalars = iter(arguments)
-    return at(program, *([next(scalars) for _ in range(array.size)] for array in program.inputs))
-
-
 @dataclass(frozen=True)
 class EnergyDerivatives:
     """Programs of the exact derivatives of T(q, v) and U(q), taken on their graphs; each is called with the state.
@@ -87,19 +61,19 @@ class EnergyDerivatives:
 
     def momentum(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
         """∂T/∂v (nv); for a unit vector v it is a column of M, as T is quadratic in v."""
-        return at(self.kinetic, q, v, *self._given)
+        return inlined(self.kinetic, (q, v, *self._given))
 
     def momentum_rate(
         self, q: Sequence[Scalar], v: Sequence[Scalar], qdot: Sequence[Scalar]
     ) -> tuple[list[Scalar], list[Scalar]]:
         """∂T/∂v (nv), and its rate at v̇ = 0."""
         along = [[0.0] * len(given) for given in self._given]
-        both = at(self.rising, q, v, *self._given, qdot, [0.0] * len(v), *along)
+        both = inlined(self.rising, (q, v, *self._given, qdot, [0.0] * len(v), *along))
         return both[: len(v)], both[len(v) :]
 
     def slope(self, q: Sequence[Scalar], v: Sequence[Scalar], gravity: Sequence[Scalar]) -> list[Scalar]:
         """∂(U − T)/∂q (nq)."""
-        of_U, of_T = at(self.potential, q, gravity, *self._given), at(self.leaning, q, v, *self._given)
+        of_U, of_T = inlined(self.potential, (q, gravity, *self._given)), inlined(self.leaning, (q, v, *self._given))
         return [u - t for u, t in zip(of_U, of_T, strict=True)]
 
     @property

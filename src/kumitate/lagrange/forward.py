@@ -10,8 +10,8 @@ from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree
-from ..scalar import Program, Scalar, directional, gradient, is_zero, trace
-from .derivatives import EnergyDerivatives, applied_power, at, energy_derivatives
+from ..scalar import Program, Scalar, directional, gradient, inlined, is_zero, trace
+from .derivatives import EnergyDerivatives, applied_power, energy_derivatives
 
 #: A longer chain is traced as loops, which do not have a gradient; and O(n³) would be too slow for it.
 MOST_LINKS = 64
@@ -101,7 +101,7 @@ def generalised_push(
         forces = [part for link in tree.links for part in acting.on(link, q)]
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": n, "forces": (len(tree.links), 6)}
         power = trace(lambda q, v, forces: applied_power(tree, q, v, forces), sizes, "power")
-        driven = [t + f for t, f in zip(driven, at(gradient(power, "v"), q, v, forces), strict=True)]
+        driven = [t + f for t, f in zip(driven, inlined(gradient(power, "v"), (q, v, forces)), strict=True)]
     return [t - h for t, h in zip(driven, bias, strict=True)]
 
 
@@ -113,7 +113,7 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     still: list[Scalar] = [0.0] * n
 
     def along(velocity: Sequence[Scalar], shift: Sequence[Scalar]) -> list[Scalar]:
-        both = at(moving, x, velocity, shift, still)
+        both = inlined(moving, (x, velocity, shift, still))
         return both[len(both) // 2 :]
 
     columns, xdot = [link.kind.rate(x, unit) for unit in units], link.kind.rate(x, own)

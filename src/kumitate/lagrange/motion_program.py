@@ -29,6 +29,7 @@ from ..scalar import (
     exp,
     gradient,
     hessian,
+    inlined,
     log,
     maximum,
     minimum,
@@ -38,7 +39,6 @@ from ..scalar import (
     tanh,
     trace,
 )
-from .derivatives import at
 from .symbols import SymbolNames, sympy_module
 
 
@@ -233,16 +233,16 @@ def acceleration_program(inputs: Inputs, kinetic: Any, loads: Sequence[Any]) -> 
 
     def page(*arguments: Sequence[Scalar]) -> list[Scalar]:
         given = [[part[k] for k in range(len(part))] for part in arguments]
-        A = at(inertia, *given)
+        A = inlined(inertia, given)
         flow: dict[str, Sequence[Scalar]] = {
             "q": given[1],
             "v": [0.0] * n,
             "t": [1.0],
             "parameters": [0.0] * len(inputs.called),
         }
-        rising = at(along, *given, *(flow[name] for name in inputs.sizes))[n:]  # the momentum's rate at q̈ = 0
+        rising = inlined(along, (*given, *(flow[name] for name in inputs.sizes)))[n:]  # the momentum's rate at q̈ = 0
         loaded = inputs.converter(*given).all(loads)
-        right = [load - rise + dT for load, rise, dT in zip(loaded, rising, at(slope, *given), strict=True)]
+        right = [load - rise + dT for load, rise, dT in zip(loaded, rising, inlined(slope, given), strict=True)]
         return solve_symmetric([A[k * n : (k + 1) * n] for k in range(n)], right)
 
     return trace(page, inputs.sizes, f"accelerations_{inputs.names.system}")

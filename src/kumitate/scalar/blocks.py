@@ -37,9 +37,14 @@ def divided(arrays: Iterable[Array], scalars: Iterable[Any]) -> dict[str, list[A
     return {array.name: list(islice(taken, array.size)) for array in arrays}
 
 
-def nested(shape: Sequence[int], scalars: Iterator[Any]) -> Any:
-    """The next scalars in nested lists of a shape."""
-    return next(scalars) if not shape else [nested(shape[1:], scalars) for _ in range(shape[0])]
+def shaped(arrays: Iterable[Array], scalars: Iterable[Any]) -> dict[str, Any]:
+    """The scalars of each array by its name, of all in a row, in nested lists of its shape."""
+    taken = iter(scalars)
+    return {array.name: _nested(array.shape, taken) for array in arrays}
+
+
+def _nested(shape: Sequence[int], scalars: Iterator[Any]) -> Any:
+    return next(scalars) if not shape else [_nested(shape[1:], scalars) for _ in range(shape[0])]
 
 
 @dataclass(frozen=True, eq=False)

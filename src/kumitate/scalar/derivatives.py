@@ -6,19 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, nested
+from .blocks import Hole, Index, LoopBlock, Program, Stack, divided, shaped
+from .evaluate import Interpreter
 from .graph import Scalar, Symbol, TraceError
 from .operations import CONDITIONS, TRACED
 from .passes import live
 from .rules import apply
-from .tracing import call, loop, trace
+from .tracing import loop, results_of, trace
 
 # ∂op/∂argument for each argument, from the operation's own value and the arguments
 _PARTIALS = {name: partial(row.partials, apply) for name, row in TRACED.items() if row.partials is not None}
-
-
-def _scaled(partial: Scalar, value: Scalar) -> Scalar:
-    return 0.0 if value.__class__ is float and value == 0.0 else partial * value
 
 
 def directional(
@@ -74,9 +71,8 @@ def _directional(program: Program, slopes: _Slopes) -> Program:
         half = len(arguments) // 2
         given = dict(zip(shapes, zip(arguments[:half], arguments[half:], strict=True), strict=True))
         forward = _Forward({name: (_flat(x), _flat(dx)) for name, (x, dx) in given.items()}, slopes)
-        forward.run(program.line)
-        pairs = [forward.values[node] for node in program.results]
-        values, rates = (_named(program.outputs, [pair[k] for pair in pairs]) for k in (0, 1))
+        pairs = forward.results(program)
+        values, rates = (shaped(program.outputs, [pair[k] for pair in pairs]) for k in (0, 1))
         return values | dict(zip(_with_dots(list(values)), rates.values(), strict=True))
 
     return trace(both, {**shapes, **dotted}, f"{program.name}_dot")
@@ -99,66 +95,36 @@ def _flat(value: Any) -> Sequence[Scalar]:
     return [scalar for row in value for scalar in row] if isinstance(value, list) else value
 
 
-def _named(outputs: Sequence[Array], scalars: list[Scalar]) -> dict[str, Any]:
-    taken = iter(scalars)
-    return {array.name: nested(array.shape, taken) for array in outputs}
+def _paired(op: str, *pairs: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+    """The value and the rate of an operation on such pairs."""
+    values = [x for x, _ in pairs]
+    value = apply(op, *values)
+    if op in CONDITIONS:
+        return value, 0.0
+    if op == "select":  # not by partial derivatives: the branch not chosen may be infinite
+        return value, apply("select", values[0], pairs[1][1], pairs[2][1])
+    slopes = zip(_PARTIALS[op](value, *values), (rate for _, rate in pairs), strict=True)
+    return value, sum((0.0 if rate.__class__ is float and rate == 0.0 else slope * rate for slope, rate in slopes), 0.0)
 
 
-class _Forward:
-    """A line run over pairs (value, rate)."""
+_PAIRED = {name: partial(_paired, name) for name in TRACED}
+_APPLIED = {name: partial(apply, name) for name in TRACED}
+
+
+class _Forward(Interpreter):
+    """A program run over pairs (value, rate)."""
 
     def __init__(self, inputs: dict[str, tuple[Sequence[Scalar], Sequence[Scalar]]], slopes: _Slopes | None = None):
-        self.inputs, self.slopes = inputs, slopes or _Slopes({}, {}, False)
-        self.values: dict[Symbol, Any] = {}
+        self.slopes = slopes or _Slopes({}, {}, False)
+        super().__init__(inputs, _PAIRED, lambda number: (number, 0.0), self._called)
 
-    def run(self, line: Sequence[Symbol]) -> None:
-        for node in line:
-            if node.op in _PARTIALS:
-                pairs = [self.values[a] for a in node.args]
-                value = apply(node.op, *(x for x, _ in pairs))
-                if node.op == "select":  # not by partial derivatives: the branch not chosen may be infinite
-                    rate = apply("select", pairs[0][0], pairs[1][1], pairs[2][1])
-                else:
-                    partials = _PARTIALS[node.op](value, *(x for x, _ in pairs))
-                    rate = sum((_scaled(p, dx) for p, (_, dx) in zip(partials, pairs, strict=True)), 0.0)
-                self.values[node] = (value, rate)
-            elif node.op in CONDITIONS:
-                self.values[node] = (apply(node.op, *(self.values[a][0] for a in node.args)), 0.0)
-            elif node.op not in ("carried", "counter"):  # these are set by their loop
-                self.values[node] = getattr(self, f"_{node.op}")(node)
+    def read(self, name: str, position: Any) -> Any:
+        values, rates = self.inputs[name]
+        return values[position], rates[position]
 
-    def _const(self, node: Symbol) -> Any:
-        return node.payload, 0.0
-
-    def _capture(self, node: Symbol) -> Any:
-        return self.values[node.payload]
-
-    def _position(self, node: Symbol) -> int | Index:
-        _, stride, offset = node.payload
-        return self.values[node.args[-1]] * stride + offset if stride else offset
-
-    def _input(self, node: Symbol) -> Any:
-        name, k = node.payload
-        return self.inputs[name][0][k], self.inputs[name][1][k]
-
-    def _load(self, node: Symbol) -> Any:
-        values, rates = self.inputs[node.payload[0]]
-        return values[self._position(node)], rates[self._position(node)]  # type: ignore[index]
-
-    def _lookup(self, node: Symbol) -> Any:
-        return node.payload[0][self._position(node)], 0.0
-
-    def _ordinal(self, node: Symbol) -> Any:
-        position = self._position(node)
-        return (position.value if isinstance(position, Index) else float(position)), 0.0
-
-    def _call(self, node: Symbol) -> Any:
-        pairs = [self.values[a] for a in node.args]
-        outputs = call(self.slopes.of(node.payload), [x for x, _ in pairs], [dx for _, dx in pairs])
-        half = len(node.payload.outputs)
-        flat = [_leaves(value) for value in outputs.values()]
-        values, rates = ([scalar for part in parts for scalar in part] for parts in (flat[:half], flat[half:]))
-        return dict(enumerate(zip(values, rates, strict=True)))
+    def _called(self, program: Program, pairs: list[Any]) -> Sequence[Any]:
+        found = results_of(self.slopes.of(program), [pair[k] for k in (0, 1) for pair in pairs])
+        return list(zip(found[: len(program.results)], found[len(program.results) :], strict=True))
 
     def _loop(self, node: Symbol) -> Any:
         block: LoopBlock = node.payload
@@ -166,7 +132,7 @@ class _Forward:
         start = [self.values[a] for a in node.args[: len(carries)]]
 
         def inside(carry: list[Any]) -> _Forward:
-            inner = _Forward(self.inputs, self.slopes)
+            inner = _Forward(self.inputs, self.slopes)  # type: ignore[arg-type]
             inner.values = dict(self.values)
             inner.values.update(zip((now for now, _ in carries.values()), carry, strict=True))
             return inner
@@ -174,7 +140,7 @@ class _Forward:
         def body(i: int | Index, carry: list[Any]) -> tuple[list[Any], list[Any]]:
             inner = inside(carry)
             inner.values.update({part: i for part in block.line if part.op == "counter"})
-            inner.run(block.line)
+            inner.line(block.line)
             return [inner.values[then] for _, then in carries.values()], [inner.values[symbol] for symbol in keeps.values()]
 
         asked, condition = block.condition, None
@@ -185,28 +151,26 @@ class _Forward:
 
             def condition(carry: list[Any]) -> Any:
                 inner = inside(carry)
-                inner.run(line)
+                inner.line(line)
                 return inner.values[asked][0]
 
         last, stack = loop(block.count, body, start, while_=condition, hoist=condition is None)
         return dict(zip(carries, last, strict=True)), Stack(lambda i: dict(zip(keeps, stack[i], strict=True)), block.count)
 
-    def _result(self, node: Symbol) -> Any:
-        block = self.values[node.args[0]]
-        return (block[0] if isinstance(block, tuple) else block)[node.payload]
-
-    def _element(self, node: Symbol) -> Any:
-        return self.values[node.args[0]][1][self._position(node)][node.payload[0]]
-
-
-def _leaves(value: Any) -> list[Scalar]:
-    return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, list) else [value]
-
 
 def inlined(program: Program, inputs: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     """A program's results (all of them in a row) for the scalars of its inputs, without a call: every operation is written
-    where this is called, so that what is zero or constant there costs nothing."""
-    return _Inlined(program, inputs).results()
+    where this is called, so that what is zero or constant there costs nothing.
+
+    >>> inlined(trace(lambda x, y: [x[0] * y[0] + x[1]], {"x": 2, "y": 1}, "line"), ([2.0, 1.0], [3.0]))
+    [7.0]
+    """
+    named = {array.name: values for array, values in zip(program.inputs, inputs, strict=True)}
+    return Interpreter(named, _APPLIED, call=_inlined).results(program)
+
+
+def _inlined(program: Program, scalars: Sequence[Scalar]) -> list[Scalar]:
+    return inlined(program, list(divided(program.inputs, scalars).values()))
 
 
 def inlined_slopes(
@@ -225,31 +189,22 @@ def inlined_slopes(
     >>> inlined_slopes(product, [[2.0, 3.0]], [[[1.0, 0.0]], [[0.0, 1.0]]])
     [[3.0], [2.0]]
     """
-    found = _Inlined(program, inputs)
-    return [found.slopes(rates) for rates in directions]
+    found = _StraightSlopes(program, inputs)
+    return [found.along(rates) for rates in directions]
 
 
-class _Inlined:
+class _StraightSlopes:
     """The values of a straight line's nodes, and its partial derivatives, each made once for all directions."""
 
     def __init__(self, program: Program, inputs: Sequence[Sequence[Scalar]]):
         others = {node.op for node in program.line} - TRACED.keys() - {"const", "input"}
         if others:
             raise TraceError(f"{program.name} contains {', '.join(sorted(others))}: only straight lines are inlined")
-        named = {array.name: values for array, values in zip(program.inputs, inputs, strict=True)}
-        self.program, self.values, self.partials = program, dict[Symbol, Scalar](), dict[Symbol, tuple[Scalar, ...]]()
-        for node in program.line:
-            if node.op == "const":
-                self.values[node] = node.payload
-            elif node.op == "input":
-                self.values[node] = named[node.payload[0]][node.payload[1]]
-            else:
-                self.values[node] = apply(node.op, *(self.values[a] for a in node.args))
+        run = Interpreter({array.name: values for array, values in zip(program.inputs, inputs, strict=True)}, _APPLIED)
+        run.line(program.line)
+        self.program, self.values, self.partials = program, run.values, dict[Symbol, tuple[Scalar, ...]]()
 
-    def results(self) -> list[Scalar]:
-        return [self.values[node] for node in self.program.results]
-
-    def slopes(self, rates: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    def along(self, rates: Sequence[Sequence[Scalar]]) -> list[Scalar]:
         named = dict(zip((array.name for array in self.program.inputs), rates, strict=True))
         found: dict[Symbol, Scalar] = {}  # without those that are zero
         for node in self.program.line:
@@ -290,7 +245,7 @@ def gradient(program: Program, wrt: str) -> Program:
 
     def page(*arguments: Any) -> list[Scalar]:
         forward = _Forward({a.name: (_flat(x), [0.0] * a.size) for a, x in zip(program.inputs, arguments, strict=True)})
-        forward.run(program.line)
+        forward.line(program.line)
         values = {node: pair[0] for node, pair in forward.values.items() if isinstance(pair, tuple)}
         adjoints: dict[Symbol, Scalar] = {program.results[0]: 1.0}
         found: list[Scalar] = [0.0] * size
@@ -340,8 +295,8 @@ def jacobian(program: Program, wrt: str) -> Program:
         found: dict[str, Any] = {}
         rows: dict[str, list[Any]] = {}
         for pairs in _along_each(program, wrt, arguments):
-            found = found or _named(program.outputs, [x for x, _ in pairs])
-            for name, value in _named(program.outputs, [dx for _, dx in pairs]).items():
+            found = found or shaped(program.outputs, [x for x, _ in pairs])
+            for name, value in shaped(program.outputs, [dx for _, dx in pairs]).items():
                 rows.setdefault(f"{name}_by_{wrt}", []).append(value)
         return found | rows
 
@@ -355,5 +310,4 @@ def _along_each(program: Program, wrt: str, arguments: Sequence[Any]) -> Iterato
         rates = [[float(a.name == wrt and k == i) for k in range(a.size)] for a in program.inputs]
         given = zip(program.inputs, arguments, rates, strict=True)
         forward = _Forward({a.name: (_flat(x), dx) for a, x, dx in given}, slopes)
-        forward.run(program.line)
-        yield [forward.values[node] for node in program.results]
+        yield forward.results(program)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .blocks import LoopBlock, Program, divided
+from .blocks import Index, LoopBlock, Program, divided
 from .graph import Symbol, TraceError
 from .operations import FLOAT
 from .passes import origin
@@ -13,32 +13,30 @@ from .passes import origin
 
 def evaluate(program: Program, scalars: Sequence[float]) -> list[float]:
     """The results of `program` for its inputs' scalars, all inputs in one sequence."""
-    return _Run(divided(program.inputs, scalars), FLOAT, lambda number: number, evaluate, stops=True).results(program)
+    return Interpreter(divided(program.inputs, scalars), FLOAT, call=evaluate, stops=True).results(program)
 
 
-def run_unrolled(
-    program: Program,
-    inputs: Mapping[str, Sequence[Any]],
-    operations: Mapping[str, Callable[..., Any]],
-    constant: Callable[[float], Any],
-    call: Callable[[Program, list[Any]], Sequence[Any]],
-) -> list[Any]:
-    """The results of `program` on scalars of another library, with all passes of its loops.
+class Interpreter:
+    """A program under way on scalars of some library, or of another sort.
 
-    Args:
-        program: to run.
+    Attributes:
         inputs: the scalars of each input, in row-major order.
         operations: what each operation does.
-        constant: makes a number of the other library.
+        constant: makes such a scalar of a number.
         call: gives the results of a called program for its arguments.
+        stops: whether a condition is known when it is computed, so that loops may end by it; else all passes are made.
+        values: of the nodes so far; of a loop and a call what they give by number, and what a loop keeps of each pass.
     """
-    return _Run(inputs, operations, constant, call, stops=False).results(program)
 
-
-class _Run:
-    """A program under way. `stops`: whether a condition is known when it is computed, so that loops may end by it."""
-
-    def __init__(self, inputs: Any, operations: Any, constant: Any, call: Any, *, stops: bool):
+    def __init__(
+        self,
+        inputs: Mapping[str, Any],
+        operations: Mapping[str, Callable[..., Any]],
+        constant: Callable[[Any], Any] = lambda number: number,
+        call: Callable[[Program, list[Any]], Sequence[Any]] | None = None,
+        *,
+        stops: bool = False,
+    ):
         self.inputs, self.operations, self.constant, self.call, self.stops = inputs, operations, constant, call, stops
         self.values: dict[Symbol, Any] = {}
 
@@ -55,10 +53,14 @@ class _Run:
             elif node.op not in ("carried", "counter"):  # these are set by their loop
                 values[node] = getattr(self, f"_{node.op}")(node)
 
-    def position(self, node: Symbol) -> int:
+    def read(self, name: str, position: Any) -> Any:
+        """A scalar of an input."""
+        return self.inputs[name][position]
+
+    def position(self, node: Symbol) -> Any:
         """The index that a node reads at: stride·counter + offset."""
         _, stride, offset = node.payload
-        return stride * self.values[node.args[-1]] + offset if stride else offset
+        return self.values[node.args[-1]] * stride + offset if stride else offset
 
     def _const(self, node: Symbol) -> Any:
         return self.constant(node.payload)
@@ -67,21 +69,23 @@ class _Run:
         return self.values[node.payload]
 
     def _input(self, node: Symbol) -> Any:
-        return self.inputs[node.payload[0]][node.payload[1]]
+        return self.read(*node.payload)
 
     def _load(self, node: Symbol) -> Any:
-        return self.inputs[node.payload[0]][self.position(node)]
+        return self.read(node.payload[0], self.position(node))
 
     def _lookup(self, node: Symbol) -> Any:
-        return self.constant(node.payload[0].values[self.position(node)])
+        return self.constant(node.payload[0][self.position(node)])
 
     def _ordinal(self, node: Symbol) -> Any:
-        return self.constant(float(self.position(node)))
+        position = self.position(node)
+        return self.constant(position.value if isinstance(position, Index) else float(position))
 
     def _hole(self, node: Symbol) -> Any:
         raise TraceError(f"the program calls the hole {node.payload[0]!r}, which only machine code can fill")
 
     def _call(self, node: Symbol) -> Any:
+        assert self.call is not None
         return dict(enumerate(self.call(node.payload, [self.values[a] for a in node.args]))), []
 
     def _result(self, node: Symbol) -> Any:
@@ -90,7 +94,7 @@ class _Run:
     def _element(self, node: Symbol) -> Any:
         return self.values[origin(node.args[0])][1][self.position(node)][node.payload[0]]
 
-    def _loop(self, node: Symbol) -> tuple[dict[int, Any], list[dict[int, Any]]]:
+    def _loop(self, node: Symbol) -> tuple[dict[int, Any], Sequence[dict[int, Any]]]:
         block: LoopBlock = node.payload
         carries, counters = block.carries, [part for part in block.line if part.op == "counter"]
         carried = dict(zip(carries, (self.values[a] for a in node.args[: len(carries)]), strict=True))

@@ -1,8 +1,8 @@
 """The operations of both languages, traced programs and procedures: a row each, with all that any form of them needs.
 
-A row gives the kinds of its operands and, last, of its result: f a float, b true or false, i an integer. Then come its texts:
-in LLVM's language, in C, and in Python where that is not as in C; what it means on Python's numbers, which all forms must
-reproduce; and its partial derivatives.
+A row gives the kinds of its operands and, last, of its result: f a float, b true or false, i an integer. Then come its text in
+LLVM's language and, of traced programs, in C, and in Python where that is not as in C; what it means on Python's numbers, which
+all forms must reproduce; and its partial derivatives.
 
 Texts have the operands as {0}, {1}, … In LLVM's, {f} and {b} are the types of floats and conditions, numbers or vectors, {s} is
 the suffix that names of LLVM's own functions have for {f}, {nsz} and {contract} are permissions to forget the sign of zeros and
@@ -28,7 +28,7 @@ class OperationRow(NamedTuple):
 
     kinds: str
     llvm: str
-    c: str
+    c: str = ""
     meaning: Callable[..., Any] | None = None
     partials: Callable[..., tuple[Any, ...]] | None = None
     python: str = ""
@@ -41,7 +41,7 @@ def _library(name: str, partials: Callable[..., tuple[Any, ...]] | None = None, 
     return OperationRow("f" * (operands + 1), f"call double @{name}({listed})", c, getattr(math, name), partials)
 
 
-def _intrinsic(kinds: str, name: str, c: str, flags: str = "") -> OperationRow:
+def _intrinsic(kinds: str, name: str, c: str = "", flags: str = "") -> OperationRow:
     """A function of LLVM on floats."""
     listed = ", ".join(f"{{f}} {{{k}}}" for k in range(len(kinds) - 1))
     return OperationRow(kinds, f"call{flags} {{f}} @llvm.{name}.{{s}}({listed})", c)
@@ -118,84 +118,47 @@ _TO_WHOLE = "call i64 @llvm.fptosi.sat.i64.f64(double {%s})"
 
 #: All operations; those of procedures alone are of integers, by names that end in `.i`, and more of the library.
 OPERATIONS: dict[str, OperationRow] = TRACED | {
-    "gt": OperationRow("ffb", "fcmp ogt double {0}, {1}", "{0} > {1}"),
-    "ge": OperationRow("ffb", "fcmp oge double {0}, {1}", "{0} >= {1}"),
-    "ne": OperationRow("ffb", "fcmp une double {0}, {1}", "{0} != {1}"),
-    "xor": OperationRow("bbb", "xor i1 {0}, {1}", "{0} ^ {1}"),
+    "gt": OperationRow("ffb", "fcmp ogt double {0}, {1}"),
+    "ge": OperationRow("ffb", "fcmp oge double {0}, {1}"),
+    "ne": OperationRow("ffb", "fcmp une double {0}, {1}"),
+    "xor": OperationRow("bbb", "xor i1 {0}, {1}"),
     # Python's own min and max: the second operand only if it is smaller or larger
-    "least": OperationRow(
-        "fff", "less = fcmp olt double {1}, {0}; select i1 {less}, double {1}, double {0}", "{1} < {0} ? {1} : {0}"
-    ),
-    "greatest": OperationRow(
-        "fff", "more = fcmp ogt double {1}, {0}; select i1 {more}, double {1}, double {0}", "{1} > {0} ? {1} : {0}"
-    ),
-    "add.i": OperationRow("iii", "add i64 {0}, {1}", "{0} + {1}", int.__add__),
-    "sub.i": OperationRow("iii", "sub i64 {0}, {1}", "{0} - {1}", int.__sub__),
-    "mul.i": OperationRow("iii", "mul i64 {0}, {1}", "{0} * {1}", int.__mul__),
-    "floordiv.i": OperationRow("iii", _QUOTIENT, "floor_quotient({0}, {1})", lambda a, b: a // b if b else 0),
-    "mod.i": OperationRow("iii", _REMAINDER, "floor_remainder({0}, {1})"),
-    "neg.i": OperationRow("ii", "sub i64 0, {0}", "-{0}", int.__neg__),
-    "abs.i": OperationRow("ii", "call i64 @llvm.abs.i64(i64 {0}, i1 false)", "{0} < 0 ? -{0} : {0}"),
-    "min.i": OperationRow("iii", "call i64 @llvm.smin.i64(i64 {0}, i64 {1})", "{1} < {0} ? {1} : {0}"),
-    "max.i": OperationRow("iii", "call i64 @llvm.smax.i64(i64 {0}, i64 {1})", "{1} > {0} ? {1} : {0}"),
-    "and.i": OperationRow("iii", "and i64 {0}, {1}", "{0} & {1}"),
-    "or.i": OperationRow("iii", "or i64 {0}, {1}", "{0} | {1}"),
-    "xor.i": OperationRow("iii", "xor i64 {0}, {1}", "{0} ^ {1}"),
-    "invert.i": OperationRow("ii", "xor i64 {0}, -1", "~{0}"),
-    "shl.i": OperationRow("iii", "by = and i64 {1}, 63; shl i64 {0}, {by}", "left({0}, {1})", lambda a, b: a << (b & 63)),
-    "shr.i": OperationRow("iii", "by = and i64 {1}, 63; ashr i64 {0}, {by}", "{0} >> ({1} & 63)"),
-    "bit_count.i": OperationRow(
-        "ii", f"{_SIZE}; call i64 @llvm.ctpop.i64(i64 {{size}})", "__builtin_popcountll({0} < 0 ? -{0} : {0})"
-    ),
+    "least": OperationRow("fff", "less = fcmp olt double {1}, {0}; select i1 {less}, double {1}, double {0}"),
+    "greatest": OperationRow("fff", "more = fcmp ogt double {1}, {0}; select i1 {more}, double {1}, double {0}"),
+    "add.i": OperationRow("iii", "add i64 {0}, {1}", meaning=int.__add__),
+    "sub.i": OperationRow("iii", "sub i64 {0}, {1}", meaning=int.__sub__),
+    "mul.i": OperationRow("iii", "mul i64 {0}, {1}", meaning=int.__mul__),
+    "floordiv.i": OperationRow("iii", _QUOTIENT, meaning=lambda a, b: a // b if b else 0),
+    "mod.i": OperationRow("iii", _REMAINDER),
+    "neg.i": OperationRow("ii", "sub i64 0, {0}", meaning=int.__neg__),
+    "abs.i": OperationRow("ii", "call i64 @llvm.abs.i64(i64 {0}, i1 false)"),
+    "min.i": OperationRow("iii", "call i64 @llvm.smin.i64(i64 {0}, i64 {1})"),
+    "max.i": OperationRow("iii", "call i64 @llvm.smax.i64(i64 {0}, i64 {1})"),
+    "and.i": OperationRow("iii", "and i64 {0}, {1}"),
+    "or.i": OperationRow("iii", "or i64 {0}, {1}"),
+    "xor.i": OperationRow("iii", "xor i64 {0}, {1}"),
+    "invert.i": OperationRow("ii", "xor i64 {0}, -1"),
+    "shl.i": OperationRow("iii", "by = and i64 {1}, 63; shl i64 {0}, {by}", meaning=lambda a, b: a << (b & 63)),
+    "shr.i": OperationRow("iii", "by = and i64 {1}, 63; ashr i64 {0}, {by}"),
+    "bit_count.i": OperationRow("ii", f"{_SIZE}; call i64 @llvm.ctpop.i64(i64 {{size}})"),
     "bit_length.i": OperationRow(
-        "ii", f"{_SIZE}; zeros = call i64 @llvm.ctlz.i64(i64 {{size}}, i1 false); sub i64 64, {{zeros}}", "width({0})"
+        "ii", f"{_SIZE}; zeros = call i64 @llvm.ctlz.i64(i64 {{size}}, i1 false); sub i64 64, {{zeros}}"
     ),
     **{
-        f"{name}.i": OperationRow("iib", f"icmp {llvm} i64 {{0}}, {{1}}", f"{{0}} {sign} {{1}}")
-        for name, llvm, sign in (
-            ("lt", "slt", "<"), ("le", "sle", "<="), ("gt", "sgt", ">"), ("ge", "sge", ">="), ("eq", "eq", "=="),
-            ("ne", "ne", "!="),
-        )
+        f"{name}.i": OperationRow("iib", f"icmp {signed} i64 {{0}}, {{1}}")
+        for name, signed in (("lt", "slt"), ("le", "sle"), ("gt", "sgt"), ("ge", "sge"), ("eq", "eq"), ("ne", "ne"))
     },
-    "float.i": OperationRow("if", "sitofp i64 {0} to double", "(double){0}"),
-    "int.f": OperationRow("fi", _TO_WHOLE % 0, "whole({0})"),
-    "int.b": OperationRow("bi", "zext i1 {0} to i64", "(long long){0}"),
-    "isnan": OperationRow("fb", "fcmp uno double {0}, {0}", "{0} != {0}"),
-    "isfinite": OperationRow("fb", "none = fsub double {0}, {0}; fcmp oeq double {none}, 0.0", "({0} - {0} == 0.0)"),
-    "floor": OperationRow("fi", f"down = call double @llvm.floor.f64(double {{0}}); {_TO_WHOLE % 'down'}", "whole(floor({0}))"),
-    "ceil": OperationRow("fi", f"up = call double @llvm.ceil.f64(double {{0}}); {_TO_WHOLE % 'up'}", "whole(ceil({0}))"),
-    "copysign": _intrinsic("fff", "copysign", "copysign({0}, {1})"),
+    "float.i": OperationRow("if", "sitofp i64 {0} to double"),
+    "int.f": OperationRow("fi", _TO_WHOLE % 0),
+    "int.b": OperationRow("bi", "zext i1 {0} to i64"),
+    "isnan": OperationRow("fb", "fcmp uno double {0}, {0}"),
+    "isfinite": OperationRow("fb", "none = fsub double {0}, {0}; fcmp oeq double {none}, 0.0"),
+    "floor": OperationRow("fi", f"down = call double @llvm.floor.f64(double {{0}}); {_TO_WHOLE % 'down'}"),
+    "ceil": OperationRow("fi", f"up = call double @llvm.ceil.f64(double {{0}}); {_TO_WHOLE % 'up'}"),
+    "copysign": _intrinsic("fff", "copysign"),
     "hypot": _library("hypot", operands=2),
     **{name: _library(name) for name in ("tan", "asin", "acos", "atan")},
-}  # fmt: skip
+}
 
 #: The functions of C's library of mathematics among them.
 LIBRARY = frozenset(name for name, row in OPERATIONS.items() if row.llvm.startswith("call double @"))
-
-#: The functions that the C texts call in addition to that library.
-C_LIBRARY = """
-static inline long long floor_quotient(long long a, long long b)
-{
-    if (b == 0) return 0;
-    if (b == -1) return (long long)(0ULL - (unsigned long long)a);
-    return a / b - (a % b != 0 && (a % b ^ b) < 0);
-}
-static inline long long floor_remainder(long long a, long long b)
-{
-    if (b == 0 || b == -1) return 0;
-    return a % b + ((a % b != 0 && (a % b ^ b) < 0) ? b : 0);
-}
-static inline long long left(long long a, long long b)
-{
-    return (long long)((unsigned long long)a << (b & 63));
-}
-static inline long long width(long long a)
-{
-    return a == 0 ? 0 : 64 - __builtin_clzll(a < 0 ? 0ULL - (unsigned long long)a : (unsigned long long)a);
-}
-static inline long long whole(double a)
-{
-    return a != a ? 0 : a >= 9223372036854775808.0 ? 9223372036854775807LL
-        : a < -9223372036854775808.0 ? -9223372036854775807LL - 1 : (long long)a;
-}
-"""

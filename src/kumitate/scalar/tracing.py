@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector, nested
+from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector, shaped
 from .evaluate import evaluate
 from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
@@ -98,19 +98,20 @@ def call(program: Program, *arguments: Any) -> Any:
 
     While tracing, this is one call instruction: the program's code exists once however often it is called.
     """
-    given = [scalar for argument in arguments for scalar in _scalars(argument)[1]]
+    outputs = shaped(program.outputs, results_of(program, [scalar for part in arguments for scalar in _scalars(part)[1]]))
+    return next(iter(outputs.values())) if len(outputs) == 1 else outputs
+
+
+def results_of(program: Program, given: Sequence[Any]) -> Sequence[Any]:
+    """As `call`, of all scalars in a row, and in a row."""
     expected = sum(array.size for array in program.inputs)
     if len(given) != expected:
         raise TraceError(f"the program {program.name!r} takes {expected} scalars ({program.inputs}), got {len(given)}")
     graph = active_scope()
     if graph is None:
-        values: Sequence[Any] = evaluate(program, given)
-    else:
-        node = graph.node("call", tuple(graph.lift(scalar) for scalar in given), program)
-        values = [graph.node("result", (node,), k) for k in range(len(program.results))]
-    taken = iter(values)
-    outputs = {array.name: nested(array.shape, taken) for array in program.outputs}
-    return next(iter(outputs.values())) if len(outputs) == 1 else outputs
+        return evaluate(program, given)
+    node = graph.node("call", tuple(graph.lift(scalar) for scalar in given), program)
+    return [graph.node("result", (node,), k) for k in range(len(program.results))]
 
 
 def table(values: Sequence[float]) -> Table:

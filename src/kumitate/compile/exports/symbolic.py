@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import InputError, needed
 from ...scalar import Array, Program, Symbol
 from ...scalar.blocks import divided
-from ...scalar.evaluate import run_unrolled
+from ...scalar.evaluate import Interpreter
 from ...scalar.operations import FLOAT
 
 #: Programs with more operations than this give expressions too large to read, or for SymPy to handle.
@@ -50,7 +50,7 @@ def to_casadi(program: Program) -> Any:
         if one not in functions:
             given = [casadi.SX.sym(array.name, *_rows_and_columns(array.shape)) for array in one.inputs]
             inputs = {array.name: _entries(casadi, matrix) for array, matrix in zip(one.inputs, given, strict=True)}
-            results = run_unrolled(one, inputs, operations, casadi.SX, called)
+            results = Interpreter(inputs, operations, casadi.SX, called).results(one)
             matrices = _matrices(casadi, [array.shape for array in one.outputs], results)
             arrays = (*one.inputs, *one.outputs)
             name, *names = (casadi.Function.fix_name(text) for text in (one.name, *(array.name for array in arrays)))
@@ -139,7 +139,7 @@ def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> l
     def call(callee: Program, arguments: list[Any]) -> list[Any]:
         return _run(sympy, callee, divided(callee.inputs, arguments))
 
-    return run_unrolled(program, inputs, operations, constant, call)
+    return Interpreter(inputs, operations, constant, call).results(program)
 
 
 def _scalars(sympy: Any, program: str, array: Array, given: Any) -> list[Any]:

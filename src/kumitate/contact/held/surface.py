@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
-from ...scalar import Program, Scalar, TraceError, directional, gradient, trace
+from ...scalar import Program, Scalar, TraceError, directional, gradient, inlined, trace
 from ...spatial import Vector3
 
 #: C of a position r = (x, y, z) in the world [m]; zero on the surface, positive on the side that the normal points to.
@@ -129,10 +129,8 @@ class TracedSurface:
 
     def at(self, r: Vector3, r_rate: Vector3) -> SurfaceState:
         """The state at the position r [m] in the world, moving with the velocity ṙ [m/s]."""
-        from ...lagrange.derivatives import at  # loaded where points are held, not with every contact
-
-        (C,) = at(self.value, list(r))
-        *slope, x, y, z = at(self.turning, list(r), list(r_rate))
+        (C,) = inlined(self.value, (list(r),))
+        *slope, x, y, z = inlined(self.turning, (list(r), list(r_rate)))
         across = Vector3.of(slope)
         shrink = 1.0 / across.norm()
         return SurfaceState(C * shrink, across * shrink, Vector3(x, y, z).dot(r_rate) * shrink)
