@@ -19,7 +19,6 @@ from kumitate.model.samples import pa10, planar_tree, planar_tree_5
 from kumitate.model.samples.stored import floating_chain, planar_chain
 from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
 from kumitate.scalar import trace
-from kumitate.scalar.reuse import shared_programs
 from kumitate.spatial import pose
 
 from ..mechanisms import (
@@ -194,7 +193,7 @@ def test_compiled_with_called_and_with_inlined_sub_chains(equal, share_from):
     case = legs(1, equal=equal)
     tree = case.mechanism.tree
     program = traced(case, by_legs(case.mechanism), share_from=share_from)
-    assert bool(shared_programs(program)) == (share_from < 99)
+    assert bool(program.callees) == (share_from < 99)
     rng = np.random.default_rng(0)
     states = [random_state(case.mechanism, rng) for _ in range(9)]
     found = Kernel(program)(*(np.array([getattr(s, key) for s in states]) for key in ("q", "v", "tau")))

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..scalar import Array, Program, active_scope, call, under_way
+from ..scalar import Array, Program, active_scope, call
 from ..scalar.arrays import SymbolArray, is_masked, is_traced
-from .stored import StoredProgram
+from .stored import StoredProgram, traced
 from .target import Target, host, precision_of
 from .threads import run_states, states_for_one_thread
 
@@ -89,7 +88,7 @@ class Kernel:
     @property
     def program(self) -> Program:
         """The program; if its code was found on disk, it is traced now."""
-        return self._given.program if isinstance(self._given, StoredProgram) else self._given
+        return traced(self._given)
 
     @cached_property
     def _most(self) -> int:
@@ -193,26 +192,17 @@ class Kernel:
         return report(self, *arrays)
 
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
-        found = self._codes.get(lanes)
-        if found is None:
-            from .llvm import ENTRY, HostBatch, LazyEntry
-            from .pipeline import Compilation, machine_code, object_file
+        if lanes not in self._codes:
+            from .llvm import ENTRY, HostBatch
+            from .pipeline import Compilation, compiled
 
-            with under_way(lambda: f"compiling {self.name}") as work:
-                if lanes not in self._compilations:
-                    entry = LazyEntry(ENTRY, lambda: HostBatch(self.program))
-                    key = self._given.key if isinstance(self._given, StoredProgram) else ""
-                    made = Compilation(
-                        entry, lanes, self.precision, self.portable, python=self._given, key=key, shared=self.shared
-                    )
-                    object_file(made)
-                    self._compilations[lanes] = made
-                code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))
-                work.note = "; the next time it is read from disk" if code.on_disk else ""
+            options = (lanes, self.precision, self.portable)
+            wanted = Compilation(HostBatch(self._given), *options, python=True, shared=self.shared)
+            code = compiled(self.name, self._compilations, wanted, self.fillings)
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])
-            found = self._codes[lanes] = (code, function)
-        return found
+            self._codes[lanes] = (code, function)
+        return self._codes[lanes]
 
     def _first(self, lanes: int, *arrays: Any) -> Any:
         """Replaces the fast call until it is compiled, which happens on the first call with suitable arrays."""
@@ -322,7 +312,7 @@ def predicate(program: Program) -> Callable[..., Any]:
     from .llvm import HostBatch
     from .pipeline import Compilation, machine_code
 
-    code = machine_code(Compilation(HostBatch(program), 1, python=program, truth=True))
+    code = machine_code(Compilation(HostBatch(program), 1, python=True, truth=True))
     return fast_function(code, program.name, _refuse)
 
 

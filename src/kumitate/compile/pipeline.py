@@ -11,17 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from ..scalar import Program, trace
+from ..scalar import Program, trace, under_way
+from ..scalar.blocks import family
 from ..scalar.passes import PROGRAM_PASSES, Pass
 from ..scalar.verify import verifying
 from .engine import Code, ObjectFile, kept_image
 from .engine import generate as generate_image
 from .engine import link as link_image
 from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
-from .llvm import Entry, LazyEntry, write_module
-from .llvm.entries import Filling, SharedProgram
+from .llvm import Entry, write_module
+from .llvm.body import hole_name
+from .llvm.entries import OnBlocks
 from .llvm.plan import check_partition, line_partition
-from .stored import StoredProgram, source_stamp
+from .stored import StoredProgram, joint_key, source_stamp, traced
 from .target import DOUBLE, Precision, Target, host
 
 
@@ -32,10 +34,9 @@ class Compilation:
     Attributes:
         entry: how the code is called.
         lanes, precision, portable: as of `llvm.write_module`.
-        python: the program that the entry runs, if it is to have a built-in Python function; `truth`: whether that function
-            returns its result as True or False.
-        key: what says, with the options here, which object file it is, so that it is found on disk without being written first;
-            "" if only its text says so.
+        python: whether there is to be a built-in Python function; `truth`: whether that returns the result as True or False.
+        key: what says, with the options here, which object file it is, so that it is found on disk without being written first:
+            the keys of its programs, unless others are given; "" if only its text says so.
         fillings: programs for holes, by the holes' names.
         shared: programs that have modules of their own, as other code calls them too.
         target: the processor.
@@ -47,7 +48,7 @@ class Compilation:
     lanes: int
     precision: Precision = DOUBLE
     portable: bool = False
-    python: Program | StoredProgram | None = None
+    python: bool = False
     truth: bool = False
     key: str = ""
     fillings: Mapping[str, Program] = field(default_factory=dict)
@@ -57,15 +58,22 @@ class Compilation:
     image: ObjectFile | None = None
     code: Code | None = None
 
+    def __post_init__(self) -> None:
+        self.key = self.key or joint_key(self.entry.programs)
+
     @property
     def functions(self) -> list[str]:
         """The functions of the module whose addresses are wanted."""
-        return [self.entry.name, *([FAST_ENTRY] if self.python is not None and can_wrap() else [])]
+        return [self.entry.name, *([FAST_ENTRY] if self.python and can_wrap() else [])]
+
+    def alone(self, entry: Entry, key: str = "") -> Compilation:
+        """A compilation of another entry with the same options, which this one's code is linked with."""
+        return Compilation(entry, self.lanes, self.precision, self.portable, key=key, target=self.target)
 
 
 def partition(work: Compilation) -> None:
     """Decides how long lines are cut, of the entry's programs and of all that they call."""
-    for program in _family(work.entry.programs):
+    for program in family(map(traced, work.entry.programs)):
         parts = line_partition(program)
         if parts is not None and verifying():
             check_partition(program, parts)
@@ -79,8 +87,8 @@ def write(work: Compilation) -> None:
 
 def wrap(work: Compilation) -> None:
     """Adds the Python function, if one is wanted and this interpreter can have it."""
-    if work.python is not None and can_wrap():
-        wrapper = fast_wrapper(work.python, work.entry.name, work.lanes, work.precision, truth=work.truth)
+    if work.python and can_wrap():
+        wrapper = fast_wrapper(work.entry.programs[0], work.entry.name, work.lanes, work.precision, truth=work.truth)
         work.text = f"{work.text}\n{wrapper}\n"
 
 
@@ -107,9 +115,7 @@ def _shared(work: Compilation, program: StoredProgram) -> Code:
     options = (name, work.lanes, work.precision.name, work.portable, work.target)
     found = _SHARED.get(options)
     if found is None:
-        entry = LazyEntry(name, lambda: SharedProgram(name, program.program))
-        own = replace(work, entry=entry, python=None, key=program.key, fillings={}, shared=(), image=None, code=None)
-        found = _SHARED[options] = machine_code(own)
+        found = _SHARED[options] = machine_code(work.alone(OnBlocks(name, program, own_memory=False)))
     return found
 
 
@@ -118,10 +124,8 @@ def _filling(work: Compilation, name: str, program: Program) -> ObjectFile:
     options = (name, work.lanes, work.precision.name, work.portable, work.target)
     known = _FILLINGS.setdefault(program, {})
     if options not in known:
-        entry = Filling(name, program)
         content = f"{source_stamp()}\0filling\0{program}"  # its text says all of it, and is shorter than that of its module
-        own = replace(work, entry=entry, python=None, key=content, fillings={}, shared=(), image=None, code=None)
-        known[options] = object_file(own)
+        known[options] = object_file(work.alone(OnBlocks(hole_name(name), program, own_memory=True), content))
     return known[options]
 
 
@@ -152,6 +156,19 @@ _TRACE = Pass(
 )
 #: All of them.
 PASSES: tuple[Pass, ...] = (_TRACE, *PROGRAM_PASSES, *CODE_PASSES)
+
+
+def compiled(name: str, begun: dict[int, Compilation], wanted: Compilation, fillings: Mapping[str, Program]) -> Code:
+    """The machine code of a compilation, with what fills its holes; `begun`: those without fillings, by their lanes.
+
+    What takes long is announced under the name.
+    """
+    with under_way(lambda: f"compiling {name}") as work:
+        known = begun.setdefault(wanted.lanes, wanted)
+        object_file(known)
+        code = machine_code(replace(known, fillings=fillings))
+        work.note = "; the next time it is read from disk" if code.on_disk else ""
+    return code
 
 
 def machine_code(work: Compilation) -> Code:
@@ -188,15 +205,3 @@ def pass_table() -> str:
 def _place(step: Pass) -> str:
     """Where a pass is: "scalar.passes.trim"."""
     return f"{step.run.__module__.removeprefix('kumitate.')}.{step.run.__qualname__}"
-
-
-def _family(programs: Sequence[Program]) -> list[Program]:
-    """These programs and all that they call, each once."""
-    found: dict[Program, None] = {}
-    waiting = list(programs)
-    while waiting:
-        program = waiting.pop()
-        if program not in found:
-            found[program] = None
-            waiting += program.callees
-    return list(found)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..scalar import Array, Program, under_way
-from .stored import StoredProgram, joint_key, traced
+from ..scalar import Array, Program
+from .stored import StoredProgram
 from .target import DOUBLE, host
 from .threads import can_pool, run_blocks, thread_count
 
@@ -67,21 +66,12 @@ class Recurrence:
 
     def code(self, lanes: int) -> Code:
         """The machine code for so many states at a time, compiled on first use."""
-        from .llvm import LazyEntry
-        from .llvm.recurrence import ROLLOUT, RolloutEntry
-        from .pipeline import Compilation, machine_code, object_file
-
         if lanes not in self._codes:
-            with under_way(lambda: f"compiling {self.step.name}") as work:
-                if lanes not in self._compilations:
-                    programs = self.step, self.look
-                    entry = LazyEntry(ROLLOUT, lambda: RolloutEntry(*map(traced, programs)))
-                    made = Compilation(entry, lanes, key=joint_key(programs), shared=self.shared)
-                    object_file(made)
-                    self._compilations[lanes] = made
-                code = machine_code(replace(self._compilations[lanes], fillings=self.fillings))
-                work.note = "; the next time it is read from disk" if code.on_disk else ""
-            self._codes[lanes] = code
+            from .llvm.recurrence import RolloutEntry
+            from .pipeline import Compilation, compiled
+
+            wanted = Compilation(RolloutEntry(self.step, self.look), lanes, shared=self.shared)
+            self._codes[lanes] = compiled(self.step.name, self._compilations, wanted, self.fillings)
         return self._codes[lanes]
 
     def over(

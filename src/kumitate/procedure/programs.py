@@ -20,7 +20,7 @@ import numpy as np
 
 from ..compile.stored import StoredProgram, traced
 from ..errors import InputError
-from ..scalar import Program, evaluate, under_way
+from ..scalar import Program, evaluate
 from ..scalar.blocks import divided
 
 Part = TypeVar("Part")
@@ -161,18 +161,12 @@ class LocatedProgram:
     @cached_property
     def address(self) -> int:
         """The number by which `apply_at` calls it; compiled on first use."""
-        from ..compile.engine import link
-        from ..compile.llvm import LazyEntry
         from ..compile.llvm.entries import Gathered
-        from ..compile.pipeline import Compilation, object_file
+        from ..compile.pipeline import Compilation, compiled
 
         given, name = self.program, "located_program"
-        arrays = (*given.inputs, *given.outputs)
-        with under_way(lambda: f"compiling {given.name}") as work:
-            entry = LazyEntry(name, lambda: Gathered(name, traced(given), (False,) * len(arrays)))
-            key = given.key if isinstance(given, StoredProgram) else ""
-            self._code = link([object_file(Compilation(entry, 1, key=key))], [name])
-            work.note = "; the next time it is read from disk" if self._code.on_disk else ""
+        listed = (False,) * len((*given.inputs, *given.outputs))
+        self._code = compiled(given.name, {}, Compilation(Gathered(name, given, listed), 1), {})
         found = self._code.addresses[name]
         _LOCATED[found] = self
         return found

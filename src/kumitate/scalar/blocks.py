@@ -79,6 +79,21 @@ class Program:
         return listing(self)
 
 
+def family(programs: Iterable[Program]) -> list[Program]:
+    """These programs and all that they call, directly or indirectly, each once and before those that call it."""
+    found: dict[Program, None] = {}
+
+    def visit(program: Program) -> None:
+        if program not in found:
+            for callee in program.callees:
+                visit(callee)
+            found[program] = None
+
+    for program in programs:
+        visit(program)
+    return list(found)
+
+
 class Hole(Program):
     """A placeholder for a program chosen later: it is called like any other, and filled when machine code is linked.
 

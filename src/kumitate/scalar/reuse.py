@@ -81,15 +81,6 @@ def call_shared(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
     return prepared.run([leaf for leaf, number in zip(leaves, constants, strict=True) if number is None])
 
 
-def shared_programs(program: Program) -> list[Program]:
-    """The programs that a program calls, directly or through others, each once."""
-    found: dict[Program, None] = {}
-    for callee in program.callees:
-        found[callee] = None
-        found.update(dict.fromkeys(shared_programs(callee)))
-    return list(found)
-
-
 def _value(leaf: Any) -> float:
     return float(leaf.payload if leaf.__class__ is Symbol else leaf)
 

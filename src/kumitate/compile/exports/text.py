@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from ...scalar import Array, LoopBlock, Program, Symbol, origin
+from ...scalar import LoopBlock, Program, Symbol, origin
+from ...scalar.blocks import family
 from ...scalar.operations import CONDITIONS, TRACED
 
 _WORDS = """
@@ -31,14 +32,6 @@ _MATH = ("atan2", "cos", "exp", "inf", "log", "nan", "sin", "sqrt", "tanh")
 _PYTHON_RESERVED = frozenset({*keyword.kwlist, *_MATH, "abs", "float", "range"})
 _ARRAY = "[x for row in {0} for x in row]"
 _TEMPORARY = re.compile(r"[a-z]\d+")
-
-
-def family(program: Program) -> list[Program]:
-    """The programs that a program calls, directly or indirectly, each once and before its callers; itself last."""
-    found: dict[Program, None] = {}
-    for callee in program.callees:
-        found.update(dict.fromkeys(family(callee)))
-    return [*found, program]
 
 
 def named(programs: Sequence[Program], reserved: Collection[str]) -> dict[Program, str]:
@@ -77,6 +70,9 @@ class _TextWriter(ABC):
 
     Attributes:
         expressions: the text of each operation, with operands {0}, {1}, ...
+        declared: those of a new name {0} and its value {1}, a number or a condition.
+        real: that of an integer as a number.
+        kept: that of what pass {1} of a loop kept in column {2} of the {3} columns of its stack {0}.
         functions: the names of all programs' functions.
         tables: the names of all functions' tables of constants, by what is in them.
         parameters: the names of the arrays, inputs first; inputs: those of the inputs, by the program's own names.
@@ -85,6 +81,9 @@ class _TextWriter(ABC):
     """
 
     expressions: ClassVar[Mapping[str, str]]
+    declared: ClassVar[tuple[str, str]]
+    real: ClassVar[str]
+    kept: ClassVar[str]
 
     def __init__(
         self,
@@ -110,24 +109,8 @@ class _TextWriter(ABC):
 
     # --- defined by a language -----------------------------------------------------------------------------------------
     @abstractmethod
-    def number(self, value: float) -> str:
-        """A constant as an operand."""
-
-    @abstractmethod
-    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
-        """Write a new constant name and its value."""
-
-    @abstractmethod
-    def subscript(self, array: Array, position: str) -> str:
-        """A scalar of an input, by its position in row-major order."""
-
-    @abstractmethod
-    def real(self, position: str) -> str:
-        """An integer as a number."""
-
-    @abstractmethod
-    def kept(self, stack: str, position: str, column: int, width: int) -> str:
-        """What the pass `position` of a loop kept in `column` of its `width` columns."""
+    def constant(self, value: float) -> str:
+        """A number."""
 
     @abstractmethod
     def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
@@ -147,6 +130,10 @@ class _TextWriter(ABC):
         """One line."""
         self.lines.append(f"{'    ' * self.depth}{text}")
 
+    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
+        """A new constant name and its value."""
+        self.write(self.declared[condition].format(name, expression))
+
     def line(self, nodes: Sequence[Symbol]) -> None:
         """The statements of the nodes of a line."""
         for node in nodes:
@@ -161,7 +148,8 @@ class _TextWriter(ABC):
         self.declare(name, expression, condition=node.op in CONDITIONS)
 
     def _const(self, node: Symbol) -> None:
-        self.names[node] = self.number(node.payload)
+        text = self.constant(node.payload)
+        self.names[node] = f"({text})" if text.startswith("-") else text
 
     def _capture(self, node: Symbol) -> None:
         if node.payload in self.names:  # else a loop or a call, which has no name
@@ -176,7 +164,8 @@ class _TextWriter(ABC):
 
     def _read(self, name: str, position: str) -> str:
         self.used.add(name)
-        return self.subscript(next(array for array in self.program.inputs if array.name == name), position)
+        array = next(array for array in self.program.inputs if array.name == name)
+        return self.inputs[name] if array.shape == () else f"{self.inputs[name]}[{position}]"
 
     def _lookup(self, node: Symbol) -> None:
         values = node.payload[0].values
@@ -184,7 +173,7 @@ class _TextWriter(ABC):
         self._name(node, f"{table}[{self._position(node)}]")
 
     def _ordinal(self, node: Symbol) -> None:
-        self._name(node, self.real(self._position(node)))
+        self._name(node, self.real.format(self._position(node)))
 
     def _position(self, node: Symbol) -> str:
         """stride·counter + offset, where a node reads by index."""
@@ -198,7 +187,8 @@ class _TextWriter(ABC):
     def _element(self, node: Symbol) -> None:
         source = origin(node.args[0])
         keeps = list(source.payload.keeps)
-        self._name(node, self.kept(self.stacks[source], self._position(node), keeps.index(node.payload[0]), len(keeps)))
+        column = keeps.index(node.payload[0])
+        self._name(node, self.kept.format(self.stacks[source], self._position(node), column, len(keeps)))
 
     def _result(self, node: Symbol) -> None:
         self.names[node] = self.results[origin(node.args[0])][node.payload]
@@ -239,7 +229,7 @@ def to_c(program: Program) -> str:
     operation by operation. It is straight-line code: gcc -O2 takes some seconds for 10 000 operations.
     """
     tables: dict[tuple[float, ...], str] = {}
-    programs = family(program)
+    programs = family([program])
     names = named(programs, _C_RESERVED)
     functions, stacked = [], 0
     for one in programs:
@@ -260,6 +250,9 @@ def to_c(program: Program) -> str:
 
 class _CWriter(_TextWriter):
     expressions: ClassVar = {name: row.c for name, row in TRACED.items()}
+    declared = ("const double {} = {};", "const int {} = {};")
+    real = "(double)({})"
+    kept = "{0}[{3}*({1}) + {2}]"
 
     def function(self, *, static: bool) -> list[str]:
         """The lines of the whole function."""
@@ -277,16 +270,8 @@ class _CWriter(_TextWriter):
         head = f"{'static ' if static else ''}void {self.functions[program]}({', '.join(typed) or 'void'})"
         return [head, "{", *(f"    (void){name};" for name in unused), *self.lines, "}"]
 
-    def number(self, value: float) -> str:
-        text = _exact(value)
-        return f"({text})" if text.startswith("-") else text
-
-    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
-        self.write(f"const {'int' if condition else 'double'} {name} = {expression};")
-
-    def subscript(self, array: Array, position: str) -> str:
-        name = self.inputs[array.name]
-        return name if array.shape == () else f"{name}[{position}]"
+    def constant(self, value: float) -> str:
+        return _exact(value)
 
     def settled(self, node: Symbol) -> str:
         """The name of a result; all inputs are read before results are written, as they may share memory."""
@@ -295,12 +280,6 @@ class _CWriter(_TextWriter):
             self.declare(name, self.names[node])
             self.names[node] = name
         return self.names[node]
-
-    def real(self, position: str) -> str:
-        return f"(double)({position})"
-
-    def kept(self, stack: str, position: str, column: int, width: int) -> str:
-        return f"{stack}[{width}*({position}) + {column}]"
 
     def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
         given: list[str] = []
@@ -375,7 +354,7 @@ def to_python(program: Program) -> str:
     It takes one sequence an input, nested as the input's shape says (a number for the shape ()), and returns nested lists
     likewise: one output alone, several as a tuple. It does the same operations in the same order as the reference.
     """
-    programs = family(program)
+    programs = family([program])
     names, tables = named(programs, _PYTHON_RESERVED), dict[tuple[float, ...], str]()
     body = "\n\n\n".join("\n".join(_PythonWriter(one, names, _PYTHON_RESERVED, tables).function()) for one in programs)
     constants = "".join(f"{name} = {values!r}\n" for values, name in tables.items())
@@ -388,6 +367,9 @@ def to_python(program: Program) -> str:
 
 class _PythonWriter(_TextWriter):
     expressions: ClassVar = {name: row.python or row.c for name, row in TRACED.items()}
+    declared = ("{} = {}",) * 2
+    real = "float({})"
+    kept = "{0}[{1}][{2}]"
 
     def function(self) -> list[str]:
         """The lines of the whole function."""
@@ -401,22 +383,8 @@ class _PythonWriter(_TextWriter):
         self.write(f"return {', '.join(outputs) or '()'}")
         return [f"def {self.functions[self.program]}({', '.join(self.inputs.values())}):", *self.lines]
 
-    def number(self, value: float) -> str:
-        text = repr(value)
-        return f"({text})" if text.startswith("-") else text
-
-    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
-        self.write(f"{name} = {expression}")
-
-    def subscript(self, array: Array, position: str) -> str:
-        name = self.inputs[array.name]
-        return name if array.shape == () else f"{name}[{position}]"
-
-    def real(self, position: str) -> str:
-        return f"float({position})"
-
-    def kept(self, stack: str, position: str, column: int, width: int) -> str:
-        return f"{stack}[{position}][{column}]"
+    def constant(self, value: float) -> str:
+        return repr(value)
 
     def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
         given = iter(arguments)

@@ -2,7 +2,8 @@
 
 The body of a program (`body`) does not know who calls it. An entry writes the function around it: what its arguments are,
 where the inputs are read and the results written, which memory there is for what the body keeps, and what is repeated.
-Another way of calling, or another machine, is another entry.
+Another way of calling, or another machine, is another entry. Programs that an entry names are traced when it is written: code
+that is on disk already needs none.
 
 * `HostBatch`, `void kernel(i64 n, ptr in…, ptr out…)`: n states, one contiguous row per state. Lanes are gathered from and
   scattered to the user's rows; what a program calls works on blocks of lanes throughout. The last block of a batch slides
@@ -10,8 +11,7 @@ Another way of calling, or another machine, is another entry.
 * `Gathered`, `void NAME(i64 n, ptr array, ptr list, …)`: n evaluations, each with its own rows of the arrays. Every array,
   inputs first, has a pointer and, where a list chooses its rows, one to the numbers of the rows. Lanes beyond the end of the
   list repeat its last evaluation, and write the same results once more.
-* `Filling` and `SharedProgram`, `void NAME(ptr in, ptr out, ptr scratch)`: programs on blocks of lanes, called by other
-  modules.
+* `OnBlocks`, `void NAME(ptr in, ptr out, ptr scratch)`: a program on blocks of lanes, called by other modules.
 * `inlined`, `void NAME(ptr array, …)`: a short program that is evaluated once is a function of the caller's own module, which
   LLVM inlines: a call would store the inputs and reload all that the caller keeps in registers, which costs more than such a
   program.
@@ -22,12 +22,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from ...scalar import Program, Symbol
+from ..stored import StoredProgram, traced
 from ..target import DOUBLE, Precision
-from .body import ProgramBody, blocks_function, called_function, hole_name
+from .body import ProgramBody, blocks_function, called_function
 from .plan import scratch_size
 from .writer import Module, Writer
 
@@ -165,31 +165,11 @@ class Entry(Protocol):
         """Its name."""
 
     @property
-    def programs(self) -> Sequence[Program]:
+    def programs(self) -> Sequence[Program | StoredProgram]:
         """The programs that it runs."""
 
     def function(self, module: Module) -> str:
         """Its text, written once for a module; what it calls is added to the module."""
-
-
-class LazyEntry:
-    """An entry that is made when it is written: for code that may be on disk already, so that nothing need be traced."""
-
-    def __init__(self, name: str, make: Callable[[], Entry]):
-        self.name, self._make = name, make
-
-    @cached_property
-    def _entry(self) -> Entry:
-        return self._make()
-
-    @property
-    def programs(self) -> Sequence[Program]:
-        """Those of the entry."""
-        return self._entry.programs
-
-    def function(self, module: Module) -> str:
-        """That of the entry."""
-        return self._entry.function(module)
 
 
 def write_module(
@@ -265,12 +245,13 @@ class HostBatch:
 
     name = ENTRY
 
-    def __init__(self, program: Program):
-        self.program, self.programs = program, (program,)
+    def __init__(self, program: Program | StoredProgram):
+        self.programs = (program,)
 
     def function(self, module: Module) -> str:
         """The loop over blocks around the program's body."""
-        over, program = _OverRows(module, self.program), self.program
+        program = traced(self.programs[0])
+        over = _OverRows(module, program)
         pointers = [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))]
         with over.blocks() as first:
             state = over.at_most(first, over.last)
@@ -284,21 +265,20 @@ class Gathered:
 
     Attributes:
         name: of the function.
-        program: what is evaluated.
-        listed: for each of its arrays, inputs first, whether a list chooses its rows.
+        listed: for each array of the program, inputs first, whether a list chooses its rows.
     """
 
-    def __init__(self, name: str, program: Program, listed: Sequence[bool]):
-        self.name, self.program, self.programs, self.listed = name, program, (program,), tuple(listed)
+    def __init__(self, name: str, program: Program | StoredProgram, listed: Sequence[bool]):
+        self.name, self.programs, self.listed = name, (program,), tuple(listed)
 
     def function(self, module: Module) -> str:
         """The loop over blocks of lanes around the program's body."""
-        over = _OverRows(module, self.program)
+        over = _OverRows(module, traced(self.programs[0]))
         last = over.body.line("sub i64 %n, 1")
         with over.blocks() as first:
             lanes = [over.body.line(f"add i64 {first}, {lane}") for lane in range(1, module.lanes)]
             places = [first, *(over.at_most(place, last) for place in lanes)]
-            arrays = (*self.program.inputs, *self.program.outputs)
+            arrays = (*over.program.inputs, *over.program.outputs)
             over.run([self._rows(over, k, array.size, places) for k, array in enumerate(arrays)])
         parameters = [f"ptr %array{k}{f', ptr %list{k}' if listed else ''}" for k, listed in enumerate(self.listed)]
         return over.function(self.name, parameters)
@@ -331,43 +311,26 @@ def inlined(name: str, program: Program, *, portable: bool) -> str | None:
 
 
 # --- functions on blocks of lanes -----------------------------------------------------------------------------------------
-class Filling:
-    """A program in the place of a hole.
+class OnBlocks:
+    """A program that other modules call, on blocks of lanes: in a hole, or shared by several.
 
     Attributes:
         name: of the function.
-        program: that fills the hole.
+        own_memory: whether it has scratch memory of its own, as callers do not know what fills a hole; else it is the caller's.
     """
 
-    def __init__(self, hole: str, program: Program):
-        self.name, self.program, self.programs = hole_name(hole), program, (program,)
+    def __init__(self, name: str, program: Program | StoredProgram, *, own_memory: bool):
+        self.name, self.programs, self.own_memory = name, (program,), own_memory
 
     def function(self, module: Module) -> str:
-        """The function around the program's, with scratch memory of its own; that of the program itself if it needs none."""
-        if not scratch_size(self.program):
-            return blocks_function(module, self.program, f"void @{self.name}")
-        called = called_function(module, self.program)
-        taken, given_back = scratch_memory(module, scratch_size(self.program))
-        scratch = "%scratch" if taken else "null"
-        call = f"  call void {called}(ptr %in, ptr %out, ptr {scratch})"
+        """The function of the program; one around it if that needs memory which the caller does not give."""
+        program = traced(self.programs[0])
+        taken, given_back = scratch_memory(module, scratch_size(program) if self.own_memory else 0)
+        if not taken:
+            return blocks_function(module, program, f"void @{self.name}")
+        call = f"  call void {called_function(module, program)}(ptr %in, ptr %out, ptr %scratch)"
         head = f"define void @{self.name}(ptr %in, ptr %out, ptr %unused) noinline #0"
         return "\n".join([f"{head} {{", "entry:", *taken, call, *given_back, "  ret void", "}"])
-
-
-class SharedProgram:
-    """A program that several modules call, in a module of its own; with the caller's scratch memory.
-
-    Attributes:
-        name: of the function.
-        program: that it runs.
-    """
-
-    def __init__(self, name: str, program: Program):
-        self.name, self.program, self.programs = name, program, (program,)
-
-    def function(self, module: Module) -> str:
-        """The function of the program."""
-        return blocks_function(module, self.program, f"void @{self.name}")
 
 
 def scratch_memory(module: Module, slots: int) -> tuple[list[str], list[str]]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...scalar import Array, Program
+from ..stored import StoredProgram, traced
 from .body import called_function
 from .entries import Row, RowInputs, scatter_buffer
 from .plan import scratch_size
@@ -25,22 +26,17 @@ HEAD = ("rows", "records", "every")
 
 
 class RolloutEntry:
-    """The entry that applies a step again and again.
-
-    Attributes:
-        step: (carried…, given…) → carried…, the outputs being the first of the inputs, in their order.
-        look: of the same inputs, what is recorded.
-    """
+    """The entry that applies a step, (carried…, given…) → carried…, again and again, and looks: `compile.Recurrence`."""
 
     name = ROLLOUT
 
-    def __init__(self, step: Program, look: Program):
-        self.step, self.look, self.programs = step, look, (step, look)
+    def __init__(self, step: Program | StoredProgram, look: Program | StoredProgram):
+        self.programs = (step, look)
 
     def function(self, module: Module) -> str:
         """The driver, after the functions of the two programs."""
-        names = [called_function(module, program) for program in self.programs]
-        return _Driver(module, self.step, self.look, *names).text()
+        step, look = map(traced, self.programs)
+        return _Driver(module, step, look, *(called_function(module, program) for program in (step, look))).text()
 
 
 class _Place(NamedTuple):
