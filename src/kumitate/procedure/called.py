@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from ..errors import ProcedureError
@@ -112,20 +111,13 @@ class Procedure(Generic[Given, Result]):
 
     def plain(self, *arguments: Given.args, **named: Given.kwargs) -> Result:
         """The function as written, on NumPy arrays."""
-        with _as_written():
+        before, _here.plain = getattr(_here, "plain", False), True
+        try:
             return self._function(*arguments, **named)
+        finally:
+            _here.plain = before
 
 
 def procedure(function: Callable[Given, Result]) -> Procedure[Given, Result]:
     """Makes a function a procedure."""
     return Procedure(function)
-
-
-@contextlib.contextmanager
-def _as_written() -> Iterator[None]:
-    before = getattr(_here, "plain", False)
-    _here.plain = True
-    try:
-        yield
-    finally:
-        _here.plain = before

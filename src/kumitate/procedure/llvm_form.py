@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 from ..compile.llvm.entries import inlined
 from ..compile.llvm.writer import Module, Writer, exact
@@ -133,22 +133,10 @@ def _is_sliced(typed: tree.TypedProcedure, node: tree.Expression, seen: frozense
 def _parts(node: tree.Expression) -> Iterator[tree.Expression]:
     """An expression and all in it."""
     yield node
-    if isinstance(node, tree.Operation):
-        inner: tuple[tree.Expression, ...] = node.arguments
-    elif isinstance(node, tree.Chosen):
-        inner = (node.condition, node.then, node.other)
-    elif isinstance(node, tree.ArrayElement | tree.ArrayRow):
-        inner = (node.array, *node.indices)
-    elif isinstance(node, tree.ArraySlice):
-        inner = (node.array, node.start, *(() if node.stop is None else (node.stop,)))
-    elif isinstance(node, tree.Length):
-        inner = (node.array,)
-    elif isinstance(node, tree.Member):
-        inner = (node.record,)
-    else:
-        inner = ()
-    for part in inner:
-        yield from _parts(part)
+    for value in vars(node).values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, tree.Expression):
+                yield from _parts(part)
 
 
 # --- LLVM text ------------------------------------------------------------------------------------------------------------
@@ -212,19 +200,6 @@ class ProcedureModule:
         return ["ptr %words"] if self.checked else []
 
 
-@dataclass
-class _Count:
-    """A loop that counts: its counter, label and step; the line and the number of calls where it begins; lines of inner loops
-    that are written out, apart from those that stand here."""
-
-    counter: str
-    again: str
-    step: int
-    begin: int
-    calls: int
-    more: int = 0
-
-
 class LlvmFunction(Writer):
     """Instructions of one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
 
@@ -234,8 +209,7 @@ class LlvmFunction(Writer):
         self.long = False  # whether it has a loop of unknown length
         self.head: list[str] = []
         self.labels: list[tuple[str, str]] = []
-        self.whens: list[list[str]] = []
-        self.counts: list[_Count] = []
+        self.more = 0  # lines of inner loops that are written out, apart from those that stand here
         self.calls = 0  # of other functions, and loops that are not written out
 
     @staticmethod
@@ -314,148 +288,52 @@ class LlvmFunction(Writer):
         self.effect(f"call void @llvm.memset.p0.i64(ptr align 64 {made}, i8 0, i64 {size}, i1 false)")
         return made
 
-    def invoke(self, called: tree.TypedProcedure, arguments: Sequence[str]) -> list[str]:
-        """A call of another procedure with the leaves that it needs."""
-        leaves = [leaf for _, kind in called.parameters for leaf in kind.leaves]
-        types = [LLVM_TYPES[leaves[k]] for k in self.whole.needs[called]]
-        given = [f"{kind} {argument}" for kind, argument in zip(types, arguments, strict=True)]
-        result = self.whole.result_type(called.result)
-        self.calls += 1
-        call = f"call {result} @{self.whole.names[called]}({', '.join([*self.whole.fault(), *given])})"
-        found: list[str] = []
-        if result == "void":
-            self.effect(call)
-        else:
-            whole = self.line(call)
-            count = len(called.result.leaves)
-            found = [whole] if count == 1 else [self.line(f"extractvalue {result} {whole}, {k}") for k in range(count)]
-        if self.checked:
-            failed = self.line(f"icmp ne i64 {self.line('load i64, ptr %words')}, 0")
-            self._return_if(failed)
-        return found
-
-    # --- traced programs ----------------------------------------------------------------------------------------------
-    def run_program(self, program: Program, count: str | None, arrays: Sequence[tuple[str, str | None]]) -> None:
-        """Evaluations of a traced program: one, or as many as `count`; the addresses of its arrays, and of lists of rows."""
-        short = self.whole.short(program) if count is None else None
-        if short is not None:
-            self.effect(f"call void @{short}({', '.join(f'ptr {rows}' for rows, _ in arrays)})")
-            return
-        self.calls += 1
-        listed = tuple(index is not None for _, index in arrays)
-        name = self.whole.program(program, listed, several=count is not None)
-        given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
-        self.effect(f"call void @{name}({', '.join(given)})")
-
-    def run_at(self, address: str, arrays: Sequence[str]) -> None:
-        """One evaluation of the program at an address; the addresses of its arrays."""
-        self.calls += 1
-        function = self.line(f"inttoptr i64 {address} to ptr")
-        self.effect(f"call void {function}({', '.join(['i64 1', *(f'ptr {part}' for part in arrays)])})")
-
     # --- paths --------------------------------------------------------------------------------------------------------
     def jump(self, label: str) -> None:
         """Ends the block here; what follows is not reached from here."""
         self.effect(f"br label %{label}")
         self.start(self.label())
 
-    def when(self, condition: str) -> None:
-        """Begins what is run if a condition holds."""
-        then, other, end = self.label(), self.label(), self.label()
-        self.effect(f"br i1 {condition}, label %{then}, label %{other}")
-        self.whens.append([other, end])
-        self.start(then)
-
-    def otherwise(self) -> None:
-        """Begins what is run if it does not."""
-        other, end = self.whens[-1]
-        self.effect(f"br label %{end}")
-        self.start(other)
-        self.whens[-1][0] = ""
-
-    def end_when(self) -> None:
-        """Ends both."""
-        other, end = self.whens.pop()
-        self.effect(f"br label %{end}")
-        if other:
-            self.start(other)
+    def choose(self, condition: str, then: Callable[[], None], other: Callable[[], None]) -> None:
+        """Writes what is run if a condition holds, and what if it does not."""
+        yes, no, end = self.label(), self.label(), self.label()
+        self.effect(f"br i1 {condition}, label %{yes}, label %{no}")
+        for label, write in ((yes, then), (no, other)):
+            self.start(label)
+            write()
             self.effect(f"br label %{end}")
         self.start(end)
 
-    def begin_loop(self) -> None:
-        """Begins a loop without end."""
-        self.long = True
-        self.calls += 1
-        again, end = self.label(), self.label()
-        self.effect(f"br label %{again}")
-        self.start(again)
-        self.labels.append((again, end))
-
-    def leave_unless(self, condition: str) -> None:
-        """Leaves the loop."""
-        going = self.label()
-        self.effect(f"br i1 {condition}, label %{going}, label %{self.labels[-1][1]}")
-        self.start(going)
-
-    def end_loop(self) -> None:
-        """Ends the loop."""
-        again, end = self.labels.pop()
-        self.effect(f"br label %{again}")
-        self.start(end)
-
-    def begin_count(self, start: str, stop: str, step: int) -> str:
-        """Begins a loop that counts; the name of its counter."""
+    @contextlib.contextmanager
+    def counting(self, start: str, stop: str, step: int, passes: int | None) -> Iterator[str]:
+        """Repeats what is written inside, with the name of the counter; `passes` says how many there are if that is known."""
         again, following, end, body = (self.label() for _ in range(4))
-        before = self.block
+        before, counter = self.block, f"%k{again}"
         self.effect(f"br label %{again}")
         self.start(again)
-        counter = f"%k{again}"
         self.effect(f"{counter} = phi i64 [ {start}, %{before} ], [ {counter}.next, %{following} ]")
         going = self.line(f"icmp {'slt' if step > 0 else 'sgt'} i64 {counter}, {stop}")
         self.effect(f"br i1 {going}, label %{body}, label %{end}")
         self.start(body)
         self.labels.append((following, end))
-        self.counts.append(_Count(counter, again, step, len(self.lines), self.calls))
-        return counter
-
-    def end_count(self, passes: int | None) -> None:
-        """Ends it; `passes` says how many there are if that is known."""
-        following, end = self.labels.pop()
-        loop = self.counts.pop()
+        begin, calls, around, self.more = len(self.lines), self.calls, self.more, 0
+        yield counter
+        self.labels.pop()
         self.effect(f"br label %{following}")
         self.start(following)
-        self.effect(f"{loop.counter}.next = add nsw i64 {loop.counter}, {loop.step}")
-        mark, lines = "", len(self.lines) - loop.begin + loop.more
+        self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
+        written = len(self.lines) - begin
+        mark, lines = "", written + self.more
         self.long |= passes is None
-        if passes is None or passes > _UNROLLED or passes * lines > _WRITTEN_OUT or self.calls > loop.calls:
+        if passes is None or passes > _UNROLLED or passes * lines > _WRITTEN_OUT or self.calls > calls:
             self.calls += 1
         else:
             mark = f", !llvm.loop !{self.whole.loops}"
             self.whole.loops += 1
             lines *= passes
-        if self.counts:
-            self.counts[-1].more += lines - (len(self.lines) - loop.begin)
-        self.effect(f"br label %{loop.again}{mark}")
+        self.more = around + lines - written
+        self.effect(f"br label %{again}{mark}")
         self.start(end)
-
-    def leave(self) -> None:
-        """Leaves the loop."""
-        self.jump(self.labels[-1][1])
-
-    def again(self) -> None:
-        """Begins the next pass of the loop."""
-        self.jump(self.labels[-1][0])
-
-    def give(self, values: Sequence[str]) -> None:
-        """Returns from the function."""
-        result = self.whole.result_type(self.typed.result)
-        types = [LLVM_TYPES[leaf] for leaf in self.typed.result.leaves]
-        value = values[0] if len(values) == 1 else "undef"
-        if len(values) > 1:
-            for k, (kind, one) in enumerate(zip(types, values, strict=True)):
-                value = self.line(f"insertvalue {result} {value}, {kind} {one}, {k}")
-        self.effect(f"ret {result} {value}" if values else "ret void")
-        self.start(self.label())
 
     def check(self, condition: str, site: tree.Site, what: str, values: Sequence[str]) -> None:
         """Ends checked code with a message if a condition does not hold; `what` has places for two integers."""
@@ -466,17 +344,11 @@ class LlvmFunction(Writer):
         for k, word in enumerate((str(len(self.whole.sites)), *values)):
             place = self.line(f"getelementptr i64, ptr %words, i64 {k}")
             self.effect(f"store i64 {word}, ptr {place}")
-        self._return()
+        self.return_nothing()
         self.start(going)
 
-    def _return_if(self, condition: str) -> None:
-        leaving, going = self.label(), self.label()
-        self.effect(f"br i1 {condition}, label %{leaving}, label %{going}")
-        self.start(leaving)
-        self._return()
-        self.start(going)
-
-    def _return(self) -> None:
+    def return_nothing(self) -> None:
+        """Returns a result that nobody reads."""
         result = self.whole.result_type(self.typed.result)
         self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
 

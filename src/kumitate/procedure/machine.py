@@ -7,12 +7,11 @@ nor writes their text again.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
 import struct
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..compile.pipeline import Compilation, object_file
 from ..compile.stored import source_stamp
 from ..compile.target import host
 from ..errors import InputError
-from ..scalar import Program, under_way
+from ..scalar import under_way
 from ..scalar.verify import verifying
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from .llvm_form import ENTRY, FAULT_WORDS
@@ -184,28 +183,21 @@ def written(typed: Callable[[], TypedProcedure], *, checked: bool = False) -> Ll
     Reading makes many objects that live on, and hardly any that refer to each other in a circle: without Python's search for
     such circles it takes three quarters of the time.
     """
-    with _collector_off():
-        return LlvmText(typed(), checked=checked)
-
-
-@contextlib.contextmanager
-def _collector_off() -> Iterator[None]:
-    """Keeps Python's garbage collector off in this context, unless it is off already."""
-    if not gc.isenabled():
-        yield
-        return
+    was_on = gc.isenabled()
     gc.disable()
     try:
-        yield
+        return LlvmText(typed(), checked=checked)
     finally:
-        gc.enable()
+        if was_on:
+            gc.enable()
 
 
 def made_images(text: LlvmText, *, portable: bool = False) -> list[ObjectFile]:
     """The object files of a text, found on disk by what it says; `portable`: programs give the same bits on every processor."""
     images = [optimized_object(text.text, host())]
     for (program, listed, several), name in text.programs.items():
-        images.append(_program_object(name, program, listed, host().lanes if several else 1, portable=portable))
+        lanes = host().lanes if several else 1
+        images.append(object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable)))
     return images
 
 
@@ -236,8 +228,3 @@ def _parts(joined: bytes) -> list[bytes]:
     (count,) = struct.unpack_from("<q", joined)
     begins = accumulate(struct.unpack_from(f"<{count}q", joined, 8), initial=8 * (1 + count))
     return [joined[begin:end] for begin, end in pairwise(begins)]
-
-
-def _program_object(name: str, program: Program, listed: tuple[bool, ...], lanes: int, *, portable: bool) -> ObjectFile:
-    """The object file of the function that evaluates a traced program over lists, which does not depend on the procedure."""
-    return object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable))

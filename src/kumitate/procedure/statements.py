@@ -221,7 +221,7 @@ class _Statements(Calling):
         self.target(node.target, start)
         body, left, ended = self.loop(node)
         known = isinstance(start, tree.Constant) and isinstance(stop, tree.Constant)
-        runs = known and len(range(start.value, stop.value, step.value)) > 0  # type: ignore[union-attr]
+        runs = known and len(range(start.value, stop.value, step.value)) > 0  # type: ignore[attr-defined]
         self.assigned = _joined([*left, ended]) if runs else before
         return tree.Counting(node.target.id, start, stop, step.value, body)
 

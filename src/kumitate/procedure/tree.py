@@ -26,8 +26,14 @@ class Site:
 
 
 # --- expressions --------------------------------------------------------------------------------------------------------
+class Expression:
+    """A value of a kind."""
+
+    kind: Kind
+
+
 @dataclass(frozen=True)
-class Constant:
+class Constant(Expression):
     """A number, or an array of constants as a nested tuple."""
 
     value: Any
@@ -35,7 +41,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(Expression):
     """The value of a name."""
 
     name: str
@@ -43,14 +49,14 @@ class Local:
 
 
 @dataclass(frozen=True)
-class Old:
+class Old(Expression):
     """What stands in the element that is updated."""
 
     kind: Kind
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(Expression):
     """A row of the table of operations."""
 
     name: str
@@ -60,7 +66,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Chosen(Expression):
     """`then if condition else other`, of which only one is computed."""
 
     condition: Expression
@@ -70,7 +76,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class ArrayElement:
+class ArrayElement(Expression):
     """A number of an array."""
 
     array: Expression
@@ -80,7 +86,7 @@ class ArrayElement:
 
 
 @dataclass(frozen=True)
-class ArrayRow:
+class ArrayRow(Expression):
     """A row of an array, or a part of a row."""
 
     array: Expression
@@ -90,7 +96,7 @@ class ArrayRow:
 
 
 @dataclass(frozen=True)
-class ArraySlice:
+class ArraySlice(Expression):
     """`array[start:stop]`; no stop stands for the end. With a stop of None and a kind of any length, the whole array."""
 
     array: Expression
@@ -101,7 +107,7 @@ class ArraySlice:
 
 
 @dataclass(frozen=True)
-class Length:
+class Length(Expression):
     """The number of rows of an array."""
 
     array: Expression
@@ -109,7 +115,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Member:
+class Member(Expression):
     """Part `position` of a record."""
 
     record: Expression
@@ -118,7 +124,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Made:
+class Made(Expression):
     """A record of values."""
 
     parts: tuple[Expression, ...]
@@ -126,14 +132,14 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Fresh:
+class Fresh(Expression):
     """A new array of zeros that lasts until the procedure returns."""
 
     kind: ArrayKind
 
 
 @dataclass(frozen=True)
-class Invoke:
+class Invoke(Expression):
     """A call of another procedure."""
 
     procedure: TypedProcedure
@@ -143,7 +149,7 @@ class Invoke:
 
 
 @dataclass(frozen=True)
-class RunProgram:
+class RunProgram(Expression):
     """Evaluations of a traced program: one on rows, or `count` of them on arrays of rows, each perhaps by a list."""
 
     program: Program
@@ -154,32 +160,13 @@ class RunProgram:
 
 
 @dataclass(frozen=True)
-class RunAt:
+class RunAt(Expression):
     """One evaluation of the program at an address, on arrays and numbers: its inputs, then its outputs."""
 
     address: Expression
     arrays: tuple[Expression, ...]
     site: Site
     kind: Kind = NOTHING
-
-
-Expression = (
-    Constant
-    | Local
-    | Old
-    | Operation
-    | Chosen
-    | ArrayElement
-    | ArrayRow
-    | ArraySlice
-    | Length
-    | Member
-    | Made
-    | Fresh
-    | Invoke
-    | RunProgram
-    | RunAt
-)
 
 
 # --- statements ---------------------------------------------------------------------------------------------------------
@@ -281,18 +268,15 @@ class TypedProcedure:
 CONSTANT = ""
 
 
-def roots(typed: TypedProcedure, array: Expression, path: tuple[str, ...] = ()) -> set[str]:
+def roots(typed: TypedProcedure, array: Expression, path: tuple[str, ...] = (), seen: frozenset[str] = frozenset()) -> set[str]:
     """The names of what an array is a part of: arguments, their fields as "name.field", and names that local arrays were given.
 
     Args:
         typed: the procedure.
         array: the expression; or a record.
         path: names of fields, if it is about an array in a record.
+        seen: names whose values have been looked at.
     """
-    return _roots(typed, array, path, frozenset())
-
-
-def _roots(typed: TypedProcedure, array: Expression, path: tuple[str, ...], seen: frozenset[str]) -> set[str]:
     if isinstance(array, Constant):
         return {CONSTANT}
     if isinstance(array, Local):
@@ -301,18 +285,18 @@ def _roots(typed: TypedProcedure, array: Expression, path: tuple[str, ...], seen
         found = {".".join((array.name, *path))} if own else set()
         if array.name not in seen:
             for origin in origins:
-                found |= _roots(typed, origin, path, seen | {array.name})
+                found |= roots(typed, origin, path, seen | {array.name})
         return found
     if isinstance(array, Member):
         assert isinstance(array.record.kind, RecordKind)
         names = array.record.kind.names
-        return _roots(typed, array.record, (names[array.position] if names else str(array.position), *path), seen)
+        return roots(typed, array.record, (names[array.position] if names else str(array.position), *path), seen)
     if isinstance(array, Made):
         assert isinstance(array.kind, RecordKind)
         names = array.kind.names or tuple(map(str, range(len(array.parts))))
-        return _roots(typed, array.parts[names.index(path[0])], path[1:], seen)
+        return roots(typed, array.parts[names.index(path[0])], path[1:], seen)
     if isinstance(array, ArrayRow | ArraySlice):
-        return _roots(typed, array.array, path, seen)
+        return roots(typed, array.array, path, seen)
     if isinstance(array, Chosen):
-        return _roots(typed, array.then, path, seen) | _roots(typed, array.other, path, seen)
+        return roots(typed, array.then, path, seen) | roots(typed, array.other, path, seen)
     return set()

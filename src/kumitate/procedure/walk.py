@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 
 from ..scalar.operations import OPERATIONS
 from . import tree
@@ -52,7 +53,7 @@ class ProcedureWriter(LlvmFunction):
         needs = self.whole.needs[self.typed]
         parameters = [f"{LLVM_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
         result = self.whole.result_type(self.typed.result)
-        self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
+        self.return_nothing()
         head = f"define internal {result} @{self.whole.names[self.typed]}({', '.join([*self.whole.fault(), *parameters])}) #0"
         if len(self.lines) > _INLINED and (self.typed.calls or self.long):
             head = head.replace("#0", "noinline #0")
@@ -128,40 +129,50 @@ class ProcedureWriter(LlvmFunction):
             self.store(self.element_address(target), target.kind, value[0])
 
     def write_When(self, node: tree.When) -> None:
-        self.when(self.value(node.condition)[0])
-        self.statements(node.then)
-        if node.other:
-            self.otherwise()
-            self.statements(node.other)
-        self.end_when()
+        self.choose(self.value(node.condition)[0], *(partial(self.statements, body) for body in (node.then, node.other)))
 
     def write_Repeat(self, node: tree.Repeat) -> None:
-        self.begin_loop()
+        self.long = True
+        self.calls += 1
+        again, end = self.label(), self.label()
+        self.effect(f"br label %{again}")
+        self.start(again)
+        self.labels.append((again, end))
         if not (isinstance(node.condition, tree.Constant) and node.condition.value):
-            self.leave_unless(self.value(node.condition)[0])
+            condition, going = self.value(node.condition)[0], self.label()
+            self.effect(f"br i1 {condition}, label %{going}, label %{end}")
+            self.start(going)
         self.statements(node.body)
-        self.end_loop()
+        self.labels.pop()
+        self.effect(f"br label %{again}")
+        self.start(end)
 
     def write_passes(self, node: tree.Counting) -> None:
         start, stop = self.value(node.start)[0], self.value(node.stop)[0]
-        counter = self.begin_count(start, stop, node.step)
-        for variable in self.kept(node.name, INT):
-            self.put(variable, "int", counter)
-        if self.typed.assignments[node.name] == 1:
-            self.values[node.name] = [counter]
-        self.statements(node.body)
-        self.values.pop(node.name, None)  # after the loop it has its last value, which the counter has left behind
         known = isinstance(node.start, tree.Constant) and isinstance(node.stop, tree.Constant)
-        self.end_count(len(range(node.start.value, node.stop.value, node.step)) if known else None)  # type: ignore[union-attr]
+        passes = len(range(node.start.value, node.stop.value, node.step)) if known else None  # type: ignore[attr-defined]
+        with self.counting(start, stop, node.step, passes) as counter:
+            for variable in self.kept(node.name, INT):
+                self.put(variable, "int", counter)
+            if self.typed.assignments[node.name] == 1:
+                self.values[node.name] = [counter]
+            self.statements(node.body)
+            self.values.pop(node.name, None)  # after the loop it has its last value, which the counter has left behind
 
     def write_Leave(self, node: tree.Leave) -> None:
-        self.leave()
+        self.jump(self.labels[-1][1])
 
     def write_Again(self, node: tree.Again) -> None:
-        self.again()
+        self.jump(self.labels[-1][0])
 
     def write_Return(self, node: tree.Return) -> None:
-        self.give([] if node.value is None else self.value(node.value))
+        values = [] if node.value is None else self.value(node.value)
+        result, value = self.whole.result_type(self.typed.result), values[0] if len(values) == 1 else "undef"
+        if len(values) > 1:
+            for k, (leaf, one) in enumerate(zip(self.typed.result.leaves, values, strict=True)):
+                value = self.line(f"insertvalue {result} {value}, {LLVM_TYPES[leaf]} {one}, {k}")
+        self.effect(f"ret {result} {value}" if values else "ret void")
+        self.start(self.label())
 
     # --- expressions --------------------------------------------------------------------------------------------------
     def value(self, node: tree.Expression) -> Value:
@@ -209,13 +220,12 @@ class ProcedureWriter(LlvmFunction):
 
     def value_Chosen(self, node: tree.Chosen) -> Value:
         variables = [self.variable(leaf, "chosen") for leaf in node.kind.leaves]
-        self.when(self.value(node.condition)[0])
-        for part, begin in ((node.then, None), (node.other, self.otherwise)):
-            if begin:
-                begin()
+
+        def put(part: tree.Expression) -> None:
             for variable, leaf, one in zip(variables, node.kind.leaves, self.value(part), strict=True):
                 self.put(variable, leaf, one)
-        self.end_when()
+
+        self.choose(self.value(node.condition)[0], *(partial(put, part) for part in (node.then, node.other)))
         return [self.get(variable, leaf) for variable, leaf in zip(variables, node.kind.leaves, strict=True)]
 
     def value_ArrayElement(self, node: tree.ArrayElement) -> Value:
@@ -250,7 +260,25 @@ class ProcedureWriter(LlvmFunction):
             at += count
         if self.checked:
             self.check_apart(node, dict(zip(needed, given, strict=True)))
-        return self.invoke(node.procedure, given)
+        self.calls += 1
+        types = [leaf for _, kind in node.procedure.parameters for leaf in kind.leaves]
+        passed = [f"{LLVM_TYPES[types[k]]} {argument}" for k, argument in zip(needed, given, strict=True)]
+        result, count = self.whole.result_type(node.kind), len(node.kind.leaves)
+        call = f"call {result} @{self.whole.names[node.procedure]}({', '.join([*self.whole.fault(), *passed])})"
+        found: Value = []
+        if count:
+            made = self.line(call)
+            found = [made] if count == 1 else [self.line(f"extractvalue {result} {made}, {k}") for k in range(count)]
+        else:
+            self.effect(call)
+        if self.checked:
+            failed = self.line(f"icmp ne i64 {self.line('load i64, ptr %words')}, 0")
+            leaving, going = self.label(), self.label()
+            self.effect(f"br i1 {failed}, label %{leaving}, label %{going}")
+            self.start(leaving)
+            self.return_nothing()
+            self.start(going)
+        return found
 
     def value_RunProgram(self, node: tree.RunProgram) -> Value:
         count = None if node.count is None else self.value(node.count)[0]
@@ -259,11 +287,22 @@ class ProcedureWriter(LlvmFunction):
             if count is not None and self.checked:
                 self.check_list(node, count, rows, index)
             arrays.append((self.boxed(rows), None if index is None else self.address_of(index)))
-        self.run_program(node.program, count, arrays)
+        short = self.whole.short(node.program) if count is None else None
+        if short is not None:
+            self.effect(f"call void @{short}({', '.join(f'ptr {rows}' for rows, _ in arrays)})")
+            return []
+        self.calls += 1
+        listed = tuple(index is not None for _, index in arrays)
+        name = self.whole.program(node.program, listed, several=count is not None)
+        given = [f"i64 {count or 1}", *(f"ptr {part}" for pair in arrays for part in pair if part is not None)]
+        self.effect(f"call void @{name}({', '.join(given)})")
         return []
 
     def value_RunAt(self, node: tree.RunAt) -> Value:
-        self.run_at(self.value(node.address)[0], [self.boxed(array) for array in node.arrays])
+        address, arrays = self.value(node.address)[0], [self.boxed(array) for array in node.arrays]
+        self.calls += 1
+        function = self.line(f"inttoptr i64 {address} to ptr")
+        self.effect(f"call void {function}({', '.join(['i64 1', *(f'ptr {part}' for part in arrays)])})")
         return []
 
     def boxed(self, node: tree.Expression) -> str:
@@ -332,10 +371,9 @@ class ProcedureWriter(LlvmFunction):
         holds = self.operation("le.i", [count, length])
         self.check(holds, node.site, "{0} evaluations on a list of {1}", [count, length])
         if index is not None:
-            counter = self.begin_count(self.number(0, INT), count, 1)
-            place = self.load(self.address(self.address_of(index), _array(index.kind), [counter]), INT)
-            self.check_between(place, self.rows_of(rows), node.site)
-            self.end_count(None)
+            with self.counting(self.number(0, INT), count, 1, None) as counter:
+                place = self.load(self.address(self.address_of(index), _array(index.kind), [counter]), INT)
+                self.check_between(place, self.rows_of(rows), node.site)
 
     def check_operation(self, node: tree.Operation, operands: Sequence[str]) -> None:
         """Divisors of integers are not 0, and shifts are from 0 to 63."""
