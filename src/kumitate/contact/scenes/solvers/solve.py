@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from ....procedure import procedure
 from ... import tuned
@@ -16,6 +17,17 @@ from .ordering import pattern
 from .relaxation import relax
 
 
+class _Aims(NamedTuple):
+    """What is asked of the solution of an island; residuals and velocities in [m/s]."""
+
+    plain: bool  # all points are rigid, and without moments: only Newton's method and sweeps know others
+    small: bool  # all methods are tried until the laws are kept as they are in small islands
+    accepted: float  # old impulses with this residual are kept; methods end at a tenth of it
+    good: float  # a residual that is not worth more
+    wanted: float  # above this also the methods are tried that take longest
+    fastest: float  # the fastest velocity of a point without contact
+
+
 @procedure
 def solve(island: Island) -> tuple[int, float, float]:
     """Solves the laws of an island.
@@ -24,16 +36,17 @@ def solve(island: Island) -> tuple[int, float, float]:
         The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
         left [m/s], and the fastest velocity of a point without contact [m/s].
     """
-    points, factors = island.points, island.factors
-    fastest, closing, begun, bouncing = 0.0, 0.0, 0, 0
+    points, factors, count = island.points, island.factors, len(island.members)
+    fastest, closing, softest, begun, bouncing, pushing = 0.0, 0.0, 0.0, 0, False, False
     for at in range(len(island.listed)):
         c = island.listed[at]
         for k in range(3):
             fastest = max(fastest, abs(points.free[c, k]))
         closing = max(closing, points.target[c] - points.free[c, 0])
+        softest = max(softest, points.softness[c])
         begun = max(begun, points.known[c])
-        if points.target[c] > points.plastic[c]:
-            bouncing = 1
+        bouncing = bouncing or points.target[c] > points.plastic[c]
+        pushing = pushing or (0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0)
     accepted = tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest
     move(island)
     left = residual(island)
@@ -48,24 +61,24 @@ def solve(island: Island) -> tuple[int, float, float]:
         return couplings, left, fastest
     _share(island)
     find_reaches(island)
-    good = _good(island, fastest)
-    left = _chain(island, accepted, begun, good, fastest)
-    if left > _wanted(island, good) and _pushing(island):
-        left = _left_in(island, left, accepted, good, fastest)
-    if bouncing == 1 and gained(island) > 0.0:
-        left = max(left, _tame(island, accepted, good, fastest))
+    plain = softest == 0.0 and len(points.turns.length) == 0
+    small = count <= tuned.SMALL or not plain
+    fairest = tuned.FAIREST if count <= tuned.CROWD else tuned.FAIREST_OF_CROWD
+    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest))
+    aims = _Aims(plain, small, accepted, good, good if small else max(good, fairest), fastest)
+    left = _chain(island, aims, begun)
+    if left > aims.wanted and pushing:
+        left = _left_in(island, aims, left)
+    if bouncing and gained(island) > 0.0:
+        left = max(left, _tame(island, aims))
     return couplings, left, fastest
 
 
 @procedure
-def _chain(island: Island, accepted: float, begun: int, good: float, fastest: float) -> float:
-    """One method after another until the residual is small; the best impulses of all are the result.
-
-    Only Newton's method and sweeps know compliance, and moments.
-    """
-    trial = island.trial
-    plain, small = _plain(island), _small(island)
-    enough, count = 0.1 * accepted, len(island.members)
+def _chain(island: Island, aims: _Aims, begun: int) -> float:
+    """One method after another until the residual is small; the best impulses of all are the result."""
+    trial, plain, small, good, fastest = island.trial, aims.plain, aims.small, aims.good, aims.fastest
+    enough, count = 0.1 * aims.accepted, len(island.members)
     left = residual(island)
     if small or count <= tuned.MANY or left <= tuned.NEAR * fastest:
         passes, hopeless = (
@@ -74,24 +87,18 @@ def _chain(island: Island, accepted: float, begun: int, good: float, fastest: fl
         )
         left = newton(island, passes, begun, enough, hopeless, fastest)
     best = _set_aside(island, left, math.inf)
-    if plain and left > (accepted if small else good):
-        inside, end = tuned.INSIDE * max(fastest, 1e-3), max(enough, tuned.END * fastest)
-        follow = 1.0 if small else tuned.FOLLOW
-        left = interior_point(island, tuned.ROUNDS, follow, end, inside)
-        left = _polished(island, left, enough, fastest)
+    if plain and left > (aims.accepted if small else good):
+        left = _inside_cones(island, aims, 1.0 if small else tuned.FOLLOW)
         best = _set_aside(island, left, best)
         if best > good and not small:
             later = max(enough, tuned.LATER * fastest)
-            left = interior_point(island, tuned.ROUNDS_MORE, tuned.CALM, later, 0.0)
-            left = _polished(island, left, enough, fastest)
+            left = _polished(island, aims, interior_point(island, tuned.ROUNDS_MORE, tuned.CALM, later, 0.0))
             best = _set_aside(island, left, best)
     if best > good:
-        tries, wanted = tuned.LEFT_OUT if small else tuned.FEWER, _wanted(island, good)
-        if best > wanted:
-            best = leave_out(island, tries, wanted, enough, best, fastest)
+        if best > aims.wanted:
+            best = leave_out(island, tuned.LEFT_OUT if small else tuned.FEWER, aims.wanted, enough, best, fastest)
         if best > good:
-            patience = tuned.TURNS if small else tuned.TURNS_OF_LARGE
-            best = _in_turn(island, plain, patience, best, good, enough, fastest)
+            best = _in_turn(island, aims, best)
         left = math.inf
     if best < left:
         restore(island, trial.first)
@@ -100,7 +107,7 @@ def _chain(island: Island, accepted: float, begun: int, good: float, fastest: fl
 
 
 @procedure
-def _left_in(island: Island, left: float, accepted: float, good: float, fastest: float) -> float:
+def _left_in(island: Island, aims: _Aims, left: float) -> float:
     """The laws without pushing overlaps out, if friction wedges bodies so that this keeps them better; the residual.
 
     The laws have a solution if some velocities separate every point by more than its target plus μ times its sliding speed
@@ -114,7 +121,7 @@ def _left_in(island: Island, left: float, accepted: float, good: float, fastest:
         if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             points.target[c] = min(points.target[c], 0.0)
     move(island)
-    found = _chain(island, accepted, 1, good, fastest)
+    found = _chain(island, aims, 1)
     if found < left:
         return found
     restore(island, trial.pushed)
@@ -125,84 +132,40 @@ def _left_in(island: Island, left: float, accepted: float, good: float, fastest:
 
 
 @procedure
-def _pushing(island: Island) -> bool:
-    """Whether an overlap of two bodies is to be pushed out."""
-    points = island.points
-    for at in range(len(island.listed)):
-        c = island.listed[at]
-        if 0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
-            return True
-    return False
-
-
-@procedure
-def _in_turn(island: Island, plain: bool, patience: int, best: float, good: float, enough: float, fastest: float) -> float:
+def _in_turn(island: Island, aims: _Aims, best: float) -> float:
     """Sweeps and the interior point method in turn, from the best impulses so far; the least residual.
 
-    patience: after so many they end if the residual is small and hardly gets less.
+    In large islands they end early if the residual is small and hardly gets less.
     """
-    trial = island.trial
-    begin = best
+    trial, good, begin = island.trial, aims.good, best
     restore(island, trial.first)
     move(island)
     for attempt in range(tuned.TURNS):
-        if best <= good or (attempt >= patience and tuned.LITTLE * begin < best < tuned.STUCK):
+        late = not aims.small and attempt >= tuned.TURNS_OF_LARGE
+        if best <= good or (late and tuned.LITTLE * begin < best < tuned.STUCK):
             break
-        if attempt % 3 == 2 and plain:
-            inside, end = tuned.INSIDE * max(fastest, 1e-3), max(enough, tuned.END * fastest)
-            left = interior_point(island, tuned.ROUNDS, tuned.CALM, end, inside)
+        if attempt % 3 == 2 and aims.plain:
+            left = _inside_cones(island, aims, tuned.CALM)
         else:
-            left = relax(island, tuned.SWEEPS_IN_TURN)
-        left = _polished(island, left, enough, fastest)
+            left = _polished(island, aims, relax(island, tuned.SWEEPS_IN_TURN))
         best = _set_aside(island, left, best)
-    if best > good and best < begin and patience == tuned.TURNS:
-        best = leave_out(island, tuned.LEFT_OUT, good, enough, best, fastest)
+    if best > good and best < begin and aims.small:
+        best = leave_out(island, tuned.LEFT_OUT, good, 0.1 * aims.accepted, best, aims.fastest)
     return best
 
 
 @procedure
-def _polished(island: Island, left: float, enough: float, fastest: float) -> float:
+def _inside_cones(island: Island, aims: _Aims, follow: float) -> float:
+    """The residual after the interior point method."""
+    inside, end = tuned.INSIDE * max(aims.fastest, 1e-3), max(0.1 * aims.accepted, tuned.END * aims.fastest)
+    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, end, inside))
+
+
+@procedure
+def _polished(island: Island, aims: _Aims, left: float) -> float:
     """The residual after Newton steps on the result of another method, if it left more than enough."""
-    if left <= enough:
-        return left
-    return newton(island, tuned.POLISH, 1, enough, math.inf, fastest)
-
-
-@procedure
-def _plain(island: Island) -> bool:
-    """Whether all points of an island are rigid, and without moments."""
-    points = island.points
-    if len(points.turns.length) > 0:
-        return False
-    softest = 0.0
-    for at in range(len(island.listed)):
-        softest = max(softest, points.softness[island.listed[at]])
-    return softest == 0.0
-
-
-@procedure
-def _small(island: Island) -> bool:
-    """Whether all methods are tried for an island until its laws are kept as they are in small ones."""
-    return len(island.members) <= tuned.SMALL or not _plain(island)
-
-
-@procedure
-def _good(island: Island, fastest: float) -> float:
-    """The residual of an island that is not worth more [m/s]."""
-    large = 0.0 if _small(island) else min(tuned.FAIR + tuned.MOVING * fastest, _fairest(island))
-    return max(tuned.GOOD * (1.0 + fastest), large)
-
-
-@procedure
-def _wanted(island: Island, good: float) -> float:
-    """The residual above which also the methods are tried that take longest [m/s]."""
-    return good if _small(island) else max(good, _fairest(island))
-
-
-@procedure
-def _fairest(island: Island) -> float:
-    """What `_good` is at most in a large island [m/s]."""
-    return tuned.FAIREST if len(island.members) <= tuned.CROWD else tuned.FAIREST_OF_CROWD
+    enough = 0.1 * aims.accepted
+    return left if left <= enough else newton(island, tuned.POLISH, 1, enough, math.inf, aims.fastest)
 
 
 @procedure
@@ -263,7 +226,7 @@ def gained(island: Island) -> float:
 
 
 @procedure
-def _tame(island: Island, accepted: float, good: float, fastest: float) -> float:
+def _tame(island: Island, aims: _Aims) -> float:
     """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
 
     Returns the residual of the impact without rebound, with which it is mixed.
@@ -278,7 +241,7 @@ def _tame(island: Island, accepted: float, good: float, fastest: float) -> float
             points.turns.mode[c] = points.turns.impulse[c]
         points.target[c] = points.plastic[c]
     move(island)
-    left = _chain(island, accepted, 1, good, fastest)
+    left = _chain(island, aims, 1)
     none = gained(island)
     save(island, trial.kept)
     _mix(island, 0.5)
