@@ -238,7 +238,8 @@ class ScenePoints(NamedTuple):
     recalled: Floats[3]  # that impulse, in the world
     steady: Floats  # the part of it that is kept in what is remembered of this step
     common: Floats  # the largest mass of a point of the same two bodies
-    edge: Ints  # the block that couples A and B in the factors of their island
+    node: Ints[2]  # of A and B in the factors of their island; −1 for the world
+    edge: Ints  # the block that couples A and B there
     row_a: Ints  # the rows of A and B in `MovingBodies.seen`
     row_b: Ints
     turns: Turns  # torsional and rolling friction

@@ -19,7 +19,7 @@ from ..surface import VariedSurface
 from .arrays import Island, MovingBodies, Rules, Scene, ScenePoints, Springs
 from .points import relative, yields
 from .solvers.laws import move
-from .solvers.relaxation import add_impulse
+from .solvers.relaxation import push_on
 
 #: The largest number of parts of a step.
 MOST = 10_000
@@ -144,7 +144,5 @@ def _press_point(rules: Rules, c: int, bodies: MovingBodies, points: ScenePoints
     points.impulse[c] = found
     change = max(size[0] * abs(u[0]), size[1] * abs(u[1]), size[2] * abs(u[2]))
     if change > 0.0:
-        add_impulse(bodies, a, points.frame[c], points.lever_a[c], u, 1.0)
-        if b >= 0:
-            add_impulse(bodies, b, points.frame[c], points.lever_b[c], u, -1.0)
+        push_on(bodies, points, c, u)
     return change

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...procedure import Floats, Shaped, apply, at, local, procedure
 from ..impulse.mobility import SMALLEST
 from ..laws import AT_REST, LIMITED, TURNED
-from .arrays import BlockFactors, Island, MovingBodies, Placed, ScenePoints
+from .arrays import Island, MovingBodies, Placed, ScenePoints
 from .robots import yielded
 
 
@@ -66,15 +66,15 @@ def add_moments(island: Island, wrenches: Floats[6]) -> None:
     points = island.points
     for row in range(len(island.listed)):
         c = island.listed[row]
-        add_moment(points, c, points.turns.impulse[c], 1.0, wrenches[points.body[c, 0]])
-        if points.body[c, 1] >= 0:
-            add_moment(points, c, points.turns.impulse[c], -1.0, wrenches[points.body[c, 1]])
+        add_moment(points, c, points.turns.impulse[c], wrenches, points.body[c, 0], points.body[c, 1])
 
 
 @procedure
-def add_moment(points: ScenePoints, c: int, moment: Shaped[3], share: float, wrench: Shaped[6]) -> None:
-    """Adds a share of a moment along the axes of a point to the wrench [n; f] on a body."""
-    wrench[0:3] += share * points.turns.length[c] * (moment @ points.frame[c])
+def add_moment(points: ScenePoints, c: int, moment: Shaped[3], wrenches: Floats[6], a: int, b: int) -> None:
+    """Adds a moment along the axes of a point to the wrenches on A and B, which stand in the rows a and b; −1: the world."""
+    wrenches[a, 0:3] += points.turns.length[c] * (moment @ points.frame[c])
+    if b >= 0:
+        wrenches[b, 0:3] -= points.turns.length[c] * (moment @ points.frame[c])
 
 
 @procedure
@@ -110,19 +110,17 @@ def stiffen_turns(points: ScenePoints, c: int, normal: Shaped[6], stiffness: Sha
 @procedure
 def add_lacks(island: Island, effort: Floats[6]) -> None:
     """Adds to the efforts what the moments of an island lack."""
-    points, factors = island.points, island.factors
+    points = island.points
     for row in range(len(island.listed)):
         c = island.listed[row]
         lack = points.turns.base[c] - points.turns.impulse[c]
-        add_moment(points, c, lack, 1.0, effort[factors.node[points.body[c, 0]]])
-        if points.body[c, 1] >= 0:
-            add_moment(points, c, lack, -1.0, effort[factors.node[points.body[c, 1]]])
+        add_moment(points, c, lack, effort, points.node[c, 0], points.node[c, 1])
 
 
 @procedure
-def advance_turn(points: ScenePoints, c: int, factors: BlockFactors, changes: Floats[6], dn: float) -> None:
+def advance_turn(points: ScenePoints, c: int, changes: Floats[6], dn: float) -> None:
     """The moments of a point after changes of the nodes' twists, by which its normal velocity changes by dn."""
-    turns, other, d = points.turns, points.body[c, 1], local(3)
-    turning_speed(points, c, changes, factors.node[points.body[c, 0]], factors.node[other] if other >= 0 else -1, d)
+    turns, d = points.turns, local(3)
+    turning_speed(points, c, changes, points.node[c, 0], points.node[c, 1], d)
     turns.impulse[c] = turns.base[c] - turns.K[c] @ d - dn * turns.push[c]
     onto_limits(points, c, turns.impulse[c])

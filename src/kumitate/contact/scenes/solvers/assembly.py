@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....procedure import Floats, Shaped, apply, local, procedure
+from ....procedure import Shaped, apply, local, procedure
 from ...laws import CONE
-from ..arrays import BlockFactors, Island, MovingBodies, ScenePoints
+from ..arrays import BlockFactors, Island, MovingBodies
 from ..points import relative
 from ..turns import add_lacks, advance_turn, stiffen_turns
 from .articulated import couple_links, forget_links, inertial_row, put_inertia, solve_twists
-from .laws import add_wrench
+from .laws import push_bodies
 
 
 @procedure
@@ -102,9 +102,7 @@ def advance(island: Island) -> None:
         c = island.listed[at]
         lack = trial.base[c] - points.impulse[c]
         if lack[0] != 0.0 or lack[1] != 0.0 or lack[2] != 0.0:
-            add_wrench(points.frame[c], points.lever_a[c], lack, 1.0, trial.effort[factors.node[points.body[c, 0]]])
-            if points.body[c, 1] >= 0:
-                add_wrench(points.frame[c], points.lever_b[c], lack, -1.0, trial.effort[factors.node[points.body[c, 1]]])
+            push_bodies(points, c, lack, trial.effort, points.node[c, 0], points.node[c, 1])
     if len(points.turns.length) > 0:
         add_lacks(island, trial.effort)
     solve_twists(island, trial.effort)
@@ -115,11 +113,11 @@ def advance(island: Island) -> None:
             new[:] = 0.0
             du[:] = 0.0
         else:
-            change_of(points, factors, trial.effort, c, du)
+            relative(points, c, trial.effort, points.node[c, 0], points.node[c, 1], du)
             new[:] = trial.base[c] - trial.K[c] @ du
             apply(CONE, new, points.friction[c], new)
         if c < len(points.turns.length):
-            advance_turn(points, c, factors, trial.effort, du[0])
+            advance_turn(points, c, trial.effort, du[0])
 
 
 @procedure
@@ -131,13 +129,6 @@ def inertial(bodies: MovingBodies, body: int, effort: Shaped[6]) -> None:
     change = bodies.free[body] - bodies.after[body]
     effort[0:3] = bodies.inertia[body] @ change[0:3]
     effort[3:6] = bodies.mass[body] * change[3:6]
-
-
-@procedure
-def change_of(points: ScenePoints, factors: BlockFactors, changes: Floats[6], c: int, du: Shaped[3]) -> None:
-    """The change of a point's velocity with the changes of the nodes' twists."""
-    other = points.body[c, 1]
-    relative(points, c, changes, factors.node[points.body[c, 0]], factors.node[other] if other >= 0 else -1, du)
 
 
 @procedure

@@ -14,11 +14,12 @@ from ....procedure import Ints, apply, at, over, procedure
 from ... import tuned
 from ...laws import CONE
 from ..arrays import Island, SolverSpace
+from ..points import relative
 from .articulated import forget_links, go_on, solve_twists
-from .assembly import assemble, change_of, inertial
+from .assembly import assemble, inertial
 from .blocks import factor
 from .cone_laws import AIMED, SCALED, STEPPED
-from .laws import add_wrench, move, residual
+from .laws import move, push_bodies, residual
 
 
 @procedure
@@ -138,12 +139,11 @@ def _direction(island: Island, tau: float, seconds: float) -> float:
     forget_links(island, trial.effort)
     for k in range(len(which)):
         c = which[k]
-        add_wrench(points.frame[c], points.lever_a[c], trial.aim[c], 1.0, trial.effort[factors.node[points.body[c, 0]]])
-        if points.body[c, 1] >= 0:
-            add_wrench(points.frame[c], points.lever_b[c], trial.aim[c], -1.0, trial.effort[factors.node[points.body[c, 1]]])
+        push_bodies(points, c, trial.aim[c], trial.effort, points.node[c, 0], points.node[c, 1])
     solve_twists(island, trial.effort)
     for k in range(len(which)):
-        change_of(points, factors, trial.effort, which[k], trial.aim[which[k]])
+        c = which[k]
+        relative(points, c, trial.effort, points.node[c, 0], points.node[c, 1], trial.aim[c])
     over(
         STEPPED, len(which), at(points.friction, which), at(trial.K, which), at(trial.base, which), at(trial.slope, which),
         at(trial.lack, which), at(trial.aim, which), at(trial.x, which), at(trial.z, which), at(trial.W, which),

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....procedure import Floats, Shaped, apply, at, local, procedure
 from ...laws import RESIDUAL
-from ..arrays import Island
+from ..arrays import Island, ScenePoints
 from ..points import relative
 from ..robots import leads, pushed
 from ..turns import add_moments, residual_of_turns, turning_speeds
@@ -21,6 +21,14 @@ def add_wrench(frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], share:
 
 
 @procedure
+def push_bodies(points: ScenePoints, c: int, impulse: Shaped[3], wrenches: Floats[6], a: int, b: int) -> None:
+    """Adds an impulse of a point to the wrenches on A and B, which stand in the rows a and b; −1: the world."""
+    add_wrench(points.frame[c], points.lever_a[c], impulse, 1.0, wrenches[a])
+    if b >= 0:
+        add_wrench(points.frame[c], points.lever_b[c], impulse, -1.0, wrenches[b])
+
+
+@procedure
 def move(island: Island) -> None:
     """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
     bodies, points = island.bodies, island.points
@@ -28,12 +36,8 @@ def move(island: Island) -> None:
         bodies.after[island.members[row]] = 0.0
     for row in range(len(island.listed)):
         c = island.listed[row]
-        a, b = points.body[c, 0], points.body[c, 1]
-        if points.impulse[c, 0] == 0.0:  # all of them are in their cones
-            continue
-        add_wrench(points.frame[c], points.lever_a[c], points.impulse[c], 1.0, bodies.after[a])
-        if b >= 0:
-            add_wrench(points.frame[c], points.lever_b[c], points.impulse[c], -1.0, bodies.after[b])
+        if points.impulse[c, 0] != 0.0:  # all of them are in their cones
+            push_bodies(points, c, points.impulse[c], bodies.after, points.body[c, 0], points.body[c, 1])
     if len(points.turns.length) > 0:
         add_moments(island, bodies.after)
     for row in range(len(island.members)):

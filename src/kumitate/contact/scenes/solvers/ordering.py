@@ -46,10 +46,11 @@ def pattern(island: Island) -> int:
         _sort(factors.later, factors.first[k], factors.first[k + 1])
     for at in range(len(island.listed)):
         c = island.listed[at]
-        points.edge[c] = -1
-        if points.body[c, 1] >= 0 and robots.link[points.body[c, 0]] < 0 and robots.link[points.body[c, 1]] < 0:
-            a, b = factors.node[points.body[c, 0]], factors.node[points.body[c, 1]]
-            points.edge[c] = coupling(factors, min(a, b), max(a, b))
+        a, b = points.body[c, 0], points.body[c, 1]
+        one, other = factors.node[a], factors.node[b] if b >= 0 else -1
+        points.node[c, 0], points.node[c, 1], points.edge[c] = one, other, -1
+        if b >= 0 and robots.link[a] < 0 and robots.link[b] < 0:
+            points.edge[c] = coupling(factors, min(one, other), max(one, other))
     return found
 
 

@@ -13,7 +13,7 @@ from ..arrays import Island, MovingBodies, ScenePoints, SolverSpace
 from ..points import relative
 from ..robots import nudged
 from ..turns import add_moment, onto_limits, turning_speed
-from .laws import add_wrench, move, residual
+from .laws import move, push_bodies, residual
 
 
 @procedure
@@ -38,9 +38,7 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
     apply(CONE, aim, points.friction[c], aim)
     change = aim - points.impulse[c]
     points.impulse[c] = aim
-    add_impulse(bodies, a, points.frame[c], points.lever_a[c], change, 1.0)
-    if b >= 0:
-        add_impulse(bodies, b, points.frame[c], points.lever_b[c], change, -1.0)
+    push_on(bodies, points, c, change)
     if c < len(points.turns.length):
         _relax_turn(c, bodies, points)
 
@@ -48,32 +46,31 @@ def _relax_point(c: int, bodies: MovingBodies, points: ScenePoints, trial: Solve
 @procedure
 def _relax_turn(c: int, bodies: MovingBodies, points: ScenePoints) -> None:
     """The moments of a point, by its present normal impulse."""
-    aim, u, wrench, turns, a, b = local(3), local(3), local(6), points.turns, points.body[c, 0], points.body[c, 1]
+    aim, u, wrenches, turns, a, b = local(3), local(3), local(2, 6), points.turns, points.body[c, 0], points.body[c, 1]
     turning_speed(points, c, bodies.after, a, b, u)
     aim[:] = turns.impulse[c] - tuned.SHARE * turns.mass[c] * u
     onto_limits(points, c, aim)
     change = aim - turns.impulse[c]
     turns.impulse[c] = aim
-    add_moment(points, c, change, 1.0, wrench)
-    _pull(bodies, a, wrench)
-    if b >= 0:
-        wrench *= -1.0
-        _pull(bodies, b, wrench)
+    add_moment(points, c, change, wrenches, 0, 1)
+    _pull(bodies, a, wrenches[0])
+    _pull(bodies, b, wrenches[1])
 
 
 @procedure
-def add_impulse(
-    bodies: MovingBodies, body: int, frame: Shaped[3, 3], lever: Shaped[3], impulse: Shaped[3], sign: float
-) -> None:
-    """The velocities of a body after an impulse more."""
-    wrench = local(6)
-    add_wrench(frame, lever, impulse, sign, wrench)
-    _pull(bodies, body, wrench)
+def push_on(bodies: MovingBodies, points: ScenePoints, c: int, impulse: Shaped[3]) -> None:
+    """The velocities of both bodies of a point after an impulse more."""
+    wrenches = local(2, 6)
+    push_bodies(points, c, impulse, wrenches, 0, 1 if points.body[c, 1] >= 0 else -1)
+    _pull(bodies, points.body[c, 0], wrenches[0])
+    _pull(bodies, points.body[c, 1], wrenches[1])
 
 
 @procedure
 def _pull(bodies: MovingBodies, body: int, wrench: Shaped[6]) -> None:
-    """The velocities of a body after an impulsive wrench more."""
+    """The velocities of a body after an impulsive wrench more; the world, which is −1, does not move."""
+    if body < 0:
+        return
     link = bodies.robots.link[body]
     if link >= 0:
         nudged(bodies, link, wrench)
