@@ -374,6 +374,7 @@ class Scene(NamedTuple):
     starts: Ints
     space: Ints[2]
     memory: Memory
+    former: Memory  # space for the memory before a step
     found: Points  # where solids touch
     axes: Floats[3]  # see `narrow_phase.find_points`
     points: ScenePoints

@@ -19,7 +19,6 @@ from .arrays import (
     BlockFactors,
     Efforts,
     Islands,
-    Memory,
     MovingBodies,
     OverlapList,
     Placed,
@@ -31,8 +30,6 @@ from .arrays import (
     SceneLog,
     ScenePoints,
     SolverSpace,
-    Springs,
-    Turns,
 )
 from .parts import RobotPart, central_inertias, robot_parts
 from .solvers.ordering import BITS
@@ -93,33 +90,20 @@ def scene_of(
     units = links + sum(map(rows_of, parts))
     gravity = np.array([float(part) for part in mechanism.gravity])
     places = [tree.places[name] for name in wrenches]
-    return Scene(
-        rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies)),
-        bodies=moving_bodies(mechanism, parts),
-        pulls=Pulls(
-            _ints([max(place.link, 0) for place in places]),  # on what does not move, wrenches stay zero
-            _rows([list(place.pose.translation) for place in places], 3),
-            np.zeros((len(places), 6)),
-        ),
-        efforts=_made(Efforts, 0, program=1, number=1),
+    pulls = Pulls(
+        _ints([max(place.link, 0) for place in places]),  # on what does not move, wrenches stay zero
+        _rows([list(place.pose.translation) for place in places], 3),
+        np.zeros((len(places), 6)),
+    )
+    return _made(
+        Scene, 0, rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies)),
+        bodies=moving_bodies(mechanism, parts), pulls=pulls, efforts=_made(Efforts, 0, program=1, number=1),
         solids=solids_of([item.geometry.shape for item in items]),
         placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),
-        allowed=_allowed(mechanism, found),
-        pairs=np.zeros((0, 2), dtype=np.int64),
-        starts=np.zeros(solids + 2, dtype=np.int64),
-        space=np.zeros((0, 2), dtype=np.int64),
-        memory=_made(Memory, 0),
-        found=points_for(0),
-        axes=np.zeros((min(solids * solids, _AXES), 3)),
-        points=_made(ScenePoints, 0, turns=_made(Turns, 0)),
-        springs=_made(Springs, 0),
-        islands=_islands(links, 0),
-        factors=_factors(units, _COUPLINGS * units),
-        trial=_trial(0, units + links),
-        overlaps=OverlapList(np.zeros(2, dtype=np.int64), 0.0, np.zeros(4), np.zeros((0, 3))),
-        settled=np.zeros((0, 21)),
-        counts=np.zeros(6, dtype=np.int64),
-    )._replace(**_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns))  # fmt: skip
+        allowed=_allowed(mechanism, found), starts=solids + 2, axes=min(solids * solids, _AXES),
+        factors=_factors(units, _COUPLINGS * units), overlaps=_made(OverlapList, 0, marks=2, thrown=0.0, held=4), counts=6,
+        **_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns),
+    )  # fmt: skip
 
 
 def with_efforts(
@@ -144,15 +128,15 @@ def roomier(scene: Scene) -> Scene:
     _, pairs, points, couplings, _, _ = (int(count) for count in scene.counts)
     wanted_pairs = _more(pairs, len(scene.pairs))
     wanted_points = _more(points, len(scene.points.gap))
-    changed: dict[str, Any] = {}
+    changed = scene._asdict()
     if wanted_pairs > len(scene.pairs) or wanted_points > len(scene.points.gap):
-        turning = len(scene.points.turns.length) > 0
-        changed = _room(wanted_pairs, wanted_points, links, units, turning=turning)
-        for new, old in zip((*changed["memory"], changed["settled"]), (*scene.memory, scene.settled), strict=True):
-            new[: len(old)] = old
+        changed |= _room(wanted_pairs, wanted_points, links, units, turning=len(scene.points.turns.length) > 0)
     if couplings > len(scene.factors.later):
         changed["factors"] = _factors(units, _more(couplings, 0))
-    return scene._replace(**changed)
+    made = _made(Scene, 0, **changed)
+    for new, old in zip((*made.memory, made.settled), (*scene.memory, scene.settled), strict=True):
+        new[: len(old)] = old
+    return made
 
 
 def log_of(bodies: int, records: int, touches: int, robots: tuple[int, int] = (0, 0)) -> SceneLog:
@@ -266,15 +250,10 @@ def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> 
     """The arrays of a scene with room for some pairs and points; `turning`: also for their moments."""
     turns = points if turning else 0
     return {
-        "pairs": np.zeros((pairs, 2), dtype=np.int64),
-        "space": np.zeros((pairs, 2), dtype=np.int64),
-        "memory": _made(Memory, points),
-        "found": points_for(points // 8 + 1),
-        "points": _made(ScenePoints, points, turns=_made(Turns, turns)),
-        "islands": _islands(links, points),
-        "trial": _trial(points, units + links, turns),
-        "settled": np.zeros((points, 21)),
-    }
+        "pairs": pairs, "space": pairs, "memory": points, "former": points, "found": points_for(points // 8 + 1),
+        "points": _made(ScenePoints, points, turns=turns), "islands": _islands(links, points),
+        "trial": _trial(points, units + links, turns), "settled": points,
+    }  # fmt: skip
 
 
 def _factors(units: int, couplings: int) -> BlockFactors:
@@ -347,16 +326,20 @@ def _starts(sizes: Sequence[int]) -> np.ndarray:
 
 
 def _made(kind: type[R], rows: int, **given: Any) -> R:
-    """A record of arrays of zeros with this many rows each, from the annotations of its fields.
+    """A record of arrays of zeros with this many rows each, and of such records, from the annotations of its fields.
 
     Args:
-        given: fields that are others; of arrays also the number of rows.
+        given: fields that are others; of arrays and records also the number of rows.
     """
     made = {}
-    for name, array in get_type_hints(kind).items():
-        value, size = given.get(name, rows), array.row if isinstance(array, ArrayKind) else ()
-        zeros = isinstance(value, int) and hasattr(array, "element")
-        made[name] = np.zeros((value, *size), dtype=np.int64 if array.element == INT else float) if zeros else value
+    for name, field in get_type_hints(kind).items():
+        value = given.get(name, rows)
+        if isinstance(value, int) and hasattr(field, "element"):
+            row = field.row if isinstance(field, ArrayKind) else ()
+            value = np.zeros((value, *row), dtype=np.int64 if field.element == INT else float)
+        elif isinstance(value, int) and hasattr(field, "_fields"):
+            value = _made(field, value)
+        made[name] = value
     return kind(**made)
 
 

@@ -28,7 +28,7 @@ def find_points(
     total, last = 0, 0
     for k in range(count):
         a, b = pairs[k, 0], pairs[k, 1]
-        while last < known and (memory.solid[last, 0] < a or (memory.solid[last, 0] == a and memory.solid[last, 1] < b)):
+        while last < known and precedes(memory.solid, last, a, b):
             last += 1
         before = -1
         if last < known and memory.solid[last, 0] == a and memory.solid[last, 1] == b:
@@ -59,7 +59,7 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
     first = 0
     for c in range(count):
         a, b = points.solid[c, 0], points.solid[c, 1]
-        while first < known and (memory.solid[first, 0] < a or (memory.solid[first, 0] == a and memory.solid[first, 1] < b)):
+        while first < known and precedes(memory.solid, first, a, b):
             first += 1
         points.known[c] = 0
         points.steady[c] = 0.0
@@ -79,49 +79,46 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
 
 
 @procedure
-def remember(bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, memory: Memory, known: int) -> int:
-    """Writes the points that carry impulses to the memory, which keeps those that rested; returns how many they are."""
-    resting = _keep_resting(placed, memory, known, count)
-    if count == 0:
-        return resting
-    rest, known = len(memory.feature) - resting, 0
+def remember(
+    bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, memory: Memory, former: Memory, known: int
+) -> int:  # fmt: skip
+    """Writes the points that carry impulses to the memory, which keeps those of solids that both rest; returns their number."""
+    for at in range(known):
+        _copy_known(memory, at, former, at)
+    at, kept = 0, 0
     for c in range(count):
         if points.impulse[c, 0] > 0.0:
-            a, b = points.solid[c, 0], points.solid[c, 1]
-            while rest < len(memory.feature) and (
-                memory.solid[rest, 0] < a or (memory.solid[rest, 0] == a and memory.solid[rest, 1] < b)
-            ):
-                _copy_known(memory, rest, known)
-                rest += 1
-                known += 1
-            _write_known(bodies, points, c, memory, known)
-            known += 1
-    while rest < len(memory.feature):
-        _copy_known(memory, rest, known)
-        rest += 1
-        known += 1
-    return known
+            while at < known and precedes(former.solid, at, points.solid[c, 0], points.solid[c, 1]):
+                kept += _keep_resting(placed, former, at, memory, kept)
+                at += 1
+            _write_known(bodies, points, c, memory, kept)
+            kept += 1
+    while at < known:
+        kept += _keep_resting(placed, former, at, memory, kept)
+        at += 1
+    return kept
 
 
 @procedure
-def _keep_resting(placed: Placed, memory: Memory, known: int, count: int) -> int:
-    """Moves the points of solids that both rest to the end, or without other points to the begin; returns how many they are."""
-    found = 0
-    for step in range(known):
-        at = step if count == 0 else known - 1 - step
-        if placed.resting[memory.solid[at, 0]] * placed.resting[memory.solid[at, 1]] == 1:
-            found += 1
-            to = found - 1 if count == 0 else len(memory.feature) - found
-            if to != at:
-                _copy_known(memory, at, to)
-    return found
+def precedes(pairs: Ints[2], row: int, a: int, b: int) -> bool:
+    """Whether a row of a sorted list of pairs of solids stands before where the pair (a, b) does."""
+    return pairs[row, 0] < a or (pairs[row, 0] == a and pairs[row, 1] < b)
 
 
 @procedure
-def _copy_known(memory: Memory, at: int, to: int) -> None:
-    memory.feature[to] = memory.feature[at]
-    memory.solid[to] = memory.solid[at]
-    memory.impulse[to] = memory.impulse[at]
+def _keep_resting(placed: Placed, former: Memory, at: int, memory: Memory, to: int) -> int:
+    """Copies a known point if both of its solids rest; returns how many that are."""
+    if placed.resting[former.solid[at, 0]] * placed.resting[former.solid[at, 1]] == 0:
+        return 0
+    _copy_known(former, at, memory, to)
+    return 1
+
+
+@procedure
+def _copy_known(memory: Memory, at: int, other: Memory, to: int) -> None:
+    other.feature[to] = memory.feature[at]
+    other.solid[to] = memory.solid[at]
+    other.impulse[to] = memory.impulse[at]
 
 
 @procedure

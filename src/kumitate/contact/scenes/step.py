@@ -103,7 +103,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
     if soft:
         scale_impulses(points, count, 1.0 / rules.step)
         springs.clock[0] = ahead - rules.step if ahead > 1.5 * rules.step else 0.0
-    scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.counts[0])
+    scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.former, scene.counts[0])
     return DONE
 
 
