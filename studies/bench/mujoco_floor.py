@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kumitate.contact.scene import Contact
-from kumitate.contact.touchable import GROUND
+from kumitate.contact.scene import GROUND, Contact
 from kumitate.errors import InputError
 from kumitate.model import Box, Capsule, Geometry, Link, Mechanism, Place, Plane, Sphere
 from kumitate.model.convert import mujoco as mujoco_order

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..model import Geometry, Mechanism
-from .scene import Contact, Pair, Touchable, between_bodies
+from ..model import Mechanism
+from .scene import Contact, Pair, Touchable
 from .surface import Surface, VariedSurface
 
 #: Operations of a traced step, fitted to balls and bricks: per point with the world; per pair of moving links, per point of
@@ -121,20 +121,8 @@ def pairs_of_scene(mechanism: Mechanism, contact: Contact) -> tuple[PlannedPair,
     """The pairs of a scene."""
     from .pairs.rows.solids import MOST  # with the procedures of scenes
 
-    tree = mechanism.tree
-    found = Touchable.of(mechanism, tree, contact)
-
-    def planned(one: tuple[str, Geometry], other: tuple[str, Geometry]) -> PlannedPair:
-        names = (one[0], other[0])
-        shapes = (one[1].shape.kind, other[1].shape.kind)
-        return PlannedPair(names, shapes, 1 if "sphere" in shapes else MOST, contact.where(*names, (one[1], other[1])))
-
-    listed = [
-        planned((name, shape), (other, geometry))
-        for name, shapes in found.moving.items()
-        for shape in shapes
-        for other, _, geometry in found.beside(name)
-    ]
-    for one, two in between_bodies(tree, found):
-        listed += [planned((one, a), (two, b)) for a in found.moving[one] for b in found.moving[two]]
+    found, listed = Touchable.of(mechanism, mechanism.tree, contact), []
+    for (a, _, one), (b, _, other) in found.pairs(mechanism.tree):
+        shapes = (one.shape.kind, other.shape.kind)
+        listed.append(PlannedPair((a, b), shapes, 1 if "sphere" in shapes else MOST, contact.where(a, b, (one, other))))
     return tuple(listed)

@@ -9,8 +9,7 @@ from typing import Any
 
 from ..model import KINDS, WORLD, Body, Geometry, Joint, Mechanism
 from ..model.read.json import from_json, to_json
-from .scene import FLOOR, USUAL, Contact
-from .touchable import GROUND
+from .scene import FLOOR, GROUND, USUAL, Contact
 
 
 def as_plain(contact: Contact | str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contact.touchable import GROUND
+from ..contact.scene import GROUND
 from ..model import WORLD, Mechanism, Mesh
 from ..simulate.results.result import Result
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
-from ...errors import InputError, ModelError
-from ...model import Geometry, Mechanism, Place, Plane, Shape
+from ...errors import ModelError
+from ...model import Mechanism, Plane, Shape
 from ...procedure.kinds import INT, ArrayKind
 from ...spatial import Transform
 from ..impulse.splitting import has_corners, rides_free
 from ..pairs.rows import points_for, pose_row, solids_of
-from ..scene import Contact, Touchable
+from ..scene import Contact, PlacedShape, Touchable, nothing_touches
 from ..surface import NUMBERS, Surface
 from .arrays import (
     BlockFactors,
@@ -44,19 +44,11 @@ _AXES = 4096
 _SPARE = 1.5
 
 
-class _Item(NamedTuple):
-    """A shape of a scene: its body's name, the place of that body, the shape."""
-
-    name: str
-    place: Place
-    geometry: Geometry
-
-
 def fault_of(mechanism: Mechanism, contact: Contact) -> str:
     """Why a mechanism is not a scene of free bodies and robots, or ""."""
     items = _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))
     try:
-        solids_of([item.geometry.shape for item in items], [repr(item.name) for item in items])
+        solids_of([item.geometry.shape for item in items], [repr(item.body) for item in items])
     except ModelError as error:
         return str(error)
     return ""
@@ -64,7 +56,7 @@ def fault_of(mechanism: Mechanism, contact: Contact) -> str:
 
 def solid_names(mechanism: Mechanism, contact: Contact) -> list[str]:
     """The names of the solids' bodies, in the order of the scene; "ground" where none has one."""
-    return [item.name for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))]
+    return [item.body for item in _items(mechanism, Touchable.of(mechanism, mechanism.tree, contact))]
 
 
 def scene_of(
@@ -82,10 +74,7 @@ def scene_of(
     found = Touchable.of(mechanism, tree, contact)
     items = _items(mechanism, found)
     if not found.moving:
-        raise InputError(
-            f"{mechanism.name}: no moving body has a shape to touch with; give bodies `collisions`, as <collision> in a URDF "
-            "does"
-        )
+        raise nothing_touches(mechanism)
     links, solids, parts = len(tree.links), len(items), robot_parts(mechanism)
     units = links + sum(map(rows_of, parts))
     gravity = np.array([float(part) for part in mechanism.gravity])
@@ -153,10 +142,9 @@ def _more(needed: int, there: int) -> int:
     return there if needed <= there else int(_SPARE * needed) + 8
 
 
-def _items(mechanism: Mechanism, found: Touchable) -> list[_Item]:
-    places = mechanism.tree.places
-    moving = [_Item(name, places[name], shape) for name, shapes in found.moving.items() for shape in shapes]
-    return sorted(moving, key=lambda item: item.place.link) + [_Item(*item) for item in found.standing]
+def _items(mechanism: Mechanism, found: Touchable) -> list[PlacedShape]:
+    moving = [shape for name in found.moving for shape in found.shapes(mechanism.tree, name)]
+    return [*sorted(moving, key=lambda item: item.place.link), *found.standing]
 
 
 def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> MovingBodies:
@@ -174,7 +162,7 @@ def moving_bodies(mechanism: Mechanism, parts: Sequence[RobotPart] = ()) -> Movi
     return made
 
 
-def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], parts: Sequence[RobotPart]) -> Placed:
+def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[PlacedShape], parts: Sequence[RobotPart]) -> Placed:
     material, surfaces = _materials(contact, items)
     made = _made(
         Placed, len(items), materials=int(material.max()) + 1, belts=int(bool(contact.belts)), material=material,
@@ -186,11 +174,11 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[_Item], part
     made.own[:] = _pose_rows([item.place.pose @ item.geometry.pose for item in items])
     boxes: dict[int, tuple[np.ndarray, np.ndarray, float]] = {}
     for k, item in enumerate(items):
-        made.body[k], made.owner[k] = item.place.link, numbers.get(item.name, -1)
+        made.body[k], made.owner[k] = item.place.link, numbers.get(item.body, -1)
         made.family[k] = mechanism.tree.ancestors(item.place.link)[-1].index if item.place.link in robots else -1
-        if contact.of(item.name).moves:
+        if contact.of(item.body).moves:
             turn = made.own[k, :3] @ pose_row(item.geometry.pose)[:3].T
-            made.belt[k] = turn @ contact.of(item.name).belt
+            made.belt[k] = turn @ contact.of(item.body).belt
         made.cornered[k] = has_corners(item.geometry.shape)
         if not flat[k]:
             shape = item.geometry.shape
@@ -214,7 +202,7 @@ def _bounds(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
     return 0.5 * (high - low), middle, np.linalg.norm(points - middle, axis=1).max() + radius
 
 
-def _materials(contact: Contact, items: Sequence[_Item]) -> tuple[np.ndarray, np.ndarray]:
+def _materials(contact: Contact, items: Sequence[PlacedShape]) -> tuple[np.ndarray, np.ndarray]:
     """The kinds of surfaces: of which kind that of each solid is, and what every two kinds combine to."""
     paired = {name for pair in contact.pairs for name in pair}
     kinds: dict[tuple[Surface, float | None, str], int] = {}
@@ -223,7 +211,7 @@ def _materials(contact: Contact, items: Sequence[_Item]) -> tuple[np.ndarray, np
         kind = (contact.of(name), contact.own_friction(name, shape), name if name in paired else "")
         found.append(kinds.setdefault(kind, len(kinds)))
     one_of = list(dict(zip(found, items, strict=True)).values())  # kinds are numbered as they appear
-    both = [contact.where(a.name, b.name, (a.geometry, b.geometry)) for a in one_of for b in one_of]
+    both = [contact.where(a.body, b.body, (a.geometry, b.geometry)) for a in one_of for b in one_of]
     return _ints(found), _rows([one.numbers for one in both], len(NUMBERS))
 
 
