@@ -51,34 +51,22 @@ class SpringModel(ForceModel, Protocol):
 
 @dataclass(frozen=True)
 class PressedPoint:
-    """A possible contact point at a state, in the axes and from the origin of the world.
+    """A possible contact point at a state, in the axes and from the origin of the world."""
 
-    Attributes:
-        position: where the force acts [m]; `normal`: from B to A; `gap`: [m], negative where they overlap.
-        velocity: of A relative to B there [m/s]; zero where the whole pair of shapes is out of reach.
-        force: the force on A [N].
-    """
-
-    position: Vector3
-    normal: Vector3
-    gap: Scalar
-    velocity: Vector3
-    force: Vector3
+    position: Vector3  # where the force acts [m]
+    normal: Vector3  # from B to A
+    gap: Scalar  # [m], negative where they overlap
+    velocity: Vector3  # of A relative to B there [m/s]; zero where the whole pair of shapes is out of reach
+    force: Vector3  # on A [N]
 
 
 @dataclass(frozen=True)
 class Pressed:
-    """All contact forces at a state.
+    """All contact forces at a state."""
 
-    Attributes:
-        points: those of all pairs, in the order of the pairs.
-        by_link: the wrench on each link that can be touched, by its index, in its frame and about its origin.
-        power: the total power of all forces [W].
-    """
-
-    points: tuple[PressedPoint, ...]
-    by_link: dict[int, Force]
-    power: Scalar
+    points: tuple[PressedPoint, ...]  # those of all pairs, in the order of the pairs
+    by_link: dict[int, Force]  # the wrench on each link that can be touched, by its index, in its frame and about its origin
+    power: Scalar  # of all forces [W]
 
 
 @dataclass(frozen=True)

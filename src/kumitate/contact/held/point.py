@@ -52,26 +52,17 @@ class HeldPoint:
 
 @dataclass(frozen=True)
 class HeldEnd:
-    """A held point at a state. Vectors are in the axes of the world.
+    """A held point at a state. Vectors are in the axes of the world."""
 
-    Attributes:
-        link: the index of the link it is on.
-        axes: the surface's normal n and two tangents e₁, e₂, orthonormal.
-        r, rate: position [m] and velocity [m/s].
-        gap: distance from the surface [m].
-        slip: velocity along e₁ and e₂ [m/s].
-        friction: the coefficient K.
-        rows: a unit force along each of the axes, and its opposite on the world, in the form of loop rows; along n
-            the acceleration is relative to the surface.
-    """
-
-    link: int
-    axes: tuple[Vector3, Vector3, Vector3]
-    r: Vector3
-    rate: Vector3
-    gap: Scalar
-    slip: tuple[Scalar, Scalar]
-    friction: float
+    link: int  # the index of the link it is on
+    axes: tuple[Vector3, Vector3, Vector3]  # the surface's normal n and two tangents e₁, e₂, orthonormal
+    r: Vector3  # position [m]
+    rate: Vector3  # velocity [m/s]
+    gap: Scalar  # distance from the surface [m]
+    slip: tuple[Scalar, Scalar]  # velocity along e₁ and e₂ [m/s]
+    friction: float  # the coefficient K
+    # a unit force along each of the axes, and its opposite on the world, in the form of loop rows; along n the acceleration is
+    # relative to the surface
     rows: tuple[Row, Row, Row]
 
 

@@ -88,17 +88,11 @@ class CylinderSurface:
 
 @dataclass(frozen=True)
 class SurfaceState:
-    """The gap, normal and curvature term of a surface at a moving point.
+    """The gap, normal and curvature term of a surface at a moving point."""
 
-    Attributes:
-        gap: C/‖∂C/∂r‖ [m], the distance from the surface to first order.
-        normal: ∂C/∂r divided by its length.
-        bending: ṙᵀ (∂²C/∂r²) ṙ/‖∂C/∂r‖ [m/s²]: the first term of N eq. 23.
-    """
-
-    gap: Scalar
-    normal: Vector3
-    bending: Scalar
+    gap: Scalar  # C/‖∂C/∂r‖ [m], the distance from the surface to first order
+    normal: Vector3  # ∂C/∂r divided by its length
+    bending: Scalar  # ṙᵀ (∂²C/∂r²) ṙ/‖∂C/∂r‖ [m/s²]: the first term of N eq. 23
 
 
 class TracedSurface:

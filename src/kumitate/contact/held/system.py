@@ -25,32 +25,20 @@ SWEEPS, SETTLED, NEWTON_STEPS = 30, 1e-9, 8
 
 @dataclass(frozen=True)
 class HeldSystem:
-    """The linear equations of the rows of held points at one state, three rows per point: n, e₁, e₂.
+    """The linear equations of the rows of held points at one state, three rows per point: n, e₁, e₂."""
 
-    Attributes:
-        ends: the points at this state.
-        Lambda: (rows, rows), the accelerations per unit force of each row, with all loops closed.
-        free: (rows), the accelerations with the forces of all rows zero [m/s²].
-        accelerations: v̇ (nv) as a function of the forces of all rows.
-    """
-
-    ends: Sequence[HeldEnd]
-    Lambda: Sequence[Sequence[Scalar]]
-    free: Sequence[Scalar]
-    accelerations: Callable[[Sequence[Scalar]], list[Scalar]]
+    ends: Sequence[HeldEnd]  # the points at this state
+    Lambda: Sequence[Sequence[Scalar]]  # the accelerations per unit force of each row, with all loops closed
+    free: Sequence[Scalar]  # the accelerations with the forces of all rows zero [m/s²]
+    accelerations: Callable[[Sequence[Scalar]], list[Scalar]]  # v̇ (nv) as a function of the forces of all rows
 
 
 @dataclass(frozen=True)
 class HeldForces:
-    """The forces that hold the points, one entry per point.
+    """The forces that hold the points, one entry per point."""
 
-    Attributes:
-        normal: f_n along the surface's normal [N]; negative where the point is pulled towards the surface.
-        friction: the force along e₁ and e₂ [N].
-    """
-
-    normal: list[Scalar]
-    friction: list[tuple[Scalar, Scalar]]
+    normal: list[Scalar]  # f_n along the surface's normal [N]; negative where the point is pulled towards the surface
+    friction: list[tuple[Scalar, Scalar]]  # along e₁ and e₂ [N]
 
     @property
     def by_row(self) -> list[Scalar]:

@@ -15,31 +15,23 @@ from .jacobians import NO_STIFFNESS, LinkJacobians, Pattern
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch's contribution to the trunk: its eliminations, the terms they subtract from the trunk's rows, its stiffness."""
+    """A branch's contribution to the trunk."""
 
     steps: list[Elimination]
-    taken: Pattern
-    K: Dense
+    taken: Pattern  # the terms that these subtract from the trunk's rows
+    K: Dense  # its stiffness
 
 
 @dataclass(frozen=True)
 class BranchFactors:
-    """The factors of a tree's inertia matrix: a trunk, which ends where the tree first branches, and the branches on it.
-
-    Attributes:
-        jacobians: the links' Jacobians.
-        M: the structurally nonzero entries of the inertia matrix.
-        trunk: the links that carry all others; `branches`: by branch, its links; parents before children.
-        free: the contributions of the branches without contact.
-        factors: of M.
-    """
+    """The factors of a tree's inertia matrix: a trunk, which ends where the tree first branches, and the branches on it."""
 
     jacobians: LinkJacobians
-    M: Pattern
-    trunk: list[Link]
-    branches: list[list[Link]]
-    free: list[Branch]
-    factors: SparseFactors
+    M: Pattern  # the structurally nonzero entries of the inertia matrix
+    trunk: list[Link]  # the links that carry all others; parents before children
+    branches: list[list[Link]]  # by branch, its links
+    free: list[Branch]  # the contributions of the branches without contact
+    factors: SparseFactors  # of M
 
     @classmethod
     def of(cls, jacobians: LinkJacobians, M: Pattern) -> BranchFactors:

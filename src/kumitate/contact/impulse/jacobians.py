@@ -22,18 +22,12 @@ NO_STIFFNESS = Dense.zero(6, 6)
 
 @dataclass(frozen=True)
 class LinkJacobians:
-    """The Jacobians of a tree at one posture.
-
-    Attributes:
-        poses: X_WL of every link.
-        origins: for every link, the position of its root link in the world [m], about which its twists and wrenches are taken.
-        S: for every link, the columns [ω; v] of its joint's degrees of freedom, about that origin and in the axes of the world.
-    """
+    """The Jacobians of a tree at one posture."""
 
     tree: Tree
-    poses: PerLink[Transform]
-    origins: PerLink[Vector3]
-    S: PerLink[tuple[Motion, ...]]
+    poses: PerLink[Transform]  # X_WL
+    origins: PerLink[Vector3]  # of the root link of each in the world [m]: its twists and wrenches are taken about it
+    S: PerLink[tuple[Motion, ...]]  # the columns [ω; v] of joints' degrees of freedom, about these in the axes of the world
 
     def twists(self, v: Sequence[Scalar]) -> PerLink[Motion]:
         """[ω; v] of every link, in the axes of the world, about its origin."""

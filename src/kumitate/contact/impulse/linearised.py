@@ -45,18 +45,12 @@ from .jacobians import LinkJacobians, Pattern
 
 
 class LinearisedPair(NamedTuple):
-    """How the wrench on the first link of a pair changes (6×6), about the origin of its twists; and the wrench itself.
+    """How the wrench on the first link of a pair changes (6×6), about the origin of its twists; and the wrench itself."""
 
-    Attributes:
-        stiffness: less wrench by more twist; `carried_over`: what of it the second round takes back.
-        by_motion: more wrench by a small motion of the link, which turns its twist, while joints keep their velocities.
-        by_motion_over: what the second round adds to it.
-    """
-
-    stiffness: Dense
-    by_motion: Dense
-    carried_over: Dense
-    by_motion_over: Dense
+    stiffness: Dense  # less wrench by more twist
+    by_motion: Dense  # more by a small motion of the link, which turns its twist, while joints keep their velocities
+    carried_over: Dense  # what of the stiffness the second round takes back
+    by_motion_over: Dense  # what it adds to the other
     wrench: Force
 
     def plus(self, other: LinearisedPair) -> LinearisedPair:
@@ -192,17 +186,12 @@ class Pressing(NamedTuple):
 
 
 class LinearisedContact(NamedTuple):
-    """How the generalised impulses of all points change; matrices (nv, nv) with the sparsity of the tree.
+    """How the generalised impulses of all points change; matrices (nv, nv) with the sparsity of the tree."""
 
-    Attributes:
-        stiffness: JᵀKJ, less impulse by more velocity after the step; `carried_over`: JᵀDKJ, what the second round takes back.
-        by_q: more impulse by more of a coordinate, while the velocities stay; `by_q_over`: what the second round adds to it.
-    """
-
-    stiffness: Pattern
-    by_q: Pattern
-    carried_over: Pattern
-    by_q_over: Pattern
+    stiffness: Pattern  # JᵀKJ, less impulse by more velocity after the step
+    by_q: Pattern  # more impulse by more of a coordinate, while the velocities stay
+    carried_over: Pattern  # JᵀDKJ, what the second round takes back
+    by_q_over: Pattern  # what it adds to the other
 
 
 def linearised(

@@ -31,19 +31,15 @@ class Law:
 
 @dataclass(frozen=True)
 class Approach:
-    """The options of a Newton step.
+    """The options of a Newton step."""
 
-    Attributes:
-        first: 1 to assume that points go on as before the time step, resting or sliding; 0 to use the impulses and velocities
-            of the guess.
-        strength: the stiffness of points relative to their surroundings. Near the solution its inverse is the error that a
-            step leaves; far from it steps with less strength are more robust.
-        alike: 1 for equal stiffness of all points of a patch, so that undetermined impulses have the least norm; 0 to scale it
-            by each point's mass, which converges better where they slide and roll.
-    """
-
+    # 1 to assume that points go on as before the time step, resting or sliding; 0 to use the state of the guess
     first: Scalar
+    # the stiffness of points relative to their surroundings. Near the solution its inverse is the error that a step leaves; far
+    # from it steps with less strength are more robust
     strength: Scalar
+    # 1 for equal stiffness of all points of a patch, so that undetermined impulses have the least norm; 0 to scale it by each
+    # point's mass, which converges better where they slide and roll
     alike: Scalar
 
 

@@ -24,49 +24,31 @@ from .jacobians import LinkJacobians, Pattern, along, frozen
 
 @dataclass(frozen=True)
 class Impulses:
-    """A guess of the solution.
+    """A guess of the solution."""
 
-    Attributes:
-        points: (normal, tangent, tangent, and those of turns) of every point of every patch [N·s].
-        loops: the impulses of the loop equations.
-        v: the velocities (nv) after these impulses.
-    """
-
-    points: list[list[list[Scalar]]]
-    loops: list[Scalar]
-    v: list[Scalar]
+    points: list[list[list[Scalar]]]  # (normal, tangent, tangent, and those of turns) of every point of every patch [N·s]
+    loops: list[Scalar]  # of the loop equations
+    v: list[Scalar]  # the velocities (nv) after these impulses
 
 
 @dataclass(frozen=True)
 class Solved:
-    """The result of a contact model.
+    """The result of a contact model."""
 
-    Attributes:
-        impulses: of the step.
-        left: the residual at which the iteration stopped [m/s]; zero for a model that does not iterate.
-        residual: of a mixture of two solutions, which obeys no law of its own, the larger of both [m/s]; None: to be measured.
-    """
-
-    impulses: Impulses
-    left: Scalar = 0.0
+    impulses: Impulses  # of the step
+    left: Scalar = 0.0  # the residual at which the iteration stopped [m/s]; zero for a model that does not iterate
+    # of a mixture of two solutions, which obeys no law of its own, the larger of both [m/s]; None: to be measured
     residual: Scalar | None = None
 
 
 @dataclass(frozen=True)
 class LoopEquation:
-    """One equation of a loop.
+    """One equation of a loop."""
 
-    Attributes:
-        row: its row of the Jacobian, by index in v.
-        start: the reference of its rate [m/s, rad/s]: zero, or its rate before contact acts, as for a soft equation.
-        softness: `dynamics.Row.softness`.
-        size: its change of rate per unit impulse of its own.
-    """
-
-    row: dict[int, Scalar]
-    start: Scalar
-    softness: Scalar
-    size: Scalar
+    row: dict[int, Scalar]  # its row of the Jacobian, by index in v
+    start: Scalar  # the reference of its rate [m/s, rad/s]: zero, or its rate before contact acts, as for a soft equation
+    softness: Scalar  # `dynamics.Row.softness`
+    size: Scalar  # its change of rate per unit impulse of its own
 
     @property
     def stiffness(self) -> Scalar:
@@ -80,21 +62,14 @@ class LoopEquation:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything that is constant during the solution.
+    """Everything that is constant during the solution."""
 
-    Attributes:
-        branch_factors: the tree at its posture, with the inertia matrix of the implicit step.
-        patches, loops: where impulses act.
-        held: the inertia matrix plus the stiffness of loops; factors: its factors.
-        v_free: the velocities (nv) after the step without contact.
-    """
-
-    branch_factors: BranchFactors
-    patches: Sequence[ContactPatch]
+    branch_factors: BranchFactors  # the tree at its posture, with the inertia matrix of the implicit step
+    patches: Sequence[ContactPatch]  # where impulses act
     loops: Sequence[LoopEquation]
-    held: Pattern
-    factors: SparseFactors
-    v_free: Sequence[Scalar]
+    held: Pattern  # the inertia matrix plus the stiffness of loops
+    factors: SparseFactors  # of `held`
+    v_free: Sequence[Scalar]  # the velocities (nv) after the step without contact
 
     @classmethod
     def of(

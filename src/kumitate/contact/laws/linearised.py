@@ -19,22 +19,16 @@ Rows = list[list[Scalar]]
 
 @dataclass(frozen=True)
 class NormalLaw:
-    """The law along the normal, as friction and moments depend on it.
+    """The law along the normal, as friction and moments depend on it."""
 
-    Attributes:
-        old: the impulse; aim: the one that decides whether the point is closed, and how much it holds; u: the velocity.
-        closed: whether it is; give: how the impulse falls with the velocity there; stiff: how what friction holds does.
-        mass: of the point; tie: the rounding error of an impulse.
-    """
-
-    old: Scalar
-    aim: Scalar
-    u: Scalar
-    closed: Scalar
-    give: Scalar
-    stiff: Scalar
-    mass: Scalar
-    tie: Scalar
+    old: Scalar  # the impulse
+    aim: Scalar  # the one that decides whether the point is closed, and how much it holds
+    u: Scalar  # the velocity
+    closed: Scalar  # whether it is
+    give: Scalar  # how the impulse falls with the velocity there
+    stiff: Scalar  # how what friction holds does
+    mass: Scalar  # of the point
+    tie: Scalar  # the rounding error of an impulse
 
     @property
     def normal(self) -> Scalar:

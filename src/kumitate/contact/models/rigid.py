@@ -16,20 +16,16 @@ from ..laws import STIFF
 
 @dataclass(frozen=True)
 class _Pass:
-    """The state of the Newton iteration.
-
-    A guess and its residual [m/s], the best guess so far and its own, the residual accepted by now [m/s], the strength of the
-    next step, the number of steps so far, and the number of steps until sweeps may help.
-    """
+    """The state of the Newton iteration."""
 
     guess: Impulses
-    residual: Scalar
-    best: Impulses
-    least: Scalar
-    enough: Scalar
-    strength: Scalar
-    passes: Scalar
-    help_in: Scalar
+    residual: Scalar  # [m/s]
+    best: Impulses  # the best guess so far
+    least: Scalar  # its residual
+    enough: Scalar  # the residual accepted by now [m/s]
+    strength: Scalar  # of the next step
+    passes: Scalar  # steps so far
+    help_in: Scalar  # steps until sweeps may help
 
     def bettered(self) -> _Pass:
         """With this guess as the best one if it is."""

@@ -105,17 +105,11 @@ def cylinder_box(a: Cylinder, X_WA: Transform, b: Box, X_WB: Transform) -> list[
 
 @dataclass(frozen=True)
 class _Face:
-    """A face of a box B.
+    """A face of a box B."""
 
-    Attributes:
-        normal_B: its outward normal, one of six.
-        height: of the face above the box's center [m].
-        bounds: its extent along each axis of B [m]; unlimited along its normal.
-    """
-
-    normal_B: Vector3
-    height: Scalar
-    bounds: Sequence[Scalar]
+    normal_B: Vector3  # its outward normal, one of six
+    height: Scalar  # above the box's center [m]
+    bounds: Sequence[Scalar]  # its extent along each axis of B [m]; unlimited along its normal
 
 
 def _nearest_face(low: Sequence[Scalar], high: Sequence[Scalar], box: Box) -> _Face:

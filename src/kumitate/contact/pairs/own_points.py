@@ -28,15 +28,10 @@ class _Pair(Protocol):
 
 
 class _OnBox(NamedTuple):
-    """A hull or cylinder on a box.
+    """A hull or cylinder on a box."""
 
-    Attributes:
-        words: "A (0.2 m across) touches B (1 × 1 × 1 m)"; the rest of the sentence follows.
-        edges: of the box, the shortest first, as parts of what the other shape is across.
-    """
-
-    words: tuple[str, str]
-    edges: list[float]
+    words: tuple[str, str]  # "A (0.2 m across) touches B (1 × 1 × 1 m)"; the rest of the sentence follows
+    edges: list[float]  # of the box, the shortest first, as parts of what the other shape is across
 
 
 def check_small_boxes(name: str, pairs: Sequence[_Pair]) -> None:

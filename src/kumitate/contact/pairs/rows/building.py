@@ -23,19 +23,12 @@ _ONE_FACE = 1e-7
 
 @dataclass(frozen=True)
 class _Faces:
-    """Vertices and faces of a hull; empty for other solids.
+    """Vertices and faces of a hull; empty for other solids."""
 
-    Attributes:
-        vertices: (x, y, z) of its corners [m].
-        planes: of every face, its outward normal and its distance from the origin along it.
-        loops: of every face, its corners counter-clockwise as seen from outside.
-        extent: half the diagonal of the box around it [m].
-    """
-
-    vertices: tuple[tuple[float, ...], ...] = ()
-    planes: tuple[tuple[float, ...], ...] = ()
-    loops: tuple[tuple[int, ...], ...] = ()
-    extent: float = 0.0
+    vertices: tuple[tuple[float, ...], ...] = ()  # (x, y, z) of its corners [m]
+    planes: tuple[tuple[float, ...], ...] = ()  # of every face, its outward normal and its distance from the origin along it
+    loops: tuple[tuple[int, ...], ...] = ()  # of every face, its corners counter-clockwise as seen from outside
+    extent: float = 0.0  # half the diagonal of the box around it [m]
 
 
 @cache

@@ -23,55 +23,36 @@ class Solids(NamedTuple):
     A convex solid is the sum (Minkowski's, of all pairs of points) of a box, an ellipsoid, the hull of some vertices and a
     ball. A capsule is a box with one edge and a ball; a cylinder is a box with one edge and an ellipsoid with two semi-axes;
     parts that a solid does not have are zeros.
-
-    Attributes:
-        kinds: PLANE (the half space z ≤ 0), FIELD (a height field), SPHERE, CAPSULE, BOX, or CONVEX for any other.
-        sizes: half edges x, y, z of the box; semi-axes x, y, z of the ellipsoid; radius of the ball; half the
-            diagonal of the hull. Of a field: lengths of a cell along x and y, ...; the first row of its triangles.
-        spans: the first of the solid's `vertices` and their number; the first of its `faces` and their number (of
-            a field: the points along x and along y).
-        vertices: (x, y, z), those of one hull after those of the other.
-        normals: of every face of a hull, its outward normal and its distance from the origin along it.
-        loops: of every face, the first of its `corners` and their number.
-        corners: indices of vertices, within their hull, counter-clockwise as seen from outside.
     """
 
-    kinds: Ints
+    kinds: Ints  # PLANE (the half space z ≤ 0), FIELD (a height field), SPHERE, CAPSULE, BOX, or CONVEX for any other
+    # half edges x, y, z of the box; semi-axes x, y, z of the ellipsoid; radius of the ball; half the diagonal of the hull. Of a
+    # field: lengths of a cell along x and y, ...; the first row of its triangles
     sizes: Floats[8]
+    # the first of the solid's `vertices` and their number; the first of its `faces` and their number (of a field: the points
+    # along x and along y)
     spans: Ints[4]
-    vertices: Floats[3]
-    normals: Floats[4]
-    loops: Ints[2]
-    corners: Ints
+    vertices: Floats[3]  # (x, y, z), those of one hull after those of the other
+    normals: Floats[4]  # of every face of a hull, its outward normal and its distance from the origin along it
+    loops: Ints[2]  # of every face, the first of its `corners` and their number
+    corners: Ints  # indices of vertices, within their hull, counter-clockwise as seen from outside
 
 
 class Solid(NamedTuple):
-    """One of them, where it is.
-
-    Attributes:
-        row: of `solids`.
-        pose: of its frame in the world.
-    """
+    """One of them, where it is."""
 
     solids: Solids
     row: int
-    pose: Shaped[4, 3]
+    pose: Shaped[4, 3]  # of its frame in the world
 
 
 class Points(NamedTuple):
-    """Points at which a solid A touches a solid B, one per row.
+    """Points at which a solid A touches a solid B, one per row."""
 
-    Attributes:
-        positions: midway between the two surfaces, in the frame in which the poses are given [m].
-        normals: of unit length, from A to B.
-        gaps: distance of the surfaces along the normal [m]; negative where they overlap.
-        features: which corners, edges and faces meet: within one pair, a point keeps its number from step to step.
-    """
-
-    positions: Floats[3]
-    normals: Floats[3]
-    gaps: Floats
-    features: Ints
+    positions: Floats[3]  # midway between the two surfaces, in the frame in which the poses are given [m]
+    normals: Floats[3]  # of unit length, from A to B
+    gaps: Floats  # distance of the surfaces along the normal [m]; negative where they overlap
+    features: Ints  # which corners, edges and faces meet: within one pair, a point keeps its number from step to step
 
 
 @procedure

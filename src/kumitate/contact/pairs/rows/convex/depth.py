@@ -25,21 +25,14 @@ _THICK = 1e-6
 
 
 class _Polytope(NamedTuple):
-    """The hull of some points of the difference, in rows of which some are free.
+    """The hull of some points of the difference, in rows of which some are free."""
 
-    Attributes:
-        corners, planes, beside: of every face, its points, its outward normal and offset, the faces beside its sides.
-        marks: of every face, 1 while it is seen.
-        lists: faces that are seen, new faces, rows that are free (of which row 0 is the number).
-        rim: of every point, the new faces whose sides along the rim begin and end there.
-    """
-
-    corners: Ints[3]
-    planes: Floats[4]
-    beside: Ints[3]
-    marks: Ints
-    lists: Ints[3]
-    rim: Ints[2]
+    corners: Ints[3]  # of every face, its points
+    planes: Floats[4]  # its outward normal and offset
+    beside: Ints[3]  # the faces beside its sides
+    marks: Ints  # 1 while it is seen
+    lists: Ints[3]  # faces that are seen, new faces, rows that are free (of which row 0 is the number)
+    rim: Ints[2]  # of every point, the new faces whose sides along the rim begin and end there
 
 
 @procedure

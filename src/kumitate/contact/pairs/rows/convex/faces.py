@@ -21,17 +21,11 @@ _LEANING = 0.01
 
 
 class Listing(NamedTuple):
-    """Where points are written: row k and those after it.
+    """Where points are written: row k and those after it."""
 
-    Attributes:
-        pose: of A, in whose frame points are found.
-        both: sum of the radii of both balls [m].
-        margin: the largest gap of points that are written [m].
-    """
-
-    pose: Shaped[4, 3]
-    both: float
-    margin: float
+    pose: Shaped[4, 3]  # of A, in whose frame points are found
+    both: float  # sum of the radii of both balls [m]
+    margin: float  # the largest gap of points that are written [m]
     out: Points
     k: int
 
