@@ -98,7 +98,8 @@ class ContactForces:
         """
         tree = self.tree
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)
-        moving = {index: _Moving.of(poses[tree.links[index]], twists[tree.links[index]]) for index in self._links()}
+        touched = sorted({index for pair in self.pairs for index in pair.links if index >= 0})
+        moving = {index: _Moving.of(poses[tree.links[index]], twists[tree.links[index]]) for index in touched}
         points: list[PressedPoint] = []
         on: dict[int, Force] = dict.fromkeys(moving, Force())
         power: Scalar = 0.0
@@ -127,9 +128,6 @@ class ContactForces:
                 if index >= 0:
                     on[index] = on[index] + wrench
         return Pressed(tuple(points), {index: _seen(poses[tree.links[index]], wrench) for index, wrench in on.items()}, power)
-
-    def _links(self) -> list[int]:
-        return sorted({index for pair in self.pairs for index in pair.links if index >= 0})
 
 
 @dataclass(frozen=True)

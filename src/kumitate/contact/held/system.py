@@ -13,7 +13,7 @@ from typing import Any
 
 from ...model import Tree
 from ...scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, tanh
-from ...spatial import dot, nearest_solution
+from ...spatial import SparseFactors, dot, nearest_solution
 from .point import SLIDING_SPEED, HeldEnd, slide
 
 #: Damping of Λ in implicit steps, relative to the inverse of the mechanism's mass (see `dynamics.loops.multipliers.DAMPING`).
@@ -153,13 +153,4 @@ def _norm(pair: Sequence[Scalar]) -> Scalar:
 
 def _solved(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
     """The x of A x = b by elimination without pivoting, as A is close to a positive definite matrix."""
-    rows, n = [[*row, right] for row, right in zip(A, b, strict=True)], len(b)
-    for k in range(n):
-        for i in range(k + 1, n):
-            factor = rows[i][k] / rows[k][k]
-            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
-    x: list[Scalar] = [0.0] * n
-    for k in range(n):
-        i = n - 1 - k
-        x[i] = (rows[i][n] - dot(rows[i][i + 1 : n], x[i + 1 :])) / rows[i][i]
-    return x
+    return SparseFactors.of({i: dict(enumerate(row)) for i, row in enumerate(A)}).solve(b)

@@ -121,17 +121,12 @@ def _laws(
     return laws
 
 
-def _felt(*state: Any) -> tuple[Force, Dense]:
-    """The residual wrench of a patch, and its stiffness."""
-    return _lack(*state), felt_stiffness(state[0], [law.K for law in _laws(*state)])
-
-
-def _lack(frames: Sequence[ContactFrame], initial_modes: Any, impulses: Sequence[Sequence[Scalar]], *state: Any) -> Force:
-    """The residual wrench of a patch: its impulses by the laws minus those of the guess."""
-    total = Force()
-    for frame, law, old in zip(frames, _laws(frames, initial_modes, impulses, *state), impulses, strict=True):
-        total = total + frame.wrench([a - b for a, b in zip(law.base, old, strict=True)])
-    return total
+def _felt(frames: Sequence[ContactFrame], initial_modes: Any, impulses: Any, *state: Any) -> tuple[Force, Dense]:
+    """The residual wrench of a patch, its impulses by the laws minus those of the guess; and its stiffness."""
+    laws, lack = _laws(frames, initial_modes, impulses, *state), Force()
+    for frame, law, old in zip(frames, laws, impulses, strict=True):
+        lack = lack + frame.wrench([a - b for a, b in zip(law.base, old, strict=True)])
+    return lack, felt_stiffness(frames, [law.K for law in laws])
 
 
 def _base(frames: Sequence[ContactFrame], *state: Any) -> Force:

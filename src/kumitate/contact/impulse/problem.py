@@ -73,17 +73,17 @@ class Problem:
 
     @classmethod
     def of(
-        cls,
-        branch_factors: BranchFactors,
-        patches: Sequence[ContactPatch],
-        loops: Sequence[LoopEquation],
+        cls, branch_factors: BranchFactors, patches: Sequence[ContactPatch], loops: Sequence[LoopEquation],
         v_free: Sequence[Scalar],
-    ) -> Problem:
+    ) -> Problem:  # fmt: skip
         """The problem with its factors."""
         if not loops:
             return cls(branch_factors, patches, loops, branch_factors.M, branch_factors.factors, v_free)
         held = {i: dict(row) for i, row in branch_factors.M.items()}
-        _add_loops(held, loops)
+        for equation in loops:
+            for i, value in equation.row.items():
+                for j, other in equation.row.items():
+                    held[i][j] = held[i].get(j, 0.0) + value * other * equation.stiffness
         return cls(branch_factors, patches, loops, held, SparseFactors.of(held, symmetric=True), v_free)
 
     @classmethod
@@ -119,11 +119,6 @@ class Problem:
         """The largest component of a point's velocity after the step without contact [m/s]."""
         parts = (absolute(part) for patch in self.patches for point in patch.points for part in point.free)
         return reduce(maximum, parts, 0.0)
-
-    @property
-    def coupled(self) -> bool:
-        """Whether forces act between moving links, which couples the stiffness of branches."""
-        return bool(self.loops) or any(patch.shift is not None for patch in self.patches)
 
     @property
     def targets(self) -> list[list[Scalar]]:
@@ -190,8 +185,8 @@ class Problem:
                 link = patch.links[0]
                 on[link] = on[link] + K if link in on else K
                 near[link] = either(near[link], patch.near) if link in near else patch.near
-        if not self.coupled:
-            return self.branch_factors.stiffened(on, near)
+        if not self.loops and all(patch.shift is None for patch in self.patches):
+            return self.branch_factors.stiffened(on, near)  # nothing couples the branches
         H = {i: dict(row) for i, row in self.held.items()}
         self.jacobians.add_stiffness(H, self.jacobians.tree.links, on)
         for patch, K in zip(self.patches, on_patches, strict=True):
@@ -310,14 +305,6 @@ def _open(
         asked = frame.projected(impulse, u, target)
         errors += [absolute(a - b) * size for a, b, size in zip(impulse, asked, frame.sizes, strict=True)]
     return worst(errors)
-
-
-def _add_loops(H: Pattern, loops: Sequence[LoopEquation]) -> None:
-    """Adds the stiffness of the loop equations."""
-    for equation in loops:
-        for i, value in equation.row.items():
-            for j, other in equation.row.items():
-                H[i][j] = H[i].get(j, 0.0) + value * other * equation.stiffness
 
 
 def inertia(

@@ -95,16 +95,8 @@ def restore(island: Island, impulses: Floats[3]) -> None:
 
 
 @procedure
-def keep_best(island: Island, now: float, best: float) -> float:
+def keep_best(island: Island, now: float, best: float, impulses: Floats[3]) -> float:
     """Sets the impulses aside if their residual is the least so far; returns the least."""
     if now < best:
-        save(island, island.trial.best)
+        save(island, impulses)
     return min(now, best)
-
-
-@procedure
-def best_again(island: Island, now: float, best: float) -> None:
-    """Goes back to the best impulses if those that the points have now are worse."""
-    if not now <= best:
-        restore(island, island.trial.best)
-        move(island)

@@ -11,7 +11,7 @@ from ...laws import LINEARISED, STIFF, TURNING
 from ..arrays import Island, ScenePoints, SolverSpace
 from .assembly import advance, assemble
 from .blocks import factor
-from .laws import best_again, keep_best, move, residual, restore, save
+from .laws import keep_best, move, residual, restore, save
 
 
 @procedure
@@ -39,7 +39,7 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
         after = residual(island)
         if enough < after < tuned.CHORD_BELOW * fastest:
             after = _repeated(island, after, enough, strength)
-        best = keep_best(island, after, best)
+        best = keep_best(island, after, best, trial.best)
         done, weakest = after < now, strength <= tuned.WEAKEST
         if not done and step > 0 and after > hopeless:
             break
@@ -53,7 +53,9 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
         else:
             restore(island, trial.kept)
             move(island)
-    best_again(island, now, best)
+    if not now <= best:
+        restore(island, trial.best)
+        move(island)
     return best
 
 

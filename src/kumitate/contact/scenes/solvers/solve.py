@@ -10,7 +10,7 @@ from ... import tuned
 from ..arrays import Island
 from .assembly import find_reaches
 from .interior_point import interior_point
-from .laws import move, residual, restore, save
+from .laws import keep_best, move, residual, restore, save
 from .leaving_out import leave_out
 from .newton import newton
 from .ordering import pattern
@@ -86,14 +86,14 @@ def _chain(island: Island, aims: _Aims, begun: int) -> float:
             math.inf if small else tuned.HOPELESS * max(fastest, 1.0),
         )
         left = newton(island, passes, begun, enough, hopeless, fastest)
-    best = _set_aside(island, left, math.inf)
+    best = keep_best(island, left, math.inf, trial.first)
     if plain and left > (aims.accepted if small else good):
         left = _inside_cones(island, aims, 1.0 if small else tuned.FOLLOW)
-        best = _set_aside(island, left, best)
+        best = keep_best(island, left, best, trial.first)
         if best > good and not small:
             later = max(enough, tuned.LATER * fastest)
             left = _polished(island, aims, interior_point(island, tuned.ROUNDS_MORE, tuned.CALM, later, 0.0))
-            best = _set_aside(island, left, best)
+            best = keep_best(island, left, best, trial.first)
     if best > good:
         if best > aims.wanted:
             best = leave_out(island, tuned.LEFT_OUT if small else tuned.FEWER, aims.wanted, enough, best, fastest)
@@ -148,7 +148,7 @@ def _in_turn(island: Island, aims: _Aims, best: float) -> float:
             left = _inside_cones(island, aims, tuned.CALM)
         else:
             left = _polished(island, aims, relax(island, tuned.SWEEPS_IN_TURN))
-        best = _set_aside(island, left, best)
+        best = keep_best(island, left, best, trial.first)
     if best > good and best < begin and aims.small:
         best = leave_out(island, tuned.LEFT_OUT, good, 0.1 * aims.accepted, best, aims.fastest)
     return best
@@ -166,14 +166,6 @@ def _polished(island: Island, aims: _Aims, left: float) -> float:
     """The residual after Newton steps on the result of another method, if it left more than enough."""
     enough = 0.1 * aims.accepted
     return left if left <= enough else newton(island, tuned.POLISH, 1, enough, math.inf, aims.fastest)
-
-
-@procedure
-def _set_aside(island: Island, left: float, best: float) -> float:
-    """Keeps the impulses if their residual is the least so far; returns the least. The next method goes on from these."""
-    if left < best:
-        save(island, island.trial.first)
-    return min(left, best)
 
 
 @procedure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from .....procedure import Floats, Shaped, local, procedure
@@ -20,8 +19,8 @@ _SAME = 1e-7
 _EXACT, _NEAR, _ROUND = 1e-13, 1e-6, 1e-10
 #: The closest point is a point of its own where it is deeper than those of the faces by this [m].
 _DEEPER = 1e-7
-#: What a point's number begins with: a face of A, a face of B, two lines, the closest point.
-_BY_A, _BY_B, _LINES, _CLOSEST = 1 << 44, 2 << 44, 3 << 44, 4 << 44
+#: What a point's number begins with: a face of A, a face of B, two lines, the closest point; the lowest one over a plane.
+_BY_A, _BY_B, _LINES, _CLOSEST, _LOWEST = 1 << 44, 2 << 44, 3 << 44, 4 << 44, 1 << 32
 #: The places of the numbers of the two faces.
 _FACE, _OTHER = 28, 12
 
@@ -121,22 +120,21 @@ def convex_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k
         return 0
     both = a.solids.sizes[a.row, 6] + a.solids.sizes[b.row, 6]
     count = _by_faces(couple, before, found, Listing(pose, both, margin, out, k))
-    gap = found[3]
-    least = math.inf
-    for i in range(count):
-        least = min(least, out.gaps[k + i])
-    if gap < least - _DEEPER:
-        row = min(count, MOST - 1)
-        middle = found[4:7] + 0.5 * gap * found[0:3]
-        put(out, k + row, pose[0:3] @ middle + pose[3], pose[0:3] @ found[0:3], gap, _CLOSEST)
-        count = row + 1
-    return count
+    middle, normal = found[4:7] + 0.5 * found[3] * found[0:3], pose[0:3] @ found[0:3]
+    return _with_closest(count, pose[0:3] @ middle + pose[3], normal, found[3], _CLOSEST, out, k)
 
 
-#: The lowest point is a point of its own where it is deeper than the corners of the face by this [m].
-_DEEPER = 1e-7
-#: The number of that point.
-_LOWEST = 1 << 32
+@procedure
+def _with_closest(
+    count: int, place: Shaped[3], normal: Shaped[3], gap: float, feature: int, out: Points, k: int
+) -> int:  # fmt: skip
+    """Adds the closest point to those of the faces, if need be in place of the eighth, if it is deeper; gives their number."""
+    for i in range(k, k + count):
+        if not gap < out.gaps[i] - _DEEPER:
+            return count
+    row = min(count, MOST - 1)
+    put(out, k + row, place, normal, gap, feature)
+    return row + 1
 
 
 @procedure
@@ -157,11 +155,4 @@ def plane_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     for i in range(count):
         polygon[i, 0:3] = (polygon[i, 0:3] - a.pose[3]) @ a.pose[0:3]
     found = write_face(polygon, count, same, 1.0, 0.0, int(plane[3]) << 12, Listing(a.pose, radius, margin, out, k))
-    least = math.inf
-    for i in range(k, k + found):
-        least = min(least, out.gaps[i])
-    if gap < least - _DEEPER:
-        row = min(found, MOST - 1)
-        put(out, k + row, lowest - (radius + 0.5 * gap) * up, up, gap, _LOWEST)
-        found = row + 1
-    return found
+    return _with_closest(found, lowest - (radius + 0.5 * gap) * up, up, gap, _LOWEST, out, k)
