@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..model import Hull, Mechanism, Shape
 from .mesh_hulls import touchable
 from .pairs.rows import pose_row, solids_of, surface_rows
@@ -106,8 +105,8 @@ class ShapeTable:
             raise InputError(
                 f"{title}: {name!r} has no collision shapes, so that nothing has a distance from it{have}. Give it some"
             )
-        near = get_close_matches(str(name), [*self.bodies, *(shape.name for shape in self.shapes if shape.name)], 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"those with shapes are {', '.join(known) or 'none'}"
+        names = [*self.bodies, *(shape.name for shape in self.shapes if shape.name)]
+        hint = did_you_mean(name, names, f"those with shapes are {', '.join(known) or 'none'}")
         raise InputError(f"{title}: {name!r} is not the name of a body or of a shape; {hint}")
 
     def _side(self, name: str) -> _Side:

@@ -1,10 +1,9 @@
 """Contact models, one per file: they give the impulses of a step (rigid bodies) or forces at any time (springs and dampers)."""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...model.values import shown
 from ...renamed import offers
 from ..forces import ForceModel
@@ -28,27 +27,26 @@ def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) ->
     """
     if not isinstance(name, str) or not (offers(IMPULSE_MODELS, name) or name in FORCE_MODELS):
         raise InputError(f"there is no contact model {shown(name)}; there are {', '.join([*IMPULSE_MODELS, *FORCE_MODELS])}")
-    unknown = [option for option in options if option != "sleeping"]
-    if name == "rigid" and unknown:
-        near = get_close_matches(str(unknown[0]), ["sleeping"], 1)
-        raise InputError(
-            f"rigid contact has no option {shown(unknown[0])}{', did you mean ' + repr(near[0]) + '?' if near else ''}; it has "
-            "only 'sleeping', for scenes of many bodies. Leave `options` out, or use a model that has options: "
-            f"{', '.join(FORCE_MODELS)}"
-        )
-    if name == "rigid" and options.get("sleeping", 0) not in (0, 1):
-        raise InputError(
-            f"rigid contact: sleeping is {shown(options['sleeping'])}; it must be 1 (bodies sleep) or 0 (they do not)"
-        )
-    if name == "rigid" and (scene or not options):
+    if not options or name in FORCE_MODELS:
         return
-    if name == "rigid":
-        raise InputError(
-            "rigid contact has the option 'sleeping' only for scenes of two and more bodies, all of them free and of shapes "
-            "that touch all others. Leave it out"
-        )
-    if options and name in IMPULSE_MODELS:
+    if name != "rigid":
         raise InputError(
             f"{name} contact has no option {next(iter(options))!r}; it does not have any. Leave `options` out, or use a "
             f"model that has options: {', '.join(FORCE_MODELS)}"
+        )
+    for option in options:
+        if option != "sleeping":
+            raise InputError(
+                f"rigid contact has no option {shown(option)}{did_you_mean(option, ['sleeping'], lead=', ')}; it has only "
+                "'sleeping', for scenes of many bodies. Leave `options` out, or use a model that has options: "
+                f"{', '.join(FORCE_MODELS)}"
+            )
+    if options["sleeping"] not in (0, 1):
+        raise InputError(
+            f"rigid contact: sleeping is {shown(options['sleeping'])}; it must be 1 (bodies sleep) or 0 (they do not)"
+        )
+    if not scene:
+        raise InputError(
+            "rigid contact has the option 'sleeping' only for scenes of two and more bodies, all of them free and of shapes "
+            "that touch all others. Leave it out"
         )
