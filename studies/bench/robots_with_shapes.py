@@ -102,7 +102,7 @@ def _ours(robot: Mechanism, q: np.ndarray, between: list[tuple[str, str]], count
     begin = thread_seconds()
     stepper.run({}, 1, count)
     spent = thread_seconds() - begin
-    sums = stepper.logged[-1].log.sums
+    sums = stepper.logged[-1].sums
     return Timing.of([spent], count), float(sums[:, 0].max()), float(sums[:, 2].max())
 
 

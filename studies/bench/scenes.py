@@ -179,7 +179,7 @@ def _ours(
     stepper, facts = steps.stepper(simulation.actuation, STEP, q.ravel(), v.ravel()), []
     for count in counts:
         stepper.run({}, count, 1)
-        left, depth = stepper.logged[-1].log.sums[:, 0], stepper.logged[-1].log.sums[:, 2]
+        left, depth = stepper.logged[-1].sums[:, 0], stepper.logged[-1].sums[:, 2]
         facts.append(
             Facts(
                 float(left.max()), float(np.median(left)), float((left > 1e-8).mean()), float((left > 1e-6).mean()),

@@ -177,7 +177,7 @@ def by_list(problem: Problem) -> tuple[Problem, Answer]:
     turned = some if len(points.turns.length) else 0
     moment = np.zeros((some, 3))
     moment[:turned] = np.einsum("n,nki,nk->ni", points.turns.length[:turned], frame[:turned], points.turns.impulse[:turned])
-    after = stepper.logged[-1].log.reached.reshape(-1, 6)[:count]
+    after = stepper.logged[-1].reached.reshape(-1, 6)[:count]
     free = [[*(R.T @ w[:3]), *(R.T @ w[3:])] for R, w in zip(_rotations(problem.q), bodies.free, strict=False)]
     answer = Answer(
         after.ravel(), points.body[:some].copy(), points.place[:some].copy(), frame[:, 0].copy(), points.gap[:some].copy(),

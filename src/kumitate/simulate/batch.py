@@ -10,6 +10,7 @@ import numpy as np
 from .checks import checked_count, chosen_rows
 from .divergence import FAST, RUNAWAY, leaps
 from .live_arrays import LiveArrays, SettledAttributes
+from .stepping.advance import start_of
 from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
@@ -47,18 +48,12 @@ class Batch(SettledAttributes):
                 functions that must be called.
         """
         simulation.compiled.check_rows(simulation.actuation)
-        rows = checked_count(len(q), "the number of states", 1)
         self.simulation = simulation
-        state = {
-            "number": np.zeros(rows), "q": np.array(q, order="C"), "v": np.array(v, order="C"), "work": np.zeros(rows),
-            "error": np.zeros(rows),
-        }  # fmt: skip
+        self.lost, actuation = np.zeros(checked_count(len(q), "the number of states", 1), dtype=bool), simulation.actuation
+        state = start_of(actuation, simulation.step_size, q, v)
+        self.efforts = state.pop("u")
+        del state["size"]  # all steps are of one
         self.q, self.v, self.work, self.error = (state[name] for name in ("q", "v", "work", "error"))
-        self.lost = np.zeros(rows, dtype=bool)
-        actuation = simulation.actuation
-        self.efforts = np.tile(actuation.constants, (rows, 1))
-        own_states = actuation.forcing.layout.at("states")
-        state |= {name: self.efforts[:, own_states].copy() for name in actuation.forcing.layout.own_states}
         self.state = LiveArrays("Batch.state", state)
         given = actuation.forcing.layout.rows(self.efforts)
         self.tau, self.wrenches = given.tau, LiveArrays("Batch.wrenches", given.wrenches)
@@ -67,7 +62,6 @@ class Batch(SettledAttributes):
         self.inputs = LiveArrays(
             "Batch.inputs", {name: self.efforts[:, own[name]] for name in actuation.forcing.values_of_inputs}
         )
-        actuation.begin(self.efforts, self.q)
         actuation.put_parameters(self.efforts, parameters or {})
         self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
         self._recurrence = simulation.compiled.rows(simulation.actuation, simulation.step_size)
@@ -176,15 +170,12 @@ class Batch(SettledAttributes):
             InputError: for rows that there are not; if q or v have another shape, or loops are open.
         """
         chosen = chosen_rows(rows, len(self))
-        self.q[chosen], self.v[chosen] = self.simulation.starts(q, v, len(chosen))
-        for name in ("number", "work", "error"):
-            self.state[name][chosen] = 0.0
-        actuation = self.simulation.actuation
-        for name in actuation.forcing.layout.own_states:
-            self.state[name][chosen] = actuation.constants[actuation.forcing.layout.at("states")]
-        u = self.efforts[chosen]
-        actuation.begin(u, self.q[chosen])
-        self.efforts[chosen] = u
+        actuation, start = self.simulation.actuation, self.simulation.starts(q, v, len(chosen))
+        fresh = start_of(actuation, self.simulation.step_size, *start)
+        for name, values in self.state.items():
+            values[chosen] = fresh[name]
+        depths = actuation.forcing.layout.at("depths")
+        self.efforts[chosen, depths] = fresh["u"][:, depths]
         self.lost[chosen] = False
 
     def load(self, state: State, rows: Any = slice(None)) -> None:

@@ -16,7 +16,6 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.kinematics import link_poses
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere, bounds_of
-from kumitate.simulate.scenes.model import FreeRows
 from kumitate.simulate.scenes.robots import begun_program, settled_program
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
@@ -339,9 +338,10 @@ def check_python_steps(sim: MechanismSimulation, q: np.ndarray, v: np.ndarray) -
     ends = []
     for make in (advance_scene, advance_scene.plain):
         scene, state = copy.deepcopy(stepper.scene), stepper.look()
-        rows, work = FreeRows(sim.mechanism).of(state["q"], state["v"]), np.zeros(1)
-        own = scene.bodies.robots.motions
-        assert make(scene, *rows, work, 2, 1, log_of(len(scene.bodies.mass), 2, 200, (len(own.q), len(own.v)))) == DONE
+        own, work, bodies = scene.bodies.robots.motions, np.zeros(1), len(scene.bodies.mass)
+        rows = np.zeros((bodies, 7)), np.zeros((bodies, 6))
+        sim.compiled.model.places.take(state["q"], state["v"], *rows, own)
+        assert make(scene, *rows, work, 2, 1, log_of(bodies, 2, 200, (len(own.q), len(own.v)))) == DONE
         assert scene.counts[0] > 0  # something pushes
         ends.append(np.concatenate([own.q, own.v, rows[0].ravel(), work]))
     assert np.abs(ends[0] - ends[1]).max() < 1e-9

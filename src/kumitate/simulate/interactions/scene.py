@@ -17,7 +17,7 @@ from ...errors import InputError
 from ...model import drive_states
 from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..scenes.many_bodies import ManyBodies
-from ..scenes.model import FreeRows
+from ..scenes.model import ScenePlaces
 from ..scenes.robots import robots_of, with_robots
 from ..stepping.interaction import Asked, Stabilisation, StepDesign
 from .contact import BEGINS, ContactOfBodies
@@ -76,11 +76,11 @@ class SceneContact(ContactOfBodies):
 
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
-        robots, still = robots_of(self.mechanism), np.zeros(self.mechanism.nv)
+        robots, bodies = robots_of(self.mechanism), len(self.mechanism.tree.links)
         scene = with_robots(scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False), robots)
-        for robot in robots:
-            robot.put(scene.bodies.robots.motions, q, still)
-        read_state(scene.rules, scene.bodies, scene.pulls, *FreeRows(self.mechanism).of(q, still))
+        rows, places = (np.zeros((bodies, 7)), np.zeros((bodies, 6))), ScenePlaces(self.mechanism, [one.part for one in robots])
+        places.take(q, np.zeros(self.mechanism.nv), *rows, scene.bodies.robots.motions)
+        read_state(scene.rules, scene.bodies, scene.pulls, *rows)
         let_go(scene.rules, scene.bodies)
         while (count := find(scene)) < 0:
             scene = roomier(scene)

@@ -25,13 +25,12 @@ from ..driving.layout import InputLayout
 from ..integrators import FAILED
 from ..kept import Kept
 from ..results.archive import LIST
-from ..stepping.advance import Advance, Stepper
+from ..stepping.advance import Advance, Stepper, start_of
 from ..stepping.interaction import EXPLICIT
 from ..stepping.outputs import STATE
 from .model import SceneModel
-from .outputs import Following, SceneOutputs, SceneStates
-from .pages import ScenePage
-from .record import UNIT, Logged, acceleration_of, record_of
+from .outputs import SceneOutputs
+from .record import UNIT, Logged, acceleration_of, joined, record_of
 from .robots import RobotSteps, robots_of, with_robots
 
 if TYPE_CHECKING:
@@ -87,10 +86,10 @@ class ManyBodies(Advance):
         return self._models.get(row[0].tobytes(), made)
 
     def stepper(self, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> SceneStepper:
-        return SceneStepper(self, actuation, step, q, v)
+        return SceneStepper(self, actuation, step, start_of(actuation, step, q[None], v[None]))
 
     def rows(self, actuation: Actuation, step: float) -> SceneRows:
-        return SceneRows(self, lambda q, v: SceneStepper(self, actuation, step, q, v))
+        return SceneRows(self, actuation, step)
 
     def scene(self, model: SceneModel, step: float, q: np.ndarray, v: np.ndarray) -> tuple[Scene, list[RobotSteps]]:
         """A scene to step, and its robots; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
@@ -166,31 +165,19 @@ def _copied(record: Any) -> Any:
 
 def _efforts_of(model: SceneModel, robots: Sequence[RobotSteps], layout: InputLayout, program: int) -> Efforts:
     """The efforts of a scene: from which places of u to which of its arrays, and from which rows the program reads q and v."""
-    m, rows, bodies = model.mechanism, model.rows, len(model.mechanism.tree.links)
-    place_q, place_v, on_bodies = np.zeros(m.nq), np.zeros(m.nv), np.full((bodies, 6), -1)
-    place_q[rows.q] = 7 * np.array(rows.links, dtype=int)[:, None] + np.arange(7)
-    place_v[rows.v] = 6 * np.array(rows.links, dtype=int)[:, None] + np.arange(6)
-    on_bodies[rows.links] = rows.v
-    at_q, at_v = 7 * bodies, 6 * bodies
-    joints, own, commands = list[int](), list[int](), list[int]()
-    for robot in robots:
-        q, v = robot.part.q, robot.part.v
-        place_q[q], place_v[v] = at_q + np.arange(len(q)), at_v + np.arange(len(v))
-        at_q, at_v = at_q + len(q), at_v + len(v)
-        for everything, of_one in zip((joints, own, commands), robot.efforts(layout), strict=True):
-            everything += of_one
+    m, places = model.mechanism, model.places
+    on_bodies = np.full((len(m.tree.links), 6), -1)
+    on_bodies[places.links] = places.free_v
+    efforts = [robot.efforts(layout) for robot in robots]
     pulls: list[int] = []
     for name, place in layout.group("wrenches").items():
         pulls += range(place.start, place.stop) if m.tree.places[name].link >= 0 else [-1] * 6
-    whole = [np.array(numbers, dtype=np.int64).reshape(-1) for numbers in (on_bodies, pulls, joints, own, commands)]
+    whole = [on_bodies, pulls, *([k for of_one in efforts for k in of_one[part]] for part in range(3))]
     return Efforts(
-        np.array([program], dtype=np.int64), np.zeros(1), place_q.astype(np.int64), place_v.astype(np.int64),
-        np.zeros(m.nq), np.zeros(m.nv), np.full(layout.size, np.nan), np.zeros(layout.size), *whole,
+        np.array([program], dtype=np.int64), np.zeros(1), places.q, places.v, np.zeros(m.nq), np.zeros(m.nv),
+        np.full(layout.size, np.nan), np.zeros(layout.size),
+        *(np.array(numbers, dtype=np.int64).reshape(-1) for numbers in whole),
     )  # fmt: skip
-
-
-#: What is carried from step to step of a row, and recorded.
-CARRIED, SEEN = ("number", "q", "v", "work", "error"), ("q", "v", "work", "error")
 
 
 class SceneStepper(Stepper):
@@ -199,31 +186,20 @@ class SceneStepper(Stepper):
     Attributes:
         state: as of every stepper; the impulses of the last step, from which the next one is solved, are in the scene.
         logged: the contact of all records since the start, or since a state was loaded.
-        model: the numbers of the scene; robots: in it.
     """
 
     operations = 5_000_000  # as many as a scene of some dozen bodies may take
 
     compiled: ManyBodies
 
-    def __init__(self, compiled: ManyBodies, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
-        """A stepper from a state."""
-        super().__init__(compiled, actuation, step, q, v)
+    def __init__(self, compiled: ManyBodies, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
+        super().__init__(compiled, actuation, step, state)
         self.logged: list[Logged] = []
-        self.model = compiled.model
 
     @cached_property
     def _steps(self) -> SceneSteps:
         """The scene with the numbers that the parameters say, made when it is first needed."""
-        q, v = self.state["q"][0], self.state["v"][0]
-        self.model = self.compiled.model_of(self.efforts)
-        scene, self.robots = self.compiled.scene(self.model, self.step, q, v)
-        rows = self.model.rows.of(q, v) if self.robots else (self.state["q"].reshape(-1, 7), self.state["v"].reshape(-1, 6))
-        self._q, self._v = (
-            np.concatenate([getattr(robot.part, name) for robot in self.robots] or [np.zeros(0, dtype=np.int64)])
-            for name in ("q", "v")
-        )
-        return SceneSteps(self.model.page(), scene, *rows, self.state["work"])
+        return SceneSteps(self.compiled, self.compiled.model_of(self.efforts), self.step, self.state)
 
     @property
     def scene(self) -> Scene:
@@ -232,6 +208,10 @@ class SceneStepper(Stepper):
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
         super().begin(q, v)
+        self.forget()
+
+    def forget(self) -> None:
+        """Lets the next step begin without the impulses of the last one, as where the state is another."""
         self.scene.counts[0] = 0
         self.scene.bodies.quiet[:] = 0
         self._steps.page.begin()
@@ -262,107 +242,71 @@ class SceneStepper(Stepper):
         seen = {name: self.state[name][0].copy() for name in STATE}
         if self.compiled.outputs is None:
             return seen
-        outputs = self._outputs(np.array([self.time]), self.state["q"], self.state["v"], ())
+        outputs = self._outputs(np.array([self.time]), self.state["q"], self.state["v"])
         return seen | {name: values[0] for name, values in outputs.items()}
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        number = float(self.state["number"][0])
-        logged, q, v = self._advanced(records, every)
-        log = logged.log
-        error = np.maximum.accumulate(log.sums[:, 1] / FAILED)
-        known = {"q": q, "v": v, "work": log.work, "error": error}
-        known["error"] = np.maximum(known["error"], self.state["error"][0])
-        self.state["error"][0] = known["error"][-1]
-        if set(seen) - set(SEEN):
+        number, error = float(self.state["number"][0]), self.state["error"]
+        logged, known = self._advanced(records, every)
+        known["error"] = np.maximum(np.maximum.accumulate(logged.sums[:, 1] / FAILED), error)
+        error[0] = known["error"][-1]
+        if set(seen) - set(STATE):
             time = (number + every * np.arange(1, records + 1)) * self.step
-            known |= self._outputs(time, q, v, (logged,))
+            known |= self._outputs(time, known["q"], known["v"], logged)
         for name, array in seen.items():
             array[:] = known[name]
         self.steps += records * every
 
     def touched(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
-        logged = [*self.logged, self._ahead()]  # the step that begins at the last record was not made until now
-        return record_of(self.model, self._steps.page, logged, self.step, v)
+        logged = joined([*self.logged, self._ahead()])  # the step that begins at the last record was not made until now
+        return record_of(self._steps.model, self._steps.page, logged, self.step, v)
 
     def gained(self, time: float, count: int, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> float:
         """As logged, for any number of steps."""
         first = round(time / self.step)
-        those = ((part.begins >= first) & (part.begins < first + count) for part in self.logged)
-        gains = (part.log.sums[some, 3].sum() for part, some in zip(self.logged, those, strict=True))
+        gains = (part.sums[(part.begins >= first) & (part.begins < first + count), 3].sum() for part in self.logged)
         return float(sum(gains)) if self._steps.page.gains else 0.0
 
     def _ahead(self) -> Logged:
         """What the step that begins at the state does, which stays as it is."""
         carried, logged = self.carried(), list(self.logged)
-        ahead, _, _ = self._advanced(1, 1)
+        ahead, _ = self._advanced(1, 1)
         self.load(carried)
         self.logged = logged
         return ahead
 
-    def _outputs(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, logged: tuple[Logged, ...]) -> dict[str, np.ndarray]:
+    def _outputs(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, *logged: Logged) -> dict[str, np.ndarray]:
         """The outputs of states (n) that the stepper has come through, the last being the state now; NaN where it ran away.
 
         `logged`: of the steps that led from each to the next one, after those that led to the first.
         """
         outputs, held = self.compiled.outputs, self.efforts.copy()
         assert outputs is not None
-        finite = int(np.isfinite(v).all(axis=1).sum())
-        if finite < len(v):
+        if not np.isfinite(v).all():
             return {array.name: np.full((len(v), *array.shape), np.nan) for array in outputs.arrays}
-        following = self._following(v, (*logged, self._ahead())) if outputs.follow else None
-        u = self.compiled.efforts_along(time, q, v, held)
-        return outputs.of(SceneStates(time, q, v, u), following)
+        following = []
+        if outputs.follow:
+            ahead = joined([*logged, self._ahead()])
+            first = len(ahead.begins) - len(v)
+            touches = ahead.touches - first * UNIT
+            following = [
+                acceleration_of(self._steps.model, ahead.reached[first:], self.step, v), touches[touches[:, 0] >= 0.0]
+            ]  # fmt: skip
+        return outputs.of(time, q, v, self.compiled.efforts_along(time, q, v, held), *following)
 
-    def _following(self, v: np.ndarray, logged: tuple[Logged, ...]) -> Following:
-        """The steps that begin at states: of the last records that were logged, as many as states."""
-        records = sum(len(part.begins) for part in logged)
-        first = np.arange(records - len(v), records)
-        starts = np.cumsum([0, *(len(part.begins) for part in logged)])
-        touches = np.concatenate([part.log.touches + start * UNIT for part, start in zip(logged, starts, strict=False)])
-        touches[:, 0] -= first[0]
-        return Following(acceleration_of(self.model, logged, first, self.step, v), touches[touches[:, 0] >= 0.0])
-
-    def _advanced(self, records: int, every: int) -> tuple[Logged, np.ndarray, np.ndarray]:
-        """The log of so many records, and their states (records, nq), (records, nv); the state is advanced by them."""
+    def _advanced(self, records: int, every: int) -> tuple[Logged, dict[str, np.ndarray]]:
+        """The log of so many records, and their states by name (records, …); the state is advanced by them."""
         state = self.state
         begins = int(state["number"][0]) + every * np.arange(records)
         self._put_efforts()
-        self._steps.begin(records, every)
-        self._take()
-        solved, log = self._steps.go(), self._steps.taken()
-        self._give()
-        q, v, reached = self._states_of(log, records)
+        solved, log = self._steps.advanced(records, every)
+        places = self._steps.model.places
+        known = {"q": places.q_of(log.q, log.robot_q, records), "v": places.v_of(log.v, log.robot_v, records), "work": log.work}
         if not solved:  # the run ends at the state before that step
-            q[log.marks[0] :], v[log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
+            known["q"][log.marks[0] :], known["v"][log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
         state["number"][0] += records * every
-        self.logged.append(Logged(begins, log, reached))
-        return self.logged[-1], q, v
-
-    def _take(self) -> None:
-        """The state, as the scene takes it."""
-        if self.robots:
-            q, v, steps, own = self.state["q"][0], self.state["v"][0], self._steps, self.scene.bodies.robots.motions
-            self.model.rows.take(q, v, steps.q, steps.v)
-            own.q[:], own.v[:] = q[self._q], v[self._v]
-
-    def _give(self) -> None:
-        """The state that the scene has reached."""
-        if self.robots:
-            q, v, steps, own = self.state["q"][0], self.state["v"][0], self._steps, self.scene.bodies.robots.motions
-            self.model.rows.give(steps.q, steps.v, q, v)
-            q[self._q], v[self._v] = own.q, own.v
-
-    def _states_of(self, log: SceneLog, records: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """The recorded states (records, nq), (records, nv), and what each robot has reached."""
-        if not self.robots:
-            return log.q.reshape(records, -1), log.v.reshape(records, -1), []
-        q, v = np.zeros((records, self.state["q"].shape[1])), np.zeros((records, self.state["v"].shape[1]))
-        rows, bodies = self.model.rows, len(self.scene.bodies.mass)
-        q[:, rows.q] = log.q.reshape(records, bodies, 7)[:, rows.links]
-        v[:, rows.v] = log.v.reshape(records, bodies, 6)[:, rows.links]
-        q[:, self._q], v[:, self._v] = log.robot_q.reshape(records, -1), log.robot_v.reshape(records, -1)
-        ends = np.cumsum([len(robot.part.v) for robot in self.robots])[:-1]
-        return q, v, np.split(log.robot_reached.reshape(records, -1), ends, axis=1)
+        self.logged.append(Logged(begins, log.sums, places.v_of(log.reached, log.robot_reached, records), log.touches))
+        return self.logged[-1], known
 
     def _put_efforts(self) -> None:
         """The held efforts, as the scene takes them; where parameters are others than before, the scene is made again."""
@@ -370,7 +314,7 @@ class SceneStepper(Stepper):
         efforts.number[:] = self.state["number"]
         if np.array_equal(u, efforts.held):
             return
-        if self.compiled.model_of(u) is not self.model:
+        if self.compiled.model_of(u) is not self._steps.model:
             carried, logged = self.carried(), self.logged
             del self._steps  # made again with these parameters
             self.load(carried)
@@ -390,15 +334,19 @@ _TOUCHES, _PER_BODY = 4096, 8
 
 
 class SceneSteps:
-    """A scene with the rows of its moving bodies, advanced in place.
+    """A scene with the numbers that some parameters say, which advances a state in place.
 
     Attributes:
-        page: what its steps call; scene: as it is now, which is replaced where it lacks room.
-        q, v: rows (bodies, 7) and (bodies, 6); `work`: done since the start [J].
+        model: the numbers; page: what the steps call; scene: as it is now, which is replaced where it lacks room.
     """
 
-    def __init__(self, page: ScenePage, scene: Scene, q: np.ndarray, v: np.ndarray, work: np.ndarray):
-        self.page, self.scene, self.q, self.v, self.work = page, scene, q, v, work
+    def __init__(self, many: ManyBodies, model: SceneModel, step: float, state: Mapping[str, np.ndarray]):
+        self.model, self.page, self._state = model, model.page(), state
+        self.scene, self._robots = many.scene(model, step, state["q"][0], state["v"][0])
+        bodies = len(self.scene.bodies.mass)
+        self._rows = np.zeros((bodies, 7)), np.zeros((bodies, 6))
+        if not self._robots:  # all bodies are free
+            self._rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
         self._asked = (0, 0)
         self._log = log_of(0, 0, 0)
         self._run: Callable[[], int] | None = None
@@ -413,15 +361,23 @@ class SceneSteps:
         if len(rows):
             self._run = None  # the page may have made more room
 
-    def begin(self, records: int, every: int) -> None:
-        """Prepares for so many records of so many steps."""
+    def advanced(self, records: int, every: int) -> tuple[bool, SceneLog]:
+        """Whether so many records of so many steps all have a usable solution, and a copy of their log."""
+        bodies, own = len(self.scene.bodies.mass), self.scene.bodies.robots.motions
         if (records, every) != self._asked:
-            bodies = len(self.scene.bodies.mass)
-            own = self.scene.bodies.robots.motions
             touches = _TOUCHES + _PER_BODY * bodies * records
             self._log, self._run = log_of(bodies, records, touches, (len(own.q), len(own.v))), None
             self._asked = records, every
         self._log.marks[:] = 0
+        q, v = self._state["q"], self._state["v"]
+        if self._robots:
+            self.model.places.take(q[0], v[0], *self._rows, own)
+        solved = self.go()
+        if self._robots:
+            own = self.scene.bodies.robots.motions
+            q[:], v[:] = self.model.places.q_of(self._rows[0], own.q), self.model.places.v_of(self._rows[1], own.v)
+        log = self._log._replace(touches=self._log.touches[: int(self._log.marks[2])])
+        return solved, SceneLog(*(part.copy() for part in log))
 
     def go(self) -> bool:
         """Makes the steps of a call; returns whether all of them have a usable solution.
@@ -441,14 +397,9 @@ class SceneSteps:
             self._log, self._run = log._replace(touches=more), None
         return ended == DONE
 
-    def taken(self) -> SceneLog:
-        """A copy of the log, with the touches that there are."""
-        kept = self._log._replace(touches=self._log.touches[: int(self._log.marks[2])])
-        return SceneLog(*(part.copy() for part in kept))
-
     def _ended(self) -> int:
         if self._run is None:
-            self._run = self.page.bound(self.scene, self.q, self.v, self.work, *self._asked, self._log)
+            self._run = self.page.bound(self.scene, *self._rows, self._state["work"], *self._asked, self._log)
         return self._run()
 
 
@@ -462,38 +413,51 @@ class SceneRows:
         seen: the arrays that are recorded.
     """
 
-    def __init__(self, many: ManyBodies, make: Callable[[np.ndarray, np.ndarray], SceneStepper]):
-        """`make`: a stepper from a state."""
-        self._make = make
-        self._steppers: list[SceneStepper] = []
+    def __init__(self, many: ManyBodies, actuation: Actuation, step: float):
+        self._many, self._actuation, self._step = many, actuation, step
+        self._rows: list[tuple[SceneStepper, list[np.ndarray]]] = []
         m = many.mechanism
-        carried = tuple(Array(name, shape) for name, shape in zip(SEEN, ((m.nq,), (m.nv,), (), ()), strict=True))
+        carried = tuple(Array(name, shape) for name, shape in zip(STATE, ((m.nq,), (m.nv,), (), ()), strict=True))
         self.seen = carried + (many.outputs.arrays if many.outputs else ())
 
     def over(
         self, state: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], seen: Mapping[str, np.ndarray], *, batch: bool
     ) -> BoundRows:
-        if not self._steppers:
-            self._steppers = [self._make(q, v) for q, v in zip(state["q"], state["v"], strict=True)]
-        return BoundRows(self._steppers, state, given["u"], seen)
+        for row in range(len(self._rows), len(given["u"])):
+            views = {name: array[row : row + 1] for name, array in state.items()}
+            views |= {"size": np.full(1, self._step), "u": given["u"][row]}
+            stepper = SceneStepper(self._many, self._actuation, self._step, views)
+            self._rows.append((stepper, [views[name].copy() for name in _KNOWN]))
+        return BoundRows(self._rows, seen)
+
+
+#: What says whether a state is the one that a stepper reached.
+_KNOWN = ("number", "q", "v")
 
 
 class BoundRows:
     """Rows bound to arrays: `run` advances them in place."""
 
-    def __init__(
-        self, steppers: Sequence[SceneStepper], state: Mapping[str, np.ndarray], u: np.ndarray, seen: Mapping[str, np.ndarray]
-    ):
-        self._steppers, self._state, self._u, self._seen = steppers, state, u, seen
+    def __init__(self, rows: Sequence[tuple[SceneStepper, list[np.ndarray]]], seen: Mapping[str, np.ndarray]):
+        """`rows`: their steppers, each with what is `_KNOWN` of the state that it reached."""
+        self._rows, self._seen = rows, seen
 
     def run(self, records: int, every: int) -> None:
         """Advances every row by records · every steps, and records after each `every` of them; without records, by `every`."""
-        rows = range(len(self._steppers))
-        self._each(lambda row: self._run_row(row, records, every), rows)
+
+        def run_row(row: int) -> None:
+            stepper, reached = self._resumed(row)
+            seen = {name: array[row] for name, array in self._seen.items()}
+            stepper.run(seen if records else {}, max(records, 1), every)
+            stepper.logged.clear()
+            for name, known in zip(_KNOWN, reached, strict=True):
+                known[:] = stepper.state[name]
+
+        self._each(run_row if every else self._look, range(len(self._rows)))
 
     def look(self, rows: np.ndarray) -> None:
         """Computes the outputs of some rows."""
-        self._each(lambda row: self._look(row, self._taken(row)), rows.tolist())
+        self._each(self._look, rows.tolist())
 
     def _each(self, work: Callable[[int], None], rows: Sequence[int]) -> None:
         threads = min(thread_count(), len(rows))
@@ -504,29 +468,14 @@ class BoundRows:
         for done in [pool(threads, "scenes").submit(work, row) for row in rows]:
             done.result()
 
-    def _taken(self, row: int) -> SceneStepper:
-        """The stepper of a row, with its state as it is."""
-        stepper = self._steppers[row]
-        own = stepper.state
-        if any(not np.array_equal(own[name][0], self._state[name][row]) for name in ("number", "q", "v")):
-            stepper.begin(self._state["q"][row], self._state["v"][row])
-        for name in CARRIED:
-            own[name][0] = self._state[name][row]
-        stepper.efforts = self._u[row, 0]
-        return stepper
+    def _resumed(self, row: int) -> tuple[SceneStepper, list[np.ndarray]]:
+        """The stepper of a row, without impulses where the state was changed from outside, and what it had reached."""
+        stepper, reached = self._rows[row]
+        if not all(np.array_equal(stepper.state[name], known) for name, known in zip(_KNOWN, reached, strict=True)):
+            stepper.forget()
+        return stepper, reached
 
-    def _look(self, row: int, stepper: SceneStepper) -> None:
-        seen = stepper.look()
+    def _look(self, row: int) -> None:
+        seen = self._resumed(row)[0].look()
         for name, array in self._seen.items():
             array[row] = seen[name]
-
-    def _run_row(self, row: int, records: int, every: int) -> None:
-        stepper = self._taken(row)
-        if every == 0:
-            self._look(row, stepper)
-            return
-        seen = {name: array[row] for name, array in self._seen.items()}
-        stepper.run(seen if records else {}, max(records, 1), every)
-        stepper.logged.clear()
-        for name in CARRIED:
-            self._state[name][row] = stepper.state[name][0]

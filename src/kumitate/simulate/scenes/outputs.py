@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,27 +19,6 @@ from ..stepping.outputs import Output, evaluated
 
 #: Where a row of `SceneLog.touches` has the force on A, the place and the normal from B to A.
 _PUSHED = slice(3, 12)
-
-
-class SceneStates(NamedTuple):
-    """SceneStates of a scene in rows (n): time [s], coordinates, velocities, and the efforts u with the values of functions."""
-
-    time: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    u: np.ndarray
-
-
-class Following(NamedTuple):
-    """The steps that begin at some states.
-
-    Attributes:
-        acceleration: (n, nv), their mean accelerations.
-        touches: rows of `SceneLog.touches`, each with the number of its state.
-    """
-
-    acceleration: np.ndarray
-    touches: np.ndarray
 
 
 class SceneOutputs:
@@ -89,18 +68,24 @@ class SceneOutputs:
     def _felt_kernels(self) -> list[Kernel]:
         return [Kernel(output.make()) for output in self._felt]
 
-    def of(self, states: SceneStates, following: Following | None) -> dict[str, np.ndarray]:
-        """The outputs of states (n, …), by name; `following`: the steps that begin there, if `follow`."""
+    def of(
+        self, time: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray, acceleration: np.ndarray | None = None,
+        touches: np.ndarray | None = None,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """The outputs of states (n, …), by name, with the efforts u and the values of functions in them.
+
+        Args:
+            acceleration: (n, nv), means over the steps that begin at the states, if `follow`.
+            touches: of these steps, rows of `SceneLog.touches`, each with the number of its state.
+        """
         found: dict[str, np.ndarray] = {}
-        if following is not None:
+        if touches is not None:
             for output, kernel in zip(self._felt, self._felt_kernels, strict=True):
-                found[output.name] = self._sum(output, kernel, states.q, following.touches)
+                found[output.name] = self._sum(output, kernel, q, touches)
         if self._others:
-            values: dict[str, Any] = {"t": states.time, "q": states.q, "v": states.v, "u": states.u, **found}
-            if following is not None:
-                values["a"] = following.acceleration
+            values: dict[str, Any] = {"t": time, "q": q, "v": v, "u": u, "a": acceleration, **found}
             if "tau" in self._reads:
-                values["tau"] = np.ascontiguousarray(self._efforts(states.q, states.v, states.u))
+                values["tau"] = np.ascontiguousarray(self._efforts(q, v, u))
             arrays = self._kernel(*(values[name] for name in self._reads))
             arrays = arrays if len(self._kernel.outputs) > 1 else [arrays]
             found |= {array.name: values for array, values in zip(self._kernel.outputs, arrays, strict=True)}

@@ -8,59 +8,55 @@ from typing import NamedTuple
 import numpy as np
 
 from ...contact.pairs import FAR
-from ...contact.scenes.arrays import SceneLog
 from ..results.contact_record import ContactRecord, Touched
 from .model import SceneModel
 from .pages import ScenePage
 
 
 class Logged(NamedTuple):
-    """What was recorded of some records: the number of the step that each begins with, the log, and of robots the velocities.
+    """What was logged of some records.
 
     Attributes:
-        reached: of each robot, its velocities after the first step of each record, in the axes before it.
+        begins: the number of the step that each begins with.
+        sums, touches: as of `SceneLog`.
+        reached: the velocities (records, nv) after the first step of each record, in the axes before it.
     """
 
     begins: np.ndarray
-    log: SceneLog
-    reached: list[np.ndarray]
+    sums: np.ndarray
+    reached: np.ndarray
+    touches: np.ndarray
 
 
 #: Touches are logged with the number of their record; this row moves them on by one record.
 UNIT = np.array([1.0] + [0.0] * 19)
 
 
-def record_of(model: SceneModel, page: ScenePage, logged: Sequence[Logged], h: float, v: np.ndarray) -> Touched:
-    """The record of the steps of length h that begin with the velocities (n, nv), from all that was logged."""
-    rows = len(v)
-    begins = np.concatenate([part.begins for part in logged])
-    first = np.searchsorted(begins, begins[-1] * np.arange(rows) // max(rows - 1, 1))
-    sums = np.maximum.reduceat(np.concatenate([part.log.sums for part in logged]), first)
-    added = np.add.reduceat(np.concatenate([part.log.sums[:, 3:] for part in logged]), first)
-    acceleration = acceleration_of(model, logged, first, h, v)
+def joined(logged: Sequence[Logged]) -> Logged:
+    """The log of all these records."""
     starts = np.cumsum([0, *(len(part.begins) for part in logged)])
-    touches = np.concatenate([part.log.touches + start * UNIT for part, start in zip(logged, starts, strict=False)])
+    touches = [part.touches + start * UNIT for part, start in zip(logged, starts, strict=False)]
+    return Logged(*(np.concatenate(parts) for parts in (*list(zip(*logged, strict=True))[:3], touches)))
+
+
+def record_of(model: SceneModel, page: ScenePage, logged: Logged, h: float, v: np.ndarray) -> Touched:
+    """The record of the steps of length h that begin with the velocities (n, nv), from all that was logged."""
+    rows, begins, touches = len(v), logged.begins, logged.touches
+    first = np.searchsorted(begins, begins[-1] * np.arange(rows) // max(rows - 1, 1))
+    sums, added = np.maximum.reduceat(logged.sums, first), np.add.reduceat(logged.sums[:, 3:], first)
     row_of = np.full(len(begins), -1)
     row_of[first] = np.arange(rows)
     touches[:, 0] = row_of[touches[:, 0].astype(int)]
     record = _record(model, touches[touches[:, 0] >= 0.0], rows, sums, added)
     stiffness = np.array([model.contact.where(*pair).stiffness or 0.0 for pair in record.bodies], dtype=float)
     closes = np.where(stiffness > 0.0, np.inf, page.closes(h))
+    acceleration = acceleration_of(model, logged.reached[first], h, v)
     return Touched(record, acceleration, sums[:, 1], closes, page.thrown(model.names))
 
 
-def acceleration_of(model: SceneModel, logged: Sequence[Logged], first: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
-    """The mean accelerations (n, nv) of the steps with these numbers, from velocities (n, nv)."""
-    bodies, rows = len(model.mechanism.tree.links), model.rows
-    reached = np.concatenate([part.log.reached for part in logged]).reshape(-1, bodies, 6)[first][:, rows.links]
-    twists, acceleration = v[:, rows.v], np.zeros_like(v)
-    rates = (reached - twists) / h
-    rates[:, :, 3:] += np.cross(twists[:, :, 3:], twists[:, :, :3])
-    acceleration[:, rows.v] = rates
-    for robot in model.robots:
-        after = np.concatenate([part.reached[robot.number] for part in logged])[first]
-        acceleration[:, robot.part.v] = robot.acceleration(h, after, v[:, robot.part.v])
-    return acceleration
+def acceleration_of(model: SceneModel, reached: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
+    """The mean accelerations (n, nv) of steps that lead from velocities v to those `reached`."""
+    return (reached - v) / h + model.turning(v)
 
 
 def _record(model: SceneModel, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:

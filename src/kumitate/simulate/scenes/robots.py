@@ -115,15 +115,6 @@ class RobotSteps:
         """Where the efforts of drives in loops begin among its efforts."""
         return len(self.part.v) + 6 * len(self.places)
 
-    def put(self, motions: RobotMotions, q: np.ndarray, v: np.ndarray) -> None:
-        """Writes its part of a state (nq), (nv) of the scene."""
-        motions.q[motions.first_q[self.number] : motions.first_q[self.number + 1]] = q[self.part.q]
-        motions.v[motions.first_v[self.number] : motions.first_v[self.number + 1]] = v[self.part.v]
-
-    def acceleration(self, h: float, reached: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The mean accelerations (n, nv) of steps that led from velocities v to those `reached`."""
-        return (reached - v) / h + self._turning(v)
-
     # --- its programs -----------------------------------------------------------------------------------------------------
     @cached_property
     def _loops(self) -> Program | StoredProgram:
@@ -141,11 +132,6 @@ class RobotSteps:
     def projection(self) -> Kernel:
         """(q, v) → q, v with the loops closed to the first order in the error."""
         return self._kernel("projection", lambda: projection_program(self.part.mechanism))
-
-    @cached_property
-    def _turning(self) -> Kernel:
-        tree, name = self.part.mechanism.tree, f"turning_{self.part.mechanism.name}"
-        return self._kernel("turning", lambda: trace(lambda v: kinematics.turning(tree, v), {"v": tree.nv}, name))
 
     @cached_property
     def observed(self) -> Kernel:

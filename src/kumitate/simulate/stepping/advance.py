@@ -45,14 +45,27 @@ class State:
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
+def start_of(actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    """What steps from states (N, nq) and (N, nv) carry, by name, (N, …): the one thing that they advance in place.
+
+    In addition to the arrays of a step "size", of the last step that an adaptive integrator made [s], and "u", the efforts
+    that are held, in which the overlaps of bodies are those at these states.
+    """
+    rows, layout = len(q), actuation.forcing.layout
+    u = np.tile(actuation.constants, (rows, 1))
+    actuation.begin(u, q)
+    own = {name: u[:, layout.at("states")].copy() for name in layout.own_states}
+    carried = {"number": np.zeros(rows), "q": np.array(q, order="C"), "v": np.array(v, order="C"), "work": np.zeros(rows)}
+    return {**carried, "error": np.zeros(rows), **own, "size": np.full(rows, step), "u": u}
+
+
 class Stepper(ABC):
     """One state of a driven mechanism, advanced in place by steps of one length.
 
     Attributes:
         compiled: the steps.
         actuation: how the efforts are evaluated.
-        state: the arrays that are carried from step to step, each with a leading axis of length 1; in addition to those of
-            the step "size", of the last step that an adaptive integrator made [s], and "u", the efforts that are held.
+        state: the arrays that are carried from step to step, each with a leading axis of length 1, as of `start_of`.
         steps, rejected: the number of steps made, and of adaptive steps that had to be repeated.
         whole: whether steps follow each other in machine code, without Python in between.
         operations: how many a step takes at most; of scenes, whose steps have no fixed number, a large number.
@@ -61,15 +74,10 @@ class Stepper(ABC):
     whole: bool = True
     operations: int
 
-    def __init__(self, compiled: Advance, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
-        self.compiled, self.actuation, self.step = compiled, actuation, step
-        self.state = {
-            "number": np.zeros(1), "q": q[None].copy(), "v": v[None].copy(), "work": np.zeros(1), "error": np.zeros(1),
-            "size": np.full(1, step), "u": actuation.constants[None].copy(),
-        }  # fmt: skip
-        actuation.begin(self.state["u"], self.state["q"])
+    def __init__(self, compiled: Advance, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
+        """A stepper of a state, as of `start_of`, which it advances in place."""
+        self.compiled, self.actuation, self.step, self.state = compiled, actuation, step, state
         self._own = actuation.forcing.layout.own_states
-        self.state |= {name: self.state["u"][:, actuation.forcing.layout.at("states")].copy() for name in self._own}
         self.steps = self.rejected = 0
 
     @property
@@ -88,13 +96,8 @@ class Stepper(ABC):
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
         """Restarts from a state at time zero."""
-        for name, value in (("q", q), ("v", v), ("size", self.step), ("u", self.actuation.constants)):
-            self.state[name][0] = value
-        for name in self._own:
-            self.state[name][0] = self.actuation.constants[self.actuation.forcing.layout.at("states")]
-        for name in ("number", "work", "error"):
-            self.state[name][0] = 0.0
-        self.actuation.begin(self.state["u"], self.state["q"])
+        for name, array in start_of(self.actuation, self.step, q[None], v[None]).items():
+            self.state[name][:] = array
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         """Continues from a state given by `carried`."""

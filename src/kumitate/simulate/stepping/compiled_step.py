@@ -14,7 +14,7 @@ from ...scalar import Program
 from ..driving.actuation import Actuation
 from ..integrators import IntegratorState
 from ..kept import Kept
-from .advance import Advance, Stepper
+from .advance import Advance, Stepper, start_of
 from .equations import NO_STEP
 from .interaction import Interaction, StepDesign
 from .outputs import STATE
@@ -54,7 +54,7 @@ class CompiledStep(Advance):
         return self.code.recurrence.filled(self._fillings)
 
     def stepper(self, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> CompiledStepper:
-        return CompiledStepper(self, actuation, step, q, v)
+        return CompiledStepper(self, actuation, step, start_of(actuation, step, q[None], v[None]))
 
     def rows(self, actuation: Actuation, step: float) -> Recurrence:
         return self.recurrence
@@ -89,8 +89,8 @@ class CompiledStepper(Stepper):
 
     compiled: CompiledStep
 
-    def __init__(self, compiled: CompiledStep, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray):
-        super().__init__(compiled, actuation, step, q, v)
+    def __init__(self, compiled: CompiledStep, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
+        super().__init__(compiled, actuation, step, state)
         self.whole = actuation.whole and not compiled.integrator.adaptive
         self._system: CalledSystem | None = None
         if not actuation.whole:
