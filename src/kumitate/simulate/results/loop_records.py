@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from ...analysis import loop_motion
 from ...dynamics import Acting, Wrenches, chord_closings, loop_wrenches
 from ...errors import KumitateError, warn
-from ...model import Closing, Closure, JointKind, Mechanism, joint_columns
+from ...model import Closing, Closure, Joint, JointKind, Mechanism, joint_columns
 from ...model.edits.recut import closed_by
 from ...spatial import Motion
 from .readings import along, contact_loads
@@ -38,7 +40,7 @@ class LoopRecord:
     Attributes:
         name: of the loop; `kind`: of its joint, whose `coordinates` and `velocities` name the columns.
         q: (n, nq) of the kind [rad, m]; `v`, `a`: (n, nv). Angles are unwrapped; a line has its length.
-        tau: (n, nv), the efforts of its drive [N·m, N].
+        tau: (n, nv), the efforts of its drive [N·m, N]; of a joint that follows a motion the reaction.
     """
 
     name: str
@@ -47,44 +49,20 @@ class LoopRecord:
     v: np.ndarray = field(repr=False)
     a: np.ndarray = field(repr=False)
     tau: np.ndarray = field(repr=False)
-    _run: Result = field(repr=False)
+    _forces: Callable[[], tuple[np.ndarray, np.ndarray]] = field(repr=False)
 
     @property
     def effort(self) -> np.ndarray:
-        """(n, nv) all that acts along its degrees of freedom: drive, spring, damping, friction [N·m, N].
+        """(n, nv) all that acts along its degrees of freedom: drive or reaction, spring, damping, friction [N·m, N].
 
         Of a line, positive where it pushes its ends apart.
         """
-        return loop_forces(self._run).efforts[self.name]
+        return self._forces()[0]
 
     @property
     def wrench(self) -> np.ndarray:
         """[n; f] (n, 6) on `body_b`, about the origin and in the axes of its frame there [N·m, N]: as `joint_wrenches`."""
-        return loop_forces(self._run).wrenches[self.name]
-
-
-@dataclass(frozen=True, eq=False)
-class FollowedRecord(LoopRecord):
-    """A loop joint that follows a motion, which has a coordinate in `q` and whose `tau` is the reaction.
-
-    Attributes:
-        weld: the name of the rigid loop that ties its massless body to `body_b`.
-    """
-
-    weld: str
-
-    @property
-    def effort(self) -> np.ndarray:
-        """(n, 1) all that acts along its degree of freedom: reaction, spring, damping, friction [N·m, N]."""
-        m = self._run.mechanism
-        place, link = m.tree.places[m.joint(self.name).child], next(link for link in m.tree.links if link.name == self.name)
-        (along,) = link.kind.subspace([0.0] * link.kind.nq)  # a screw about a fixed axis, in any position
-        return self.wrench @ np.array(list(along.to_child(place.pose)), dtype=float)[:, None]
-
-    @property
-    def wrench(self) -> np.ndarray:
-        """[n; f] (n, 6) on `body_b`, about the origin and in the axes of its frame there [N·m, N]."""
-        return loop_forces(self._run).wrenches[self.weld]
+        return self._forces()[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,43 +78,57 @@ class CouplingRecord:
     q: np.ndarray = field(repr=False)
     v: np.ndarray = field(repr=False)
     a: np.ndarray = field(repr=False)
-    _run: Result = field(repr=False)
+    _forces: Callable[[], LoopForces] = field(repr=False)
 
     @property
     def effort(self) -> np.ndarray:
         """(n) the effort that it exerts at its `joint` [N·m or N]; at the joint `of` it is −ratio times as large."""
-        return loop_forces(self._run).couplings[self.name]
+        return self._forces().couplings[self.name]
 
 
-def loop_records(result: Result) -> dict[str, LoopRecord]:
-    """The record of every loop, by name, in the order of the mechanism; rods and rolling have no coordinates."""
-    moved = {motion.name: motion for motion in loop_motion(result.mechanism, result.q, result.v, result.a)}
+def loop_records(result: Result, *, welds: bool = False) -> dict[str, LoopRecord]:
+    """The record of every loop, by name, in the order of the mechanism; rods and rolling have no coordinates.
+
+    Loop joints that follow motions have coordinates in `q`; they stand in place of the welds that tie their massless bodies to
+    `body_b`, under their own names; or the `welds` themselves.
+    """
+    m, moved = result.mechanism, {one.name: one for one in loop_motion(result.mechanism, result.q, result.v, result.a)}
+    names = set() if welds else {joint.name for joint in m.joints} & set(result.settings.get("motions", ()))
+    followed = {closed_by(name): m.joint(name) for name in names}
     drives, none, found = acted(result, "loop_tau"), np.zeros((len(result), 0)), {}
-    for loop in result.mechanism.loops:
+    for loop in m.loops:
+        if (joint := followed.get(loop.name)) is not None:
+            reacts = partial(_reaction, result, joint, loop.name)
+            found[joint.name] = LoopRecord(joint.name, joint.kind, *result.joint(joint.name), reacts)
+            continue
         motion, still = moved.get(loop.name), np.zeros((len(result), loop.kind.nv))
         q, v, a = (none, none, none) if motion is None else (motion.q, motion.v, motion.a)
-        found[loop.name] = LoopRecord(loop.name, loop.kind, q, v, a, drives.get(loop.name, still), result)
+        tau, acts = drives.get(loop.name, still), partial(_forces_of, result, loop.name)
+        found[loop.name] = LoopRecord(loop.name, loop.kind, q, v, a, tau, acts)
     return found
 
 
-def named_records(result: Result) -> dict[str, LoopRecord]:
-    """`loop_records`, with loop joints that follow motions in place of the welds that close them, under their own names."""
-    m, names = result.mechanism, {joint.name for joint in result.mechanism.joints}
-    followed = {closed_by(name): m.joint(name) for name in result.settings.get("motions", ()) if name in names}
-    records: dict[str, LoopRecord] = {}
-    for name, record in loop_records(result).items():
-        if name in followed:
-            joint = followed[name]
-            records[joint.name] = FollowedRecord(joint.name, joint.kind, *result.joint(joint.name), result, name)
-        else:
-            records[name] = record
-    return records
+def _forces_of(result: Result, loop: str) -> tuple[np.ndarray, np.ndarray]:
+    forces = loop_forces(result)
+    return forces.efforts[loop], forces.wrenches[loop]
+
+
+def _reaction(result: Result, joint: Joint, weld: str) -> tuple[np.ndarray, np.ndarray]:
+    """The effort and the wrench of a loop joint that follows a motion, from those of its weld."""
+    tree, wrench = result.mechanism.tree, loop_forces(result).wrenches[weld]
+    link = next(link for link in tree.links if link.name == joint.name)
+    (along,) = link.kind.subspace([0.0] * link.kind.nq)  # a screw about a fixed axis, in any position
+    unit = np.array(list(along.to_child(tree.places[joint.child].pose)), dtype=float)
+    return wrench @ unit[:, None], wrench
 
 
 def coupling_records(result: Result) -> dict[str, CouplingRecord]:
     """The record of every coupling, by name."""
-    moved = {item.name: result.joint(item.joint) for item in result.mechanism.couplings}
-    return {name: CouplingRecord(name, at.q[:, 0], at.v[:, 0], at.a[:, 0], result) for name, at in moved.items()}
+    found = {}
+    for item in result.mechanism.couplings:
+        q, v, a, _ = (part[:, 0] for part in result.joint(item.joint))
+        found[item.name] = CouplingRecord(item.name, q, v, a, partial(loop_forces, result))
+    return found
 
 
 def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
@@ -146,7 +138,7 @@ def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
         KumitateWarning: if forces are left out, because the run does not tell them.
     """
     parts = ("q", "v", "a", "tau")
-    found = {name: {part: getattr(record, part) for part in parts} for name, record in loop_records(result).items()}
+    found = {name: {part: getattr(record, part) for part in parts} for name, record in loop_records(result, welds=True).items()}
     of_couplings = {f"{name} (coupling)" if name in found else name: name for name in result.couplings}
     found |= {name: {} for name in of_couplings}
     try:

@@ -139,9 +139,9 @@ class Result:
         >>> run.loops["joint4"].q.shape, run.loops["joint4"].wrench.shape
         ((11, 1), (11, 6))
         """
-        from .loop_records import named_records  # compiles programs, which results alone do not need
+        from .loop_records import loop_records  # compiles programs, which results alone do not need
 
-        return named_records(self)
+        return loop_records(self)
 
     @cached_property
     def couplings(self) -> dict[str, CouplingRecord]:
