@@ -170,7 +170,7 @@ def test_two_ways_for_joints_that_stand_on_the_floor():
     sim = km.Simulation(mechanism, contact=contact, step=H, integrator="semi_implicit_euler", wrenches={"arm": None})
     state = sim.start([*UPRIGHT, 0.0, 0.0, 0.05, 0.1, 0.299, 0.3, -0.4], [0.0] * 6 + [0.0, 0.15, 0.7, -0.5])
     found = sim.slopes(state, inputs={"target": [0.5, 0.4]})
-    assert type(sim._sloped._direct).__name__ == "Direct"
+    assert sim._sloped._direct is not None
     assert {"'sole' on 'ground': resting", "'j1' at 0.3: holding"} <= set(found.active.lines())
     assert not found.active.one_sided
     u = state.carried["u"].copy()

@@ -50,9 +50,9 @@ class Batch(SettledAttributes):
         simulation.compiled.check_rows(simulation.actuation)
         self.simulation = simulation
         self.lost, actuation = np.zeros(checked_count(len(q), "the number of states", 1), dtype=bool), simulation.actuation
-        state = start_of(actuation, simulation.step_size, q, v)
-        self.efforts = state.pop("u")
-        del state["size"]  # all steps are of one
+        carried = start_of(actuation, simulation.step_size, q, v)
+        self.efforts = carried["u"]
+        state = {name: array for name, array in carried.items() if name not in ("u", "size")}
         self.q, self.v, self.work, self.error = (state[name] for name in ("q", "v", "work", "error"))
         self.state = LiveArrays("Batch.state", state)
         given = actuation.forcing.layout.rows(self.efforts)
@@ -63,10 +63,9 @@ class Batch(SettledAttributes):
             "Batch.inputs", {name: self.efforts[:, own[name]] for name in actuation.forcing.values_of_inputs}
         )
         actuation.put_parameters(self.efforts, parameters or {})
-        self._given = {"h": np.array([[simulation.step_size]]), "u": self.efforts[:, None]}
-        self._recurrence = simulation.compiled.rows(simulation.actuation, simulation.step_size)
+        self._rows = simulation.compiled.rows(actuation, simulation.step_size, carried)
         seen = self.room(1)
-        self._step = self._recurrence.over(self.state, self._given, seen, batch=True)
+        self._step = self._rows(seen)
         self._before = {name: np.array(state[name]) for name in ("q", "v", "work")}
         outputs = {name: array[:, 0] for name, array in seen.items() if name not in (*STATE, "states")}
         self.outputs = LiveArrays("Batch.outputs", outputs)
@@ -151,13 +150,13 @@ class Batch(SettledAttributes):
         records, every = checked_count(records, "the number of records", 1), checked_count(every)
         seen = self.room(records) if out is None else dict(out)
         before = {name: self.state[name].copy() for name in self._before}
-        self._recurrence.over(self.state, self._given, seen, batch=True).run(records, every)
+        self._rows(seen).run(records, every)
         self._mark(before)
         return seen
 
     def room(self, records: int) -> dict[str, np.ndarray]:
         """Empty arrays (N, records, ...) for a number of records, by name."""
-        return {array.name: np.empty((len(self), records, *array.shape)) for array in self._recurrence.seen}
+        return {array.name: np.empty((len(self), records, *array.shape)) for array in self.simulation.compiled.seen}
 
     def reset(self, rows: Any = slice(None), q: Any = None, v: Any = None) -> None:
         """Restarts some rows; their parameters, inputs and efforts stay.

@@ -5,17 +5,8 @@ share a file with the `ModelNumbers` that says how programs see those numbers.
 """
 
 from .contract import ModelKind, ModelNumbers, Parameter, ParameterKind, Plant, VariedPlant, resolved
-from .kinds import MODEL_KINDS
-from .variation import Variation
+from .variation import MODEL_KINDS, Variation
 
 __all__ = [
-    "MODEL_KINDS",
-    "ModelKind",
-    "ModelNumbers",
-    "Parameter",
-    "ParameterKind",
-    "Plant",
-    "Variation",
-    "VariedPlant",
-    "resolved",
+    "MODEL_KINDS", "ModelKind", "ModelNumbers", "Parameter", "ParameterKind", "Plant", "Variation", "VariedPlant", "resolved",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +29,7 @@ from ..stepping.advance import Advance, Stepper, start_of
 from ..stepping.interaction import EXPLICIT
 from ..stepping.outputs import STATE
 from .model import SceneModel
-from .outputs import SceneOutputs
-from .record import UNIT, Logged, acceleration_of, joined, record_of
+from .record import UNIT, Logged, SceneOutputs, acceleration_of, joined, record_of
 from .robots import RobotSteps, robots_of, with_robots
 
 if TYPE_CHECKING:
@@ -88,8 +87,17 @@ class ManyBodies(Advance):
     def stepper(self, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> SceneStepper:
         return SceneStepper(self, actuation, step, start_of(actuation, step, q[None], v[None]))
 
-    def rows(self, actuation: Actuation, step: float) -> SceneRows:
-        return SceneRows(self, actuation, step)
+    @cached_property
+    def seen(self) -> Sequence[Array]:
+        m = self.mechanism
+        carried = [Array(name, shape) for name, shape in zip(STATE, ((m.nq,), (m.nv,), (), ()), strict=True)]
+        return [*carried, *(self.outputs.arrays if self.outputs else ())]
+
+    def rows(
+        self, actuation: Actuation, step: float, state: Mapping[str, np.ndarray]
+    ) -> Callable[[Mapping[str, np.ndarray]], SceneRows]:
+        own = ({name: array[row : row + 1] for name, array in state.items()} for row in range(len(state["u"])))
+        return partial(SceneRows, [SceneStepper(self, actuation, step, views) for views in own])
 
     def scene(self, model: SceneModel, step: float, q: np.ndarray, v: np.ndarray) -> tuple[Scene, list[RobotSteps]]:
         """A scene to step, and its robots; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
@@ -195,6 +203,7 @@ class SceneStepper(Stepper):
     def __init__(self, compiled: ManyBodies, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
         super().__init__(compiled, actuation, step, state)
         self.logged: list[Logged] = []
+        self.stay()
 
     @cached_property
     def _steps(self) -> SceneSteps:
@@ -208,10 +217,18 @@ class SceneStepper(Stepper):
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
         super().begin(q, v)
-        self.forget()
+        self._forget()
 
-    def forget(self) -> None:
-        """Lets the next step begin without the impulses of the last one, as where the state is another."""
+    def stay(self) -> None:
+        """Keeps the state that was reached, so that `resume` knows it."""
+        self._reached = [self.state[name].copy() for name in ("number", "q", "v")]
+
+    def resume(self) -> None:
+        """Lets the next step begin without the impulses of the last one if the state was changed from outside."""
+        if not all(map(np.array_equal, self._reached, (self.state[name] for name in ("number", "q", "v")))):
+            self._forget()
+
+    def _forget(self) -> None:
         self.scene.counts[0] = 0
         self.scene.bodies.quiet[:] = 0
         self._steps.page.begin()
@@ -408,56 +425,33 @@ class SceneRows:
 
     Each row has a stepper of its own, so that its bits are those of a run by itself. A row whose state was changed from outside
     starts without the impulses of its last step, as a run does.
-
-    Attributes:
-        seen: the arrays that are recorded.
     """
 
-    def __init__(self, many: ManyBodies, actuation: Actuation, step: float):
-        self._many, self._actuation, self._step = many, actuation, step
-        self._rows: list[tuple[SceneStepper, list[np.ndarray]]] = []
-        m = many.mechanism
-        carried = tuple(Array(name, shape) for name, shape in zip(STATE, ((m.nq,), (m.nv,), (), ()), strict=True))
-        self.seen = carried + (many.outputs.arrays if many.outputs else ())
-
-    def over(
-        self, state: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], seen: Mapping[str, np.ndarray], *, batch: bool
-    ) -> BoundRows:
-        for row in range(len(self._rows), len(given["u"])):
-            views = {name: array[row : row + 1] for name, array in state.items()}
-            views |= {"size": np.full(1, self._step), "u": given["u"][row]}
-            stepper = SceneStepper(self._many, self._actuation, self._step, views)
-            self._rows.append((stepper, [views[name].copy() for name in _KNOWN]))
-        return BoundRows(self._rows, seen)
-
-
-#: What says whether a state is the one that a stepper reached.
-_KNOWN = ("number", "q", "v")
-
-
-class BoundRows:
-    """Rows bound to arrays: `run` advances them in place."""
-
-    def __init__(self, rows: Sequence[tuple[SceneStepper, list[np.ndarray]]], seen: Mapping[str, np.ndarray]):
-        """`rows`: their steppers, each with what is `_KNOWN` of the state that it reached."""
-        self._rows, self._seen = rows, seen
+    def __init__(self, steppers: Sequence[SceneStepper], seen: Mapping[str, np.ndarray]):
+        """The rows of these steppers, with room for records (N, records, …) by name."""
+        self._steppers, self._seen = steppers, seen
 
     def run(self, records: int, every: int) -> None:
         """Advances every row by records · every steps, and records after each `every` of them; without records, by `every`."""
 
         def run_row(row: int) -> None:
-            stepper, reached = self._resumed(row)
-            seen = {name: array[row] for name, array in self._seen.items()}
+            stepper, seen = self._steppers[row], {name: array[row] for name, array in self._seen.items()}
+            stepper.resume()
             stepper.run(seen if records else {}, max(records, 1), every)
             stepper.logged.clear()
-            for name, known in zip(_KNOWN, reached, strict=True):
-                known[:] = stepper.state[name]
+            stepper.stay()
 
-        self._each(run_row if every else self._look, range(len(self._rows)))
+        self._each(run_row if every else self._look, range(len(self._steppers)))
 
     def look(self, rows: np.ndarray) -> None:
         """Computes the outputs of some rows."""
         self._each(self._look, rows.tolist())
+
+    def _look(self, row: int) -> None:
+        self._steppers[row].resume()
+        seen = self._steppers[row].look()
+        for name, array in self._seen.items():
+            array[row] = seen[name]
 
     def _each(self, work: Callable[[int], None], rows: Sequence[int]) -> None:
         threads = min(thread_count(), len(rows))
@@ -467,15 +461,3 @@ class BoundRows:
             return
         for done in [pool(threads, "scenes").submit(work, row) for row in rows]:
             done.result()
-
-    def _resumed(self, row: int) -> tuple[SceneStepper, list[np.ndarray]]:
-        """The stepper of a row, without impulses where the state was changed from outside, and what it had reached."""
-        stepper, reached = self._rows[row]
-        if not all(np.array_equal(stepper.state[name], known) for name, known in zip(_KNOWN, reached, strict=True)):
-            stepper.forget()
-        return stepper, reached
-
-    def _look(self, row: int) -> None:
-        seen = self._resumed(row)[0].look()
-        for name, array in self._seen.items():
-            array[row] = seen[name]

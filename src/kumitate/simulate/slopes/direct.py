@@ -61,23 +61,16 @@ def direct_for(integrator: Integrator, code: StepCode, forcing: Forcing) -> Page
     return None
 
 
-class Direct:
-    """All derivatives of a step in one program."""
+def direct_kernel(code: StepCode, page: Page) -> Kernel:
+    """(h, q, v, u) → all derivatives of a step in one program, as `Sloped` of such a page."""
+    size = next(array.size for array in code.program.inputs if array.name == "u")
+    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": code.mechanism.nq, "v": code.mechanism.nv, "u": size}
 
-    def __init__(self, code: StepCode, page: Page):
-        m, name = code.mechanism, f"slopes_{code.program.name}"
-        size = next(array.size for array in code.program.inputs if array.name == "u")
+    def slopes(h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        return page(h, q, v, u)._asdict()
 
-        def slopes(h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
-            return page(h, q, v, u)._asdict()
-
-        key = None if code.key is None else f"slopes {code.key}"
-        inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": m.nq, "v": m.nv, "u": size}
-        self._kernel = Kernel(found_or_traced(key, lambda: trace(slopes, inputs, name)))
-
-    def __call__(self, h: float, q: Any, v: Any, u: Any) -> tuple[np.ndarray, ...]:
-        """q, v and their derivatives as of `Along`; and 1 for those of the states (...) where they do not hold, else 0."""
-        return self._kernel(h, q, v, u)  # type: ignore[no-any-return]
+    key = None if code.key is None else f"slopes {code.key}"
+    return Kernel(found_or_traced(key, lambda: trace(slopes, inputs, f"slopes_{code.program.name}")))
 
 
 def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scalar) -> tuple[list[Scalar], Dense, Dense, Dense]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...compile import Kernel
 from ...errors import InputError, did_you_mean
 from ...model.values import checked_whole
 from ..batch import Batch
@@ -17,7 +18,7 @@ from ..driving.actuation import How
 from ..driving.forcing import Forcing
 from ..integrators import WithStops
 from .active import StepSlopes, active_sets
-from .direct import Along, Direct, direct_for
+from .direct import Along, direct_for, direct_kernel
 
 if TYPE_CHECKING:
     from ..simulation import MechanismSimulation
@@ -47,7 +48,7 @@ class SlopedStep:
         return Along(self._code, self._simulation.actuation.program)
 
     @cached_property
-    def _direct(self) -> Direct | None:
+    def _direct(self) -> Kernel | None:
         """The shorter way, if there is one."""
         actuation, integrator = self._simulation.actuation, self._simulation.integrator
         flight = integrator.inner if isinstance(integrator, WithStops) else integrator
@@ -58,7 +59,7 @@ class SlopedStep:
             from .touching import touching_page  # loads contact
 
             page = touching_page(integrator, self._code, actuation.forcing, self._simulation.interaction)
-        return None if page is None else Direct(self._code, page)
+        return None if page is None else direct_kernel(self._code, page)
 
     def __call__(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> StepSlopes:
         """The derivatives at states (..., nq) and (..., nv), with all efforts and inputs u (..., size), at times (...) [s].

@@ -1,12 +1,12 @@
 """The contract of what advances the states of a simulation: one robot's compiled step, or the steps of many bodies.
 
-A `Stepper` has one state in progress, `Advancing` makes rows that are advanced side by side, and `State` is what users hold.
+`start_of` gives the arrays that it advances in place, a `Stepper` has one state in progress, and `State` is what users hold.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -167,22 +167,6 @@ class RowsInPlace(Protocol):
         """Computes the outputs of some rows."""
 
 
-class Advancing(Protocol):
-    """What makes `RowsInPlace` of arrays, as `compile.Recurrence` does.
-
-    Attributes:
-        seen: the arrays that are recorded.
-    """
-
-    @property
-    def seen(self) -> Sequence[Array]: ...
-
-    def over(
-        self, state: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], seen: Mapping[str, np.ndarray], *, batch: bool
-    ) -> RowsInPlace:
-        """The rows (N, …) of a state, what is given to steps, and the room for records (N, records, …)."""
-
-
 class Advance(ABC):
     """How a mechanism moves from step to step, with all that acts on it.
 
@@ -205,9 +189,19 @@ class Advance(ABC):
     def stepper(self, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> Stepper:
         """One state (nq), (nv) in progress."""
 
+    @property
     @abstractmethod
-    def rows(self, actuation: Actuation, step: float) -> Advancing:
-        """What advances rows of states side by side; rows of scenes keep impulses, so that each batch has its own."""
+    def seen(self) -> Sequence[Array]:
+        """The arrays that are recorded of a state."""
+
+    @abstractmethod
+    def rows(
+        self, actuation: Actuation, step: float, state: Mapping[str, np.ndarray]
+    ) -> Callable[[Mapping[str, np.ndarray]], RowsInPlace]:
+        """The room for records (N, records, …) → what advances N states, as of `start_of`, side by side and fills that room.
+
+        Rows of scenes keep impulses, so that each batch has its own.
+        """
 
     @abstractmethod
     def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...compile import Kernel, Recurrence
 from ...model.mechanism import digest
-from ...scalar import Program
+from ...scalar import Array, Program
 from ..driving.actuation import Actuation
 from ..integrators import IntegratorState
 from ..kept import Kept
@@ -56,8 +56,15 @@ class CompiledStep(Advance):
     def stepper(self, actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> CompiledStepper:
         return CompiledStepper(self, actuation, step, start_of(actuation, step, q[None], v[None]))
 
-    def rows(self, actuation: Actuation, step: float) -> Recurrence:
-        return self.recurrence
+    @property
+    def seen(self) -> Sequence[Array]:
+        return self.recurrence.seen
+
+    def rows(
+        self, actuation: Actuation, step: float, state: Mapping[str, np.ndarray], *, batch: bool = True
+    ) -> Callable[[Mapping[str, np.ndarray]], Rollout]:
+        given = {"h": np.array([[step]]), "u": state["u"][:, None]}
+        return partial(self.recurrence.over, state, given, batch=batch)
 
     def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         return list(self.code.kernel("observables")(q, v, *self.code.layout.row(u)))
@@ -138,9 +145,9 @@ class CompiledStepper(Stepper):
         return 0.0 if touched is None else float(touched.record.gained[0])
 
     def _run_whole(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        recurrence, self.steps = self.compiled.recurrence, self.steps + records * every
+        self.steps += records * every
         if records > 1:
-            self._over({array.name: seen[array.name][None] for array in recurrence.seen}).run(records, every)
+            self._over({array.name: seen[array.name][None] for array in self.compiled.seen}).run(records, every)
             return
         rollout, scratch = self._once
         rollout.run(1 if seen else 0, every)
@@ -148,19 +155,19 @@ class CompiledStepper(Stepper):
             array[0] = scratch[name][0, 0]
 
     @cached_property
+    def _over(self) -> Callable[[Mapping[str, np.ndarray]], Rollout]:
+        return self.compiled.rows(self.actuation, self.step, self.state, batch=False)
+
+    @cached_property
     def _once(self) -> tuple[Rollout, dict[str, np.ndarray]]:
         """The rollout for single records, and the arrays it records to."""
-        scratch = {array.name: np.empty((1, 1, *array.shape)) for array in self.compiled.recurrence.seen}
+        scratch = {array.name: np.empty((1, 1, *array.shape)) for array in self.compiled.seen}
         return self._over(scratch), scratch
 
     @property
     def _velocities(self) -> np.ndarray:
         """v, followed by the drives' own states, as integrators treat both alike."""
         return np.concatenate([self.state[name][0] for name in ("v", *self._own)])
-
-    def _over(self, seen: Mapping[str, np.ndarray]) -> Rollout:
-        given = {"h": np.array([[self.step]]), "u": self.state["u"][None]}
-        return self.compiled.recurrence.over(self.state, given, seen, batch=False)
 
     def _advance(self) -> None:
         """One step, divided into as many shorter ones as an adaptive integrator needs."""
