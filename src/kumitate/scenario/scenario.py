@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..outputs import checked_output
 from ..run import Run
-from ..simulate.checks import run_steps
+from ..simulate.checks import run_times
 from .design import Design, read_design
 from .driving import read_driving
 from .laws import with_functions, with_laws
@@ -151,7 +151,7 @@ def read_scenario(
     setup = replace(read_start(top, robot, solver, plain), allowed=allowed)
     with mistakes.catching(("solver",)):
         fitted = setup.fitted
-        run_steps(setup.mechanism.name, setup.duration, fitted.step, setup.every)
+        run_times(setup.mechanism.name, setup.duration, fitted.step, setup.every)
     setup = read_contact(top, setup)
     setup = read_hold(top, setup) if mechanism is None else setup
     setup = _outputs(top, read_held(top, read_driving(top, setup, plain)))

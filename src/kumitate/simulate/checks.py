@@ -147,26 +147,24 @@ def _ends(limits: Limits) -> int:
 
 
 # --- times ------------------------------------------------------------------------------------------------------------
-def checked_step(step: Any) -> float:
-    """The time step [s]."""
-    return checked_number("simulate", "step", step, TIME, error=InputError)
+def run_times(name: str, duration: float, step: float, every: int | None) -> tuple[float, int, int]:
+    """The step of a run, the number of its steps, and of those from one recorded state to the next, one unless given.
 
+    The step is the next shorter one of which the duration is a multiple, and of `every` of them, unless it is so itself. All
+    steps are then equal, which contact and the order of an integrator are better off with than with a short last one.
 
-def step_count(duration: float, step: float) -> int:
-    """The number of steps in a duration, for a step of `fitted_step`."""
-    return round(_checked_duration(duration) / checked_step(step))
-
-
-def fitted_step(duration: float, step: float, every: int = 1) -> float:
-    """The step, or the next shorter one of which a duration is a multiple, and of `every` of them, if that is needed.
-
-    All steps of a run are then equal, which contact and the order of an integrator are better off with than with a short last
-    one.
+    Raises:
+        InputError: for a duration or a number of steps that cannot be.
     """
-    step, duration = checked_step(step), _checked_duration(duration)
-    if _fits(duration, step) or not isinstance(every, int) or every < 1:
-        return step
-    return duration / (every * ceil(duration / (every * step)))
+    every = checked_whole(name, "every", 1 if every is None else every, 1, remedy="Give a number of steps", error=InputError)
+    duration = checked_number("simulate", "duration", duration, DURATION, error=InputError)
+    step = checked_number("simulate", "step", step, TIME, error=InputError)
+    if abs(round(duration / step) * step - duration) > 1e-9 * max(duration, step):
+        step = duration / (every * ceil(duration / (every * step)))
+    count = round(duration / step)
+    if count % every:
+        raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
+    return step, count, every
 
 
 def fitted_sample_time(sample_time: float | None, asked: float, fitted: float) -> float | None:
@@ -181,31 +179,9 @@ def step_notes(asked: float, fitted: float, hold: int | None = None) -> list[str
     return [] if fitted == asked else [f"the step is {fitted:.6g} s{held}: the duration is not a multiple of {asked:.6g} s"]
 
 
-def _checked_duration(duration: Any) -> float:
-    return checked_number("simulate", "duration", duration, DURATION, error=InputError)
-
-
-def _fits(duration: float, step: float) -> bool:
-    return abs(round(duration / step) * step - duration) <= 1e-9 * max(duration, step)
-
-
 def checked_count(count: Any, what: str = "the number of steps", least: int = 0) -> int:
     """A number of steps, records or states: whole, and at least so many."""
     return checked_whole("simulate", what, count, least, remedy="Give a whole number", error=InputError)
-
-
-def checked_every(name: str, every: Any) -> int:
-    """The number of steps from one recorded state to the next, one unless given."""
-    given = 1 if every is None else every
-    return checked_whole(name, "every", given, 1, remedy="Give a number of steps", error=InputError)
-
-
-def run_steps(name: str, duration: float, step: float, every: int | None) -> int:
-    """The number of steps in a duration of which every so many-th is recorded; refused if it is not a multiple."""
-    count, every = step_count(duration, step), checked_every(name, every)
-    if count % every:
-        raise InputError(f"every is {every}; it must divide the number of steps, {count}. Take another, or another duration")
-    return count
 
 
 def steps_held(sample_time: float | None, step: float) -> int | None:

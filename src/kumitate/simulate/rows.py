@@ -24,6 +24,8 @@ from .stepping.outputs import STATE
 RECENT = 10
 #: Approximate time between two checks of the computed rows [s].
 LOOK = 0.03
+#: The number of rows between two checks grows at most by this factor at once, as the first of them may be quick ones.
+LEAP = 8.0
 #: Operations of machine code that take a few milliseconds at most.
 SHORT = 5_000_000
 
@@ -100,7 +102,7 @@ def fill(
             _run(stepper, rows, k, records, hold)
         except FloatingPointError as error:
             return vanishing_steps(stepper.compiled.mechanism, str(error), rows.q[max(k - RECENT, 0) : k + 1])
-        share = share * 2 if clock.perf_counter() - begin < 0.5 * LOOK else share
+        share = grown(records, clock.perf_counter() - begin)
         rows.u[k + 1 : k + records + 1] = rows.u[k]
         failure = _checked(stepper, rows, k + records, interaction)
         if failure or rows.reached == count or clock.perf_counter() - looked > LOOK:
@@ -120,6 +122,11 @@ def fill(
 def _first_share(stepper: Stepper, every: int) -> int:
     """The number of records to begin with, which takes a few milliseconds at most; at least one."""
     return max(1, SHORT // (every * stepper.operations)) if stepper.whole else 1
+
+
+def grown(records: int, spent: float) -> int:
+    """How many records take half of `LOOK`, where so many took `spent` [s]; not less, and at most `LEAP` times as many."""
+    return round(records * min(LEAP, max(1.0, 0.5 * LOOK / (spent + 1e-9))))
 
 
 def _until_sampled(stepper: Stepper, rows: Rows, hold: int) -> int:
@@ -234,7 +241,7 @@ def result_of(
     tau = efforts[:, : mechanism.nv]
     inputs = actuation.forcing.layout.rows(u)
     wrenches, loop_tau = dict(inputs.wrenches), dict(inputs.loop_tau)
-    of_loops = by_loop(mechanism, efforts.T)
+    of_loops = by_loop(mechanism, efforts.T) if efforts.shape[1] > mechanism.nv else {}
     for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
         loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
     stopped: Any = np.zeros(len(time), dtype=bool) if touched is None else touched.record.force.any(axis=(1, 2))

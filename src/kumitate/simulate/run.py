@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError, warn
 from ..model import Mechanism
 from ..options import takes_options_of
-from .checks import check_memory, checked_every, checked_rows, run_steps, step_notes, steps_held
+from .checks import check_memory, checked_rows, run_times, step_notes, steps_held
 from .kept import Kept
 from .setup import Experiment, options_of
 
@@ -144,8 +144,8 @@ def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) 
         raise InputError(f"{mechanism.name}: q has {runs} rows and v {len(v0)}; give one of each per run")
     asked = Experiment(mechanism, q0[0], v0[0], **options_of(Experiment, mechanism.name, options, OF_ONE_RUN))
     fitted, controller, values = asked.fitted, asked.controller, asked.parameters
-    every, hold = checked_every(mechanism.name, asked.every), steps_held(fitted.sample_time, fitted.step)
-    count = run_steps(mechanism.name, fitted.duration, fitted.step, every)
+    _, count, every = run_times(mechanism.name, fitted.duration, fitted.step, asked.every)
+    hold = steps_held(fitted.sample_time, fitted.step)
     if hold is not None and max(every, hold) % min(every, hold):
         raise InputError(f"every is {every} and the sample time {hold} steps; one must be a multiple of the other")
     check_memory(mechanism, count // every + 1, runs)
@@ -190,7 +190,7 @@ def _recorded(
     batch: Batch, count: int, every: int, hold: int | None, controller: Any, progress: Callable[[float], None] | None
 ) -> dict[str, np.ndarray]:
     """All records of a batch, beginning with the start; a sampled controller is called every `hold` steps."""
-    from .rows import LOOK
+    from .rows import grown
 
     seen = batch.room(count // every + 1)
     start = batch.record(1, 0) if set(seen) - set(batch.state) else {}  # outputs, which a state does not keep
@@ -210,7 +210,7 @@ def _recorded(
             records = min(count // every - k, share if hold is None else hold // every)
             batch.record(records, every, out={name: array[:, k + 1 : k + 1 + records] for name, array in seen.items()})
             done += records * every
-            share = 2 * share if clock.perf_counter() - begin < 0.5 * LOOK else share
+            share = grown(records, clock.perf_counter() - begin)
         if progress is not None:
             progress(done / count)
     return seen

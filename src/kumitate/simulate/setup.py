@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError, did_you_mean
 from ..model import Mechanism
 from ..model.values import Rule, checked_number, shown
-from .checks import DURATION, RATE, TIME, TOLERANCE, by_name, fitted_sample_time, fitted_step, steps_held
+from .checks import DURATION, RATE, TIME, TOLERANCE, by_name, fitted_sample_time, run_times, steps_held
 
 if TYPE_CHECKING:
     from ..contact.held.point import HeldPoint
@@ -228,8 +228,7 @@ class Experiment(Setup):
     @property
     def fitted(self) -> Self:
         """With its step, or the next shorter one of which the duration is a multiple; sample times stay as many steps long."""
-        every = 1 if self.every is None else self.every
-        step = fitted_step(self.duration, self.step, every)
+        step, _, _ = run_times(self.mechanism.name, self.duration, self.step, self.every)
         if step == self.step:
             return self
         return replace(self, step=step, sample_time=fitted_sample_time(self.sample_time, self.step, step))

@@ -17,17 +17,7 @@ from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import bounds_of, check_resistance
 from ..version import __version__
 from .batch import Batch
-from .checks import (
-    by_name,
-    check_memory,
-    checked_rows,
-    first_notes,
-    fitted_sample_time,
-    fitted_step,
-    run_steps,
-    step_notes,
-    steps_held,
-)
+from .checks import by_name, check_memory, checked_rows, first_notes, fitted_sample_time, run_times, step_notes, steps_held
 from .divergence import FAST, RUNAWAY, Exchange, GainingStep, divergence, leaps, runaway
 from .driving.actuation import Actuation, How
 from .driving.forcing import Forcing
@@ -127,7 +117,7 @@ class MechanismSimulation(SettledAttributes):
         """The simulation of an experiment, which notes if the step was made shorter."""
         fitted = asked.fitted
         simulation = cls(fitted)
-        simulation.notes += step_notes(asked.step, fitted.step, steps_held(fitted.sample_time, fitted.step))
+        simulation.notes += step_notes(asked.step, fitted.step, simulation._hold)
         return simulation
 
     def __repr__(self) -> str:
@@ -342,8 +332,7 @@ class MechanismSimulation(SettledAttributes):
                 does, as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
         """
         begin = clock.perf_counter()
-        step = fitted_step(duration, self.step_size, every or 1)
-        count, every = run_steps(self.mechanism.name, duration, step, every), every or 1
+        step, count, every = run_times(self.mechanism.name, duration, self.step_size, every)
         check_memory(self.mechanism, count // every + 1)
         q0, v0 = self._starts.given(q, v, self.bounds)
         self.interaction.warn()
@@ -397,7 +386,7 @@ class MechanismSimulation(SettledAttributes):
         """The result of a recorded motion, of the mechanism that its parameters make."""
         step, settings = stepper.step, {"duration": duration, **self.settings, "step": stepper.step}
         settings["sample_time"] = fitted_sample_time(settings["sample_time"], self.step_size, step)
-        notes = [*self.notes, *step_notes(self.step_size, step, steps_held(settings["sample_time"], step))]
+        notes = [*self.notes, *step_notes(self.step_size, step, self._hold)]
         return result_of(rows, stepper, self.interaction, self._loops, self.bounds, settings, notes)
 
     def starts(self, q: Any, v: Any, count: int) -> tuple[np.ndarray, np.ndarray]:

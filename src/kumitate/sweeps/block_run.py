@@ -18,7 +18,7 @@ from ..errors import DivergenceError, InputError, KumitateError
 from ..run import Run
 from ..scenario.parameters import BatchInput, ScenarioParameter
 from ..scenario.setup import Described
-from ..simulate.checks import run_steps
+from ..simulate.checks import run_times
 from ..simulate.integrators import SemiImplicitEuler
 from ..simulate.kept import Kept
 from ..simulate.parameters import Variation
@@ -234,7 +234,7 @@ def _record(
 def _recorded(setup: Described) -> tuple[int, int]:
     """Steps from one record to the next, and how many records there are."""
     fitted = setup.fitted
-    count = run_steps(setup.mechanism.name, fitted.duration, fitted.step, fitted.every)
+    _, count, _ = run_times(setup.mechanism.name, fitted.duration, fitted.step, fitted.every)
     every = fitted.every or max(k for k in range(1, max(1, count // RECORDS) + 1) if count % k == 0)
     return every, count // every
 

@@ -87,7 +87,7 @@ class StepCode:
         """Whether loops and held points are kept closed by projection."""
         return self.stabilisation.projects and (self.mechanism.tree.closed or self.interaction.held is not None)
 
-    @property
+    @cached_property
     def closes(self) -> bool:
         """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
 
