@@ -24,7 +24,19 @@ def stopped(folder, module, text):
     (folder / "beside").mkdir()
     (folder / "beside" / f"{module}.py").write_text(text)
     path = os.pathsep.join([str(folder / "beside"), str(Path(kumitate.__file__).parents[1])])
-    command = [sys.executable, "-m", "kumitate", "simulate", "pendulum", "--duration", "0.01", "--out", "out"]
+    command = [
+        sys.executable,
+        "-m",
+        "kumitate",
+        "simulate",
+        "pendulum",
+        "--duration",
+        "0.01",
+        "--formats",
+        "png",
+        "--out",
+        "out",
+    ]
     return subprocess.run(
         command, cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=60,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a test in the background ignores

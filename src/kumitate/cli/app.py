@@ -16,7 +16,7 @@ from .signals import Terminated
 __all__ = ["app", "command", "run", "run_command"]
 
 _VERBS = {
-    "simulate": "Simulate a mechanism; write its data, graphs and a page with 3D playback to a folder.",
+    "simulate": "Simulate a mechanism; write its data and a page with 3D playback and plots to a folder.",
     "sweep": "Simulate all runs of a scenario's sweep, on one machine or several; write a table and a page to a folder.",
     "cluster": "Start a scheduler with workers on this machine, for sweeps.",
     "info": "List the bodies, joints and sizes of a mechanism.",

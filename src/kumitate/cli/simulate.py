@@ -38,13 +38,14 @@ def simulate(
         bool, flag("Only print which bodies may touch, how their contact is computed and why, and what compiling costs.")
     ] = False,
     gif: Gif = False,
-    formats: Formats = "pdf,png",
+    formats: Formats = "",
     out: Out = None,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
-    """Simulate a mechanism; write its data, graphs and a page with 3D playback to a folder.
+    """Simulate a mechanism; write its data and a page with 3D playback and plots to a folder.
 
+    Graphs and snapshots for print are written with --formats pdf,png, and by `kumitate plot` at any later time.
     With --contact the floor is z = 0, and a robot file with --floating-base starts with its lowest point on it.
     """
     wanted = formats_of(formats)
