@@ -146,6 +146,11 @@ class Simulation(simulation.MechanismSimulation):
         q, v, u = (state.carried[name].copy() for name in ("q", "v", "u"))
         given = (by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs))
         self.actuation.put(u, tau, *given)
+        if len(u) != (expected := self.side_by_side.actuation.forcing.layout.size):
+            raise InputError(
+                f"{self.mechanism.name}: springs of contact overlap at the start, which {expected - len(u)} numbers of their "
+                "state say in steps that are differentiated. Make the simulation with side_by_side=True"
+            )
         return self._sloped(state.carried["number"] * self.step_size, q, v, u)
 
     def rollout(self, start: Batch, efforts: Mapping[str, Any] | None = None, *, steps: int, every: int = 1) -> RolloutTape:
@@ -170,13 +175,13 @@ class Simulation(simulation.MechanismSimulation):
         """
         from .simulate.slopes.step import RolloutTape
 
-        return RolloutTape(self, self._sloped, start, efforts or {}, steps, every)
+        return RolloutTape(self.side_by_side, self._sloped, start, efforts or {}, steps, every)
 
     @cached_property
     def _sloped(self) -> SlopedStep:
         from .simulate.slopes import SlopedStep
 
-        return SlopedStep(self)
+        return SlopedStep(self.side_by_side)
 
     def result(self, time: Any, seen: Mapping[str, Any], efforts: Any, every: int) -> Run:
         """The run of one row of a batch; arguments as of `kumitate.simulate.simulation.MechanismSimulation.result`."""

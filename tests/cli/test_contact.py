@@ -95,7 +95,7 @@ def test_contact_is_explained_and_nothing_is_simulated(stool, capsys):
     )
     told = simulate(capsys, *asked_for)
     assert [pair["bodies"] for pair in told["pairs"]] == [["seat", "ground"], ["leg", "ground"]]
-    assert told["solver"] == "traced"
+    assert told["solver"] == "scene"
     assert run(["simulate", *map(str, asked_for)]) == 0
     assert "leg on ground: sphere on plane, 1 point; friction 0.7" in capsys.readouterr().out
     assert not (stool.parent / "none").exists()

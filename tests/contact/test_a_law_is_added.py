@@ -28,7 +28,7 @@ bricks = km.Mechanism("bricks", bodies, joints)
 q = np.array([[0, 0, 0, 1, 3.0 * k, 0, HALF] for k in range(count)]).ravel()
 v = np.array([[0, 0, 0, *start, 0] for start in STARTS[:count]]).ravel()
 contact = km.Contact(surface=km.Surface(MU, across=ACROSS))
-simulation = km.Simulation(bricks, contact=contact, step=STEP)
+simulation = km.Simulation(bricks, contact=contact, step=STEP, side_by_side=count == 1)
 run = simulation.run(q, v, duration=0.15, every=300)
 print(simulation.explain_contact().solver)
 for row in run.v.reshape(len(run.v), count, 6)[:, :, 3:5]:

@@ -20,8 +20,9 @@ BRICK = Box((0.2, 0.16, 0.12))
 def simulated(shape=BRICK, count=2, **options):
     """A simulation of free bodies of a shape."""
     bodies = [Body(f"lid{k}", 1.0, inertia=(0.01,) * 3, collisions=(Geometry(shape),)) for k in range(count)]
+    side_by_side = options.pop("side_by_side", False)
     contact = options.pop("contact", None) or Contact(**options)
-    return MechanismSimulation(Setup(unconnected(*bodies), contact=contact))
+    return MechanismSimulation(Setup(unconnected(*bodies), contact=contact, side_by_side=side_by_side))
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -60,7 +61,7 @@ def test_numbers_of_surfaces_out_of_range_are_refused_by_name(name, value):
         (lambda: simulated(options={"sleping": 1}), "no option 'sleping', did you mean 'sleeping'"),
         (lambda: simulated(options={"speed": 1}, count=3), "no option 'speed'; it has only 'sleeping'"),
         (lambda: simulated(options={"sleeping": "yes"}, count=3), "sleeping is 'yes'; it must be 1"),
-        (lambda: simulated(options={"sleeping": 1}, count=1), "only for scenes of two and more bodies"),
+        (lambda: simulated(options={"sleeping": 1}, count=1, side_by_side=True), "only where steps go through lists"),
         (lambda: simulated(model="multipoint", options={"sleeping": 1}), "multipoint contact has no option 'sleeping'"),
         (lambda: simulated(model="penalty", options={"stifness": 1e4}), "penalty contact has no option 'stifness'"),
         (lambda: simulated(contact="rigd"), "no contact model 'rigd'"),

@@ -54,7 +54,8 @@ def test_a_fast_top_on_a_smooth_floor_keeps_its_energy(others):
     q += [x for k in range(others) for x in (0.0, 0.0, 0.0, 1.0, 5.0, k, 0.05)]
     missed = []
     for step in (1e-3, 5e-4):
-        sim = MechanismSimulation(Setup(world, contact=Contact(surface=Surface(0.0)), step=step))
+        contact = Contact(surface=Surface(0.0))
+        sim = MechanismSimulation(Setup(world, contact=contact, step=step, side_by_side=not others))
         assert bool(sim.interaction.of_many_bodies) == (others > 0)
         run = sim.run(q, [0.0, 0.0, 400.0, *(0.0,) * (3 + 6 * others)], duration=1.0)
         rise = run.energy.total - run.energy.total[0]

@@ -53,7 +53,7 @@ def lost_when_fast(given: Problem) -> Solved:
 def test_a_run_says_when_and_where_contact_could_not_be_solved(monkeypatch):
     monkeypatch.setitem(IMPULSE_MODELS, "rigid", lost_when_fast)
     with pytest.warns(KumitateWarning, match=TOLD):
-        run = simulate(sledge(), ON_FLOOR, JAMMED, duration=0.003, contact=ROUGH)
+        run = simulate(sledge(), ON_FLOOR, JAMMED, duration=0.003, contact=ROUGH, side_by_side=True)
     assert run.contact.residual[0] > 0.1
     assert any("could not be solved" in note for note in run.audit.notes)
 
@@ -99,7 +99,7 @@ def test_contact_beyond_all_bounds_ends_the_run(monkeypatch, factor):
     dropped = [*ON_FLOOR[:6], 1e-3]
     where = r"contact problem .* t = 0\.0\d+ s \('sledge' on 'ground'\)"
     with pytest.raises(DivergenceError, match=where) as caught:
-        simulate(sledge(), dropped, duration=0.03, contact="rigid")
+        simulate(sledge(), dropped, duration=0.03, contact="rigid", side_by_side=True)
     said, kept = str(caught.value), caught.value.result
     assert "rkf45_adaptive" not in said
     assert 0.01 < kept.time[-1] < 0.016  # it falls by 1 mm in 14 ms

@@ -30,17 +30,17 @@ def test_boxes_on_a_polygon_say_what_keeps_them_from_being_a_scene():
     sim = MechanismSimulation(Setup(boxes, contact=polygon))
     fault = "'ground': a polygon is not a convex solid"
     assert sim.explain_contact().why.startswith(fault)
-    assert any(note.startswith("contact: no scene") and fault in note for note in sim.notes)
-    assert not any("no scene" in note for note in MechanismSimulation(Setup(boxes, contact="rigid")).notes)
-    one = MechanismSimulation(Setup(unconnected(solid("box", BRICK)), contact=polygon))
-    assert not any("no scene" in note for note in one.notes)
+    assert any(note.startswith("contact: traced pair by pair") and fault in note for note in sim.notes)
+    assert not any("traced" in note for note in MechanismSimulation(Setup(boxes, contact="rigid")).notes)
+    asked = MechanismSimulation(Setup(unconnected(solid("box", BRICK)), contact=polygon, side_by_side=True))
+    assert not any("traced" in note for note in asked.notes)
 
 
 def test_motions_beside_one_free_body_are_refused_by_what_makes_it_a_scene():
     table = Body("table", 5.0, inertia=(1.0, 1.0, 1.0), collisions=(Geometry(Cylinder(0.5, 0.1)),))
     joints = (Joint("turn", "revolute", "world", "table", axis=(0, 0, 1)), Joint("free", "floating", "world", "box"))
     turntable = Mechanism("turntable", (table, solid("box", BRICK)), joints)
-    with pytest.raises(InputError, match=r"shapes that only scenes know. Take the motions out, or .* boxes in place of other"):
+    with pytest.raises(InputError, match=r"joints follow motions \(turn\), so .* cylinder of 'table' .* touches the box of"):
         MechanismSimulation(Setup(turntable, contact="rigid", motions={"turn": lambda t: 2.0 * t}))
 
 

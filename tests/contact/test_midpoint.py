@@ -207,7 +207,7 @@ def test_a_joint_that_follows_a_motion_does_the_work_that_the_energy_shows():
 
 # --- refusals -------------------------------------------------------------------------------------------------------------
 def test_what_cannot_be_of_order_two_is_refused_with_a_remedy():
-    brick, balls = unconnected(BRICK), unconnected(*(solid(f"ball{k}", Sphere(0.05)) for k in range(3)))
+    brick, balls = unconnected(BRICK), unconnected(*(solid(f"ball{k}", Sphere(0.05)) for k in range(5)))
     soft = Contact(surface=Surface(0.5, stiffness=1e4, damping=10.0))
     stiff = on_a_plate([ARM], [Joint("hinge", "revolute", "plate", "arm", axis=(0, 1, 0), damping=1e3)])
     for mechanism, contact, message in (

@@ -44,7 +44,7 @@ def test_bricks_slide_by_the_friction_of_their_shapes(frictions, floor, contact,
     mechanism = bricks(*frictions, floor=floor)
     start = np.concatenate([[0, 0, 0, 1, 0, float(k), 0.01] for k in range(len(frictions))])
     v = np.tile([0, 0, 0, 1.0, 0, 0], len(frictions))
-    sim = km.Simulation(mechanism, step=1e-3, contact=contact, start=(start, v))
+    sim = km.Simulation(mechanism, step=1e-3, contact=contact, start=(start, v), side_by_side=len(frictions) == 1)
     plan = sim.explain_contact()
     assert [pair.surface.friction for pair in plan.pairs if pair.bodies[1] == "slab"] == expected
     assert "ground" not in {name for pair in plan.pairs for name in pair.bodies}

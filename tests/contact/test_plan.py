@@ -30,13 +30,12 @@ def plan_of(*shapes, contact="rigid", **options):
 @pytest.mark.parametrize(
     ("shapes", "contact", "solver", "why"),
     [
-        ([BRICK], "rigid", "traced", "scenes begin with 3 free bodies, or 2 alone, and 1 is free"),
-        ([BRICK, BALL], "rigid", "scene", "2 bodies are free"),
-        ([BRICK, BALL, BALL], "rigid", "scene", "3 bodies are free"),
+        ([BRICK], "rigid", "scene", "one motion goes through lists"),
+        ([BRICK, BALL, BALL], "rigid", "scene", "one motion goes through lists"),
         ([BRICK] * 3, "multipoint", "traced", "scenes have no multipoint contact"),
         ([BRICK], Contact(surfaces={"ground": Surface(belt=(1, 0, 0))}), "scene", "the surface of 'ground' moves"),
         ([BRICK], "penalty", "penalty", "springs and dampers"),
-        ([Ellipsoid((0.2, 0.1, 0.1))], Contact(ground=Geometry(BRICK)), "scene", "shapes touch that have no traced routine"),
+        ([Ellipsoid((0.2, 0.1, 0.1))], Contact(ground=Geometry(BRICK)), "scene", "one motion goes through lists"),
     ],
 )
 def test_the_solver_and_the_reason_are_those_of_the_run(shapes, contact, solver, why):
@@ -48,11 +47,19 @@ def test_the_solver_and_the_reason_are_those_of_the_run(shapes, contact, solver,
     assert len(plan.pairs) == bodies + bodies * (bodies - 1) // 2
 
 
-def test_two_bodies_that_a_function_acts_on_are_traced():
-    """Scenes call functions from Python at every step."""
-    plan = plan_of(BRICK, BALL, controller=lambda t, q, v: [0.0] * 12)
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"side_by_side": True}, "many motions and derivatives have code of their own"),
+        ({"parameters": ["mass:body0"]}, "parameters are inputs of its code"),
+        ({"integrator": "midpoint"}, "scenes have no integrator='midpoint'"),
+    ],
+)
+def test_what_lists_do_not_have_is_traced_and_the_plan_says_so(options, why):
+    plan = plan_of(BRICK, BALL, **options)
     assert plan.solver == "traced"
-    assert "2 also for functions" in plan.why
+    assert plan.why == why
+    assert plan_of(*[BRICK] * 5, **options | {"integrator": "auto"}).solver == "scene"
 
 
 def test_pairs_name_bodies_shapes_points_and_what_holds_between_them():

@@ -211,7 +211,7 @@ def contact_plane():
 def test_a_tumbling_box_obeys_every_law(surface):
     box = unconnected(solid("box", Box((0.3, 0.2, 0.1)), 2.0))
     q = [0.1, 0.2, 0.3, math.sqrt(1 - 0.14), 0.0, 0.0, 0.4]
-    run = simulate(box, q, [1.0, 2.0, 0.5, 1.0, 0.3, 0.0], duration=2.0, contact=Contact(surface=surface))
+    run = simulate(box, q, [1.0, 2.0, 0.5, 1.0, 0.3, 0.0], duration=2.0, contact=Contact(surface=surface), side_by_side=True)
     touched = run.contact
     assert touched.normal_force.max() > 100.0
     assert len(touched.bodies) >= 4
@@ -262,7 +262,8 @@ def test_drives_work_along_the_mean_velocity():
 
 def test_the_residuals_see_what_is_wrong():
     box = unconnected(solid("box", Box((0.3, 0.2, 0.1)), 2.0))
-    run = simulate(box, [0, 0, 0, 1, 0, 0, 0.05], [0, 0, 0, 1, 0, 0], duration=0.01, contact=Contact(surface=Surface(0.4)))
+    contact = Contact(surface=Surface(0.4))
+    run = simulate(box, [0, 0, 0, 1, 0, 0, 0.05], [0, 0, 0, 1, 0, 0], duration=0.01, contact=contact, side_by_side=True)
     right = run.contact
     assert right.cone_violation.max() < 1e-9
     assert right.dissipation_gap.max() < 1e-9

@@ -136,6 +136,7 @@ def test_what_cannot_be_is_refused_by_name():
     ]:
         with pytest.raises(InputError, match=words):
             make()
-    ball = MechanismSimulation(Setup(unconnected(solid("ball", Sphere(R))), contact=Contact(surface=Surface(rolling=0.1))))
+    bodies, contact = unconnected(solid("ball", Sphere(R))), Contact(surface=Surface(rolling=0.1))
+    ball = MechanismSimulation(Setup(bodies, contact=contact, side_by_side=True))
     with pytest.raises(InputError, match="rolling friction, as between 'ball' and 'ground', cannot be differentiated"):
         ball.interaction.slopes(None)

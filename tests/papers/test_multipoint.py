@@ -201,7 +201,8 @@ def test_a_block_rests_on_four_corners_with_the_least_norm(off):
     mechanism = block()
     body = replace(mechanism.bodies[0], center_of_mass=(*off, 0.0))
     mechanism = replace(mechanism, bodies=(body,))
-    run = {model: simulate(mechanism, standing(), duration=0.05, contact=model) for model in ("multipoint", "rigid")}
+    options = {"duration": 0.05, "side_by_side": True}
+    run = {model: simulate(mechanism, standing(), contact=model, **options) for model in ("multipoint", "rigid")}
     record = run["multipoint"].contact
     assert record.force.shape[1] == 4
     weight = 2.0 * G

@@ -125,7 +125,7 @@ def test_contact_that_compiles_long_is_recorded_by_the_code_of_the_steps(monkeyp
     records = []
     for bound, widths in ((0.0, 1), (np.inf, 2)):
         monkeypatch.setattr(import_module("kumitate.simulate.interactions.impulses"), "_LONG", bound)
-        simulation = km.Simulation(mechanism, start=(q, np.zeros(7)), step=1e-3, contact=Contact())
+        simulation = km.Simulation(mechanism, start=(q, np.zeros(7)), step=1e-3, contact=Contact(), side_by_side=True)
         records.append(simulation.run(duration=0.05).contact)
         assert len(simulation.compiled.code.kernel("jumps").widths) == widths
     one_by_one, several = records

@@ -36,7 +36,7 @@ def test_balls_side_by_side_fall_as_alone(count, seed):
     runs = simulate_batch(ball(), q, v, duration=0.4, every=20, contact=GROUND)
     assert runs.q.shape == (count, 21, 7)
     for k in {0, count // 2, count - 1}:
-        alone = simulate(ball(), q[k], v[k], duration=0.4, contact=GROUND)
+        alone = simulate(ball(), q[k], v[k], duration=0.4, contact=GROUND, side_by_side=True)
         np.testing.assert_allclose(runs.time, alone.time[::20], rtol=0.0, atol=1e-15)
         np.testing.assert_allclose(runs.q[k], alone.q[::20], rtol=0.0, atol=1e-12)
         np.testing.assert_allclose(runs.v[k], alone.v[::20], rtol=0.0, atol=1e-11)

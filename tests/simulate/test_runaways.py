@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,9 +66,8 @@ def less(monkeypatch):
 
 @pytest.mark.parametrize(("balls", "contact"), [(0, None), (1, "rigid"), (BALLS, "rigid")], ids=["alone", "traced", "scene"])
 def test_a_controller_that_is_too_stiff_for_its_step_ends_runs_and_single_steps(balls, contact, less):
-    sim = MechanismSimulation(
-        Setup(arm(balls), controller=lambda t, q, v: stiff(q, v), sample_time=1e-3, traced=False, contact=contact)
-    )
+    setup = Setup(arm(balls), controller=lambda t, q, v: stiff(q, v), sample_time=1e-3, traced=False, contact=contact)
+    sim = MechanismSimulation(replace(setup, side_by_side=balls < BALLS))
     assert bool(sim.interaction.of_many_bodies) == (balls == BALLS)
     with pytest.raises(DivergenceError, match=r"runs away: .* J are gained in the step from t = 0\.0\d+ s") as caught:
         sim.run(start(balls), duration=0.5)

@@ -36,7 +36,7 @@ def differences(sim, state, tau, small):
     def end(x):
         start = sim.robot.integrate(state.carried["q"], x[:n]), state.carried["v"] + x[n : 2 * n], 0.0
         acting = u + np.r_[x[2 * n :], np.zeros(len(u) - n)]
-        after = sim.compiled.kernel("program")(state.time, sim.step_size, *start, acting)
+        after = sim.side_by_side.compiled.kernel("program")(state.time, sim.step_size, *start, acting)
         return np.r_[sim.robot.difference(found.q, after[0]), after[1] - found.v]
 
     steps = small * np.eye(3 * n)
@@ -176,7 +176,7 @@ def test_two_ways_for_joints_that_stand_on_the_floor():
     u = state.carried["u"].copy()
     sim.actuation.put(u, None, {}, {}, {"target": np.array([0.5, 0.4])})
     columns = found.B.shape[-1]
-    *after, slopes = Along(sim.compiled.code, None)(0.0, H, state.carried["q"], state.carried["v"], u, columns)
+    *after, slopes = Along(sim.side_by_side.compiled.code, None)(0.0, H, state.carried["q"], state.carried["v"], u, columns)
     expected = [*after, *np.split(slopes, [2 * mechanism.nv], axis=-1)]
     for one, other in zip((found.q, found.v, found.A, found.B), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=2e-7 * max(1.0, np.abs(other).max()))
@@ -202,11 +202,11 @@ def test_a_pendulum_on_a_standing_sole_is_linearized_without_the_floor_and_its_s
 
 
 def test_scenes_of_many_bodies_refuse():
-    balls = [km.Body(f"ball{k}", MASS, inertia=(INERTIA,) * 3, collisions=(km.Geometry(BALL),)) for k in range(3)]
-    joints = [km.Joint(f"free{k}", "floating", "world", f"ball{k}") for k in range(3)]
+    balls = [km.Body(f"ball{k}", MASS, inertia=(INERTIA,) * 3, collisions=(km.Geometry(BALL),)) for k in range(5)]
+    joints = [km.Joint(f"free{k}", "floating", "world", f"ball{k}") for k in range(5)]
     sim = km.Simulation(km.Mechanism("balls", tuple(balls), tuple(joints)), contact="rigid", step=H)
     with pytest.raises(InputError, match=r"scene of many bodies cannot be differentiated.* Simulation\(side_by_side=True\)"):
-        sim.slopes(sim.start([x for k in range(3) for x in (*UPRIGHT, k, 0.0, 0.1)]))
+        sim.slopes(sim.start([x for k in range(5) for x in (*UPRIGHT, k, 0.0, 0.1)]))
 
 
 def test_models_that_obey_some_of_the_laws_refuse():

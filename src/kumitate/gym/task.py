@@ -105,6 +105,7 @@ class Task(SettledAttributes):
             raise InputError(f"{self.name}: actions has shape {self.choices.shape}; give (choices, components), or a number")
         self.action_size = actions if isinstance(actions, int) else self.choices.shape[1]  # type: ignore[union-attr]
         self.ranges = {name: _range(self.name, name, given) for name, given in (randomised or {}).items()}
+        options.setdefault("side_by_side", True)
         options["parameters"] = [*self.ranges, *options.get("parameters", ())]
         own = dict(zip(_FUNCTIONS, (observation, _condition(terminated), reward), strict=True))
         self.simulation = Simulation(

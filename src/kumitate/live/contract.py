@@ -57,10 +57,5 @@ class LiveSimulation(Protocol):
     def step(self, state: State, count: int = 1, *, wrenches: Any = None) -> State:
         """The state `count` steps later."""
 
-    @property
-    def compiled(self) -> Any:
-        """The programs of the step."""
-
-    @property
-    def interaction(self) -> Any:
-        """With its surroundings, whose `record` has the forces of contact."""
+    def touching(self, state: State) -> Any:
+        """The contact of the step that begins at a state; None without contact of bodies."""

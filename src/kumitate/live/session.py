@@ -247,10 +247,7 @@ class LiveView:
 
     def _forces(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """Where contact acts (m, 3) [m], and its forces (m, 3) [N], with the efforts and the pull of the last step."""
-        simulation = self._simulation
-        at = np.array([state.time]), state.q[None], state.v[None]
-        u = simulation.compiled.efforts_along(*at, np.asarray(state.carried["u"]))
-        touched = simulation.compiled.touched(simulation.step_size, *at[1:], u)
+        touched = self._simulation.touching(state)
         return _NONE if touched is None else (touched.record.position[0], touched.record.force[0])
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..model import Mechanism
+from ..model import Mechanism, drive_states
 from ..model.values import Rule, checked_number, shown
 from .checks import DURATION, RATE, TIME, TOLERANCE, by_name, fitted_sample_time, run_times, steps_held
 
@@ -129,7 +129,9 @@ class Solver:
         baumgarte: if given, loops are kept closed by errors that decay at this rate [1/s] instead of by projection after every
             step, the default; zero leaves them to drift.
         equal_steps: whether "auto" must take an integrator of constant step, which can be stepped one by one and in batches.
-        side_by_side: whether the simulation is for batches, so that contact of a few free bodies is traced pair by pair.
+        side_by_side: whether the simulation is for many motions and for derivatives, so that contact of a robot and of up to
+            four free bodies is traced pair by pair, into code of its own; steps of one motion go through lists instead, which
+            begin at once. `Simulation.batch` and derivatives make such a simulation themselves.
     """
 
     step: float = _number(1e-3, "step", TIME)
@@ -167,6 +169,22 @@ class Setup(Driving, Surroundings, Solver):
     def strict(self) -> bool:
         """Whether steps project loops fully, at every stage."""
         return self.stabilisation == "strict"
+
+    @property
+    def traced_for(self) -> dict[str, str]:
+        """Why contact should be traced pair by pair: what is `wanted`, and what is `needed` as lists do not have it."""
+        wanted, needed = "", ""
+        if self.side_by_side:
+            wanted = "many motions and derivatives have code of their own"
+        elif self.parameters:
+            wanted = "parameters are inputs of its code"
+        if self.motions:
+            needed = f"joints follow motions ({', '.join(self.motions)})"
+        elif stateful := [joint.name for joint in self.mechanism.driven if drive_states(joint.drive)]:
+            needed = f"the drive of {stateful[0]!r} has a state of its own"
+        elif self.baumgarte is not None and self.mechanism.tree.closed:
+            needed = "loops are closed by `baumgarte`"
+        return {"wanted": wanted, "needed": needed}
 
     def check(self) -> None:
         """Refuses options that cannot be, alone or with each other, before anything is compiled.

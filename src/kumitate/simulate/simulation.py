@@ -77,9 +77,8 @@ class MechanismSimulation(SettledAttributes):
         wrenches, loop_tau, inputs = setup.wrenches or {}, setup.loop_tau or {}, setup.inputs or {}
         sources = (setup.controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
         self.parameters = variation_of(mechanism, setup.contact, sources, setup.parameters)
-        how = {"traced": setup.side_by_side, "called": bool(setup.motions) or any(map(callable, sources))}
         self.interaction = interaction_of(
-            mechanism, setup.contact, setup.held, setup.held_method, self.parameters, setup.integrator, **how
+            mechanism, setup.contact, setup.held, setup.held_method, self.parameters, setup.integrator, **setup.traced_for
         )
         self._hold = steps_held(setup.sample_time, setup.step)
         asked = Asked(setup.integrator, self.step_size, setup.tolerance, *self._starts.default, setup.equal_steps)
@@ -135,6 +134,13 @@ class MechanismSimulation(SettledAttributes):
         """Whether steps in straight-line code follow each other without Python in between."""
         compiled = isinstance(self.compiled, CompiledStep) and not self.integrator.adaptive
         return compiled and set(self.actuation.functions) <= {How.COMPILED}
+
+    @cached_property
+    def side_by_side(self) -> Self:
+        """The same simulation for many motions and derivatives, with code of its own; itself if it has that already."""
+        if self.setup.side_by_side or not (self.interaction.of_many_bodies and self.interaction.begins_traced):
+            return self
+        return type(self)(replace(self.setup, side_by_side=True))
 
     @property
     def straight(self) -> CompiledStep:
@@ -295,9 +301,16 @@ class MechanismSimulation(SettledAttributes):
             InputError: for wrong shapes or values, or if the step cannot be made without Python.
         """
         if isinstance(q, int | np.integer):
-            return Batch(self, *self.starts(None, v, int(q)), by_name("parameters", parameters))
+            return Batch(self.side_by_side, *self.starts(None, v, int(q)), by_name("parameters", parameters))
         rows = checked_rows(self.mechanism, "q", q, self.mechanism.nq)
-        return Batch(self, *self.starts(rows, v, len(rows)), by_name("parameters", parameters))
+        return Batch(self.side_by_side, *self.starts(rows, v, len(rows)), by_name("parameters", parameters))
+
+    def touching(self, state: State) -> Touched | None:
+        """The contact of the step that begins at a state; None without contact of bodies."""
+        with self._busy:
+            self._stepper.load(state.carried)
+            q, v, u = (state.carried[name][None] for name in ("q", "v", "u"))
+            return self._stepper.touched(q, v, self.compiled.efforts_along(np.array([state.time]), q, v, u))
 
     def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
         """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""

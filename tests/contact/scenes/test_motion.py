@@ -12,7 +12,6 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
-from kumitate.simulate.interactions.contact import BEGINS, Begins
 from kumitate.simulate.scenes import many_bodies
 from kumitate.simulate.scenes.many_bodies import SceneSteps
 from kumitate.simulate.setup import Setup
@@ -147,7 +146,7 @@ def test_the_order_of_the_bodies_does_not_matter():
 
 
 @pytest.mark.parametrize("case", ["sliding", "rolling", "two"])
-def test_scenes_move_as_traced_pairs_do(case, monkeypatch):
+def test_scenes_move_as_traced_pairs_do(case):
     """The solver that traces each pair into its own code is another implementation of the same laws.
 
     The upper one of two bricks begins to tip at 0.082 s, about an edge at which both routes have points of their own.
@@ -158,12 +157,10 @@ def test_scenes_move_as_traced_pairs_do(case, monkeypatch):
     q, v = upright(*places), np.zeros(6 * len(bodies))
     v[-3], v[-6] = 0.7, 0.0
     runs = []
-    for fewest in (1, 99):
-        monkeypatch.setitem(BEGINS, "rigid", Begins(fewest, fewest))
-        sim = MechanismSimulation(Setup(replace(mechanism, name=f"from {fewest}"), contact="rigid"))
-        assert sim.interaction.of_many_bodies == (fewest == 1)
+    for traced in (False, True):
+        sim = MechanismSimulation(Setup(mechanism, contact="rigid", side_by_side=traced))
+        assert sim.interaction.of_many_bodies != traced
         runs.append(sim.run(q, v, duration=0.08 if case == "two" else 0.2))
-        monkeypatch.undo()
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-9
     assert np.abs(runs[0].a - runs[1].a).max() < 1e-5
     assert runs[0].audit.work == pytest.approx(runs[1].audit.work, abs=1e-9)
@@ -210,11 +207,14 @@ def test_controllers_are_sampled_and_wrenches_act_at_their_places():
     assert run.v[-1, 3] == pytest.approx((20.0 - 0.5 * G) * 0.1, abs=1e-8)
 
 
+ASLEEP = Contact(options={"sleeping": 1.0})
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda: MechanismSimulation(Setup(mixed(3), contact="rigid", integrator="rk4")), "velocities jump"),
-        (lambda: MechanismSimulation(Setup(mixed(1), contact=Contact(options={"sleeping": 1.0}))), "sleeping"),
+        (lambda: MechanismSimulation(Setup(mixed(3), contact=ASLEEP, side_by_side=True)), "sleeping"),
         (lambda: MechanismSimulation(Setup(mixed(3), contact=Contact(options={"slepping": 1.0}))), "slepping"),
     ],
 )

@@ -15,7 +15,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, Body, Ellipsoid, Geometry, Joint, Limits, Mechanism, Sphere
-from kumitate.simulate.interactions.contact import BEGINS, Begins
+from kumitate.simulate.interactions import contact as choice
 from kumitate.simulate.scenes import pages
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
@@ -119,7 +119,7 @@ def test_robots_among_bodies_move_as_in_the_traced_model_in_the_limit(limits, mo
     start, options = ([0.0, *upright((0.0, 0.0, 0.1))], np.zeros(7)), {"contact": penalty(), "limits": limits}
     exact = MechanismSimulation(Setup(pushing, *start, tolerance=1e-9, **options)).run(duration=0.3)
     assert np.abs(exact.contact.force).max() > 20.0
-    monkeypatch.setitem(BEGINS, "penalty", Begins(1, 1))
+    monkeypatch.setattr(choice, "FEWEST_ON_SPRINGS", 1)
     misses = []
     for step in (2e-4, 1e-4):
         scene = simulation(replace(pushing, name=f"pushing by {step}"), start=start, step=step, **options)
@@ -289,7 +289,7 @@ def test_what_scenes_with_springs_refuse_and_warn_of():
 )
 def test_what_scenes_do_not_have_is_traced(asked):
     """For any number of bodies."""
-    balls = unconnected(*(solid(f"ball{k}", Sphere(0.1)) for k in range(BEGINS["penalty"].fewest)))
+    balls = unconnected(*(solid(f"ball{k}", Sphere(0.1)) for k in range(choice.FEWEST_ON_SPRINGS)))
     sim = MechanismSimulation(Setup(balls, contact=penalty(**asked.pop("options", {})), **asked))
     assert not sim.interaction.of_many_bodies
     assert "scenes" in sim.explain_contact().why

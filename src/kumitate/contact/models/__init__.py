@@ -47,6 +47,6 @@ def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) ->
         )
     if not scene:
         raise InputError(
-            "rigid contact has the option 'sleeping' only for scenes of two and more bodies, all of them free and of shapes "
-            "that touch all others. Leave it out"
+            "rigid contact has the option 'sleeping' only where steps go through lists of what is near, and this contact is "
+            "traced pair by pair (`explain_contact()` says why). Leave it out"
         )

@@ -31,14 +31,13 @@ def interaction_of(
     parameters: Variation | None = None,
     integrator: str = "auto",
     *,
-    traced: bool = False,
-    called: bool = False,
+    wanted: str = "",
+    needed: str = "",
 ) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
     Args:
-        traced: whether its steps should be traced, as batches need, where that ends in reasonable time.
-        called: whether functions of the state act on it, or joints follow motions.
+        wanted, needed: why contact is traced pair by pair, as of `contact.why_traced`.
 
     Raises:
         InputError: for an unknown model, or options that the model refuses.
@@ -49,15 +48,16 @@ def interaction_of(
         return HeldContact.of(mechanism, held, held_method)
     if contact is None:
         return Interaction(mechanism)
-    how = {"traced": traced, "called": called, "beyond": integrator not in _OF_SCENES}
-    return _contact(mechanism, contact, parameters, how)
+    if integrator not in _OF_SCENES:
+        needed = f"scenes have no integrator={integrator!r}"
+    return _contact(mechanism, contact, parameters, wanted, needed)
 
 
-def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, how: dict[str, bool]) -> Interaction:
+def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, wanted: str, needed: str) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
-    from .contact import is_scene
+    from .contact import why_traced
 
     contact = Contact(asked) if isinstance(asked, str) else asked
     if not isinstance(contact, Contact):
@@ -66,12 +66,11 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
     check_model(contact.model, contact.options)
     if contact.model in FORCE_MODELS:
         FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)  # refuses options
-    else:
-        how = how | {"beyond": False}  # impulses have no other integrators
     model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
 
     def made() -> Interaction:
-        if is_scene(mechanism, contact, **how):
+        why = why_traced(mechanism, contact, wanted, needed)
+        if not why:
             from .scene import SceneContact
 
             return SceneContact(mechanism, contact)
@@ -79,11 +78,11 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
         if contact.model in FORCE_MODELS:
             from .forces import ForceContact
 
-            return ForceContact.of(mechanism, contact, parameters)
+            return ForceContact.of(mechanism, contact, parameters, why)
         from .impulses import ImpulseContact
 
-        return ImpulseContact.of(mechanism, contact, parameters)
+        return ImpulseContact.of(mechanism, contact, parameters, why)
 
     content = asked if isinstance(asked, str) else json.dumps(as_plain(contact))
-    key = (mechanism, model, content, *how.values(), None if parameters is None else parameters.key)
+    key = (mechanism, model, content, wanted, needed, None if parameters is None else parameters.key)
     return _KEPT.get(key, made)

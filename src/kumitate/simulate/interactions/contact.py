@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -47,11 +47,12 @@ class TracedContact(ContactOfBodies):
     """Contact that is traced pair by pair, in the code of the steps of one robot.
 
     Attributes:
-        pairs: the shapes that may touch; model: the class or function of the contact's model.
+        pairs: the shapes that may touch; model: the class or function of the contact's model; why: it is traced.
     """
 
     pairs: list[Pair]
     model: Any
+    why: str
 
     @cached_property
     def content(self) -> str | None:  # type: ignore[override]
@@ -97,98 +98,67 @@ class TracedContact(ContactOfBodies):
         return throws(self.mechanism, self.touching_bodies, gaps, self.stored(gaps), slowly)
 
 
-class Begins(NamedTuple):
-    """Where scenes begin for a model of contact.
-
-    Attributes:
-        fewest: the number of free bodies from which on contact is a scene; alone: without robots and functions of the state.
-        traced: options that only the traced code has.
-    """
-
-    fewest: int
-    alone: int
-    traced: tuple[str, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """Where they begin, in words."""
-        of = f"scenes begin with {self.fewest} free bodies"
-        return of if self.alone == self.fewest else f"{of}, or {self.alone} alone"
-
-
-#: Mechanisms of fewer free bodies have each pair of shapes traced into their own code, which is faster for few pairs: of one
-#: body; and of two beside a robot, or with functions of the state, which scenes call from Python at every step. Springs are
-#: traced for as many bodies as compile in reasonable time: then all integrators can be taken.
-BEGINS = {"rigid": Begins(3, 2), "penalty": Begins(5, 5, traced=("pull", "sharpness"))}
-#: Up to so many bodies can be traced where that is asked for: six bricks take minutes to compile.
+#: Up to so many free bodies have code of their own, traced pair by pair: six bricks take minutes to compile.
 MOST_TRACED = 4
+#: Penalty contact of fewer free bodies is traced: its code is short, and all integrators can be taken.
+FEWEST_ON_SPRINGS = 5
+#: Options of force models that only the traced code has.
+_TRACED_OPTIONS = {"penalty": ("pull", "sharpness")}
 
 
-def is_scene(mechanism: Mechanism, contact: Contact, *, traced: bool, called: bool, beyond: bool) -> bool:
-    """Whether contact of a mechanism is a scene: that of as many free bodies as `BEGINS` says, and robots beside them.
+def why_traced(mechanism: Mechanism, contact: Contact, wanted: str, needed: str) -> str:
+    """Why contact is traced pair by pair, in code of the mechanism's own; "" where steps go through lists of what is near.
 
-    So is that of fewer bodies with shapes that cannot be traced against each other, such as a box on a larger hull.
+    One motion goes through lists, whose code is the same for all robots, so that it begins at once. Many motions and
+    derivatives have code of their own, which takes long to compile and then less time per step; so do options that lists lack.
 
     Args:
-        traced: whether few bodies should be traced nevertheless.
-        called: whether functions of the state act on it, or joints follow motions.
-        beyond: whether any number should be traced, for what scenes do not have.
+        wanted: why code of its own is wanted, unless there are too many bodies for it; needed: why no other will do, likewise.
 
     Raises:
-        InputError: for belts where they are not computed.
+        ModelError: for shapes that neither way has routines for; InputError: for belts, and for what is needed likewise.
     """
-    bodies = len(free_links(mechanism))
     if contact.belts:
         _check_belts(mechanism, contact)
-        return True
-    if beyond or _only_traced(contact) or (traced and bodies <= MOST_TRACED):
-        return False
-    begins = BEGINS[contact.model]
-    alone = bodies == len(mechanism.tree.links) and not called
-    untraced = _untraced(mechanism, contact)
-    if bodies < (begins.alone if alone else begins.fewest) and not untraced:
-        return False
-    fault = _fault_of(mechanism, contact)
-    if fault and untraced:
-        raise ModelError(f"{fault}; so contact is traced pair by pair, where {untraced}")
-    return not fault
-
-
-def why_traced(mechanism: Mechanism, contact: Contact) -> str:
-    """Why contact of a mechanism is not computed as a scene."""
+        return ""
+    bodies, untraced = len(free_links(mechanism)), ""
     if only := _only_traced(contact):
         return only
-    if _are_few(mechanism, contact):
-        bodies = len(free_links(mechanism))
-        return f"{BEGINS[contact.model].words}, and {'1 is' if bodies == 1 else f'{bodies} are'} free"
-    traced = f"up to {MOST_TRACED} free bodies are traced for batches, "
-    traced += f"{BEGINS[contact.model].alone} also for functions"
-    if contact.model in FORCE_MODELS:
-        traced = "any number of bodies is traced for integrators that scenes do not have"
-    return _fault_of(mechanism, contact) or traced
-
-
-def kept_from_scenes(mechanism: Mechanism, contact: Contact) -> str:
-    """The shape by which contact of bodies that are as many as those of a scene is traced nevertheless, or ""."""
-    return "" if _only_traced(contact) or _are_few(mechanism, contact) else _fault_of(mechanism, contact)
-
-
-def _are_few(mechanism: Mechanism, contact: Contact) -> bool:
-    """Whether free bodies are fewer than scenes begin with."""
-    bodies, begins = len(free_links(mechanism)), BEGINS[contact.model]
-    return bodies < (begins.alone if bodies == len(mechanism.tree.links) else begins.fewest)
+    if needed and (bodies <= MOST_TRACED or contact.model in FORCE_MODELS):
+        if untraced := _untraced(mechanism, contact):
+            raise InputError(
+                f"{mechanism.name}: {needed}, so that contact is traced pair by pair; but {untraced}. Or leave that out"
+            )
+        return needed
+    why = wanted if bodies <= MOST_TRACED else ""
+    if contact.model in FORCE_MODELS and bodies < FEWEST_ON_SPRINGS:
+        why = (
+            f"scenes on springs begin with {FEWEST_ON_SPRINGS} free bodies, and {bodies} {'is' if bodies == 1 else 'are'} free"
+        )
+    if why and not (untraced := _untraced(mechanism, contact)):
+        return why
+    fault = kept_from_lists(mechanism, contact)
+    if fault and (untraced or (untraced := _untraced(mechanism, contact))):
+        raise ModelError(f"{fault}; so contact is traced pair by pair, where {untraced}")
+    return fault
 
 
 def _only_traced(contact: Contact) -> str:
     """Why scenes do not have such contact, whatever the number of bodies, or ""."""
-    if contact.model not in BEGINS:
+    if contact.model not in ("rigid", "penalty"):
         return f"scenes have no {contact.model} contact"
-    options = [name for name in BEGINS[contact.model].traced if contact.options.get(name)]
+    options = [name for name in _TRACED_OPTIONS.get(contact.model, ()) if contact.options.get(name)]
     return f"scenes with {contact.model} contact do not have the option {options[0]!r}" if options else ""
 
 
-def _fault_of(mechanism: Mechanism, contact: Contact) -> str:
-    """Why a mechanism is not a scene of free bodies and robots, or ""."""
+def begin_traced(mechanism: Mechanism) -> bool:
+    """Whether batches and derivatives have code of their own unasked: of robots with up to two objects, and of one body."""
+    bodies = len(free_links(mechanism))
+    return bodies <= (1 if bodies == len(mechanism.tree.links) else 2)
+
+
+def kept_from_lists(mechanism: Mechanism, contact: Contact) -> str:
+    """The shape for which lists have no routine, in words, or ""."""
     from ...contact.scenes.building import fault_of  # with the procedures of scenes: loaded where there may be one
 
     return fault_of(mechanism, contact)
@@ -210,7 +180,7 @@ def _untraced(mechanism: Mechanism, contact: Contact) -> str:
 def _check_belts(mechanism: Mechanism, contact: Contact) -> None:
     """Refuses belts where they are not computed."""
     other = "" if contact.model == "rigid" else f"only rigid contact has belts, not {contact.model}"
-    if fault := other or _fault_of(mechanism, contact):
+    if fault := other or kept_from_lists(mechanism, contact):
         raise InputError(
             f"{mechanism.name}: the surface of {contact.belts[0]!r} is a belt, which moves; but {fault}. Leave the belt out"
         )

@@ -23,7 +23,7 @@ from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
 from ..stepping.interaction import Asked, ContactCode
-from .contact import TracedContact, why_traced
+from .contact import TracedContact
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,10 @@ class ForceContact(TracedContact):
 
     forces: ContactForces
     parameters: Variation | None = None
+    why: str = ""
 
     @classmethod
-    def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None) -> ForceContact:
+    def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None, why: str = "") -> ForceContact:
         """The contact of a mechanism by a model of `FORCE_MODELS`; errors and warnings as in the model, in `contact_pairs` and
         in `warn_of_thin_boxes`.
         """
@@ -50,7 +51,7 @@ class ForceContact(TracedContact):
                 "masses are parameters; give them in its options, such as Contact('penalty', options={'stiffness': 1e5, "
                 "'damping': 1e3})"
             )
-        return cls(mechanism, contact, ContactForces.of(mechanism, contact, model), parameters)
+        return cls(mechanism, contact, ContactForces.of(mechanism, contact, model), parameters, why)
 
     @property
     def pairs(self) -> Any:  # type: ignore[override]
@@ -78,7 +79,7 @@ class ForceContact(TracedContact):
 
     def plan(self) -> ContactPlan:
         """The pairs; their forces are evaluated with the dynamics, without a solver."""
-        why = f"springs and dampers are forces at any time; {why_traced(self.mechanism, self.contact)}"
+        why = f"springs and dampers are forces at any time; {self.why}"
         return ContactPlan("penalty", why, pairs_traced(self.forces.pairs)[0], None, None)
 
     def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:

@@ -28,7 +28,7 @@ from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.interaction import EXPLICIT, Asked, ContactCode, check_midpoint
-from .contact import TracedContact, kept_from_scenes, why_traced
+from .contact import TracedContact, kept_from_lists
 
 #: States that are evaluated in one batch when a run's contacts are collected.
 _CHUNK = 1024
@@ -47,10 +47,13 @@ class ImpulseContact(TracedContact):
     pairs: list[Pair]
     model: Callable[[Any], Any]
     parameters: Variation | None = None
+    why: str = ""
     touches = True
 
     @classmethod
-    def of(cls, mechanism: Mechanism, contact: Contact | str, parameters: Variation | None = None) -> ImpulseContact:
+    def of(
+        cls, mechanism: Mechanism, contact: Contact | str, parameters: Variation | None = None, why: str = ""
+    ) -> ImpulseContact:
         """The contact of a mechanism; a name stands for that model with default options.
 
         Raises:
@@ -64,7 +67,7 @@ class ImpulseContact(TracedContact):
             known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
             raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
         pairs = contact_pairs(mechanism, mechanism.tree, contact)
-        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters)
+        return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters, why)
 
     def impacts(self, **needed: bool) -> Program:
         """(h, q, v, v_free) → the velocities after a step, and the contact in it; `needed`: as of `impact_program`."""
@@ -101,8 +104,8 @@ class ImpulseContact(TracedContact):
             InputError: for an integrator that cannot handle jumps of the velocities.
         """
         name, step = asked.name, asked.step
-        if fault := kept_from_scenes(self.mechanism, self.contact):
-            notes.append(f"contact: no scene of many bodies, but traced pair by pair, which takes long to compile: {fault}")
+        if self.why and self.why == kept_from_lists(self.mechanism, self.contact):
+            notes.append(f"contact: traced pair by pair, which takes long to compile: {self.why}")
         if name in ("auto", "time_stepping"):
             rate, joint = fastest_rate(self.mechanism, asked.q, asked.v)
             if rate * step < EXPLICIT:
@@ -157,7 +160,7 @@ class ImpulseContact(TracedContact):
 
     def plan(self) -> ContactPlan:
         """The pairs, each with code of its own."""
-        return ContactPlan("traced", why_traced(self.mechanism, self.contact), *pairs_traced(self.pairs))
+        return ContactPlan("traced", self.why, *pairs_traced(self.pairs))
 
     @cached_property
     def _seconds(self) -> float:

@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from ...contact.plan import ContactPlan, pairs_of_scene
+from ...contact.scene import Touchable, nothing_touches
 from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
-from ...contact.scenes.parts import free_links, robot_parts
+from ...contact.scenes.parts import robot_parts
 from ...contact.scenes.robots import let_go
 from ...contact.scenes.step import find
 from ...errors import InputError
@@ -20,7 +21,7 @@ from ..scenes.many_bodies import ManyBodies
 from ..scenes.model import ScenePlaces
 from ..scenes.robots import robots_of, with_robots
 from ..stepping.interaction import Asked, Stabilisation, StepDesign
-from .contact import BEGINS, ContactOfBodies
+from .contact import ContactOfBodies, begin_traced
 
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
@@ -34,12 +35,13 @@ class SceneContact(ContactOfBodies):
 
     of_many_bodies = True
 
+    @cached_property
+    def begins_traced(self) -> bool:  # type: ignore[override]
+        return begin_traced(self.mechanism)
+
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
-        begins = BEGINS[self.contact.model]
-        bodies, robots = len(free_links(self.mechanism)), len(robot_parts(self.mechanism))
-        enough = bodies >= (begins.fewest if robots else begins.alone)
-        why = f"{bodies} bodies are free" if enough else "shapes touch that have no traced routine"
+        robots, why = len(robot_parts(self.mechanism)), "one motion goes through lists of what is near"
         if self.contact.belts:
             why = f"the surface of {self.contact.belts[0]!r} moves"
         return ContactPlan("scene", why, pairs_of_scene(self.mechanism, self.contact), None, _SECONDS + robots * _PER_ROBOT)
@@ -92,7 +94,9 @@ class SceneContact(ContactOfBodies):
         return ManyBodies(self.mechanism, self.contact, design)
 
     def check(self, stabilisation: Stabilisation) -> None:
-        """Refuses drives with states of their own, and loops that are closed otherwise than by projection."""
+        """Refuses bodies without shapes, drives with states of their own, and loops not closed by projection."""
+        if not Touchable.of(self.mechanism, self.mechanism.tree, self.contact).moving:
+            raise nothing_touches(self.mechanism)
         for joint in self.mechanism.driven:
             if drive_states(joint.drive):
                 raise InputError(

@@ -27,6 +27,7 @@ from ...model import Line, Mechanism
 from ...model.files import opened, replacing
 from ...model.joints.line import LineForce
 from .audit import Audit
+from .contact_record import LIST
 from .entry_files import DAMAGES, Hdf5Entries, NpzEntries, as_hdf5, as_npz
 from .result import LEFT_OUT, Energy, Result
 
@@ -40,8 +41,6 @@ FORMAT = "kumitate-result"
 VERSION = 1
 #: The entry of a file that holds the state of a simulation: which simulation.
 STATE = "kumitate-state"
-#: The array of a state whose number of rows changes from step to step.
-LIST = "impulses"
 HDF5, NPZ = (".h5", ".hdf5"), (".npz",)
 
 _UNITS = {

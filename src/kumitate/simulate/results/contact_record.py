@@ -21,6 +21,9 @@ _SUNK = 40.0
 #: A warning is due if bodies turn by more than this in a step [rad].
 _TURN = 1.0
 
+#: The array of a state whose number of rows changes from step to step.
+LIST = "impulses"
+
 
 @dataclass(frozen=True, eq=False)
 class ContactRecord:

@@ -24,7 +24,7 @@ from ..driving.actuation import Actuation
 from ..driving.layout import InputLayout
 from ..integrators import FAILED
 from ..kept import Kept
-from ..results.archive import LIST
+from ..results.contact_record import LIST
 from ..stepping.advance import Advance, Stepper, start_of
 from ..stepping.interaction import EXPLICIT
 from ..stepping.outputs import STATE

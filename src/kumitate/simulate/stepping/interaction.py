@@ -109,7 +109,8 @@ class Interaction:
         key: what programs depend on, for finding them again in memory; None if unknown.
         content: the same as text, for finding them on disk; None if unknown.
         plain: the options, as plain data.
-        of_many_bodies: whether its steps are not traced, but made over lists of bodies.
+        of_many_bodies: whether its steps are not traced, but made over lists of bodies; begins_traced: whether batches and
+            derivatives of it are traced without being asked.
         touches: whether contact makes velocities jump once per step.
         forces: contact by continuous forces.
         held: points held on surfaces.
@@ -121,6 +122,7 @@ class Interaction:
     content: str | None = ""
     plain: Any = None
     of_many_bodies: bool = False
+    begins_traced: bool = False
     touches: bool = False
     forces: ContactForces | None = None
     held: HeldDynamics | None = None
