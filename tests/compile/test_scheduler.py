@@ -64,7 +64,7 @@ def test_both_orders_give_the_same_bits(text):
     q, v, tau = (rng.normal(size=(16, 7)) for _ in range(3))
     found = []
     for scheduled in (True, False):
-        image = engine.ObjectFile(engine._emitted(text, host(), scheduled=scheduled), False, False, 0.0)
+        image = engine.CacheEntry(engine._emitted(text, host(), scheduled=scheduled), False, False, 0.0)
         code, out = engine.link([image], ["kernel"]), np.empty((16, 7))
         function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)(code.addresses["kernel"])
         function(16, *(array.ctypes.data for array in (q, v, tau, out)))

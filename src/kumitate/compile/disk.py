@@ -44,11 +44,12 @@ _ABANDONED = 3600.0
 
 
 class CacheEntry(NamedTuple):
-    """The content of an entry; whether it was found on disk; whether it is on disk now."""
+    """The content of an entry; whether it was found on disk, and whether it is on disk now; the seconds that it took."""
 
     content: bytes
-    found: bool
+    from_cache: bool
     on_disk: bool
+    seconds: float = 0.0
 
 
 class _State:

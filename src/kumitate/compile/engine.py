@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ProgramError
 from ..scalar.under_way import expect
 from ..scalar.verify import verifying
-from .disk import cached
+from .disk import CacheEntry, cached
 from .target import Target, binding, host, machine
 
 if TYPE_CHECKING:
@@ -52,31 +52,25 @@ class Code:
     _keep: Any
 
 
-class ObjectFile(NamedTuple):
-    """An object file; whether it was in the cache, whether it is now, and the seconds that it took to get it."""
-
-    content: bytes
-    from_cache: bool
-    on_disk: bool
-    seconds: float
-
-
-def generate(text: str, target: Target, *, kept: bool = True) -> ObjectFile:
+def generate(text: str, target: Target, *, kept: bool = True) -> CacheEntry:
     """The object file of an LLVM module; from the disk cache, if the same LLVM made it before."""
+
+    def make() -> bytes:
+        expect(_SECONDS * len(text))
+        return object_code(text, target)
+
     if kept:
-        return kept_image(text, target, lambda: generate(text, target, kept=False))
+        return kept_image(text, target, make)
     begin = time.perf_counter()
-    expect(_SECONDS * len(text))
-    return ObjectFile(object_code(text, target), False, False, time.perf_counter() - begin)
+    return CacheEntry(make(), False, False, time.perf_counter() - begin)
 
 
-def kept_image(key: str, target: Target, make: Callable[[], ObjectFile]) -> ObjectFile:
+def kept_image(key: str, target: Target, make: Callable[[], bytes]) -> CacheEntry:
     """The object file of a key, for a target and this LLVM, made and kept on disk unless it is there."""
     begin = time.perf_counter()
     version = ".".join(str(part) for part in binding().llvm_version_info)
     whole = "\0".join((_FORM, key, target.triple, target.cpu, target.features, str(target.code_cache), version))
-    image, found, on_disk = cached(whole, lambda: make().content)
-    return ObjectFile(image, found, on_disk, time.perf_counter() - begin)
+    return cached(whole, make)._replace(seconds=time.perf_counter() - begin)
 
 
 class _Here(threading.local):
@@ -89,7 +83,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def link(images: Sequence[ObjectFile], functions: Sequence[str], called: Sequence[Code] = ()) -> Code:
+def link(images: Sequence[CacheEntry], functions: Sequence[str], called: Sequence[Code] = ()) -> Code:
     """Object files in memory together, with the addresses of these functions of the first.
 
     LLVM keeps the names and tables of a library until its linker is freed, so that only a few libraries share one; making one
@@ -218,7 +212,7 @@ def _switched(wanted: Sequence[str], usual: Sequence[str]) -> Iterator[None]:
                 binding().set_option("", option)
 
 
-def optimized_object(text: str, target: Target) -> ObjectFile:
+def optimized_object(text: str, target: Target) -> CacheEntry:
     """The object file of an LLVM module after the passes of `-O3`; kept on disk for the same LLVM.
 
     Long modules, such as a step of a scene of many bodies, get those of `-O2`, are not vectorized by LLVM, and what inlined
@@ -226,10 +220,9 @@ def optimized_object(text: str, target: Target) -> ObjectFile:
     (`procedure.llvm_form`), and the code was as fast, or a little faster, in two thirds of the time.
     """
 
-    def make() -> ObjectFile:
-        begin = time.perf_counter()
+    def make() -> bytes:
         expect(_OPTIMIZING * len(text))
-        return ObjectFile(_optimized(text, target), False, False, time.perf_counter() - begin)
+        return _optimized(text, target)
 
     return kept_image(f"O3 or lean\0{text}", target, make)
 

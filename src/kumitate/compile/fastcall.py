@@ -36,7 +36,7 @@ class _MethodDef(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
 
 
-def fast_wrapper(program: Program | StoredProgram, entry: str, lanes: int, precision: Precision, *, truth: bool = False) -> str:
+class FastWrapper(Writer):
     """LLVM text of the wrapper: `PyObject *fastcall(self, args, n)`, its arguments the outputs and then the inputs.
 
     With `truth` its arguments are the inputs alone, and it returns whether the only result, a number, is not zero.
@@ -44,11 +44,6 @@ def fast_wrapper(program: Program | StoredProgram, entry: str, lanes: int, preci
     With one lane it takes one state. With several it takes arrays with one leading axis, of at least that many states and at
     most as many as one thread should do, that do not overlap; it runs them with the interpreter's lock released.
     """
-    return _Wrapper(program, lanes, precision, truth=truth).text(entry)
-
-
-class _Wrapper(Writer):
-    """The writer of one wrapper."""
 
     def __init__(self, program: Program | StoredProgram, lanes: int, precision: Precision, *, truth: bool = False):
         super().__init__(Module(1, precision))
@@ -107,8 +102,7 @@ class _Wrapper(Writer):
             self.effect("ret ptr @_Py_NoneStruct")
         self.start("failed")
         self.effect("call void @PyErr_Clear()")
-        self.effect("br label %refuse")
-        self.start("refuse")
+        self.go("refuse")
         self.release(views.values())
         fallback = self.line("call ptr @PyTuple_GetItem(ptr %self, i64 0)")
         other = self.line(f"call ptr @PyObject_Vectorcall(ptr {fallback}, ptr %args, i64 %given, ptr null)")

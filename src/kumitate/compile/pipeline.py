@@ -15,10 +15,11 @@ from ..scalar import Program, trace, under_way
 from ..scalar.blocks import family
 from ..scalar.passes import PROGRAM_PASSES, Pass
 from ..scalar.verify import verifying
-from .engine import Code, ObjectFile, kept_image
+from .disk import CacheEntry
+from .engine import Code, kept_image
 from .engine import generate as generate_image
 from .engine import link as link_image
-from .fastcall import FAST_ENTRY, can_wrap, fast_wrapper
+from .fastcall import FAST_ENTRY, FastWrapper, can_wrap
 from .llvm import Entry, write_module
 from .llvm.body import hole_name
 from .llvm.entries import OnBlocks
@@ -55,7 +56,7 @@ class Compilation:
     shared: Sequence[StoredProgram] = ()
     target: Target = field(default_factory=host)
     text: str = ""
-    image: ObjectFile | None = None
+    image: CacheEntry | None = None
     code: Code | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +89,7 @@ def write(work: Compilation) -> None:
 def wrap(work: Compilation) -> None:
     """Adds the Python function, if one is wanted and this interpreter can have it."""
     if work.python and can_wrap():
-        wrapper = fast_wrapper(work.entry.programs[0], work.entry.name, work.lanes, work.precision, truth=work.truth)
+        wrapper = FastWrapper(work.entry.programs[0], work.lanes, work.precision, truth=work.truth).text(work.entry.name)
         work.text = f"{work.text}\n{wrapper}\n"
 
 
@@ -119,7 +120,7 @@ def _shared(work: Compilation, program: StoredProgram) -> Code:
     return found
 
 
-def _filling(work: Compilation, name: str, program: Program) -> ObjectFile:
+def _filling(work: Compilation, name: str, program: Program) -> CacheEntry:
     """The object file of a program for a hole, made once for all code with such a hole."""
     options = (name, work.lanes, work.precision.name, work.portable, work.target)
     known = _FILLINGS.setdefault(program, {})
@@ -130,7 +131,7 @@ def _filling(work: Compilation, name: str, program: Program) -> ObjectFile:
 
 
 #: The object files of programs in holes, by program and options.
-_FILLINGS: WeakKeyDictionary[Program, dict[tuple[Any, ...], ObjectFile]] = WeakKeyDictionary()
+_FILLINGS: WeakKeyDictionary[Program, dict[tuple[Any, ...], CacheEntry]] = WeakKeyDictionary()
 
 #: The machine code of shared programs, by name and options.
 _SHARED: WeakValueDictionary[tuple[Any, ...], Code] = WeakValueDictionary()
@@ -179,16 +180,16 @@ def machine_code(work: Compilation) -> Code:
     return work.code
 
 
-def object_file(work: Compilation) -> ObjectFile:
+def object_file(work: Compilation) -> CacheEntry:
     """The object file of a compilation: all passes but the last."""
     if work.image is None and work.key:
         options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.functions}"
         options += "".join(f" {_shared_name(program)}" for program in work.shared)
-        work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work))
+        work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work).content)
     return work.image or _generated(work)
 
 
-def _generated(work: Compilation) -> ObjectFile:
+def _generated(work: Compilation) -> CacheEntry:
     """The object file by all passes but the last."""
     for step in CODE_PASSES[:-1]:
         step.run(work)

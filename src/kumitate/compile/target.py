@@ -16,8 +16,6 @@ from ..errors import InputError
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["ARM64", "DOUBLE", "SINGLE", "Precision", "Target", "binding", "host", "machine", "precision_of"]
-
 
 @dataclass(frozen=True)
 class Precision:

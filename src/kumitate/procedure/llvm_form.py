@@ -1,17 +1,15 @@
-"""The instructions of a procedure in LLVM's language, which of its loops are operations on vectors, and what a module has."""
+"""Which loops of a procedure are operations on vectors, and the module that procedures are written into."""
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ..compile.llvm.entries import inlined
-from ..compile.llvm.writer import Module, Writer, exact
+from ..compile.llvm.writer import Module
 from ..scalar import Program
-from ..scalar.operations import OPERATIONS
 from . import tree
-from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind
+from .kinds import FLOAT, Kind, NumberKind
 
 # --- which loops are one operation on a few neighbouring numbers: their passes are computed side by side ------------------
 # LLVM finds such loops too, but groups numbers of different rows where a row has not as many as a register: the product of two
@@ -61,10 +59,8 @@ def _passes(typed: tree.TypedProcedure, loop: tree.Counting) -> int | None:
     They can if there is a small constant number of them, every statement gives elements `x[..., k]` a value, k being the
     counter, and no pass reads what another one writes: what is read of arrays that are written to is read at k too.
     """
-    if not isinstance(loop.start, tree.Constant) or not isinstance(loop.stop, tree.Constant) or loop.step != 1:
-        return None
-    count = loop.stop.value - loop.start.value
-    if not _FEWEST <= count <= _MOST:
+    count = loop.passes
+    if count is None or not _FEWEST <= count <= _MOST or loop.step != 1:
         return None
     written: set[str] = set()
     arrays: list[tree.Expression] = []
@@ -142,8 +138,6 @@ def _parts(node: tree.Expression) -> Iterator[tree.Expression]:
 # --- LLVM text ------------------------------------------------------------------------------------------------------------
 #: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
 ENTRY, FAULT_WORDS = "procedure_entry", 3
-#: Loops of at most so many passes are written out, if all passes together have at most so many lines.
-_UNROLLED, _WRITTEN_OUT = 16, 10000
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 
@@ -200,160 +194,7 @@ class ProcedureModule:
         return ["ptr %words"] if self.checked else []
 
 
-class LlvmFunction(Writer):
-    """Instructions of one function. `labels` are of the loops around: where a pass ends, and where the loop does."""
-
-    def __init__(self, typed: tree.TypedProcedure, whole: ProcedureModule):
-        super().__init__(whole.module)
-        self.typed, self.whole, self.checked = typed, whole, whole.checked
-        self.long = False  # whether it has a loop of unknown length
-        self.head: list[str] = []
-        self.labels: list[tuple[str, str]] = []
-        self.more = 0  # lines of inner loops that are written out, apart from those that stand here
-        self.calls = 0  # of other functions, and loops that are not written out
-
-    @staticmethod
-    def nothing(result: str) -> str:
-        """A result that nobody reads."""
-        return "zeroinitializer" if result.startswith("{") else {"double": "0.0", "i64": "0", "i1": "false"}[result]
-
-    # --- values -------------------------------------------------------------------------------------------------------
-    def number(self, value: float, kind: NumberKind) -> str:
-        """A constant as an operand."""
-        if kind == FLOAT:
-            return exact(value)
-        return str(int(value)) if kind == INT else str(bool(value)).lower()
-
-    def table(self, constant: tree.Constant) -> str:
-        """The address of an array of constants."""
-        kind = constant.kind
-        assert isinstance(kind, ArrayKind)
-        return self.module.array(self._nested(constant.value, kind.shape, kind.element))
-
-    def _nested(self, value: object, shape: Sequence[int | None], element: NumberKind) -> str:
-        if not shape:
-            return f"{LLVM_TYPES[element.name]} {self.number(value, element)}"  # type: ignore[arg-type]
-        parts = ", ".join(self._nested(part, shape[1:], element) for part in value)  # type: ignore[attr-defined]
-        return f"{_rows(shape, element)} [{parts}]"
-
-    def operation(self, name: str, operands: Sequence[str]) -> str:
-        """A row of the table of operations."""
-        return self.operate(self.module.typed(OPERATIONS[name], "" if self.checked else " contract"), operands)
-
-    def variable(self, leaf: str, name: str) -> str:
-        """A new variable of the function, which is 0 until it is given a value."""
-        self.count += 1
-        made, kind = f"%{name}.{self.count}", LLVM_TYPES[leaf]
-        zero = {"ptr": "null"}.get(kind) or self.nothing(kind)
-        self.head += [f"  {made} = alloca {kind}", f"  store {kind} {zero}, ptr {made}"]
-        return made
-
-    def get(self, variable: str, leaf: str) -> str:
-        """Its value now."""
-        return self.line(f"load {LLVM_TYPES[leaf]}, ptr {variable}")
-
-    def put(self, variable: str, leaf: str, value: str) -> None:
-        """Gives it a value."""
-        self.effect(f"store {LLVM_TYPES[leaf]} {value}, ptr {variable}")
-
-    def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
-        """The address of an element or a row."""
-        places = "".join(f", i64 {index}" for index in indices)
-        return self.line(f"getelementptr inbounds {_rows(kind.row, kind.element)}, ptr {pointer}{places}")
-
-    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
-        """Whether two arrays of so many elements do not overlap; in checked code only."""
-        ends = []
-        for start, count in ((pointer, size), (other, other_size)):
-            ends.append((start, self.line(f"getelementptr i64, ptr {start}, i64 {count}")))
-        (first, first_end), (second, second_end) = ends
-        before = self.line(f"icmp ule ptr {first_end}, {second}")
-        after = self.line(f"icmp ule ptr {second_end}, {first}")
-        return self.line(f"or i1 {before}, {after}")
-
-    def load(self, pointer: str, kind: NumberKind) -> str:
-        """The number at an address."""
-        return self.line(f"load {LLVM_TYPES[kind.name]}, ptr {pointer}, align 8")
-
-    def store(self, pointer: str, kind: NumberKind, value: str) -> None:
-        """Puts a number at an address."""
-        self.effect(f"store {LLVM_TYPES[kind.name]} {value}, ptr {pointer}, align 8")
-
-    def fresh(self, kind: ArrayKind) -> str:
-        """The address of a local array, filled with zeros."""
-        self.count += 1
-        made = f"%local{self.count}"
-        self.head.append(f"  {made} = alloca {_rows(kind.shape, kind.element)}, align 64")
-        size = 8 * kind.row_size * (kind.shape[0] or 0)
-        self.effect(f"call void @llvm.memset.p0.i64(ptr align 64 {made}, i8 0, i64 {size}, i1 false)")
-        return made
-
-    # --- paths --------------------------------------------------------------------------------------------------------
-    def jump(self, label: str) -> None:
-        """Ends the block here; what follows is not reached from here."""
-        self.effect(f"br label %{label}")
-        self.start(self.label())
-
-    def choose(self, condition: str, then: Callable[[], None], other: Callable[[], None]) -> None:
-        """Writes what is run if a condition holds, and what if it does not."""
-        yes, no, end = self.label(), self.label(), self.label()
-        self.effect(f"br i1 {condition}, label %{yes}, label %{no}")
-        for label, write in ((yes, then), (no, other)):
-            self.start(label)
-            write()
-            self.effect(f"br label %{end}")
-        self.start(end)
-
-    @contextlib.contextmanager
-    def counting(self, start: str, stop: str, step: int, passes: int | None) -> Iterator[str]:
-        """Repeats what is written inside, with the name of the counter; `passes` says how many there are if that is known."""
-        again, following, end, body = (self.label() for _ in range(4))
-        before, counter = self.block, f"%k{again}"
-        self.effect(f"br label %{again}")
-        self.start(again)
-        self.effect(f"{counter} = phi i64 [ {start}, %{before} ], [ {counter}.next, %{following} ]")
-        going = self.line(f"icmp {'slt' if step > 0 else 'sgt'} i64 {counter}, {stop}")
-        self.effect(f"br i1 {going}, label %{body}, label %{end}")
-        self.start(body)
-        self.labels.append((following, end))
-        begin, calls, around, self.more = len(self.lines), self.calls, self.more, 0
-        yield counter
-        self.labels.pop()
-        self.effect(f"br label %{following}")
-        self.start(following)
-        self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
-        written = len(self.lines) - begin
-        mark, lines = "", written + self.more
-        self.long |= passes is None
-        if passes is None or passes > _UNROLLED or passes * lines > _WRITTEN_OUT or self.calls > calls:
-            self.calls += 1
-        else:
-            mark = f", !llvm.loop !{self.whole.loops}"
-            self.whole.loops += 1
-            lines *= passes
-        self.more = around + lines - written
-        self.effect(f"br label %{again}{mark}")
-        self.start(end)
-
-    def check(self, condition: str, site: tree.Site, what: str, values: Sequence[str]) -> None:
-        """Ends checked code with a message if a condition does not hold; `what` has places for two integers."""
-        self.whole.sites.append((site, what))
-        failed, going = self.label(), self.label()
-        self.effect(f"br i1 {condition}, label %{going}, label %{failed}")
-        self.start(failed)
-        for k, word in enumerate((str(len(self.whole.sites)), *values)):
-            place = self.line(f"getelementptr i64, ptr %words, i64 {k}")
-            self.effect(f"store i64 {word}, ptr {place}")
-        self.return_nothing()
-        self.start(going)
-
-    def return_nothing(self) -> None:
-        """Returns a result that nobody reads."""
-        result = self.whole.result_type(self.typed.result)
-        self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
-
-
-def _rows(shape: Sequence[int | None], element: NumberKind) -> str:
+def nested_type(shape: Sequence[int | None], element: NumberKind) -> str:
     """The type of nested arrays of a shape."""
     kind = LLVM_TYPES[element.name]
     for size in reversed(shape):

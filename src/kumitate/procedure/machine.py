@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.engine import ObjectFile, kept_image, link, optimized_object
+from ..compile.disk import CacheEntry
+from ..compile.engine import kept_image, link, optimized_object
 from ..compile.llvm.entries import Gathered
 from ..compile.pipeline import Compilation, object_file
 from ..compile.stored import source_stamp
@@ -192,7 +193,7 @@ def written(typed: Callable[[], TypedProcedure], *, checked: bool = False) -> Ll
             gc.enable()
 
 
-def made_images(text: LlvmText, *, portable: bool = False) -> list[ObjectFile]:
+def made_images(text: LlvmText, *, portable: bool = False) -> list[CacheEntry]:
     """The object files of a text, found on disk by what it says; `portable`: programs give the same bits on every processor."""
     images = [optimized_object(text.text, host())]
     for (program, listed, several), name in text.programs.items():
@@ -201,7 +202,7 @@ def made_images(text: LlvmText, *, portable: bool = False) -> list[ObjectFile]:
     return images
 
 
-def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure]) -> list[ObjectFile] | None:
+def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure]) -> list[CacheEntry] | None:
     """Those of a procedure of kumitate, found on disk by its name; None for all others, and where programs are checked.
 
     typed: reads the procedure.
@@ -209,9 +210,8 @@ def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure
     if function.__module__.split(".")[0] != _PACKAGE or function.__closure__ or verifying():
         return None
 
-    def make() -> ObjectFile:
-        images = made_images(written(typed))
-        return ObjectFile(_joined([image.content for image in images]), False, False, sum(image.seconds for image in images))
+    def make() -> bytes:
+        return _joined([image.content for image in made_images(written(typed))])
 
     key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}"
     found = kept_image(key, host(), make)

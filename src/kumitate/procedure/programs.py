@@ -72,7 +72,7 @@ def over(program: Program, count: int, *arrays: Any) -> None:
     program = program_of(program)
     arrays = tuple(_arrays(program, arrays))
     for k in range(count):
-        rows = [_row(array, k) for array in arrays]
+        rows = [_row(*((array.rows, array.index[k]) if isinstance(array, Listed) else (array, k))) for array in arrays]
         evaluate_rows(program, rows[: len(program.inputs)], rows[len(program.inputs) :])
 
 
@@ -121,9 +121,7 @@ def _arrays(program: Program, arguments: Sequence[Any]) -> list[Any]:
 
 def _one(array: Any) -> Any:
     """An array of one evaluation: of one row of a list, the row, which can be written to."""
-    if not isinstance(array, Listed):
-        return array
-    return array.rows[array.index : array.index + 1] if np.ndim(array.rows) == 1 else array.rows[array.index]
+    return _row(array.rows, array.index) if isinstance(array, Listed) else array
 
 
 def program_of(value: Any) -> Program:
@@ -134,9 +132,8 @@ def program_of(value: Any) -> Program:
     return found
 
 
-def _row(array: Any, k: int) -> np.ndarray:
-    rows, place = (array.rows, array.index[k]) if isinstance(array, Listed) else (array, k)
-    return rows[place : place + 1].reshape(-1) if rows.ndim == 1 else rows[place]
+def _row(rows: np.ndarray, place: int) -> np.ndarray:
+    return rows[place : place + 1] if rows.ndim == 1 else rows[place]
 
 
 def evaluate_rows(program: Program, given: Any, results: Any) -> None:

@@ -10,6 +10,7 @@ import typing
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from functools import cache
+from types import CellType
 from typing import Any
 
 from ..errors import ProcedureError
@@ -41,7 +42,8 @@ class Source:
             )
         self.tree = found
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        closed = {name: cell.cell_contents for name, cell in cells if _is_full(cell)}
+        # a variable of a function around this one may have no value yet
+        closed = {name: cell.cell_contents for name, cell in cells if cell != CellType()}
         self.outside: dict[str, Any] = {**vars(builtins), **function.__globals__, **closed}
         self.inside = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
 
@@ -145,12 +147,3 @@ def _record(hint: Any) -> RecordKind | None:
     parts = [kind_of(hints[name]) if name in hints else None for name in hint._fields]
     known = tuple(part for part in parts if part is not None)
     return RecordKind(known, hint._fields, hint.__name__) if len(known) == len(parts) else None
-
-
-def _is_full(cell: Any) -> bool:
-    """Whether a variable of a function around this one has a value already."""
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return False
-    return True

@@ -100,8 +100,7 @@ class _Statements(Calling):
                 raise self.source.fault(node, "is given None; the procedure called returns nothing")
             kind = self.typed.names.setdefault(node.id, value.kind)
             self.typed.assignments[node.id] += 1
-            if self.assigned is not None:
-                self.assigned.add(node.id)
+            self.assigned = None if self.assigned is None else self.assigned | {node.id}
             self.typed.origins.setdefault(node.id, []).append(value)
             return tree.Local(node.id, kind)
         if isinstance(node, ast.Subscript):
@@ -191,9 +190,8 @@ class _Statements(Calling):
     def read_If(self, node: ast.If) -> tree.Statement:
         condition = self.condition(node.test)
         before = self.assigned
-        self.assigned = _copy(before)
         then = self.block(node.body)
-        after, self.assigned = self.assigned, _copy(before)
+        after, self.assigned = self.assigned, before
         other = self.block(node.orelse)
         self.assigned = _joined([after, self.assigned])
         return tree.When(condition, then, other)
@@ -217,19 +215,18 @@ class _Statements(Calling):
         step = ends[2] if len(ends) == 3 else whole(1)
         if not isinstance(step, tree.Constant) or step.value == 0:
             raise self.source.fault(called, "the step of a range is a constant that is not 0")
-        before = _copy(self.assigned)
+        before = self.assigned
         self.target(node.target, start)
         body, left, ended = self.loop(node)
-        known = isinstance(start, tree.Constant) and isinstance(stop, tree.Constant)
-        runs = known and len(range(start.value, stop.value, step.value)) > 0  # type: ignore[attr-defined]
-        self.assigned = _joined([*left, ended]) if runs else before
-        return tree.Counting(node.target.id, start, stop, step.value, body)
+        found = tree.Counting(node.target.id, start, stop, step.value, body)
+        self.assigned = _joined([*left, ended]) if found.passes else before
+        return found
 
     def loop(self, node: ast.While | ast.For) -> tuple[tuple[tree.Statement, ...], list[set[str] | None], set[str] | None]:
         """The body of a loop; what has a value where it breaks, and at its end. What has one before is put back."""
         if node.orelse:
             raise self.source.fault(node, "loops have no else; set a flag before break")
-        before = _copy(self.assigned)
+        before = self.assigned
         self.leaving.append([])
         self.again.append([])
         body = self.block(node.body)
@@ -280,10 +277,6 @@ class _Statements(Calling):
 
 def _sizes(shape: Sequence[int | None]) -> str:
     return " × ".join("n" if size is None else str(size) for size in shape)
-
-
-def _copy(names: set[str] | None) -> set[str] | None:
-    return None if names is None else set(names)
 
 
 def _joined(paths: Sequence[set[str] | None]) -> set[str] | None:

@@ -216,6 +216,12 @@ class Counting:
     step: int
     body: tuple[Statement, ...]
 
+    @property
+    def passes(self) -> int | None:
+        """How many passes it makes, if that is known."""
+        known = isinstance(self.start, Constant) and isinstance(self.stop, Constant)
+        return len(range(self.start.value, self.stop.value, self.step)) if known else None  # type: ignore[attr-defined]
+
 
 @dataclass(frozen=True)
 class Leave:

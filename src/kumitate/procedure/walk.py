@@ -9,18 +9,22 @@ The entry takes one block of 64-bit words: three for the message of a check that
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from ..compile.llvm.writer import Writer, exact
 from ..scalar.operations import OPERATIONS
 from . import tree
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .llvm_form import ENTRY, FAULT_WORDS, LLVM_TYPES, LlvmFunction, ProcedureModule, depends, loops_side_by_side
+from .llvm_form import ENTRY, FAULT_WORDS, LLVM_TYPES, ProcedureModule, depends, loops_side_by_side, nested_type
 
 #: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
 #: time that LLVM takes grows faster than the size of a function.
 _INLINED = 60
+#: Loops of at most so many passes are written out, if all passes together have at most so many lines.
+_UNROLLED, _WRITTEN_OUT = 16, 10000
 #: The names of the leaves of a value.
 Value = list[str]
 
@@ -33,24 +37,45 @@ def procedure_family(typed: tree.TypedProcedure) -> list[tree.TypedProcedure]:
     return [*found, typed]
 
 
-class ProcedureWriter(LlvmFunction):
-    """Writes the function of one procedure: the walk over its tree, one instruction after the other."""
+class ProcedureWriter(Writer):
+    """Writes the function of one procedure: the walk over its tree, one instruction after the other.
+
+    Attributes:
+        labels: of the loops around: where a pass ends, and where the loop does.
+        calls: of other functions, and loops that are not written out; `long`: whether it has a loop of unknown length.
+        more: lines of inner loops that are written out, apart from those that stand here.
+        values, paths: of names that have one value, and of those that are another name, or a field of one.
+        first: the first leaf of every parameter that keeps its value; `read`: the leaves that are read.
+    """
 
     def __init__(self, typed: tree.TypedProcedure, whole: ProcedureModule):
-        super().__init__(typed, whole)
+        super().__init__(whole.module)
+        self.typed, self.whole, self.checked = typed, whole, whole.checked
+        self.head: list[str] = []
+        self.labels: list[tuple[str, str]] = []
+        self.calls, self.long, self.more = 0, False, 0
         self.side_by_side = {} if whole.checked else loops_side_by_side(typed)
         self.variables: dict[str, list[str]] = {}
-        self.values: dict[str, Value] = {}  # of names that have one value
-        self.paths: dict[str, tree.Expression] = {}  # of names that are another name, or a field of one
-        self.first: dict[str, int] = {}  # the first leaf of every parameter that keeps its value
+        self.values: dict[str, Value] = {}
+        self.paths: dict[str, tree.Expression] = {}
+        self.first: dict[str, int] = {}
         self.read: set[int] = set()
         self.old = ""
 
     def text(self) -> str:
         """The whole function."""
         leaves = [leaf for _, kind in self.typed.parameters for leaf in kind.leaves]
-        self.write_body([f"%a{k}" for k in range(len(leaves))])
-        needs = self.whole.needs[self.typed]
+        at = 0
+        for name, kind in self.typed.parameters:
+            value = [f"%a{at + k}" for k in range(len(kind.leaves))]
+            if self.typed.assignments[name] == 1:
+                self.values[name], self.first[name] = value, at
+            else:
+                self.set_name(name, kind, value)
+                self.read.update(range(at, at + len(value)))
+            at += len(value)
+        self.statements(self.typed.body)
+        needs = self.whole.needs[self.typed] = sorted(self.read)
         parameters = [f"{LLVM_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
         result = self.whole.result_type(self.typed.result)
         self.return_nothing()
@@ -60,20 +85,6 @@ class ProcedureWriter(LlvmFunction):
         return self.framed(head, self.head)
 
     # --- statements ---------------------------------------------------------------------------------------------------
-    def write_body(self, parameters: Sequence[str]) -> None:
-        """The whole function; `parameters` are the names of the leaves of its arguments."""
-        at = 0
-        for name, kind in self.typed.parameters:
-            value = list(parameters[at : at + len(kind.leaves)])
-            if self.typed.assignments[name] == 1:
-                self.values[name], self.first[name] = value, at
-            else:
-                self.set_name(name, kind, value)
-                self.read.update(range(at, at + len(value)))
-            at += len(value)
-        self.statements(self.typed.body)
-        self.whole.needs[self.typed] = sorted(self.read)
-
     def statements(self, body: Sequence[tree.Statement]) -> None:
         """Statements in order."""
         for statement in body:
@@ -135,8 +146,7 @@ class ProcedureWriter(LlvmFunction):
         self.long = True
         self.calls += 1
         again, end = self.label(), self.label()
-        self.effect(f"br label %{again}")
-        self.start(again)
+        self.go(again)
         self.labels.append((again, end))
         if not (isinstance(node.condition, tree.Constant) and node.condition.value):
             condition, going = self.value(node.condition)[0], self.label()
@@ -149,9 +159,7 @@ class ProcedureWriter(LlvmFunction):
 
     def write_passes(self, node: tree.Counting) -> None:
         start, stop = self.value(node.start)[0], self.value(node.stop)[0]
-        known = isinstance(node.start, tree.Constant) and isinstance(node.stop, tree.Constant)
-        passes = len(range(node.start.value, node.stop.value, node.step)) if known else None  # type: ignore[attr-defined]
-        with self.counting(start, stop, node.step, passes) as counter:
+        with self.counting(start, stop, node.step, node.passes) as counter:
             for variable in self.kept(node.name, INT):
                 self.put(variable, "int", counter)
             if self.typed.assignments[node.name] == 1:
@@ -424,6 +432,144 @@ class ProcedureWriter(LlvmFunction):
         operands = [self.several(argument, name, start, count) for argument in node.arguments]
         return self.operate(self.module.wide(count).typed(OPERATIONS[node.name], " contract"), operands)
 
+    # --- values and memory ----------------------------------------------------------------------------------------------
+    @staticmethod
+    def nothing(result: str) -> str:
+        """A result that nobody reads."""
+        return "zeroinitializer" if result.startswith("{") else {"double": "0.0", "i64": "0", "i1": "false"}[result]
+
+    def number(self, value: float, kind: NumberKind) -> str:
+        """A constant as an operand."""
+        if kind == FLOAT:
+            return exact(value)
+        return str(int(value)) if kind == INT else str(bool(value)).lower()
+
+    def table(self, constant: tree.Constant) -> str:
+        """The address of an array of constants."""
+        kind = constant.kind
+        assert isinstance(kind, ArrayKind)
+        return self.module.array(self._nested(constant.value, kind.shape, kind.element))
+
+    def _nested(self, value: object, shape: Sequence[int | None], element: NumberKind) -> str:
+        if not shape:
+            return f"{LLVM_TYPES[element.name]} {self.number(value, element)}"  # type: ignore[arg-type]
+        parts = ", ".join(self._nested(part, shape[1:], element) for part in value)  # type: ignore[attr-defined]
+        return f"{nested_type(shape, element)} [{parts}]"
+
+    def operation(self, name: str, operands: Sequence[str]) -> str:
+        """A row of the table of operations."""
+        return self.operate(self.module.typed(OPERATIONS[name], "" if self.checked else " contract"), operands)
+
+    def variable(self, leaf: str, name: str) -> str:
+        """A new variable of the function, which is 0 until it is given a value."""
+        self.count += 1
+        made, kind = f"%{name}.{self.count}", LLVM_TYPES[leaf]
+        zero = {"ptr": "null"}.get(kind) or self.nothing(kind)
+        self.head += [f"  {made} = alloca {kind}", f"  store {kind} {zero}, ptr {made}"]
+        return made
+
+    def get(self, variable: str, leaf: str) -> str:
+        """Its value now."""
+        return self.line(f"load {LLVM_TYPES[leaf]}, ptr {variable}")
+
+    def put(self, variable: str, leaf: str, value: str) -> None:
+        """Gives it a value."""
+        self.effect(f"store {LLVM_TYPES[leaf]} {value}, ptr {variable}")
+
+    def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
+        """The address of an element or a row."""
+        places = "".join(f", i64 {index}" for index in indices)
+        return self.line(f"getelementptr inbounds {nested_type(kind.row, kind.element)}, ptr {pointer}{places}")
+
+    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
+        """Whether two arrays of so many elements do not overlap; in checked code only."""
+        ends = []
+        for start, count in ((pointer, size), (other, other_size)):
+            ends.append((start, self.line(f"getelementptr i64, ptr {start}, i64 {count}")))
+        (first, first_end), (second, second_end) = ends
+        before = self.line(f"icmp ule ptr {first_end}, {second}")
+        after = self.line(f"icmp ule ptr {second_end}, {first}")
+        return self.line(f"or i1 {before}, {after}")
+
+    def load(self, pointer: str, kind: NumberKind) -> str:
+        """The number at an address."""
+        return self.line(f"load {LLVM_TYPES[kind.name]}, ptr {pointer}, align 8")
+
+    def store(self, pointer: str, kind: NumberKind, value: str) -> None:
+        """Puts a number at an address."""
+        self.effect(f"store {LLVM_TYPES[kind.name]} {value}, ptr {pointer}, align 8")
+
+    def fresh(self, kind: ArrayKind) -> str:
+        """The address of a local array, filled with zeros."""
+        self.count += 1
+        made = f"%local{self.count}"
+        self.head.append(f"  {made} = alloca {nested_type(kind.shape, kind.element)}, align 64")
+        size = 8 * kind.row_size * (kind.shape[0] or 0)
+        self.effect(f"call void @llvm.memset.p0.i64(ptr align 64 {made}, i8 0, i64 {size}, i1 false)")
+        return made
+
+    # --- paths --------------------------------------------------------------------------------------------------------
+    def jump(self, label: str) -> None:
+        """Ends the block here; what follows is not reached from here."""
+        self.effect(f"br label %{label}")
+        self.start(self.label())
+
+    def choose(self, condition: str, then: Callable[[], None], other: Callable[[], None]) -> None:
+        """Writes what is run if a condition holds, and what if it does not."""
+        yes, no, end = self.label(), self.label(), self.label()
+        self.effect(f"br i1 {condition}, label %{yes}, label %{no}")
+        for label, write in ((yes, then), (no, other)):
+            self.start(label)
+            write()
+            self.effect(f"br label %{end}")
+        self.start(end)
+
+    @contextlib.contextmanager
+    def counting(self, start: str, stop: str, step: int, passes: int | None) -> Iterator[str]:
+        """Repeats what is written inside, with the name of the counter; `passes` says how many there are if that is known."""
+        again, following, end, body = (self.label() for _ in range(4))
+        before, counter = self.block, f"%k{again}"
+        self.go(again)
+        self.effect(f"{counter} = phi i64 [ {start}, %{before} ], [ {counter}.next, %{following} ]")
+        going = self.line(f"icmp {'slt' if step > 0 else 'sgt'} i64 {counter}, {stop}")
+        self.effect(f"br i1 {going}, label %{body}, label %{end}")
+        self.start(body)
+        self.labels.append((following, end))
+        begin, calls, around, self.more = len(self.lines), self.calls, self.more, 0
+        yield counter
+        self.labels.pop()
+        self.go(following)
+        self.effect(f"{counter}.next = add nsw i64 {counter}, {step}")
+        written = len(self.lines) - begin
+        mark, lines = "", written + self.more
+        self.long |= passes is None
+        if passes is None or passes > _UNROLLED or passes * lines > _WRITTEN_OUT or self.calls > calls:
+            self.calls += 1
+        else:
+            mark = f", !llvm.loop !{self.whole.loops}"
+            self.whole.loops += 1
+            lines *= passes
+        self.more = around + lines - written
+        self.effect(f"br label %{again}{mark}")
+        self.start(end)
+
+    def check(self, condition: str, site: tree.Site, what: str, values: Sequence[str]) -> None:
+        """Ends checked code with a message if a condition does not hold; `what` has places for two integers."""
+        self.whole.sites.append((site, what))
+        failed, going = self.label(), self.label()
+        self.effect(f"br i1 {condition}, label %{going}, label %{failed}")
+        self.start(failed)
+        for k, word in enumerate((str(len(self.whole.sites)), *values)):
+            place = self.line(f"getelementptr i64, ptr %words, i64 {k}")
+            self.effect(f"store i64 {word}, ptr {place}")
+        self.return_nothing()
+        self.start(going)
+
+    def return_nothing(self) -> None:
+        """Returns a result that nobody reads."""
+        result = self.whole.result_type(self.typed.result)
+        self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
+
 
 class LlvmText(ProcedureModule):
     """The module with the functions of a procedure and of all that it calls, and their entry.
@@ -443,29 +589,26 @@ class LlvmText(ProcedureModule):
 
     def _entry(self, typed: tree.TypedProcedure) -> str:
         """The function that takes a block of words."""
-        lines = [f"define void @{ENTRY}(ptr %words) #0 {{"]
-        results, given = typed.result.leaves, [leaf for _, kind in typed.parameters for leaf in kind.leaves]
+        write, results = Writer(self.module), typed.result.leaves
+        given = [leaf for _, kind in typed.parameters for leaf in kind.leaves]
+        arguments = []
         for k in self.needs[typed]:
-            leaf = given[k]
-            lines.append(f"  %at{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
-            if leaf == "bool":
-                lines += [f"  %w{k} = load i64, ptr %at{k}", f"  %a{k} = icmp ne i64 %w{k}, 0"]
-            else:
-                lines.append(f"  %a{k} = load {LLVM_TYPES[leaf]}, ptr %at{k}")
-        arguments = [f"{LLVM_TYPES[given[k]]} %a{k}" for k in self.needs[typed]]
-        call = f"call {self.result_type(typed.result)} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
-        lines.append(f"  %r = {call}" if results else f"  {call}")
+            place = write.line(f"getelementptr i64, ptr %words, i64 {FAULT_WORDS + len(results) + k}")
+            value = write.line(f"load {'i64' if given[k] == 'bool' else LLVM_TYPES[given[k]]}, ptr {place}")
+            value = write.line(f"icmp ne i64 {value}, 0") if given[k] == "bool" else value
+            arguments.append(f"{LLVM_TYPES[given[k]]} {value}")
+        kind = self.result_type(typed.result)
+        call = f"call {kind} @{self.names[typed]}({', '.join([*self.fault(), *arguments])})"
+        found = write.line(call) if results else ""
+        if not results:
+            write.effect(call)
         for k, leaf in enumerate(results):
-            value = "%r"
-            if len(results) > 1:
-                lines.append(f"  %r{k} = extractvalue {self.result_type(typed.result)} %r, {k}")
-                value = f"%r{k}"
-            if leaf == "bool":
-                lines.append(f"  %z{k} = zext i1 {value} to i64")
-                value, leaf = f"%z{k}", "int"
-            lines += [f"  %out{k} = getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}"]
-            lines += [f"  store {LLVM_TYPES[leaf]} {value}, ptr %out{k}"]
-        return "\n".join([*lines, "  ret void", "}"])
+            value = write.line(f"extractvalue {kind} {found}, {k}") if len(results) > 1 else found
+            value = write.line(f"zext i1 {value} to i64") if leaf == "bool" else value
+            place = write.line(f"getelementptr i64, ptr %words, i64 {FAULT_WORDS + k}")
+            write.effect(f"store {'i64' if leaf == 'bool' else LLVM_TYPES[leaf]} {value}, ptr {place}")
+        write.effect("ret void")
+        return write.framed(f"define void @{ENTRY}(ptr %words) #0")
 
 
 def _number(kind: Kind) -> NumberKind:

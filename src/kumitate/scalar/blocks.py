@@ -70,7 +70,7 @@ class Program:
     def callees(self) -> list[Program]:
         """The programs called directly, each once."""
         found: dict[Program, None] = {}
-        for node in _walk(self.line):
+        for node in walk(self.line):
             if node.op == "call":
                 found[node.payload] = None
         return list(found)
@@ -223,12 +223,12 @@ class Stack:
         return self.passes(index) if callable(self.passes) else self.passes[index]  # type: ignore[index]
 
 
-def _walk(line: Sequence[Symbol]) -> Iterator[Symbol]:
+def walk(line: Sequence[Symbol]) -> Iterator[Symbol]:
     """The nodes of a line and of the loops in it."""
     for node in line:
         yield node
         if node.op == "loop":
-            yield from _walk(node.payload.line)
+            yield from walk(node.payload.line)
 
 
 _FREE = frozenset({"const", "input", "capture", "carried", "counter", "result", "loop", "call"})

@@ -52,8 +52,6 @@ from .evaluate import evaluate
 from .graph import Symbol, TraceError
 from .tracing import trace
 
-__all__ = ["TAKEN", "Verdict", "judged"]
-
 #: t [s], q, v, and what else the function takes: something that it can be tried at.
 State = tuple[Any, ...]
 #: What a function takes unless told otherwise.
@@ -554,9 +552,15 @@ _MISSING = object()
 class JournalEntry:
     """What one mutable thing held, by names or keys; a value without parts of its own by the name None."""
 
-    def __init__(self, read: Callable[[], dict[Any, Any]], write: Callable[[Any, Any], object], path: Callable[[Any], str]):
-        """What `read` gives now; `write` restores a part, `path` names it as the user's code does: "self.n"."""
-        self._read, self._write, self._path, self._before = read, write, path, read()
+    def __init__(
+        self,
+        read: Callable[[], dict[Any, Any]],
+        path: Callable[[Any], str],
+        write: Callable[[Any, Any], object],
+        drop: Callable[[Any], object] = lambda _: None,
+    ):
+        """What `read` gives now; `path` names a part as the user's code does, "self.n"; `write` restores it or `drop` removes it."""
+        self._read, self._path, self._write, self._drop, self._before = read, path, write, drop, read()
 
     def _differences(self) -> Iterator[Any]:
         now = self._read()
@@ -571,7 +575,8 @@ class JournalEntry:
     def restore(self) -> None:
         """Restores the recorded value."""
         for name in self._differences():
-            self._write(name, self._before.get(name, _MISSING))
+            before = self._before.get(name, _MISSING)
+            self._drop(name) if before is _MISSING else self._write(name, before)
 
 
 def entry_of(value: Any, path: str) -> JournalEntry | None:
@@ -590,7 +595,7 @@ def entry_of(value: Any, path: str) -> JournalEntry | None:
         read, write = lambda: value.cell_contents, functools.partial(setattr, value, "cell_contents")
     else:
         return None
-    return JournalEntry(lambda: {None: read()}, lambda _, before: write(before), lambda _: path)
+    return JournalEntry(lambda: {None: read()}, lambda _: path, lambda _, before: write(before))
 
 
 def _refill(container: Any, add: Callable[[Any], None], before: Any) -> None:
@@ -608,25 +613,18 @@ def entry_of_items(
             return {name: items.get(name, _MISSING) for name in names}
         return {key: value for key, value in items.items() if key not in ignored}
 
-    def write(key: Any, before: Any) -> None:
-        if before is _MISSING:
-            items.pop(key, None)
-        else:
-            items[key] = before
-
-    return JournalEntry(read, write, path)
+    return JournalEntry(read, path, items.__setitem__, items.pop)
 
 
 def entry_of_attributes(owner: Any, path: str, names: Collection[str]) -> JournalEntry:
     """The entry of values set by `setattr`: slots, and the attributes of a class."""
 
-    def write(name: str, before: Any) -> None:
-        if before is _MISSING:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, before)
+    def read() -> dict[Any, Any]:
+        return {name: getattr(owner, name, _MISSING) for name in names}
 
-    return JournalEntry(lambda: {name: getattr(owner, name, _MISSING) for name in names}, write, lambda name: f"{path}.{name}")
+    return JournalEntry(
+        read, lambda name: f"{path}.{name}", functools.partial(setattr, owner), functools.partial(delattr, owner)
+    )
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -9,6 +9,7 @@ constant is multiplying by its reciprocal. Sums are not reordered.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .graph import Graph, Scalar, Symbol, TraceError, scope_of
@@ -19,12 +20,6 @@ def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
     """Both as nodes of the inner scope of the two."""
     graph = scope_of(a, b)
     return graph, graph.lift(a), graph.lift(b)
-
-
-def _alone(op: str, a: Symbol) -> Symbol:
-    """The node op(a)."""
-    graph = scope_of(a)
-    return graph.node(op, (graph.lift(a),))
 
 
 def _number(a: Scalar) -> float | None:
@@ -43,7 +38,7 @@ def negate(a: Scalar) -> Scalar:
         return a.args[0]
     if a.op == "sub":
         return a.graph.node("sub", (a.args[1], a.args[0]))
-    return _alone("neg", a)
+    return _plain("neg", a)
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
@@ -154,26 +149,22 @@ def power(a: Scalar, exponent: Scalar) -> Scalar:
     return result
 
 
-def _odd(op: str) -> Callable[[Symbol], Scalar]:
-    def rule(a: Symbol) -> Scalar:
-        return negate(apply(op, a.args[0])) if a.op == "neg" else _alone(op, a)
-
-    return rule
-
-
-def _even(op: str) -> Callable[[Symbol], Scalar]:
-    def rule(a: Symbol) -> Scalar:
-        return _alone(op, a.args[0] if a.op == "neg" else a)
-
-    return rule
+def _plain(op: str, *args: Scalar) -> Symbol:
+    """The node of an operation."""
+    graph = scope_of(*args)
+    return graph.node(op, tuple(graph.lift(a) for a in args))
 
 
-def _plain(op: str) -> Callable[..., Scalar]:
-    def rule(*args: Scalar) -> Scalar:
-        graph = scope_of(*args)
-        return graph.node(op, tuple(graph.lift(a) for a in args))
+def _odd(op: str, a: Symbol) -> Scalar:
+    return negate(apply(op, a.args[0])) if a.op == "neg" else _plain(op, a)
 
-    return rule
+
+def _even(op: str, a: Symbol) -> Scalar:
+    return _plain(op, a.args[0] if a.op == "neg" else a)
+
+
+def _extreme(op: str, a: Scalar, b: Scalar) -> Scalar:
+    return a if a is b else _plain(op, a, b)
 
 
 def _select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -181,26 +172,16 @@ def _select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
         return a if condition else b
     if a is b or (a.__class__ is not Symbol and b.__class__ is not Symbol and a == b):
         return a
-    return _plain("select")(condition, a, b)
+    return _plain("select", condition, a, b)
 
 
-def _junction(op: str, absorbing: bool) -> Callable[[Scalar, Scalar], Scalar]:
+def _junction(op: str, a: Scalar, b: Scalar) -> Scalar:
     """ "and" and "or" of conditions, simplified if one of them is a plain truth value."""
-
-    def rule(a: Scalar, b: Scalar) -> Scalar:
-        for known, other in ((a, b), (b, a)):
-            if known.__class__ is not Symbol:
-                return absorbing if bool(known) is absorbing else other
-        return a if a is b else _plain(op)(a, b)
-
-    return rule
-
-
-def _extreme(op: str) -> Callable[[Scalar, Scalar], Scalar]:
-    def rule(a: Scalar, b: Scalar) -> Scalar:
-        return a if a is b else _plain(op)(a, b)
-
-    return rule
+    absorbing = op == "or"
+    for known, other in ((a, b), (b, a)):
+        if known.__class__ is not Symbol:
+            return absorbing if bool(known) is absorbing else other
+    return _extreme(op, a, b)
 
 
 #: The rules of the operations that have some; the others are nodes of what they are given.
@@ -210,14 +191,13 @@ _RULES: dict[str, Callable[..., Any]] = {
     "sub": subtract,
     "mul": multiply,
     "div": divide,
-    **{name: _odd(name) for name in ("sin", "tanh")},
-    **{name: _even(name) for name in ("cos", "abs")},
-    **{name: _extreme(name) for name in ("min", "max")},
-    "and": _junction("and", absorbing=False),
-    "or": _junction("or", absorbing=True),
+    **{name: partial(_odd, name) for name in ("sin", "tanh")},
+    **{name: partial(_even, name) for name in ("cos", "abs")},
+    **{name: partial(_extreme, name) for name in ("min", "max")},
+    **{name: partial(_junction, name) for name in ("and", "or")},
     "select": _select,
 }
-_SYMBOLIC = {name: _RULES.get(name) or _plain(name) for name in TRACED}
+_SYMBOLIC = {name: _RULES.get(name) or partial(_plain, name) for name in TRACED}
 
 
 def apply(op: str, *args: Scalar) -> Scalar:

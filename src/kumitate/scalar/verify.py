@@ -17,6 +17,13 @@ from .operations import TRACED
 NUMBER, CONDITION, COUNTER, LOOP, CALL = "number", "condition", "counter", "loop", "call"
 #: The kinds of the operands of every operation, and of its result.
 _OPERATIONS = {name: tuple({"f": NUMBER, "b": CONDITION}[letter] for letter in row.kinds) for name, row in TRACED.items()}
+#: The kinds of the nodes that read, repeat or call; a capture is of the kind of what it captures.
+_BLOCKS = {
+    **dict.fromkeys(("const", "hole", "input", "load", "lookup", "ordinal", "carried", "result", "element"), NUMBER),
+    "counter": COUNTER,
+    "loop": LOOP,
+    "call": CALL,
+}
 
 
 def verifying() -> bool:
@@ -109,52 +116,45 @@ class _Check:
     # --- what is not arithmetic -----------------------------------------------------------------------------------------------
     def block_node(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
         """The kind of a node that reads, repeats or calls."""
-        handler = getattr(self, f"_{node.op}", None)
-        if handler is None:
+        if node.op == "capture":
+            return self.captured(node, block)
+        if node.op not in _BLOCKS:
             self.refuse(node, "is not an operation", "the operations are those of `scalar.operations`, and the blocks")
-        kind: str = handler(node, made, block)
-        return kind
+        if node.op != "hole":
+            getattr(self, f"_{node.op}")(node, made, block)
+        return _BLOCKS[node.op]
 
-    def _const(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _const(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         if node.args or node.payload.__class__ is not float:
             self.refuse(node, f"holds {node.payload!r}", "a constant is a float")
-        return NUMBER
 
-    def _hole(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
-        return NUMBER
-
-    def _input(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _input(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         name, element = node.payload
         self.within(node, self.input_size(node, name), element, element)
-        return NUMBER
 
-    def _load(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _load(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         self.indexed(node, made, self.input_size(node, node.payload[0]))
-        return NUMBER
 
-    def _lookup(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _lookup(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         self.indexed(node, made, len(node.payload[0]))
-        return NUMBER
 
-    def _ordinal(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _ordinal(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         self.indexed(node, made, None)
-        return NUMBER
 
-    def _counter(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _counter(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         if block is None or COUNTER in made.values():
             self.refuse(node, "has no loop of its own", "a loop has one counter, and it stands in the loop's own line")
         self.counts[node] = block.node.payload.count
-        return COUNTER
 
-    def _carried(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _carried(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         owner, k = node.payload if isinstance(node.payload, tuple) else (None, -1)
         if block is None or owner is not block.node or not 0 <= k < len(owner.payload.carried):
             self.refuse(node, "belongs to another loop", "a carried value stands in the line of its own loop")
         if owner.payload.carried[k] is not node:
             self.refuse(node, f"is not entry {k} of its loop", "a loop lists the values that it carries")
-        return NUMBER
 
-    def _capture(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def captured(self, node: Symbol, block: _Block | None) -> str:
+        """The kind of a value from outside of a loop."""
         kind = None if block is None else block.around.get(node.payload)
         if kind is None:
             self.refuse(node, f"takes {node.payload!r} from outside", "what is captured is made before the loop, around it")
@@ -162,7 +162,7 @@ class _Check:
             self.counts[node] = self.counts[node.payload]
         return kind
 
-    def _loop(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _loop(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         loop: LoopBlock = node.payload
         if len(loop.carried) != len(loop.following) or any(
             (now is None) is not (then is None) for now, then in zip(loop.carried, loop.following, strict=True)
@@ -185,9 +185,8 @@ class _Check:
             self.expect(kept, "an end", inside, kept, NUMBER)
         if loop.condition is not None:
             self.expect(loop.condition, "an end", inside, loop.condition, CONDITION)
-        return LOOP
 
-    def _call(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _call(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         if not isinstance(node.payload, Program):
             self.refuse(node, f"calls {node.payload!r}", "a call has a program")
         expected = _scalars(node.payload.inputs)
@@ -195,17 +194,15 @@ class _Check:
             self.refuse(node, f"gives {len(node.args)} scalars", f"{node.payload.name} takes {expected}")
         for argument in node.args:
             self.expect(node, "an operand", made, argument, NUMBER)
-        return CALL
 
-    def _result(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _result(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         self.expect(node, "an operand", made, node.args[0], LOOP, CALL)
         payload = node.args[0].payload
         known = payload.carries if node.args[0].op == "loop" else range(len(getattr(payload, "results", ())))
         if node.payload not in known:
             self.refuse(node, f"reads result {node.payload}", "the loop or call gives no such result")
-        return NUMBER
 
-    def _element(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> str:
+    def _element(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         self.expect(node, "an operand", made, node.args[0], LOOP)
         source = node.args[0]
         while source.op == "capture":
@@ -216,7 +213,6 @@ class _Check:
             self.within(node, source.payload.count, node.payload[2], node.payload[2])
         else:
             self.indexed(node, made, source.payload.count)
-        return NUMBER
 
     # --- arrays and indices ---------------------------------------------------------------------------------------------------
     def input_size(self, node: Symbol, name: str) -> int:

@@ -9,9 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import InputError, needed
-from ...scalar import Array, Program, Symbol
-from ...scalar.blocks import divided
+from ...scalar import Array, Program
+from ...scalar.blocks import divided, family, walk
 from ...scalar.evaluate import Interpreter
 from ...scalar.operations import FLOAT
 
@@ -105,7 +107,8 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
             f"{program.name} has {size} operations, more than the {MOST_OPERATIONS} that to_sympy takes; "
             "to_casadi and source('python') take programs of any size"
         )
-    if _stops_early(program.line):
+    nodes = (node for one in family([program]) for node in walk(one.line))
+    if any(node.op == "loop" and node.payload.condition is not None for node in nodes):
         raise InputError(
             f"{program.name} has a loop that stops early (while_), which to_sympy cannot write out: conditions nested in "
             "conditions overwhelm SymPy; to_casadi and source('python') take it"
@@ -118,12 +121,6 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
     inputs = {array.name: _scalars(sympy, program.name, array, given.get(array.name)) for array in program.inputs}
     results = divided(program.outputs, _run(sympy, program, inputs))
     return {array.name: _shaped(sympy, array.shape, results[array.name]) for array in program.outputs}
-
-
-def _stops_early(line: Sequence[Symbol]) -> bool:
-    loops = [node.payload for node in line if node.op == "loop"]
-    calls = [node.payload for node in line if node.op == "call"]
-    return any(block.condition is not None for block in loops) or any(_stops_early(part.line) for part in (*loops, *calls))
 
 
 def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> list[Any]:
@@ -145,10 +142,8 @@ def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> l
 def _scalars(sympy: Any, program: str, array: Array, given: Any) -> list[Any]:
     """The scalars of an input: given ones, or symbols."""
     if given is None:
-        places = [""]
-        for size in array.shape:
-            places = [f"{place}_{k}" for place in places for k in range(size)]
-        return [sympy.Symbol(f"{array.name}{place}", real=True) for place in places]
+        names = ["_".join(map(str, (array.name, *place))) for place in np.ndindex(*array.shape)]
+        return [sympy.Symbol(name, real=True) for name in names]
     found: list[Any] = [given]
     for _ in array.shape:  # a matrix has rows only as a nested list
         found = [part for one in found for part in (one.tolist() if len(array.shape) > 1 and hasattr(one, "tolist") else one)]

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from ...scalar import LoopBlock, Program, Symbol, origin
 from ...scalar.blocks import family
 from ...scalar.operations import CONDITIONS, TRACED
@@ -421,7 +423,4 @@ def _nested(shape: Sequence[int], scalars: Iterator[str]) -> str:
 
 def _subscripts(shape: Sequence[int], name: str) -> list[str]:
     """The subscripts of all scalars of nested lists, in order."""
-    names = [name]
-    for size in shape:
-        names = [f"{one}[{k}]" for one in names for k in range(size)]
-    return names
+    return [name + "".join(f"[{k}]" for k in place) for place in np.ndindex(*shape)]

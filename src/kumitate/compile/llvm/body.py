@@ -303,8 +303,7 @@ class ProgramBody(KeptInMemory):
             self.forget(inside)
             return "loop"
         before = self.block
-        self.effect(f"br label %{label}")
-        self.start(label)
+        self.go(label)
         counter, following = f"%{label}.i", f"%{label}.next"
         self.effect(f"{counter} = phi i64 [ 0, %{before} ], [ {following}, %{label}.latch ]")
         for k, start in zip(carries, first, strict=True):
@@ -320,8 +319,7 @@ class ProgramBody(KeptInMemory):
         for k, kept_symbol in keeps.items():
             at = self.line(f"add i64 {self.line(f'mul i64 {counter}, {stack.apart}')}, {stack.columns[k]}")
             self.store_block(self.value(kept_symbol), stack.base, at)
-        self.effect(f"br label %{label}.latch")
-        self.start(f"{label}.latch")
+        self.go(f"{label}.latch")
         for k, value in carried.items():
             # bitcast to itself: a name for the value that the phi can refer to before it is known
             kept = f"select {self.module.condition} {going}, {real} {value}, {real} %{label}.c{k}"

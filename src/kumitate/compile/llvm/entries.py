@@ -206,12 +206,10 @@ class _OverRows:
     def blocks(self) -> Iterator[str]:
         """Repeats what is written inside for every block of lanes; the number of its first state."""
         body = self.body
-        body.effect("br label %next")
-        body.start("next")
+        body.go("next")
         body.effect("%first = phi i64 [ 0, %states ], [ %following, %done ]")
         yield "%first"
-        body.effect("br label %done")
-        body.start("done")
+        body.go("done")
         body.effect(f"%following = add i64 %first, {body.module.lanes}")
         more = body.line("icmp slt i64 %following, %n")
         body.effect(f"br i1 {more}, label %next, label %end")

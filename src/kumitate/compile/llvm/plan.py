@@ -1,5 +1,5 @@
-"""What is known of a program before it is written: how long lines are cut, which loops have no order, what memory it needs.
-needs.
+"""What is known of a program before it is written: how long lines are cut, which loops have no order, what memory
+it needs.
 
 Long lines are cut into parts: LLVM's time grows faster than the code of a function, so that no function may grow too long.
 Each part becomes a function of its own; values that later parts need go through memory. That costs a tenth to a third of the
@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from ...errors import ProgramError
 from ...scalar import Hole, Program, Symbol, origin
+from ...scalar.blocks import walk
 
 Found = TypeVar("Found")
 #: Lines with more nodes are cut, into parts of about this many.
@@ -63,34 +64,24 @@ def inputs_read(program: Program) -> frozenset[int]:
         return frozenset(range(start))
     found: set[int] = set()
 
-    def read(node: Symbol) -> None:
-        node = origin(node)
-        if node.op == "input":
-            name, k = node.payload
-            found.add(places[name][k])
+    def read(*nodes: Symbol | None) -> None:
+        for node in nodes:
+            if node is not None and (source := origin(node)).op == "input":
+                name, k = source.payload
+                found.add(places[name][k])
 
-    def visit(line: Sequence[Symbol]) -> None:
-        for node in line:
-            if node.op == "call":
-                used = inputs_read(node.payload)
-                for k, argument in enumerate(node.args):
-                    if k in used:
-                        read(argument)
-                continue
-            if node.op == "load":
-                found.update(places[node.payload[0]])
-            for argument in node.args:
-                read(argument)
-            if node.op == "loop":
-                block = node.payload
-                for inner in (*block.following, *block.stacked, *block.carried, block.condition):
-                    if inner is not None:
-                        read(inner)
-                visit(block.line)
-
-    visit(program.line)
-    for result in program.results:
-        read(result)
+    for node in walk(program.line):
+        if node.op == "call":
+            used = inputs_read(node.payload)
+            read(*(argument for k, argument in enumerate(node.args) if k in used))
+            continue
+        if node.op == "load":
+            found.update(places[node.payload[0]])
+        read(*node.args)
+        if node.op == "loop":
+            block = node.payload
+            read(*block.following, *block.stacked, *block.carried, block.condition)
+    read(*program.results)
     return frozenset(found)
 
 
@@ -164,31 +155,29 @@ def check_partition(program: Program, partition: LinePartition) -> None:
     """
     made_in: dict[Symbol, int] = {}
     holder: dict[int, Symbol] = {}  # what a slot holds now
+
+    def check(node: Symbol, part: int) -> None:
+        """A value is made before in the same part, or can be read anywhere, or is held by its slot."""
+        there = made_in.get(node)
+        if there == part or (there is not None and node.op in _READ):
+            return
+        slot = partition.slots.get(node)
+        if there is None or slot is None or holder.get(slot) is not node:
+            raise ProgramError(
+                f"{program.name}, after 'partition': part {part} reads {node!r}, which its slot {slot} does not hold; what is "
+                "read in a later part keeps its slot until then. This is a fault of the compiler"
+            )
+
     for k, part in enumerate(partition.parts):
         for node in part:
             for argument in node.args:
-                _check_read(program, partition, argument, k, made_in, holder)
+                check(argument, k)
             made_in[node] = k
         holder.update({partition.slots[node]: node for node in part if node in partition.slots})
     for node in program.results:
-        _check_read(program, partition, node, len(partition.parts), made_in, holder)
+        check(node, len(partition.parts))
     if len(made_in) != len(program.line):
         raise ProgramError(f"{program.name}, after 'partition': {len(made_in)} of {len(program.line)} nodes are in a part")
-
-
-def _check_read(
-    program: Program, partition: LinePartition, read: Symbol, part: int, made_in: dict[Symbol, int], holder: dict[int, Symbol]
-) -> None:
-    """A value is made before in the same part, or can be read anywhere, or is held by its slot."""
-    there = made_in.get(read)
-    if there == part or (there is not None and read.op in _READ):
-        return
-    slot = partition.slots.get(read)
-    if there is None or slot is None or holder.get(slot) is not read:
-        raise ProgramError(
-            f"{program.name}, after 'partition': part {part} reads {read!r}, which its slot {slot} does not hold; what is read "
-            "in a later part keeps its slot until then. This is a fault of the compiler"
-        )
 
 
 # --- loops without order --------------------------------------------------------------------------------------------------

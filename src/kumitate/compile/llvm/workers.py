@@ -67,11 +67,6 @@ class _Words(Writer):
     def branch(self, condition: str, then: str, other: str) -> None:
         self.effect(f"br i1 {condition}, label %{then}, label %{other}")
 
-    def go(self, label: str) -> None:
-        """Goes to a block, which begins here."""
-        self.effect(f"br label %{label}")
-        self.start(label)
-
     @contextlib.contextmanager
     def where(self, condition: str) -> Iterator[None]:
         """What is written inside runs where a condition holds."""

@@ -183,6 +183,11 @@ class Writer:
         self.lines.append(f"{label}:")
         self.block = label
 
+    def go(self, label: str) -> None:
+        """Goes to a basic block, which begins here."""
+        self.effect(f"br label %{label}")
+        self.start(label)
+
     def framed(self, head: str, begin: Sequence[str] = ()) -> str:
         """The text of the function; `head`: its first line, up to the brace; `begin`: instructions before all others."""
         return "\n".join([f"{head} {{", "entry:", *begin, *self.lines, "}"])
@@ -191,15 +196,13 @@ class Writer:
     def repeated(self, name: str, first: str, last: str) -> Iterator[str]:
         """Repeats what is written inside, with the name of the counter; no pass is made if `last` is not above `first`."""
         before = self.block
-        self.effect(f"br label %{name}")
-        self.start(name)
+        self.go(name)
         self.effect(f"%{name}.k = phi i64 [ {first}, %{before} ], [ %{name}.next, %{name}.latch ]")
         more = self.line(f"icmp slt i64 %{name}.k, {last}")
         self.effect(f"br i1 {more}, label %{name}.pass, label %{name}.end")
         self.start(f"{name}.pass")
         yield f"%{name}.k"
-        self.effect(f"br label %{name}.latch")
-        self.start(f"{name}.latch")
+        self.go(f"{name}.latch")
         self.effect(f"%{name}.next = add i64 %{name}.k, 1")
         self.effect(f"br label %{name}")
         self.start(f"{name}.end")
@@ -208,8 +211,7 @@ class Writer:
     def counted(self, count: int) -> Iterator[str]:
         """Repeats what is written inside, at least once, with the name of the counter."""
         label, before = f"count{self.count}", self.block
-        self.effect(f"br label %{label}")
-        self.start(label)
+        self.go(label)
         self.effect(f"%{label}.k = phi i64 [ 0, %{before} ], [ %{label}.next, %{label} ]")
         yield f"%{label}.k"
         self.effect(f"%{label}.next = add i64 %{label}.k, 1")

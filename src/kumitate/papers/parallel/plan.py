@@ -19,11 +19,12 @@ from ...compile import Kernel
 from ...dynamics.assembly.connection import WORLD, heavy_freedoms
 from ...dynamics.assembly.initial import prepared
 from ...model import Mechanism
-from ...scalar.structure import Family, structure_of
+from ...scalar import flatten
 from .programs import (
     BODY,
     TURN,
     Cluster,
+    Family,
     Merge,
     PairForm,
     PairNumbers,
@@ -77,7 +78,7 @@ class LevelPlan:
         self._links = self._ready.tree.links
         self._singles = [single_of(self._ready, link) for link in self._links]
         # a nonzero armature adds one constraint force to a joint
-        self._forms = [(structure_of(single), *heavy_freedoms(single.link.armature)) for single in self._singles]
+        self._forms = [(_structure(single), *heavy_freedoms(single.link.armature)) for single in self._singles]
         n = len(self._links)
         plan = _in_reading_order([self._grouped(merges) for merges in rounds(self._ready.tree)])
         self.levels = len(plan)
@@ -213,6 +214,12 @@ class LevelPlan:
             sources = [self._states(joints), (bias, joints), *ends, _whole(programs.family.rows)]
             found += _batches(Kernel(programs.rates()), sources, [(self.rates, at)])
         return found
+
+
+def _structure(thing: Any) -> str:
+    """Everything of a value except its numbers."""
+    leaves, build = flatten(thing)
+    return repr(build([0.0] * len(leaves)))
 
 
 def _in_reading_order(plan: list[list[_Group]]) -> list[list[_Group]]:

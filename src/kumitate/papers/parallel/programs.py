@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from ...dynamics.assembly.connection import WORLD, Bodies, JointConnection, carriers
 from ...dynamics.assembly.initial import Prepared, central_inertia, joint_of
 from ...dynamics.motion import falling
 from ...model import Link, Tree
 from ...scalar import Program, Scalar, flatten, trace
-from ...scalar.structure import Family
 from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Vector3
 from .ada_levels import Single, Turn, closed_pair, opened_pair
+
+T = TypeVar("T")
 
 # --- which joints can be assembled in parallel ----------------------------------------------------------------------------
 # A chain of n links takes ⌈log₂(n + 1)⌉ rounds. A body keeps at most two handles, so that all bodies of a round are alike and
@@ -139,6 +142,35 @@ class PairNumbers:
         singles = {} if carrier is None or form.inner else {CARRIER: carrier.Phi}
         singles |= {} if form.outer else {LINK: outer.Phi}
         return cls(outer.link, (Vector3() if carrier is None else carrier.center, outer.center), singles)
+
+
+class Family(Generic[T]):
+    """Values of one structure, and the numbers in which they differ.
+
+    Attributes:
+        rows: (values, size), the numbers that are not the same in all of them; `size`: how many these are.
+        shape: one of the values.
+
+    >>> from kumitate.spatial import Vector3
+    >>> family = Family([Vector3(1.0, 2.0, 3.0), Vector3(1.0, 5.0, 3.0)])
+    >>> family.rows.tolist(), family.like(["y"])
+    ([[2.0], [5.0]], Vector3(x=1.0, y='y', z=3.0))
+    """
+
+    def __init__(self, things: Sequence[T]):
+        """The family of these values; all must have one structure."""
+        leaves, self._build = flatten(things[0])
+        numbers = np.array([flatten(thing)[0] for thing in things], dtype=float).reshape(len(things), len(leaves))
+        self.shape, self._shared = things[0], leaves
+        self._differing = np.flatnonzero((numbers != numbers[0]).any(axis=0)).tolist()
+        self.size, self.rows = len(self._differing), np.ascontiguousarray(numbers[:, self._differing])
+
+    def like(self, numbers: Sequence[Any]) -> T:
+        """A value of this structure with these numbers (size) in place of those that differ."""
+        leaves = list(self._shared)
+        for k, place in enumerate(self._differing):
+            leaves[place] = numbers[k]
+        return self._build(leaves)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
