@@ -7,8 +7,8 @@ import pytest
 
 from kumitate.compile import Kernel
 from kumitate.contact.impulse.branch_factors import BranchFactors
+from kumitate.contact.impulse.frames import inverse_link_inertia
 from kumitate.contact.impulse.jacobians import link_jacobians
-from kumitate.contact.impulse.mobility import inverse_link_inertia
 from kumitate.contact.impulse.problem import inertia
 from kumitate.dynamics import crba
 from kumitate.model.samples.stored import HOAP1_STANDING, hoap1

@@ -15,7 +15,7 @@ import numpy as np
 
 from kumitate.compile import Kernel
 from kumitate.contact.impulse.compliance import Compliance
-from kumitate.contact.impulse.mobility import LEAST
+from kumitate.contact.impulse.frames import LEAST
 from kumitate.contact.impulse.step import impact_program
 from kumitate.contact.laws import RECOVERY, onto_disc, residual
 from kumitate.contact.models import IMPULSE_MODELS

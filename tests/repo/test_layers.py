@@ -14,10 +14,9 @@ TOP = {"", "__main__", "cli", "convert", "gym"}
 JOINTS = {"calls", "loading", "outputs", "programs", "robot", "run", "runs", "simulation", "slopes"}
 
 FOLDERS = sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__")
-#: Rooms in which files still import each other both ways, with the number of such circles. Numbers only fall. Contact:
-#: mobilities are of points, and points are made with them. Simulate: a batch is made by its simulation, and asks it for starts;
-#: a result makes its records of loops when asked.
-CIRCLES = {"contact": 1, "simulate": 2}
+#: Rooms in which files still import each other both ways, with the number of such circles. Numbers only fall. Simulate:
+#: a batch is made by its simulation, and asks it for starts; a result makes its records of loops when asked.
+CIRCLES = {"simulate": 2}
 
 
 def test_every_folder_is_a_room():

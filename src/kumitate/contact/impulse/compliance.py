@@ -39,34 +39,23 @@ _LITTLE = 1e-4
 
 
 class Softened(NamedTuple):
-    """The law of a compliant point.
+    """The law of a compliant point."""
 
-    Attributes:
-        softness: the normal velocity that the point gives way with per unit impulse [1/kg].
-        target: the least normal velocity without a force [m/s]; plastic: the same without a rebound.
-        give: the normal velocity that the point gets per unit impulse [1/kg]; resolved: 1 if the step resolves its spring.
-    """
-
-    softness: Scalar
-    target: Scalar
-    plastic: Scalar
-    give: Scalar
-    resolved: Scalar
+    softness: Scalar  # the normal velocity that the point gives way with per unit impulse [1/kg]
+    target: Scalar  # the least normal velocity without a force [m/s]
+    plastic: Scalar  # the same without a rebound
+    give: Scalar  # the normal velocity that the point gets per unit impulse [1/kg]
+    resolved: Scalar  # 1 if the step resolves its spring
 
 
 @dataclass(frozen=True)
 class Compliance:
-    """The spring and damper of a point.
+    """The spring and damper of a point."""
 
-    Attributes:
-        stiffness: k [N/m]; damping: c [N·s/m]; step: h [s].
-        resting: impacts slower than this do not rebound within a step [m/s].
-    """
-
-    stiffness: Scalar
-    damping: Scalar
-    step: Scalar
-    resting: Scalar
+    stiffness: Scalar  # k [N/m]
+    damping: Scalar  # c [N·s/m]
+    step: Scalar  # h [s]
+    resting: Scalar  # impacts slower than this do not rebound within a step [m/s]
 
     @classmethod
     def of(cls, surface: Surface | VariedSurface, step: Scalar, resting: Scalar) -> Compliance | None:

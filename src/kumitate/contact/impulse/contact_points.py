@@ -14,15 +14,15 @@ from ...model import Mechanism, PerLink, Tree
 from ...scalar import Scalar, absolute, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
-from ..laws import CLOSED, above, friction_at, masses, modes, onto_cone, onto_disc, projected, sizes, slides, tangents, targets
+from ..laws import CLOSED, friction_at, modes, slides, tangents, targets
 from ..pairs import FAR, Touch, touches
 from ..parting import SHRINKS
 from ..scene import Pair
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
 from .compliance import NEVER, Compliance, Softened
+from .frames import ContactFrame, MomentLimit, gives_of, inverse_link_inertia, mobility_of, sizes_of
 from .jacobians import LinkJacobians
-from .mobility import gives_of, inverse_link_inertia, mobility_of, sizes_of
 from .splitting import before_springs, has_corners
 
 #: Shapes whose bounding spheres, scaled by this factor, do not overlap have no contact points.
@@ -32,154 +32,23 @@ _IMMOBILE = Dense.zero(6, 6)
 
 
 @dataclass(frozen=True)
-class MomentLimit:
-    """Axes about which the moment at a contact point has one limit: the normal (torsional friction), or two tangents (rolling).
-
-    Moments are written as a length times an impulse, and angular velocities as velocities at that length, so that all
-    components of a point have the same units.
-
-    Attributes:
-        axes: unit vectors times that length [m].
-        limit: the largest moment, as a part of the length times the normal impulse [1].
-    """
-
-    axes: tuple[Vector3, ...]
-    limit: Scalar
-
-
-@dataclass(frozen=True)
-class ContactFrame:
-    """The position and axes of the force at a contact point, in the axes of the world.
-
-    Its impulses and velocities have three components along `axes`, and one more for each axis of `turns`.
-
-    Attributes:
-        lever: the vector from the origin of A's twists to the point [m].
-        axes: the normal and two tangents.
-        friction: the coefficient that applies now: static at rest, otherwise kinetic.
-        size: the inverse effective mass: the largest velocity along an axis per unit impulse along the same axis [1/kg]. It
-            relates velocities to impulses; `mass`: its inverse, the effective mass [kg].
-        turns: torsional and rolling friction; softness: see `Compliance`; zero: rigid [1/kg].
-    """
-
-    lever: Vector3
-    axes: tuple[Vector3, Vector3, Vector3]
-    friction: Scalar
-    size: Scalar = 1.0
-    mass: Scalar = 1.0
-    turns: tuple[MomentLimit, ...] = ()
-    softness: Scalar = 0.0
-
-    @property
-    def spins(self) -> list[Vector3]:
-        """The axes of all turns."""
-        return [axis for turn in self.turns for axis in turn.axes]
-
-    @property
-    def nothing(self) -> list[Scalar]:
-        """No impulse."""
-        return [0.0] * (3 + len(self.spins))
-
-    @property
-    def sizes(self) -> list[Scalar]:
-        """Of each component: `size`, and along the normal also what a soft point gives way to."""
-        along, across = sizes(self.size, self.softness)
-        return [along, *([across] * (2 + len(self.spins)))]
-
-    @property
-    def masses(self) -> list[Scalar]:
-        """The inverses of `sizes`."""
-        along, across = masses(self.mass, self.softness)
-        return [along, *([across] * (2 + len(self.spins)))]
-
-    def above(self, u: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar) -> list[Scalar]:
-        """A velocity relative to the target, which a soft point gives way to: what the laws of contact are about."""
-        return above(u, impulse, target, self.softness)
-
-    def split(self, components: Sequence[Scalar]) -> tuple[Sequence[Scalar], list[Sequence[Scalar]]]:
-        """The components along the axes, and those of each turn."""
-        first, found = 3, []
-        for turn in self.turns:
-            found.append(components[first : first + len(turn.axes)])
-            first += len(turn.axes)
-        return components[:3], found
-
-    def onto_laws(self, components: Sequence[Scalar]) -> list[Scalar]:
-        """An impulse projected onto the friction cone, and the moments onto what its normal component allows them."""
-        impulse, moments = self.split(components)
-        found = onto_cone(impulse, self.friction)
-        for turn, moment in zip(self.turns, moments, strict=True):
-            found += onto_disc(moment, turn.limit * found[0])
-        return found
-
-    def projected(self, components: Sequence[Scalar], u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
-        """The impulse and moments that the laws ask for at a velocity u; see `laws.projected`."""
-        impulse, moments = self.split(components)
-        asked = projected(impulse, u[:3], target, self.friction, self.mass, self.softness)
-        for turn, moment, rates in zip(self.turns, moments, self.split(u)[1], strict=True):
-            pushed = [part - rate * self.mass for part, rate in zip(moment, rates, strict=True)]
-            asked += onto_disc(pushed, turn.limit * asked[0])
-        return asked
-
-    def along(self, twist: Motion) -> list[Scalar]:
-        """The point's velocity along its axes, from the twist of A's link relative to B's."""
-        at_point = self.velocity(twist)
-        return [*(axis.dot(at_point) for axis in self.axes), *(axis.dot(twist.angular) for axis in self.spins)]
-
-    def velocity(self, twist: Motion) -> Vector3:
-        """The velocity of A relative to B at the point, in the axes of the world."""
-        return twist.linear + twist.angular.cross(self.lever)
-
-    def components(self, impulse: Vector3) -> list[Scalar]:
-        """The components along the axes of an impulse, of which `force` makes it again."""
-        normal, *tangents = self.axes
-        return [normal.dot(impulse), *(axis.dot(impulse) / axis.dot(axis) for axis in tangents)]
-
-    def force(self, components: Sequence[Scalar]) -> Vector3:
-        """A force or impulse on A from its components along the axes."""
-        return sum((axis * part for axis, part in zip(self.axes, components[:3], strict=True)), Vector3())
-
-    def moment(self, components: Sequence[Scalar]) -> Vector3:
-        """The moment on A of the turns."""
-        return sum((axis * part for axis, part in zip(self.spins, components[3:], strict=True)), Vector3())
-
-    def wrench(self, components: Sequence[Scalar]) -> Force:
-        """Both, as a wrench about the origin of A's twists."""
-        force = self.force(components)
-        about = self.lever.cross(force)
-        return Force(about + self.moment(components) if self.turns else about, force)
-
-
-@dataclass(frozen=True)
 class ContactPoint:
-    """A possible contact point.
+    """A possible contact point."""
 
-    Attributes:
-        touch: its position, normal and gap; `pair`: the number of the pair of shapes it belongs to.
-        frame: the position and axes of its force.
-        target: the least allowed normal velocity after the step [m/s]: the one that closes the gap exactly, or rebounds.
-        plastic: the target without restitution.
-        velocity: of A relative to B along the axes before the step [m/s]; `free`: after the step without contact.
-        initial_mode: the velocity relative to the target [m/s] from which the solver guesses initially whether the point is
-            apart, sticks or slides.
-        compliance: None if it is rigid; give: of a compliant one, its normal velocity per unit impulse [1/kg]; resolved: 1 if
-            the step resolves its spring; begun: its normal velocity before springs act (`splitting`) [m/s].
-        left_out: by how much less deep than it is it counts for its spring [m], and how fast that shrinks [m/s]; None: nothing.
-    """
-
-    touch: Touch
-    pair: int
+    touch: Touch  # its position, normal and gap
+    pair: int  # the number of the pair of shapes it belongs to
     surface: Surface | VariedSurface
-    frame: ContactFrame
-    target: Scalar
-    plastic: Scalar
-    velocity: tuple[Scalar, ...]
-    free: tuple[Scalar, ...]
-    initial_mode: tuple[Scalar, ...]
-    compliance: Compliance | None = None
-    give: Scalar = 1.0
-    resolved: Scalar = 0.0
-    begun: Scalar = 0.0
+    frame: ContactFrame  # the position and axes of its force
+    target: Scalar  # the least normal velocity after the step [m/s]: the one that closes the gap exactly, or rebounds
+    plastic: Scalar  # the target without restitution
+    velocity: tuple[Scalar, ...]  # of A relative to B along the axes before the step [m/s]
+    free: tuple[Scalar, ...]  # after the step without contact [m/s]
+    initial_mode: tuple[Scalar, ...]  # the velocity relative to the target [m/s] that decides at first what the point does
+    compliance: Compliance | None = None  # None if it is rigid
+    give: Scalar = 1.0  # of a compliant one, its normal velocity per unit impulse [1/kg]
+    resolved: Scalar = 0.0  # 1 if the step resolves its spring
+    begun: Scalar = 0.0  # its normal velocity before springs act (`splitting`) [m/s]
+    # by how much less deep than it is it counts for its spring [m], and how fast that shrinks [m/s]; None: nothing
     left_out: tuple[Scalar, Scalar] | None = None
 
     @property
@@ -231,23 +100,14 @@ def _softened(compliance: Compliance, gap: Scalar, before: Scalar, free: Scalar,
 
 @dataclass(frozen=True)
 class ContactPatch:
-    """Two links that can touch: A moves, B moves or is the world.
+    """Two links that can touch: A moves, B moves or is the world."""
 
-    Attributes:
-        links: their indices.
-        shift: from the origin of B's twists to that of A's [m]; None if B is the world.
-        points: all possible contact points.
-        near: whether any of them may touch within the step.
-        size: an estimate of the velocity per unit impulse from the links' masses alone [1/kg].
-        mobility: from a wrench on A, and its opposite on B, to the twist of A relative to B (6×6), with loops open.
-    """
-
-    links: tuple[int, int]
-    shift: Vector3 | None
-    points: tuple[ContactPoint, ...]
-    near: Scalar
-    size: float
-    mobility: Dense = _IMMOBILE
+    links: tuple[int, int]  # their indices
+    shift: Vector3 | None  # from the origin of B's twists to that of A's [m]; None if B is the world
+    points: tuple[ContactPoint, ...]  # all possible contact points
+    near: Scalar  # whether any of them may touch within the step
+    size: float  # an estimate of the velocity per unit impulse from the links' masses alone [1/kg]
+    mobility: Dense = _IMMOBILE  # from a wrench on A, and its opposite on B, to their relative twist (6×6), with loops open
 
     @property
     def frames(self) -> tuple[ContactFrame, ...]:

@@ -40,7 +40,7 @@ from ..laws import RECOVERY, tangents
 from ..pairs import capacity, touches
 from ..scene import Pair
 from ..surface import Surface
-from .contact_points import ContactFrame
+from .frames import ContactFrame
 from .jacobians import LinkJacobians, Pattern
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ...scalar import Scalar, maximum, select
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
 from ..laws import disc_law, normal_law
-from .contact_points import ContactFrame
+from .frames import ContactFrame
 from .jacobians import NO_STIFFNESS, along, frozen
 from .problem import Impulses, Problem
 

@@ -13,9 +13,8 @@ from ...scalar import Scalar, absolute, loop, maximum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, dot
 from .. import tuned
-from .contact_points import ContactFrame
+from .frames import ContactFrame, twist_of
 from .jacobians import frozen
-from .mobility import twist_of
 from .problem import Impulses, Problem
 
 

@@ -18,7 +18,8 @@ from ...spatial import Dense, Force, Motion, SparseFactors
 from .. import tuned
 from ..laws import STIFF, worst
 from .branch_factors import BranchFactors
-from .contact_points import ContactFrame, ContactPatch
+from .contact_points import ContactPatch
+from .frames import ContactFrame
 from .jacobians import LinkJacobians, Pattern, along, frozen
 
 

@@ -14,7 +14,7 @@ from ...scalar import maximum, trace
 from ...spatial import Matrix3, Symmetric3, Vector3
 from .. import tuned
 from ..impulse.compliance import COMPLIANT, STORED
-from ..impulse.mobility import LEAST, SMALLEST
+from ..impulse.frames import LEAST, SMALLEST
 from ..laws import AIMED, tangents
 from ..pairs.rows.solids import Points
 from ..parting import SHRINKS
@@ -262,7 +262,7 @@ def _parting(rules: Rules, points: ScenePoints, c: int) -> float:
 
 @procedure
 def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c: int) -> float:
-    """The normal velocity per unit impulse at all points of two bodies that touch, as `impulse.mobility.gives_of`."""
+    """The normal velocity per unit impulse at all points of two bodies that touch, as `impulse.frames.gives_of`."""
     alone, here, there, first = local(3), local(6), local(6), c
     yields(bodies, points, c, alone)
     while first > 0 and _same_bodies(points, first - 1, c) == 1:

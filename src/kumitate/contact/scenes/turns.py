@@ -7,7 +7,7 @@ it is opposite to the angular velocity. Moments are written in parts of the radi
 from __future__ import annotations
 
 from ...procedure import Floats, Shaped, apply, at, local, procedure
-from ..impulse.mobility import SMALLEST
+from ..impulse.frames import SMALLEST
 from ..laws import AT_REST, LIMITED, TURNED
 from .arrays import Island, MovingBodies, Placed, ScenePoints
 from .robots import yielded

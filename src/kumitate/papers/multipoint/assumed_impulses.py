@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...contact.impulse.contact_points import ContactFrame
+from ...contact.impulse.frames import ContactFrame
 from ...contact.impulse.jacobians import NO_STIFFNESS, along, frozen
 from ...contact.impulse.newton import felt_stiffness
 from ...contact.impulse.problem import LoopEquation, Problem
