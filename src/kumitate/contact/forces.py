@@ -92,9 +92,8 @@ class ContactForces:
     ) -> Pressed:
         """The forces at q (nq) and v (nv); `varied`: surfaces that are not those of the pairs.
 
-        `left_out`: by how much less deep than they are points count for their forces [m]; nothing by default.
-
         Between a body and the world they act at the surface of A (Y 10.1), between moving bodies midway between both surfaces.
+        Points count as less deep than they are by what is `left_out` [m]; nothing by default.
         """
         tree = self.tree
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)

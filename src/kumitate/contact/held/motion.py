@@ -73,11 +73,7 @@ HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows}
 
 
 def check_method(name: Any) -> None:
-    """Refuses an unknown method.
-
-    Raises:
-        InputError: for an unknown name; the message lists the known ones.
-    """
+    """Refuses an unknown method by an InputError that lists the known ones."""
     if not isinstance(name, str) or not offers(HELD_METHODS, name):
         raise InputError(f"there is no held_method {name!r}; there are {', '.join(HELD_METHODS)}")
 

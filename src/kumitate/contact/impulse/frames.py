@@ -167,13 +167,10 @@ def sizes_of(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, s
 def gives_of(
     frames: Sequence[ContactFrame], touching: Sequence[Scalar], a: Dense, b: Dense | None = None, shift: Vector3 | None = None
 ) -> list[Scalar]:
-    """For every point, its normal velocity per unit impulse at it and at all others that touch [1/kg].
+    """For every point, its normal velocity per unit impulse at it and at all others that touch, with a weight of 1 [1/kg].
 
     Bodies that land flat give way so, where all points bear alike; of others it is at least a part (`LEAST`) of what the
     impulse at the point alone moves.
-
-    Args:
-        touching: 1 for points that touch, else 0.
     """
     units = [Force(frame.lever.cross(frame.axes[0]), frame.axes[0]) for frame in frames]
     twists = [_twist(unit, a, b, shift) for unit in units]

@@ -45,13 +45,9 @@ class LinkJacobians:
         return [column.dot(felt[link]) for link in self.tree.links for column in self.S[link]]
 
     def add_stiffness(self, H: Pattern, links: Sequence[Link], on: Mapping[int, Dense]) -> Dense:
-        """Adds Σ Jᵀ K J to H, where K (6×6) of a link is the wrench per unit twist. The sparsity of the tree is kept.
+        """Adds Σ Jᵀ K J of these links to H, where K (6×6) is the wrench per unit twist. The sparsity of the tree is kept.
 
-        Args:
-            links: the part of the tree whose degrees of freedom are added; on: K by link index.
-
-        Returns:
-            The sum of K on these links, which also acts on the links that carry them.
+        Returns the sum of K on these links, which also acts on the links that carry them.
         """
         own = {link.index for link in links}
         at_roots: list[Dense] = []

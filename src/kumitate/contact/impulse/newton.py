@@ -44,13 +44,11 @@ class Approach:
 
 
 def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> tuple[Impulses, SparseFactors]:
-    """The impulses that satisfy all laws if each point keeps its mode: apart, sticking, or sliding in the same direction.
+    """The impulses that satisfy all laws if each point keeps its mode, apart, sticking, or sliding in the same direction.
 
     M dv = Jᵀ(λ' − λ), λ' = base − K J dv: (M + JᵀKJ) dv = Jᵀ(base − λ). The sparsity is that of the mass matrix, except
     for loops and patches between two moving links. Where a point slides, K is not symmetric: friction depends on normal force.
-
-    Returns:
-        The impulses, and the factors of M + JᵀKJ.
+    Returned with the factors of M + JᵀKJ.
     """
     states = _states(given, guess, targets, approach)
     felt = [

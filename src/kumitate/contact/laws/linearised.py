@@ -62,8 +62,7 @@ def disc_law(
 ) -> tuple[Rows, Callable[[], list[Scalar]]]:
     """The law of one or two components, of size `limit` times the normal impulse: they are held, or slide along `aims`.
 
-    Returns:
-        How each falls with the normal velocity and with their own; and what gives them without a change of velocity.
+    Returns how each falls with the normal velocity and with their own; and what gives them without a change of velocity.
     """
     R = push.R
     holds, slides = select(sticks, select(push.closed, push.stiff, 0.0), 0.0), select(sticks, 0.0, R)

@@ -153,8 +153,7 @@ def _face_touches(box_a: _Oriented, box_b: _Oriented, C: _Rows, along: _Rows, fa
     it is empty, so no corner is listed twice.
 
     Args:
-        C: a_i·b_j; along: the components of p_BA in the axes of A, and of B [m].
-        faces: the separation of the boxes along the normals of A, and along those of B [m].
+        C: a_i·b_j; along: the components of p_BA in the axes of A, and of B [m]; faces: the separations along these [m].
         by_a: whether the reference face is one of A, else of B.
     """
     # the box R with the reference face, and the other box O seen from it: rows are O's coordinates in R's axes

@@ -35,10 +35,7 @@ class _OnBox(NamedTuple):
 
 
 def check_small_boxes(name: str, pairs: Sequence[_Pair]) -> None:
-    """Refuses boxes that hulls and cylinders can pass through.
-
-    Args:
-        name: of the mechanism, for messages.
+    """Refuses boxes that hulls and cylinders can pass through, with the name of the mechanism.
 
     Raises:
         ModelError: naming both shapes and their possible replacements.
@@ -54,11 +51,7 @@ def check_small_boxes(name: str, pairs: Sequence[_Pair]) -> None:
 
 
 def warn_of_thin_boxes(name: str, pairs: Sequence[_Pair]) -> None:
-    """Warns once about all boxes whose shortest edge is less than the diameter of a hull or cylinder.
-
-    Warns:
-        KumitateWarning: naming the pair that differs most.
-    """
+    """Warns once about all boxes whose shortest edge is less than the diameter of a hull or cylinder; names the thinnest."""
     if thin := [found for found in _on_boxes(pairs) if found.edges[0] < 1.0]:
         other, box = min(thin, key=lambda found: found.edges[0]).words
         more = f" (and {len(thin) - 1} more such pairs)" if len(thin) > 1 else ""

@@ -58,12 +58,7 @@ class Touch:
 
 
 def between_balls(p_WA: Vector3, radius_a: Scalar, p_WB: Vector3, radius_b: Scalar, otherwise_W: Vector3) -> Touch:
-    """A ball about one point against a ball about another.
-
-    Args:
-        p_WA, p_WB: the centers in the world [m]; radius_a, radius_b: the radii [m].
-        otherwise_W: the normal if the centers coincide.
-    """
+    """A ball about one point against a ball about another, centers and radii in [m]; the normal, if the centers coincide."""
     apart = p_WA - p_WB
     square = apart.dot(apart)
     together = square < _TOGETHER * _TOGETHER
@@ -83,11 +78,8 @@ def over_plane(center: Vector3, radius: Scalar, normal: Vector3, level: Scalar) 
 def outside_corner(offsets: Sequence[Scalar]) -> tuple[Scalar, list[Scalar]]:
     """The signed distance to the set where all offsets are ≤ 0, and the unit vector away from it.
 
-    Args:
-        offsets: how far the point lies beyond each face, along mutually perpendicular directions [m].
-
-    Returns:
-        The distance [m], which inside is minus the depth below the nearest face; and the components along those directions.
+    Offsets are how far the point lies beyond each face, along mutually perpendicular directions [m]; of the vector, the
+    components along these. Inside, the distance is minus the depth below the nearest face.
     """
     beyond = [maximum(offset, 0.0) for offset in offsets]
     square = sum((part * part for part in beyond[1:]), beyond[0] * beyond[0])

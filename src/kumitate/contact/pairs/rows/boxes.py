@@ -38,10 +38,7 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
     """The direction's number and the separation along it [m]; −1 if the boxes are further apart than the margin.
 
     The directions are the normals of A's faces (0 to 2), of B's faces (3 to 5) and the common perpendiculars of edge i of A
-    and edge j of B (6 + 3 i + j) (Gottschalk, Lin, Manocha, SIGGRAPH 1996).
-
-    Args:
-        before: the direction of the last step, −1 if none.
+    and edge j of B (6 + 3 i + j) (Gottschalk, Lin, Manocha, SIGGRAPH 1996). `before`: that of the last step, −1 if none.
     """
     C, t, half_a, half_b = pair.C, pair.t, pair.half, pair.other
     best = -1
@@ -96,9 +93,7 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
 def _faces(pair: _BoxByBox, pose: Shaped[4, 3], sign: float, direction: int, margin: float, out: Points, k: int) -> int:
     """The other box's face that looks at the face of this one, clipped to it.
 
-    Args:
-        direction: of the normal of the face: its axis if this box is A, that and 3 if it is B.
-        sign: 1 if this box is A, −1 if it is B.
+    `direction`: of the normal of the face, its axis if this box is A, for which `sign` is 1; that and 3 if it is B, with −1.
     """
     C, t, half, other = pair.C, pair.t, pair.half, pair.other
     axis = direction % 3
@@ -199,9 +194,7 @@ def _is_closest(apart: float, out: Points, k: int, count: int) -> bool:
 def box_box(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
     """Up to eight points, those of two faces or that of two edges; −1 if corners are closest, which no direction separates.
 
-    Args:
-        before: the feature of any point of the last step, −1 if there was none: the direction is kept unless another one
-            separates the boxes by 1e-6 m more.
+    The direction of `before`, any feature of the last step, is kept unless another one separates the boxes by 1e-6 m more.
     """
     size_a, size_b, B = a.solids.sizes[a.row], a.solids.sizes[b.row], local(4, 3)
     relative(a.pose, b.pose, B)

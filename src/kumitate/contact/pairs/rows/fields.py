@@ -73,11 +73,7 @@ def _add(points: _Found, count: int, place: Shaped[3], normal: Shaped[3], gap: f
 
 @procedure
 def _is_hidden(solids: Solids, a: int, cell: _Cell, n: Shaped[8]) -> bool:
-    """Whether a point on an edge of a triangle is closer to the neighbor across that edge.
-
-    Args:
-        n: the normal, the gap, and the point of the triangle.
-    """
+    """Whether a point on an edge of a triangle is closer to the neighbor across that edge; `n`: normal, gap, and that point."""
     i, j, t = cell.i, cell.j, cell.t
     columns = solids.spans[a, 2]
     rows = solids.spans[a, 3]
@@ -171,11 +167,7 @@ def _height(solids: Solids, a: int, x: float, y: float) -> float:
 
 @procedure
 def _triangle(field: Solid, cell: _Cell, solid: Solid, middle: Shaped[4], margin: float, points: _Found, count: int) -> int:
-    """Adds the points of one triangle; the number found.
-
-    Args:
-        middle: of the solid; and 1 if it is below the surface.
-    """
+    """Adds the points of one triangle; the number found. `middle`: of the solid, and 1 if that is below the surface."""
     solids, a = field.solids, field.row
     number = 2 * (cell.j * (solids.spans[a, 2] - 1) + cell.i) + cell.t
     row = int(solids.sizes[a, 7]) + number

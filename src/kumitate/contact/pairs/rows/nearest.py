@@ -62,11 +62,9 @@ def _gap(a: Solid, b: Solid, found: Shaped[8]) -> None:
 def least_gaps(
     solids: Solids, first: OnBody, first_poses: Floats[4, 3], second: OnBody, second_poses: Floats[4, 3], results: Floats[10]
 ) -> None:  # fmt: skip
-    """For every row of poses, the least gap between solids on two bodies.
+    """For every row of poses of two bodies, the least gap between their solids.
 
-    Args:
-        first_poses, second_poses: poses of the bodies, one row per state.
-        results: for every state the gap [m], the normal from the first to the second, and the closest points of both [m].
+    Results are the gap [m], the normal from the first to the second, and the closest points of both [m].
     """
     A = local(4, 3)
     B = local(4, 3)
@@ -90,11 +88,7 @@ def _hit(solid: Solid, point: int, ray: Shaped[6], most: float, found: Shaped[8]
     """Where along a ray it enters a solid [m], infinite if it does not up to `most`; the outward normal there is in `found`.
 
     The ray goes on to the plane across the shortest way to the solid, which it cannot have passed (van den Bergen, Journal of
-    Graphics Tools 9(4), 2004).
-
-    Args:
-        point: a solid of one point.
-        ray: origin, and direction of unit length.
+    Graphics Tools 9(4), 2004). `point` is a solid of one point.
     """
     solids, i, pose = solid.solids, solid.row, solid.pose
     start, along = (ray[0:3] - pose[3]) @ pose[0:3], ray[3:6] @ pose[0:3]
@@ -127,13 +121,9 @@ def _hit(solid: Solid, point: int, ray: Shaped[6], most: float, found: Shaped[8]
 
 @procedure
 def first_hit(solids: Solids, point: int, shapes: OnBody, poses: Floats[4, 3], ray: Shaped[6], result: Shaped[5]) -> None:
-    """The first solid that a ray hits.
+    """The first solid that a ray from an origin [m] in a direction of unit length hits; `point`: a row that is one point.
 
-    Args:
-        point: a row of `solids` that is one point.
-        poses: of the body of each solid.
-        ray: origin [m] and direction of unit length.
-        result: the place in `shapes`, −1 if nothing is hit; the distance [m]; the outward normal.
+    The result is the place in `shapes`, −1 if nothing is hit; the distance [m]; the outward normal.
     """
     X = local(4, 3)
     found = local(8)

@@ -143,8 +143,7 @@ def _find_seen(hull: _Polytope, face: int, point: Shaped[3], size: float) -> int
 def _enlarge(hull: _Polytope, W: Floats[3], face: int, new: int, top: int, size: float) -> int:
     """Adds point `new`, which is outside of `face`: the faces that it sees are replaced by one for every side of their rim.
 
-    Returns:
-        The number of face rows in use; −1 if there is no room.
+    Returns the number of face rows in use; −1 if there is no room.
     """
     corners, planes, beside, marks, lists = hull.corners, hull.planes, hull.beside, hull.marks, hull.lists
     seen = _find_seen(hull, face, W[new], size)

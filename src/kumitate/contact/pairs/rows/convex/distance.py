@@ -84,12 +84,7 @@ def _beyond(W: Floats[3], i: int, j: int, k: int, m: int) -> bool:
 
 @procedure
 def _nearest(W: Floats[3], count: int, weights: Shaped[4], v: Shaped[3]) -> int:
-    """Writes the point v and its weights; the corners that it depends on, as bits: 15 if the origin is inside.
-
-    Args:
-        W: the corners.
-        count: their number, 1 to 4.
-    """
+    """Writes the point v and its weights of 1 to 4 corners; those that it depends on, as bits: 15 if the origin is inside."""
     if count == 1:
         return _on_point(W, 0, weights, v)
     if count == 2:

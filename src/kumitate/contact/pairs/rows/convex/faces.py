@@ -36,10 +36,8 @@ def cut(polygon: Floats[4], count: int, kept: Floats[4], a: float, b: float, mos
 
     Args:
         polygon: corners x, y, any third number linear in these, and the number of the side that begins there. Overwritten.
-        count: of its corners; two are a line between these.
-        kept: room for one corner more.
-        a, b, most: the line, (a, b) of unit length.
-        side: the number of the new side.
+        count: of its corners; two are a line between these. kept: room for one corner more.
+        a, b, most: the line, (a, b) of unit length; side: the number of the new side.
     """
     outside = False
     for i in range(count):
@@ -79,8 +77,7 @@ def clipped(
 
     Args:
         face: its corners, counter-clockwise as seen from the tip of its normal, with which `plane` begins.
-        other: the other polygon; overwritten.
-        kept: room.
+        other: the other polygon, overwritten; kept: room.
         frame: where the frame of the face is written: its axes as columns, its origin the first corner.
     """
     n, u = plane[0:3], face[1, 0:3] - face[0, 0:3]
@@ -126,10 +123,8 @@ def write_face(
     """Writes the points over a face that are within the margin, at most eight, and gives their number.
 
     Args:
-        points: as `clipped` gives them; overwritten.
-        frame: of the face in A.
-        sign: 1 if the face is A's, −1 if it is B's.
-        radius: of the ball of the solid with the face.
+        points: as `clipped` gives them, overwritten; frame: of the face in A.
+        sign: 1 if the face is A's, −1 if it is B's; radius: of the ball of the solid with the face.
         kind: the number of the two faces, to which that of the point is added.
     """
     pose, both = listing.pose, listing.both
@@ -162,10 +157,7 @@ def write_face(
 def write_lines(first: Floats[4], second: Floats[4], normal: Shaped[3], radius: float, kind: int, listing: Listing) -> int:
     """Writes the points at the two ends of the overlap of two lines that are within the margin, and gives their number.
 
-    Args:
-        first, second: the two ends of each line, in the frame of A.
-        normal: from A to B, in the frame of A.
-        radius: of A's ball.
+    The ends of the lines and the normal from A to B are in the frame of A; `radius` is that of its ball.
     """
     u, v, d = first[1, 0:3] - first[0, 0:3], second[1, 0:3] - second[0, 0:3], second[0, 0:3] - first[0, 0:3]
     uu, vv, uv = u @ u, v @ v, u @ v

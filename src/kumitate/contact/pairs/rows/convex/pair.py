@@ -71,11 +71,7 @@ def _by_faces(couple: Couple, before: int, found: Shaped[8], listing: Listing) -
 
 @procedure
 def closest(couple: Couple, margin: float, found: Shaped[8]) -> bool:
-    """Whether two solids are at most `margin` apart; then the normal from A to B, the gap and a point of A are written.
-
-    Args:
-        found: normal, gap [m], point on A's surface, in the frame A.
-    """
+    """Whether two solids are at most `margin` apart; found: the normal from A to B, the gap [m], a point of A, in its frame."""
     solids, a, b = couple.solids, couple.a, couple.b
     both = solids.sizes[a, 6] + solids.sizes[b, 6]
     size = extent(solids, a) + extent(solids, b)

@@ -47,8 +47,7 @@ def _flat_difference(couple: Couple, points: Difference, k: int, flat: Shaped[3]
 def _bend(size: Shaped[8], m: Shaped[3], t: Shaped[3], u: Shaped[3], sums: Shaped[5]) -> float:
     """Adds, of an ellipsoid, tᵀw and uᵀw of its furthest point w along m, and tᵀHt, uᵀHu, tᵀHu of its derivative H.
 
-    Returns:
-        The ellipsoid's extent along m [m].
+    Returns its extent along m [m].
     """
     squares = size[3:6] * size[3:6]
     square = squares * m @ m
@@ -69,11 +68,9 @@ def _bend(size: Shaped[8], m: Shaped[3], t: Shaped[3], u: Shaped[3], sums: Shape
 def _edges(
     couple: Couple, size: float, points: Difference, weights: Shaped[4], count: int, axes: Shaped[3, 3], which: Ints
 ) -> int:
-    """How many directions the flat parts of the corners that matter have between them: 0, 1 or 2.
+    """How many directions the flat parts of the corners that matter have between them, 0, 1 or 2; `which` differ by these.
 
-    Args:
-        axes: where one such part, one such direction, and the unit vector across two of them are written.
-        which: corners that differ by these directions.
+    Where one such part, one such direction, and the unit vector across two of them are written is `axes`.
     """
     flat, edge, normal = axes[0], axes[1], axes[2]
     here = local(3)
@@ -121,14 +118,9 @@ def _seen_flat(size: Shaped[8], along: Shaped[3]) -> bool:
 
 @procedure
 def _weigh(couple: Couple, points: Difference, weights: Shaped[4], found: Shaped[8], edges: int, which: Ints) -> bool:
-    """Chooses the weights of the corners so that their flat parts and the round part at the normal make up the gap.
+    """Chooses the weights of the corners so that their flat parts and the round part at the normal make up the gap, if any do.
 
-    Args:
-        points: in row 3 that at the normal.
-
-    Returns:
-        Whether there are such weights. If not, other corners are closest.
-
+    That at the normal is point 3. Without such weights, other corners are closest.
     """
     target = local(3)
     start = local(3)
@@ -162,8 +154,7 @@ def _weigh(couple: Couple, points: Difference, weights: Shaped[4], found: Shaped
 def _step(couple: Couple, flat: Shaped[3], edge: Shaped[3], edges: int, m: Shaped[3]) -> float:
     """One step of Newton's method on the unit sphere, (tᵀHt − mᵀw) s = −tᵀw, m + t s, for all t across m.
 
-    Returns:
-        Its length; infinite if it cannot be made or is too long.
+    Returns its length; infinite if it cannot be made or is too long.
     """
     size_a, size_b, B = couple.solids.sizes[couple.a], couple.solids.sizes[couple.b], couple.B
     u, sums = local(3), local(5)
@@ -193,16 +184,11 @@ def _step(couple: Couple, flat: Shaped[3], edge: Shaped[3], edges: int, m: Shape
 
 @procedure
 def polish(couple: Couple, size: float, points: Difference, weights: Shaped[4], found: Shaped[8]) -> bool:
-    """Makes the normal and the gap in `found` exact, for solids without their balls of which one has a round part.
+    """Makes the normal and the gap in `found` exact, for solids without their balls of which one has a round part, if it can.
 
     At the closest or shallowest place the vector w between the two furthest points is along the normal m: tᵀw = 0 for all t
-    across m. Where edges meet something round, m is across these; where faces do, m is across two edges.
-
-    Args:
-        points, weights: the simplex with which the search ended; found[7] is the number of its corners.
-
-    Returns:
-        Whether it succeeded: the search has to come close enough first.
+    across m. Where edges meet something round, m is across these; where faces do, m is across two edges. The search, whose
+    simplex the points and weights are, has to come close enough first.
     """
     axes = local(3, 3)
     flat, edge, m = axes[0], axes[1], axes[2]
