@@ -39,7 +39,7 @@ class RobotMotions(NamedTuple):
     next_q: Floats  # after it
     next_v: Floats
     u: Floats  # the efforts as "flown" takes them
-    pose: Floats[12]  # of each link its rotation to the world row by row, and its origin [m]
+    pose: Floats[4, 3]  # of each link its rotation to the world, and its origin [m]
     commands: Floats  # of drives
     pieces: Floats  # which of the limits of drives and of the stops hold in a pass
     following: Floats  # and in the next one

@@ -77,10 +77,10 @@ MEASURED = trace(
 
 
 @procedure
-def prepare(
+def measure(
     rules: Rules, bodies: MovingBodies, placed: Placed, found: Points, points: ScenePoints, count: int
 ) -> int:  # fmt: skip
-    """Completes points of which solids, gap and feature are known, and keeps those that may touch soon; returns how many."""
+    """Measures points of which solids, gap and feature are known, and keeps those that may touch soon; returns how many."""
     _see(bodies)
     for c in range(count):
         a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
@@ -117,11 +117,23 @@ def prepare(
             _drift(bodies, placed, points, c)
         if placed.surfaces[points.material[c], 6] > 0.0:
             points.begun[c] = _begun(rules, bodies, points, c)
-    for c in range(kept):
-        _aim(rules, bodies, placed, points, kept, c)
+    return kept
+
+
+@procedure
+def aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int) -> None:
+    """The targets of measured points, the friction that applies, and the modes that the points are guessed to be in."""
+    for c in range(count):
+        surface = placed.surfaces[points.material[c]]
+        apply(AIMED, at(points, c), surface, rules.step, 2.0 * rules.fall)
+        points.softness[c], points.resolved[c] = 0.0, 0.0
+        if surface[6] > 0.0:
+            apart = local(1)
+            points.give[c] = _give(rules, bodies, points, count, c)
+            apply(COMPLIANT, at(points, c), surface, rules.step, 2.0 * rules.fall, apart)
+            points.mode[c, 0] = apart[0]
         if len(points.turns.length) > 0:
             prepare_turn(bodies, placed, points, c)
-    return kept
 
 
 @procedure
@@ -148,7 +160,6 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
     points.feature[to] = points.feature[c]
     points.material[to] = points.material[c]
     points.gap[to] = points.gap[c]
-    points.left_out[to] = points.left_out[c]
     points.place[to] = points.place[c]
     points.frame[to] = points.frame[c]
     points.lever_a[to] = points.lever_a[c]
@@ -197,20 +208,6 @@ def yields(bodies: MovingBodies, points: ScenePoints, c: int, sizes: Shaped[3]) 
         _unit_wrench(points.frame[c, k], points.lever_a[c], on_a)
         _unit_wrench(points.frame[c, k], points.lever_b[c], on_b)
         sizes[k] = yielded(bodies, points.body[c, 0], on_a, on_a) + yielded(bodies, points.body[c, 1], on_b, on_b)
-
-
-@procedure
-def _aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, c: int) -> None:
-    """The target, the friction that applies, and the mode that the point is guessed to be in."""
-    surface = placed.surfaces[points.material[c]]
-    apply(AIMED, at(points, c), surface, rules.step, 2.0 * rules.fall)
-    points.softness[c] = 0.0
-    points.resolved[c] = 0.0
-    if surface[6] > 0.0:
-        apart = local(1)
-        points.give[c] = _give(rules, bodies, points, count, c)
-        apply(COMPLIANT, at(points, c), surface, rules.step, 2.0 * rules.fall, apart)
-        points.mode[c, 0] = apart[0]
 
 
 @procedure

@@ -15,7 +15,7 @@ from .logs import log_record, log_step, work_at
 from .motion import drive, flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
 from .overlaps import find_overlaps, leave_out, shrink
-from .points import prepare
+from .points import aim, measure
 from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
@@ -175,9 +175,11 @@ def _find_awake(scene: Scene) -> int:
     scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
     if scene.counts[2] > len(points.gap):
         return -1
+    count = measure(rules, bodies, scene.placed, scene.found, points, count)
     find_overlaps(scene.placed, scene.springs, points, scene.overlaps, count)
     leave_out(points, scene.overlaps, count)
-    return prepare(rules, bodies, scene.placed, scene.found, points, count)
+    aim(rules, bodies, scene.placed, points, count)
+    return count
 
 
 @procedure

@@ -28,17 +28,9 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     robots, own = bodies.robots, bodies.robots.motions
     first, end = robots.first_row[robot], robots.first_row[robot + 1]
     begin, last, rows = own.first_closed[robot], own.first_closed[robot + 1], end - first
-    axes = own.axes[own.first_axis[robot] : own.first_axis[robot + 1]]
-    apply_at(
-        own.programs[robot, 5],
-        (
-            rules.step,
-            own.q[own.first_q[robot] : own.first_q[robot + 1]],
-            own.v[own.first_v[robot] : own.first_v[robot + 1]],
-            own.u[own.first_u[robot] : own.first_u[robot + 1]],
-        ),
-        (own.closed[begin:last], own.along[first:end], axes),
-    )
+    q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
+    u, axes = own.u[own.first_u[robot] : own.first_u[robot + 1]], own.axes[own.first_axis[robot] : own.first_axis[robot + 1]]
+    apply_at(own.programs[robot, 5], (rules.step, q, v, u), (own.closed[begin:last], own.along[first:end], axes))
     block = robots.first_block[robot]
     P, space = own.stay[block : block + rows * rows], robots.mobility[block : block + rows]
     project_to_null_space(own.closed[begin:last], (last - begin) // rows, rows, P)

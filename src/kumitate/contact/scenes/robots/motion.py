@@ -19,26 +19,16 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
     robots, own = bodies.robots, bodies.robots.motions
     for robot in range(len(robots.pushed)):
         links, end = robots.first_link[robot], robots.first_link[robot + 1]
-        v, last = own.first_v[robot], own.first_v[robot + 1]
-        first = robots.first_row[robot]
-        apply_at(
-            own.programs[robot, 0],
-            (rules.step, own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[v:last]),
-            (
-                own.pose[links:end],
-                robots.columns[6 * first : 6 * robots.first_row[robot + 1]],
-                own.inertia[robots.first_block[robot] : robots.first_block[robot + 1]],
-                robots.undriven[first : robots.first_row[robot + 1]],
-            ),
-        )
+        first, last = robots.first_row[robot], robots.first_row[robot + 1]
+        q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
+        inertia = own.inertia[robots.first_block[robot] : robots.first_block[robot + 1]]
+        pose, columns, undriven = own.pose[links:end], robots.columns[6 * first : 6 * last], robots.undriven[first:last]
+        apply_at(own.programs[robot, 0], (rules.step, q, v), (pose, columns, inertia, undriven))
         for link in range(links, end):
-            body = robots.body[link]
-            bodies.place[body] = own.pose[link, 9:12]
-            for i in range(3):
-                for j in range(3):
-                    bodies.turn[body, i, j] = own.pose[link, 3 * i + j]
-        for k in range(last - v):
-            robots.before[first + k // 6, k % 6] = own.v[v + k]
+            bodies.place[robots.body[link]] = own.pose[link, 3]
+            bodies.turn[robots.body[link]] = own.pose[link, 0:3]
+        for k in range(len(v)):
+            robots.before[first + k // 6, k % 6] = v[k]
         if own.programs[robot, 5] != 0:
             find_loops(rules, bodies, robot)
 
@@ -115,21 +105,11 @@ def begin_settling(rules: Rules, bodies: MovingBodies) -> None:
     for robot in range(len(robots.pushed)):
         if own.programs[robot, 3] != 0:
             first, end = own.first_freedom[robot], own.first_freedom[robot + 1]
-            apply_at(
-                own.programs[robot, 3],
-                (
-                    rules.step,
-                    own.q[own.first_q[robot] : own.first_q[robot + 1]],
-                    own.v[own.first_v[robot] : own.first_v[robot + 1]],
-                    own.commands[own.first_command[robot] : own.first_command[robot + 1]],
-                ),
-                (
-                    own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]],
-                    own.driving[first:end],
-                    own.resisting[first:end],
-                    own.carried[first:end],
-                ),
-            )
+            q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
+            commands = own.commands[own.first_command[robot] : own.first_command[robot + 1]]
+            pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
+            driving, resisting, carried = own.driving[first:end], own.resisting[first:end], own.carried[first:end]
+            apply_at(own.programs[robot, 3], (rules.step, q, v, commands), (pieces, driving, resisting, carried))
 
 
 @procedure
@@ -149,30 +129,18 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
     for robot in range(len(robots.pushed)):
         if own.programs[robot, 4] == 0:
             continue
-        first, v, last = robots.first_row[robot], own.first_v[robot], own.first_v[robot + 1]
-        freedom, end = own.first_freedom[robot], own.first_freedom[robot + 1]
-        for k in range(last - v):
-            own.rates[v + k] = (own.reached[first + k // 6, k % 6] - own.v[v + k]) / rules.step
+        row, first, end = robots.first_row[robot], own.first_freedom[robot], own.first_freedom[robot + 1]
+        q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
+        rates = own.rates[own.first_v[robot] : own.first_v[robot + 1]]
+        for k in range(len(v)):
+            rates[k] = (own.reached[row + k // 6, k % 6] - v[k]) / rules.step
+        commands = own.commands[own.first_command[robot] : own.first_command[robot + 1]]
         pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
         following = own.following[own.first_piece[robot] : own.first_piece[robot + 1]]
+        driving, resisting, stopping = own.driving[first:end], own.resisting[first:end], robots.stopping[robot : robot + 1]
+        program = own.programs[robot, 4]
         apply_at(
-            own.programs[robot, 4],
-            (
-                rules.step,
-                own.q[own.first_q[robot] : own.first_q[robot + 1]],
-                own.v[v:last],
-                own.commands[own.first_command[robot] : own.first_command[robot + 1]],
-                own.rates[v:last],
-                pieces,
-            ),
-            (
-                following,
-                own.driving[freedom:end],
-                own.resisting[freedom:end],
-                unsettled,
-                done,
-                robots.stopping[robot : robot + 1],
-            ),
+            program, (rules.step, q, v, commands, rates, pieces), (following, driving, resisting, unsettled, done, stopping)
         )
         pieces[:] = following
         if unsettled[0] > 0.5:
