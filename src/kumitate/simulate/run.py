@@ -100,8 +100,11 @@ class Results:
         Raises:
             InputError: if the runs were without contact, sampled, with constants or parameters of their own; or for a copy.
         """
-        simulation, q, v = self.simulation, self.q[k], self.v[k]
-        touched = None if simulation is None else simulation.touched(self.time, q, v)
+        q, v, touched = self.q[k], self.v[k], None
+        if self.simulation is not None:
+            compiled = self.simulation.compiled
+            u = compiled.efforts_along(self.time, q, v, self.simulation.actuation.constants)
+            touched = compiled.touched(self.simulation.step_size, q, v, u)
         if touched is None:
             raise InputError(
                 f"{self.mechanism.name}: no contact, efforts that are sampled, parameters of each run, or a copy of the runs; "

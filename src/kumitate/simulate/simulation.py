@@ -39,7 +39,6 @@ from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from ..contact.plan import ContactPlan
-    from .results.contact_record import Touched
 
 __all__ = ["MechanismSimulation"]
 
@@ -311,11 +310,6 @@ class MechanismSimulation(SettledAttributes):
             self._stepper.load(state.carried)
             q, v, u = (state.carried[name][None] for name in ("q", "v", "u"))
             return self._stepper.touched(q, v, self.compiled.efforts_along(np.array([state.time]), q, v, u))
-
-    def touched(self, time: np.ndarray, q: np.ndarray, v: np.ndarray) -> Touched | None:
-        """The contact at states of a run (n), (n, nq), (n, nv), with the simulation's constant efforts."""
-        u = self.compiled.efforts_along(time, q, v, self.actuation.constants)
-        return self.compiled.touched(self.step_size, q, v, u)
 
     def run(
         self,

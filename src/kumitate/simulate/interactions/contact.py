@@ -21,6 +21,7 @@ from ...contact.settings import as_plain
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
 from ..driving.forcing import Overlaps
+from ..integrators import INTEGRATORS
 from ..results.contact_record import throws
 from ..stepping.interaction import Interaction, content_of
 
@@ -41,6 +42,15 @@ class ContactOfBodies(Interaction):
     def plain(self) -> dict[str, Any]:  # type: ignore[override]
         """The contact as numbers, texts, lists and dictionaries."""
         return as_plain(self.contact)
+
+    def _no_integrator(self, name: str, known: str) -> InputError:
+        """What is wrong with an integrator of this name, where velocities jump and only the `known` ones step over that."""
+        if name not in INTEGRATORS:
+            return InputError(f"there is no integrator {name!r}; with contact there are {known}")
+        return InputError(
+            f"the contact model {self.contact.model!r} makes velocities jump, which {name} cannot: take "
+            "integrator='auto', or a model of springs and dampers, contact='penalty'"
+        )
 
 
 class TracedContact(ContactOfBodies):

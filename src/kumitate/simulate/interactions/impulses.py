@@ -14,17 +14,16 @@ from ...analysis import fastest_rate
 from ...compile import Kernel
 from ...contact.impulse.step import impact_program
 from ...contact.laws import RECOVERY
-from ...contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ...contact.models import IMPULSE_MODELS
 from ...contact.pairs import Touch, touches
 from ...contact.plan import ContactPlan, pairs_traced
 from ...contact.scene import Contact, Pair, contact_pairs
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
-from ...renamed import offers
 from ...scalar import Program, call
 from ..driving.forcing import Overlaps
-from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
+from ..integrators import RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
 from ..results.contact_record import ContactRecord, Touched
 from ..stepping.interaction import EXPLICIT, Asked, ContactCode, check_midpoint
@@ -51,21 +50,8 @@ class ImpulseContact(TracedContact):
     touches = True
 
     @classmethod
-    def of(
-        cls, mechanism: Mechanism, contact: Contact | str, parameters: Variation | None = None, why: str = ""
-    ) -> ImpulseContact:
-        """The contact of a mechanism; a name stands for that model with default options.
-
-        Raises:
-            InputError: if there is no such model.
-
-        Warns:
-            KumitateWarning: as `warn_of_thin_boxes`.
-        """
-        contact = Contact(contact) if isinstance(contact, str) else contact
-        if not offers(IMPULSE_MODELS, contact.model):
-            known = ", ".join([*IMPULSE_MODELS, *FORCE_MODELS])
-            raise InputError(f"there is no contact model {contact.model!r}; there are {known}")
+    def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None, why: str = "") -> ImpulseContact:
+        """The contact of a mechanism by a model of `IMPULSE_MODELS`; errors and warnings as in `contact_pairs`."""
         pairs = contact_pairs(mechanism, mechanism.tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters, why)
 
@@ -121,14 +107,7 @@ class ImpulseContact(TracedContact):
             self._check_midpoint()
             check_midpoint(self.mechanism, step, asked.q, asked.v)
             return Midpoint()
-        if name in INTEGRATORS:
-            raise InputError(
-                f"the contact model {self.contact.model!r} makes velocities jump, which {name} cannot: take "
-                "integrator='auto', or a model of springs and dampers, contact='penalty'"
-            )
-        raise InputError(
-            f"there is no integrator {name!r}; with contact there are auto, time_stepping, semi_implicit_euler, midpoint"
-        )
+        raise self._no_integrator(name, "auto, time_stepping, semi_implicit_euler, midpoint")
 
     def _check_midpoint(self) -> None:
         """Refuses contact whose impulses cannot be made in two parts."""
@@ -147,11 +126,6 @@ class ImpulseContact(TracedContact):
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'foot' on 'ground'"."""
         return list(dict.fromkeys("{!r} on {!r}".format(*pair.bodies) for pair, touch in self._touches(q) if touch.gap < _NEAR))
-
-    @property
-    def points(self) -> list[str]:
-        """The points at which bodies may touch, by the names of the bodies: "'foot' on 'ground'"."""
-        return ["{!r} on {!r}".format(*bodies) for bodies in self.touching_bodies]
 
     def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         found = call(code.jumps, h, q, v, u)  # type: ignore[arg-type]

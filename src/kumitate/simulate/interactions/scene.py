@@ -16,7 +16,7 @@ from ...contact.scenes.robots import let_go
 from ...contact.scenes.step import find
 from ...errors import InputError
 from ...model import drive_states
-from ..integrators import INTEGRATORS, RK4, Integrator, Midpoint, TimeStepping
+from ..integrators import RK4, Integrator, Midpoint, TimeStepping
 from ..scenes.many_bodies import ManyBodies
 from ..scenes.model import ScenePlaces
 from ..scenes.robots import robots_of, with_robots
@@ -62,14 +62,7 @@ class SceneContact(ContactOfBodies):
                 "(`contact.explain()` says why). Take integrator='auto', with which bodies that nothing touches are at order 4 "
                 "and others turn at order 2, and a smaller step for more"
             )
-        if asked.name in INTEGRATORS:
-            raise InputError(
-                f"the contact model {self.contact.model!r} makes velocities jump, which {asked.name} cannot: take "
-                "integrator='auto', or a model of springs and dampers, contact='penalty'"
-            )
-        raise InputError(
-            f"there is no integrator {asked.name!r}; with contact there are auto, time_stepping, semi_implicit_euler"
-        )
+        raise self._no_integrator(asked.name, "auto, time_stepping, semi_implicit_euler")
 
     @cached_property
     def names(self) -> list[str]:

@@ -44,8 +44,8 @@ class ManyBodies(Advance):
     """The steps of a scene."""
 
     refusal = (
-        "steps of a scene of many bodies have no derivatives, as the solvers of scenes have none; up to four free bodies are "
-        "traced, and their steps differentiated, with Simulation(side_by_side=True)"
+        "steps of a scene of many bodies cannot be differentiated, as the solvers of scenes have no derivatives; up to four "
+        "free bodies are traced, and their steps differentiated, with Simulation(side_by_side=True)"
     )
     keeps_closed = False
 

@@ -83,7 +83,7 @@ def active_sets(
             seen = dict(
                 zip((array.name for array in code.kernel("jumps").outputs), code.kernel("jumps")(h, q, v, acting), strict=True)
             )
-            names += simulation.interaction.points
+            names += ["{!r} on {!r}".format(*bodies) for bodies in simulation.interaction.touching_bodies]
             modes, borders = _contact(seen, h)
             found += [(modes[..., k], borders[..., k]) for k in range(len(names))]
         freely = v + h * code.kernel("dynamics")(h, q, v, acting)[0]

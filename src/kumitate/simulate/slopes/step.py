@@ -36,10 +36,10 @@ class SlopedStep:
 
         Raises:
             InputError: for steps that cannot be differentiated: of adaptive integrators, with functions that must be called
-                from Python, with points held on surfaces.
+                from Python, with points held on surfaces; and of scenes.
         """
-        _check(simulation)
         self._simulation, self._code = simulation, simulation.straight.code
+        _check(simulation)
         self.places = _places(simulation.actuation.forcing)
         self._columns = max((place.stop for place in self.places.values()), default=0)
 
@@ -117,11 +117,6 @@ def _check(simulation: MechanismSimulation) -> None:
                 f"{owner}: the step cannot be differentiated: {line}. Write the function with plain operators and NumPy's "
                 "functions and without memory, or leave it out and give its values as `tau`"
             )
-    if simulation.compiled.refusal:
-        raise InputError(
-            f"{owner}: steps of a scene of many bodies cannot be differentiated, as the solvers of scenes have no derivatives. "
-            "Up to four free bodies are traced, and their steps differentiated, with Simulation(side_by_side=True)"
-        )
     if actuation.forcing.motions:
         raise InputError(
             f"{owner}: a step with prescribed motions cannot be differentiated, as it depends on no coordinate or effort of "

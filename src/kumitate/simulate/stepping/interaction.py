@@ -174,11 +174,6 @@ class Interaction:
         return None
 
     @property
-    def points(self) -> list[str]:
-        """The points at which bodies may touch by impulses, by the names of the bodies; one name for each."""
-        return []
-
-    @property
     def touching_bodies(self) -> list[tuple[str, str]]:
         """The bodies A and B of every point at which they may touch."""
         return []
