@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...contact.scene import Contact
-from ...contact.scenes.arrays import MovingBodies, RobotMotions
-from ...contact.scenes.building import moving_bodies, solid_names
+from ...contact.scenes.arrays import RobotMotions
+from ...contact.scenes.building import solid_names
 from ...contact.scenes.parts import RobotPart, free_links
 from ...model import JointKind, Mechanism
+from ...model.joints import KINDS
+from ...model.tree.base_parameters import inertia_of, numbers_of
+from ...spatial import DenseRotation, Matrix3, Motion, Transform, Vector3
 from .pages import PAGES, ScenePage
 from .robots import RobotSteps, robots_of
 
@@ -109,9 +112,7 @@ class Quantities:
     """(q, v) → kinetic and potential energy (n), center of mass (n, 3), momentum [l; p] (n, 6) of a scene."""
 
     def __init__(self, mechanism: Mechanism, places: ScenePlaces, robots: Sequence[RobotSteps]):
-        every = moving_bodies(mechanism, [robot.part for robot in robots])
-        self._places, self._bodies = places, _FreeBodies(every, places.links, mechanism.gravity)
-        self._robots = robots
+        self._places, self._bodies, self._robots = places, _FreeBodies(mechanism, places.links), robots
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
         found = [self._bodies(q[:, self._places.free_q], v[:, self._places.free_v])]
@@ -125,34 +126,21 @@ class Quantities:
 
 
 class _FreeBodies:
-    """The same of the free bodies alone, from their q (n, bodies, 7) and v (n, bodies, 6)."""
+    """The same of the free bodies alone, from their q (n, bodies, 7) and v (n, bodies, 6): that of a body, for all at once."""
 
-    def __init__(self, every: MovingBodies, free: Sequence[int], gravity: Sequence[float]):
-        self.mass, self._center, self._central = every.mass[free], every.center[free], every.central[free]
-        self._base_turn, self._base_place = every.base_turn[free], every.base_place[free]
-        self._gravity = np.array([float(part) for part in gravity])
+    def __init__(self, mechanism: Mechanism, links: Sequence[int]):
+        free = [mechanism.tree.links[k] for k in links]
+        numbers = np.array([numbers_of(link.inertia) for link in free], dtype=float).reshape(-1, 10).T
+        self._inertia: Any = inertia_of(numbers)
+        bases: Any = np.array([link.placement.matrix() for link in free], dtype=float).reshape(-1, 4, 4).transpose(1, 2, 0)
+        self._base = Transform(DenseRotation(Matrix3.of(bases[:3, :3])), Vector3(*bases[:3, 3]))
+        self.mass, self._gravity = numbers[0], np.array(mechanism.gravity, dtype=float)
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        turn = self._base_turn @ _rotations(q[:, :, :4])
-        place = np.einsum("bij,nbj->nbi", self._base_turn, q[:, :, 4:]) + self._base_place
-        place = place + np.einsum("nbij,bj->nbi", turn, self._center)
-        spin = v[:, :, :3]
-        speed = np.einsum("nbij,nbj->nbi", turn, v[:, :, 3:] + np.cross(spin, self._center))
-        about = np.einsum("bij,nbj->nbi", self._central, spin)
-        kinetic = 0.5 * (np.einsum("nbi,nbi->n", spin, about) + np.einsum("b,nbi,nbi->n", self.mass, speed, speed))
-        linear = self.mass[:, None] * speed
-        angular = np.einsum("nbij,nbj->nbi", turn, about) + np.cross(place, linear)
-        moment = np.einsum("b,nbi->ni", self.mass, place)
-        momentum = np.concatenate([angular.sum(axis=1), linear.sum(axis=1)], axis=1)
-        return kinetic, -moment @ self._gravity, moment / max(float(self.mass.sum()), 1e-300), momentum
-
-
-def _rotations(q: np.ndarray) -> np.ndarray:
-    """R (..., 3, 3) of unit quaternions (..., 4), as `spatial.quaternion_rotation`."""
-    x, y, z, w = np.moveaxis(q, -1, 0)
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+        X: Any = self._base @ KINDS["floating"].transform(list(np.moveaxis(q, -1, 0)))
+        twist: Any = Motion.of(list(np.moveaxis(v, -1, 0)))
+        momentum = self._inertia.times(twist)
+        moments = X.rotation.rotate(self._inertia.first_moment) + X.translation * self.mass
+        kinetic, moment = 0.5 * np.sum(twist.dot(momentum), axis=1), np.stack(list(moments)).sum(axis=2).T
+        total = np.stack(list(momentum.to_parent(X))).sum(axis=2).T
+        return kinetic, -moment @ self._gravity, moment / max(float(self.mass.sum()), 1e-300), total
