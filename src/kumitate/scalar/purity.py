@@ -559,7 +559,7 @@ class JournalEntry:
         write: Callable[[Any, Any], object],
         drop: Callable[[Any], object] = lambda _: None,
     ):
-        """What `read` gives now; `path` names a part as the user's code does, "self.n"; `write` restores it or `drop` removes it."""
+        """What `read` gives now; `path`: its name in the user's code, "self.n"; `write` restores it or `drop` removes it."""
         self._read, self._path, self._write, self._drop, self._before = read, path, write, drop, read()
 
     def _differences(self) -> Iterator[Any]:

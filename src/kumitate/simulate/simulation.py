@@ -39,6 +39,7 @@ from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from ..contact.plan import ContactPlan
+    from .results.contact_record import Touched
 
 __all__ = ["MechanismSimulation"]
 
