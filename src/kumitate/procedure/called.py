@@ -6,7 +6,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from ..errors import ProcedureError
 
@@ -91,9 +91,13 @@ class Procedure(Generic[Given, Result]):
         return self.machine()
 
     def _ordered(self, arguments: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
+        return self._signature.bind(*arguments, **named).args if named else arguments
+
+    @functools.cached_property
+    def _signature(self) -> Any:
         import inspect
 
-        return inspect.signature(self._function).bind(*arguments, **named).args
+        return inspect.signature(self._function)
 
     def bound(self, *arguments: Given.args, **named: Given.kwargs) -> Callable[[], Result]:
         """A function without arguments that runs the machine code on these: arrays are checked once, and read as they are then.

@@ -111,11 +111,18 @@ def _packer(name: str, kind: Kind) -> Packer:
         fields = kind.names or tuple(map(str, range(len(kind.parts))))
         parts = [_packer(f"{name}.{field}", part) for field, part in zip(fields, kind.parts, strict=True)]
 
+        last: tuple[Any, list[int]] = (None, [])
+
         def pack_record(words: list[int], value: Any) -> None:
-            if not isinstance(value, tuple) or len(value) != len(parts):
-                raise InputError(f"{name} is {type(value).__name__}; it must be {kind}, with {len(parts)} fields")
-            for pack, one in zip(parts, value, strict=True):
-                pack(words, one)
+            nonlocal last
+            if value is not last[0]:  # what a record holds is where it was: its fields do not change, nor do arrays move
+                if not isinstance(value, tuple) or len(value) != len(parts):
+                    raise InputError(f"{name} is {type(value).__name__}; it must be {kind}, with {len(parts)} fields")
+                packed: list[int] = []
+                for pack, one in zip(parts, value, strict=True):
+                    pack(packed, one)
+                last = value, packed
+            words += last[1]
 
         return pack_record
     return _number_packer(name, kind)

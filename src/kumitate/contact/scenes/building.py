@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
@@ -320,7 +321,7 @@ def _made(kind: type[R], rows: int, **given: Any) -> R:
         given: fields that are others; of arrays and records also the number of rows.
     """
     made = {}
-    for name, field in get_type_hints(kind).items():
+    for name, field in _hints(kind).items():
         value = given.get(name, rows)
         if isinstance(value, int) and hasattr(field, "element"):
             row = field.row if isinstance(field, ArrayKind) else ()
@@ -329,6 +330,9 @@ def _made(kind: type[R], rows: int, **given: Any) -> R:
             value = _made(field, value)
         made[name] = value
     return kind(**made)
+
+
+_hints = cache(get_type_hints)
 
 
 def _ints(values: Sequence[int]) -> np.ndarray:

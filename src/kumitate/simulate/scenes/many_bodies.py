@@ -196,9 +196,12 @@ class SceneStepper(Stepper):
         logged: the contact of all records since the start, or since a state was loaded.
     """
 
-    operations = 5_000_000  # as many as a scene of some dozen bodies may take
-
     compiled: ManyBodies
+
+    @property
+    def operations(self) -> int:  # type: ignore[override]
+        """About as many as a step of so many bodies that touch takes."""
+        return 50_000 * len(self.compiled.mechanism.tree.links)
 
     def __init__(self, compiled: ManyBodies, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
         super().__init__(compiled, actuation, step, state)
