@@ -133,9 +133,15 @@ class RobotSteps:
         """(q, v) → q, v with the loops closed to the first order in the error."""
         return self._kernel("projection", lambda: projection_program(self.part.mechanism))
 
+    def observed(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
+        """Energies, center of mass and momentum of states (n), of which some are added if they are few: one code for all."""
+        count = len(q)
+        if count < self._observables.lanes:
+            q, v = (np.concatenate([x, np.repeat(x[-1:], self._observables.lanes - count, axis=0)]) for x in (q, v))
+        return [values[:count] for values in self._observables(q, v)]
+
     @cached_property
-    def observed(self) -> Kernel:
-        """(q, v) → energies, center of mass, momentum."""
+    def _observables(self) -> Kernel:
         return self._kernel("observed", lambda: observables_program(self.part.mechanism))
 
     def _kernel(self, role: str, make: Callable[[], Program]) -> Kernel:
