@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ...contact.plan import ContactPlan, pairs_of_scene
-from ...contact.scene import Touchable, nothing_touches
+from ...contact.plan import ContactPlan, pairs_of_scene, pairs_traced
+from ...contact.scene import Touchable, contact_pairs, nothing_touches
 from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import robot_parts
 from ...contact.scenes.robots import let_go
 from ...contact.scenes.step import find
-from ...errors import InputError
+from ...errors import InputError, ModelError
 from ...model import drive_states
 from ..integrators import RK4, Integrator, Midpoint, TimeStepping
 from ..scenes.many_bodies import ManyBodies
@@ -44,7 +44,17 @@ class SceneContact(ContactOfBodies):
         robots, why = len(robot_parts(self.mechanism)), "one motion goes through lists of what is near"
         if self.contact.belts:
             why = f"the surface of {self.contact.belts[0]!r} moves"
-        return ContactPlan("scene", why, pairs_of_scene(self.mechanism, self.contact), None, _SECONDS + robots * _PER_ROBOT)
+        pairs, seconds = pairs_of_scene(self.mechanism, self.contact), _SECONDS + robots * _PER_ROBOT
+        return ContactPlan("scene", why, pairs, None, seconds, self._traced_seconds())
+
+    def _traced_seconds(self) -> float | None:
+        """The time to compile code of its own [s], where batches begin with it; None also for shapes that it does not have."""
+        if not self.begins_traced:
+            return None
+        try:
+            return pairs_traced(contact_pairs(self.mechanism, self.mechanism.tree, self.contact))[2]
+        except (InputError, ModelError):
+            return None
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches.

@@ -115,7 +115,7 @@ class Quantities:
         self._places, self._bodies, self._robots = places, _FreeBodies(mechanism, places.links), robots
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
-        found = [self._bodies(q[:, self._places.free_q], v[:, self._places.free_v])]
+        found: list[tuple[np.ndarray, ...]] = [self._bodies(q[:, self._places.free_q], v[:, self._places.free_v])]
         masses = [float(self._bodies.mass.sum())]
         for robot in self._robots:
             found.append(robot.observed(q[:, robot.part.q], v[:, robot.part.v]))

@@ -133,12 +133,12 @@ class RobotSteps:
         """(q, v) → q, v with the loops closed to the first order in the error."""
         return self._kernel("projection", lambda: projection_program(self.part.mechanism))
 
-    def observed(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
+    def observed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
         """Energies, center of mass and momentum of states (n), of which some are added if they are few: one code for all."""
         count = len(q)
         if count < self._observables.lanes:
             q, v = (np.concatenate([x, np.repeat(x[-1:], self._observables.lanes - count, axis=0)]) for x in (q, v))
-        return [values[:count] for values in self._observables(q, v)]
+        return tuple(values[:count] for values in self._observables(q, v))
 
     @cached_property
     def _observables(self) -> Kernel:
