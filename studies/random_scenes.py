@@ -192,7 +192,7 @@ def run_scene(seed: int, duration: float = 1.2, *, turning: bool = False) -> Kep
     start = run.q[0], run.v[0]  # closed to the last bit: others lead to other motions
     stepper: Any = simulation.compiled.stepper(simulation.actuation, STEP, *start)
     stepper.run({}, len(run) - 1, 1)
-    sums = np.concatenate([part.log.sums for part in stepper.logged])
+    sums = np.concatenate([part.sums for part in stepper.logged])
     residual, part = sums[:, 0], sums[:, 1]
     # the speed of the island with the largest part is at most that of the one with the largest residual
     fastest = np.maximum(np.divide(residual, part, out=np.zeros_like(part), where=part > 0.0) - RESTING, 0.0)

@@ -321,18 +321,25 @@ def _made(kind: type[R], rows: int, **given: Any) -> R:
         given: fields that are others; of arrays and records also the number of rows.
     """
     made = {}
-    for name, field in _hints(kind).items():
+    for name, (row, dtype, record) in _fields(kind).items():
         value = given.get(name, rows)
-        if isinstance(value, int) and hasattr(field, "element"):
-            row = field.row if isinstance(field, ArrayKind) else ()
-            value = np.zeros((value, *row), dtype=np.int64 if field.element == INT else float)
-        elif isinstance(value, int) and hasattr(field, "_fields"):
-            value = _made(field, value)
+        if isinstance(value, int) and dtype is not None:
+            value = np.zeros((value, *row), dtype)
+        elif isinstance(value, int) and record is not None:
+            value = _made(record, value)
         made[name] = value
     return kind(**made)
 
 
-_hints = cache(get_type_hints)
+@cache
+def _fields(kind: type) -> dict[str, tuple[tuple[int, ...], type | None, Any]]:
+    """Of every field of a record the shape of a row and the type of its numbers, if it is an array, or its own record."""
+    found: dict[str, tuple[tuple[int, ...], type | None, Any]] = {}
+    for name, field in get_type_hints(kind).items():
+        row = field.row if isinstance(field, ArrayKind) else ()
+        dtype = (np.int64 if field.element == INT else float) if hasattr(field, "element") else None
+        found[name] = row, dtype, field if hasattr(field, "_fields") else None
+    return found
 
 
 def _ints(values: Sequence[int]) -> np.ndarray:
