@@ -86,7 +86,8 @@ def fill(
 
     `until`: evaluated at every row; the rows end where it is true.
     """
-    count, share, told, looked = len(rows.time) - 1, _first_share(stepper, rows.every), 0.0, clock.perf_counter()
+    count, told, looked = len(rows.time) - 1, 0.0, clock.perf_counter()
+    share = max(1, SHORT // (rows.every * stepper.operations)) if stepper.whole else 1
     while rows.reached < count:
         k = rows.reached
         if k * rows.every % hold == 0:
@@ -117,11 +118,6 @@ def fill(
     stepper.observe()
     rows.u[count] = stepper.efforts
     return ""
-
-
-def _first_share(stepper: Stepper, every: int) -> int:
-    """The number of records to begin with, which takes a few milliseconds at most; at least one."""
-    return max(1, SHORT // (every * stepper.operations)) if stepper.whole else 1
 
 
 def grown(records: int, spent: float) -> int:

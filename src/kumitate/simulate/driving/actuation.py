@@ -173,20 +173,15 @@ class Actuation:
             u[source.place] = values
             if not isfinite(sum(u[source.place].tolist())):
                 raise InputError(f"{owner}: {source.label} as an input is {shown(values)}; it must be finite")
-        self._put_inputs(u, {name: values for name, values in inputs.items() if name not in forcing.commands})
-
-    def _put_inputs(self, u: np.ndarray, inputs: Mapping[str, Any]) -> None:
-        owner, known = self.forcing.mechanism.name, self.forcing.inputs
-        names = [*self.forcing.commands, *known]
+        names = [*forcing.commands, *forcing.inputs]
         for name in inputs:
-            if name not in known:
+            if name not in names:
                 raise InputError(
                     f"{owner}: there is no input {name!r}{did_you_mean(name, names, lead=', ')}; make the simulation with "
                     f"inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
                 )
-        for name in known:
-            own = self.forcing.own[name]
-            u[own] = checked_array(owner, f"the input {name!r}", inputs.get(name, known[name]), known[name].shape)
+        for name, values in forcing.inputs.items():
+            u[forcing.own[name]] = checked_array(owner, f"the input {name!r}", inputs.get(name, values), values.shape)
 
     def begin(self, u: np.ndarray, q: np.ndarray) -> None:
         """Puts the overlaps of bodies at the starts (N, nq) into rows u (N, size), if springs of contact leave any out."""

@@ -13,8 +13,7 @@ from ...errors import InputError
 from ...model import Mechanism, drive_states
 from ...scalar import maximum
 from ..parameters import Variation
-from .inputs import LOOPS, loops_at, read_by
-from .layout import InputLayout
+from .inputs import LOOPS, InputLayout, loops_at, read_by
 from .motion import FollowingJoint, PrescribedMotion, followers
 
 #: The name by which depths at the start are read; no parameter of a function can have it.

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...analysis import LoopGap
-from ...analysis.loop_motion import loop_coordinates
-from ...compile import Kernel
 from ...model import Joint, Limits, Loop, Mechanism, joint_columns
+from ..driving.inputs import loops_at
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
@@ -120,8 +119,12 @@ class Audit:
         driven = self.work - (self.contact.work if self.contact else 0.0)
         if abs(driven) > 1e-12 * abs(self.work):
             lines.append(f"work of controllers, wrenches and damping {driven:.6g} J")
-        if self.contact:
-            lines += self._contact_lines(self.contact)
+        if contact := self.contact:
+            steps = f"{contact.gains} step{'s' if contact.gains > 1 else ''} gained {contact.gained:.3g} J"
+            lines += [
+                f"contact: laws kept to {contact.residual:.3g} m/s, penetration at most {contact.penetration:.3g} m",
+                f"work of contact {contact.work:.6g} J, {steps if contact.gains else 'no step gained'}",
+            ]
         if self.quaternion_error:
             lines.append(f"quaternions of unit length to {self.quaternion_error:.3g}")
         if self.loop_gaps:
@@ -145,16 +148,6 @@ class Audit:
         line += f", {100.0 * self.energy_drift / self.exchanged:.2g} % of the {self.exchanged:.3g} J exchanged"
         noted = any(note.startswith(_ENERGY) for note in self.notes)
         return f"{line}: {self.remedy}" if self.remedy and not noted else line
-
-    @staticmethod
-    def _contact_lines(contact: ContactAccount) -> list[str]:
-        gains = "no step gained"
-        if contact.gains:
-            gains = f"{contact.gains} step{'s' if contact.gains > 1 else ''} gained {contact.gained:.3g} J"
-        return [
-            f"contact: laws kept to {contact.residual:.3g} m/s, penetration at most {contact.penetration:.3g} m",
-            f"work of contact {contact.work:.6g} J, {gains}",
-        ]
 
     def as_dict(self) -> dict[str, Any]:
         """The audit as plain data."""
@@ -274,7 +267,7 @@ def limits_passed(
 
 def _in_loops(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, loop_tau: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """q, v and efforts (n, …) of loop joints and lines; angles begin with the turn nearest to the middle of their ranges."""
-    place, rates = (np.array(part) for part in Kernel(loop_coordinates(mechanism))(q, v))
+    place, rates = loops_at(mechanism, q, v).values()
     starts = accumulate((loop.kind.nq for loop in mechanism.loops), initial=0)
     for loop, start in zip(mechanism.loops, starts, strict=False):
         for k in loop.kind.angles:

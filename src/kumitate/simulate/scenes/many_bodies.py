@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...analysis import fastest_rate
-from ...analysis.loop_motion import loop_coordinates
 from ...compile import Kernel
 from ...compile.threads import pool, thread_count
 from ...contact.scene import Contact
@@ -21,7 +20,7 @@ from ...model import Command, Mechanism, freedoms
 from ...procedure import LocatedProgram
 from ...scalar import Array
 from ..driving.actuation import Actuation
-from ..driving.layout import InputLayout
+from ..driving.inputs import InputLayout, loops_at
 from ..integrators import FAILED
 from ..kept import Kept
 from ..results.contact_record import LIST
@@ -145,17 +144,13 @@ class ManyBodies(Advance):
         total = np.zeros((len(u), freedoms(m)))
         total[:, : m.nv] = u[:, : m.nv]
         if freedoms(m) > m.nv:
-            q, v = (np.hstack(pair) for pair in zip((q, v), self._loop_coordinates(q, v), strict=True))
+            q, v = (np.hstack(pair) for pair in zip((q, v), loops_at(m, q, v).values(), strict=True))
         for joint, command in zip(m.driven, self.forcing.layout.unpack(u.T).commands, strict=True):
             commands = (Command(*values) for values in np.array(command).T.tolist())
             states = zip(q[:, joint.q].tolist(), v[:, joint.v].tolist(), commands, strict=True)
             wished = [joint.drive.law(*state).effort for state in states]
             total[:, joint.v] += np.clip(np.array(wished, dtype=float), -joint.limit, joint.limit)
         return total
-
-    @cached_property
-    def _loop_coordinates(self) -> Kernel:
-        return Kernel(loop_coordinates(self.mechanism))
 
     def accelerations(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
         raise AssertionError("scenes compute contact at every state")

@@ -28,7 +28,7 @@ from ...procedure import LocatedProgram
 from ...scalar import Program, Scalar, call, is_zero, select, trace
 from ...spatial import Transform
 from ..driving.forcing import Forcing
-from ..driving.layout import InputLayout, StepInputs
+from ..driving.inputs import InputLayout, StepInputs
 from ..integrators import RK4
 from ..stepping.equations import (
     applied_power,
@@ -61,7 +61,8 @@ class RobotSteps:
     ):  # fmt: skip
         self.part, self.number = part, number
         own = [joint.name for joint in part.mechanism.driven]
-        self._drives, self._bounds = [k for k, name in enumerate(driven) if name in own], bounds_on(part, bounds)
+        self._drives, there = [k for k, name in enumerate(driven) if name in own], {(one.name, one.sign) for one in bounds}
+        self._bounds = [bound for bound in bounds_of(part.mechanism) if (bound.name, bound.sign) in there]
         self.flies = flies and not self.settles
         known = part.mechanism.tree.places
         self.places = {k: name for k, name in enumerate(places) if name in known and known[name].link >= 0}
@@ -294,12 +295,6 @@ def _columns(tree: Tree, poses: PerLink[Transform], q: Sequence[Scalar]) -> list
         for k, S in enumerate(link.kind.subspace(link.coordinates(q)), link.v_start):
             found[k] = [*poses[link].rotation.rotate(S.angular), *poses[link].rotation.rotate(S.linear)]
     return found
-
-
-def bounds_on(part: RobotPart, bounds: Sequence[Bound]) -> list[Bound]:
-    """Those of the limits of a scene that are of a robot, with its own numbers."""
-    there = {(bound.name, bound.sign) for bound in bounds}
-    return [bound for bound in bounds_of(part.mechanism) if (bound.name, bound.sign) in there]
 
 
 def pieces_of(mechanism: Mechanism, bounds: Sequence[Bound]) -> int:

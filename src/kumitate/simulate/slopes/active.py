@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...analysis.loop_motion import loop_coordinates
-from ...compile import Kernel
 from ...model import in_loops
+from ..driving.inputs import loops_at
 
 if TYPE_CHECKING:
     from ..simulation import MechanismSimulation
@@ -102,7 +101,7 @@ def _of_all_joints(code: StepCode, q: np.ndarray, v: np.ndarray) -> tuple[list[n
     """The coordinates and velocities (...) of all joints one by one, those of loop joints only where some of these stop."""
     parts = [[q], [v]]
     if in_loops(code.mechanism, code.bounds):
-        for part, more in zip(parts, Kernel(loop_coordinates(code.mechanism))(q, v), strict=True):
+        for part, more in zip(parts, loops_at(code.mechanism, q, v).values(), strict=True):
             part.append(more)
     place, speeds = (list(np.moveaxis(np.concatenate(part, axis=-1), -1, 0)) for part in parts)
     return place, speeds

@@ -121,8 +121,16 @@ class CompiledStepper(Stepper):
             self.efforts = self._system.efforts(self.time, self.state["q"][0], self._velocities)  # type: ignore[arg-type]
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
+        if self.whole and records > 1:
+            self.steps += records * every
+            self._over({array.name: seen[array.name][None] for array in self.compiled.seen}).run(records, every)
+            return
         if self.whole:
-            self._run_whole(seen, records, every)
+            self.steps += every
+            rollout, scratch = self._once
+            rollout.run(1 if seen else 0, every)
+            for name, array in seen.items():
+                array[0] = scratch[name][0, 0]
             return
         for k in range(records):
             for n in range(every):
@@ -143,16 +151,6 @@ class CompiledStepper(Stepper):
         u = self.compiled.efforts_along(np.array([time]), q[None], v[None], u[None])
         touched = self.touched(q[None], v[None], u)
         return 0.0 if touched is None else float(touched.record.gained[0])
-
-    def _run_whole(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        self.steps += records * every
-        if records > 1:
-            self._over({array.name: seen[array.name][None] for array in self.compiled.seen}).run(records, every)
-            return
-        rollout, scratch = self._once
-        rollout.run(1 if seen else 0, every)
-        for name, array in seen.items():
-            array[0] = scratch[name][0, 0]
 
     @cached_property
     def _over(self) -> Callable[[Mapping[str, np.ndarray]], Rollout]:

@@ -38,7 +38,7 @@ from ...model import Driven, Mechanism, Tree, by_loop, check_resistance, freedom
 from ...model.tree.traversal import with_limbs
 from ...scalar import Hole, Program, Scalar, absolute, call, is_zero, loop, maximum, minimum, select, trace
 from ..driving.forcing import Forcing
-from ..driving.layout import StepInputs
+from ..driving.inputs import StepInputs
 from ..parameters import Variation, VariedPlant
 from ..starts import default_start
 

@@ -13,7 +13,7 @@ from ...errors import InputError
 from ...model import Bound, Mechanism
 from ..driving.actuation import Actuation
 from ..driving.forcing import Forcing, Overlaps
-from ..driving.layout import InputLayout
+from ..driving.inputs import InputLayout
 from ..integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, Midpoint, SemiImplicitEuler
 from ..parameters import Variation
 from .outputs import Output
