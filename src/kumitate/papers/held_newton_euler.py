@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..contact.held.motion import HeldSystem
 from ..contact.held.point import HeldEnd, HeldPoints
-from ..contact.held.system import HeldSystem
 from ..dynamics import Acting, passive_secant, rnea, solve_symmetric, spring_force
 from ..dynamics.acting import Applied, LinkForces
 from ..errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import groupby
 from typing import Any
 
@@ -68,7 +68,7 @@ class ContactPoint:
 
     def softened(self, give: Scalar) -> Softened:
         """The law of a compliant point, from its normal velocity per unit impulse [1/kg]."""
-        law = call_shared(_softened, self.compliance, *self.closing, give, name="compliant")
+        law = call_shared(Compliance.law, self.compliance, *self.closing, give, name="compliant")
         if self.left_out is None:
             return law
         return law._replace(target=law.target + self.left_out[1], plastic=law.plastic + self.left_out[1])
@@ -92,10 +92,6 @@ class ContactPoint:
             self, frame=replace(self.frame, softness=law.softness), target=law.target, plastic=law.plastic, give=law.give,
             resolved=law.resolved, initial_mode=(apart, *self.initial_mode[1:]),
         )  # fmt: skip
-
-
-def _softened(compliance: Compliance, gap: Scalar, before: Scalar, free: Scalar, give: Scalar) -> Softened:
-    return compliance.law(gap, before, free, give)
 
 
 @dataclass(frozen=True)
@@ -209,10 +205,11 @@ def contact_patches(
         for point in points:
             for part in (point.velocity[0], point.free[0]):
                 fastest = maximum(fastest, select(point.touch.gap < 1.0, absolute(part), 0.0))
-    return [
-        ContactPatch(links, shift, tuple(points), _any_nearer(points, 3.0 * h * fastest), _size(mechanism.tree, links))
-        for links, shift, points in found
-    ]
+    patches = []
+    for links, shift, points in found:
+        near = reduce(minimum, (point.touch.gap for point in points)) < 3.0 * h * fastest
+        patches.append(ContactPatch(links, shift, tuple(points), near, _size(mechanism.tree, links)))
+    return patches
 
 
 def _half_a_turn(jacobians: LinkJacobians, index: int, corner: Vector3, omega: Vector3, h: Scalar) -> Vector3:
@@ -282,13 +279,6 @@ def _touches(pair: Pair, X_WA: Transform, X_WB: Transform) -> list[Touch]:
     apart = X_WA.translation - X_WB.translation
     nowhere = [Touch(X_WA.translation, Vector3(0.0, 0.0, 1.0), FAR)] * pair.capacity
     return when(apart.dot(apart) < reach * reach, partial(call_shared, touches, a, X_WA, b, X_WB, name="touches"), nowhere)
-
-
-def _any_nearer(points: Sequence[ContactPoint], distance: Scalar) -> Scalar:
-    closest = points[0].touch.gap
-    for point in points[1:]:
-        closest = minimum(closest, point.touch.gap)
-    return closest < distance
 
 
 def _size(tree: Tree, links: tuple[int, int]) -> float:

@@ -155,8 +155,9 @@ def sizes_of(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, s
     found = []
     for frame in frames:
         most: Scalar = SMALLEST
-        for k in range(len(frame.axes)):
-            most = maximum(most, _give(frame, k, a, b, shift))
+        for k, axis in enumerate(frame.axes):
+            twist = _twist(Force(frame.lever.cross(axis), axis), a, b, shift)
+            most = maximum(most, frame.along(twist)[k])
         for axis in frame.spins:
             of_both = [twist_of(body, Force(axis, Vector3())).angular for body in (a, b) if body is not None]
             most = maximum(most, axis.dot(sum(of_both, Vector3())))
@@ -181,12 +182,6 @@ def gives_of(
         others = (weight * frame.along(twist)[0] for j, (weight, twist) in enumerate(pairs) if j != i)
         found.append(maximum(sum(others, alone), LEAST * alone))
     return found
-
-
-def _give(frame: ContactFrame, k: int, a: Dense, b: Dense | None, shift: Vector3 | None) -> Scalar:
-    """The velocity of a point along one of its axes per unit impulse along it [1/kg]."""
-    axis = frame.axes[k]
-    return frame.along(_twist(Force(frame.lever.cross(axis), axis), a, b, shift))[k]
 
 
 def _twist(impulse: Force, a: Dense, b: Dense | None, shift: Vector3 | None) -> Motion:

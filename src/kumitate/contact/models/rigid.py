@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -141,13 +141,14 @@ def _one_by_link(given: Problem) -> bool:
 
 
 def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:
-    ones, build = flatten(one)
-    others, _ = flatten(other)
-    return build([select(first, a, b) for a, b in zip(ones, others, strict=True)])
+    return _joined(one, other, lambda a, b: select(first, a, b))
 
 
 def _blend(one: Impulses, other: Impulses, share: Scalar) -> Impulses:
     """one + share (other − one)."""
-    ones, build = flatten(one)
-    others, _ = flatten(other)
-    return build([a + share * (b - a) for a, b in zip(ones, others, strict=True)])
+    return _joined(one, other, lambda a, b: a + share * (b - a))
+
+
+def _joined(one: Impulses, other: Impulses, join: Callable[[Scalar, Scalar], Scalar]) -> Impulses:
+    (ones, build), (others, _) = flatten(one), flatten(other)
+    return build([join(a, b) for a, b in zip(ones, others, strict=True)])

@@ -62,8 +62,7 @@ def shrink(overlaps: OverlapList, time: float) -> None:
     kept = 0
     for row in range(overlaps.marks[1]):
         if overlaps.rows[row, 2] > SHRINKS * time:
-            overlaps.rows[kept, 0] = overlaps.rows[row, 0]
-            overlaps.rows[kept, 1] = overlaps.rows[row, 1]
-            overlaps.rows[kept, 2] = overlaps.rows[row, 2] - SHRINKS * time
+            overlaps.rows[kept] = overlaps.rows[row]
+            overlaps.rows[kept, 2] -= SHRINKS * time
             kept += 1
     overlaps.marks[1] = kept

@@ -6,10 +6,10 @@ it is opposite to the angular velocity. Moments are written in parts of the radi
 
 from __future__ import annotations
 
-from ...procedure import Floats, Shaped, apply, at, local, procedure
+from ...procedure import Floats, Shaped, apply, local, procedure
 from ..impulse.frames import SMALLEST
-from ..laws import AT_REST, LIMITED, TURNED
-from .arrays import Island, MovingBodies, Placed, ScenePoints
+from ..laws import AT_REST, LIMITED
+from .arrays import MovingBodies, Placed, ScenePoints
 from .robots import yielded
 
 
@@ -52,24 +52,6 @@ def turning_speed(points: ScenePoints, c: int, twists: Floats[6], a: int, b: int
 
 
 @procedure
-def turning_speeds(island: Island, twists: Floats[6]) -> None:
-    """Those of all points of an island."""
-    points = island.points
-    for row in range(len(island.listed)):
-        c = island.listed[row]
-        turning_speed(points, c, twists, points.body[c, 0], points.body[c, 1], points.turns.speed[c])
-
-
-@procedure
-def add_moments(island: Island, wrenches: Floats[6]) -> None:
-    """Adds all moments of an island to the wrenches on its bodies."""
-    points = island.points
-    for row in range(len(island.listed)):
-        c = island.listed[row]
-        add_moment(points, c, points.turns.impulse[c], wrenches, points.body[c, 0], points.body[c, 1])
-
-
-@procedure
 def add_moment(points: ScenePoints, c: int, moment: Shaped[3], wrenches: Floats[6], a: int, b: int) -> None:
     """Adds a moment along the axes of a point to the wrenches on A and B, which stand in the rows a and b; −1: the world."""
     wrenches[a, 0:3] += points.turns.length[c] * (moment @ points.frame[c])
@@ -84,17 +66,6 @@ def onto_limits(points: ScenePoints, c: int, moment: Shaped[3]) -> None:
 
 
 @procedure
-def residual_of_turns(island: Island) -> float:
-    """The largest residual of the moments of an island [m/s]; infinite if any is NaN."""
-    worst, error = 0.0, local(1)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
-        apply(TURNED, at(island.points.turns, c), island.points.impulse[c, 0], error)
-        worst = max(worst, error[0])
-    return worst
-
-
-@procedure
 def stiffen_turns(points: ScenePoints, c: int, normal: Shaped[6], stiffness: Shaped[6, 6]) -> None:
     """Adds the transpose of what the moments of a point resist a twist of A by; `normal`: of its J, for the normal velocity."""
     turns, spin = points.turns, local(3, 6)
@@ -105,16 +76,6 @@ def stiffen_turns(points: ScenePoints, c: int, normal: Shaped[6], stiffness: Sha
     pushed = turns.push[c] @ spin
     for i in range(6):
         stiffness[i] += normal[i] * pushed
-
-
-@procedure
-def add_lacks(island: Island, effort: Floats[6]) -> None:
-    """Adds to the efforts what the moments of an island lack."""
-    points = island.points
-    for row in range(len(island.listed)):
-        c = island.listed[row]
-        lack = points.turns.base[c] - points.turns.impulse[c]
-        add_moment(points, c, lack, effort, points.node[c, 0], points.node[c, 1])
 
 
 @procedure

@@ -14,7 +14,7 @@ from ....model.shapes import Facets
 from ....model.shapes.surfaces import convex_hull
 from ....spatial import Transform
 from ...mesh_hulls import check_size
-from .convex.features import LARGEST
+from .convex.support import LARGEST
 from .solids import BOX, CAPSULE, CONVEX, FIELD, MOST, PLANE, SPHERE, Points, Solids
 
 #: Triangles whose normals differ by less, and whose planes are closer than this part of the size, are one face.

@@ -14,9 +14,8 @@ import numpy as np
 
 from ....procedure import Floats, Ints, Shaped, local, local_ints, procedure
 from .convex.faces import clipped, to_frame
-from .convex.features import facing
 from .convex.pair import closest
-from .convex.support import Couple, outermost
+from .convex.support import Couple, facing, outermost
 from .solids import MOST, Points, Solid, Solids, put, relative
 
 #: The most points of which eight are chosen.

@@ -11,7 +11,7 @@ from ....procedure import Shaped, apply, local, procedure
 from ...laws import CONE
 from ..arrays import BlockFactors, Island, MovingBodies
 from ..points import relative
-from ..turns import add_lacks, advance_turn, stiffen_turns
+from ..turns import add_moment, advance_turn, stiffen_turns
 from .articulated import couple_links, forget_links, inertial_row, put_inertia, solve_twists
 from .laws import push_bodies
 
@@ -103,8 +103,9 @@ def advance(island: Island) -> None:
         lack = trial.base[c] - points.impulse[c]
         if lack[0] != 0.0 or lack[1] != 0.0 or lack[2] != 0.0:
             push_bodies(points, c, lack, trial.effort, points.node[c, 0], points.node[c, 1])
-    if len(points.turns.length) > 0:
-        add_lacks(island, trial.effort)
+        if c < len(points.turns.length):
+            lack = points.turns.base[c] - points.turns.impulse[c]
+            add_moment(points, c, lack, trial.effort, points.node[c, 0], points.node[c, 1])
     solve_twists(island, trial.effort)
     for at in range(len(island.listed)):
         c = island.listed[at]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ....procedure import Floats, Shaped, apply, at, local, procedure
-from ...laws import RESIDUAL
+from ...laws import RESIDUAL, TURNED
 from ..arrays import Island, ScenePoints
 from ..points import relative
 from ..robots import leads, pushed
-from ..turns import add_moments, residual_of_turns, turning_speeds
+from ..turns import add_moment, turning_speed
 
 
 @procedure
@@ -38,8 +38,8 @@ def move(island: Island) -> None:
         c = island.listed[row]
         if points.impulse[c, 0] != 0.0:  # all of them are in their cones
             push_bodies(points, c, points.impulse[c], bodies.after, points.body[c, 0], points.body[c, 1])
-    if len(points.turns.length) > 0:
-        add_moments(island, bodies.after)
+            if c < len(points.turns.length):
+                add_moment(points, c, points.turns.impulse[c], bodies.after, points.body[c, 0], points.body[c, 1])
     for row in range(len(island.members)):
         body = island.members[row]
         if bodies.robots.link[body] >= 0:
@@ -54,8 +54,8 @@ def move(island: Island) -> None:
         c = island.listed[row]
         relative(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.speed[c])
         points.speed[c] += points.drift[c]
-    if len(points.turns.length) > 0:
-        turning_speeds(island, bodies.after)
+        if c < len(points.turns.length):
+            turning_speed(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.turns.speed[c])
 
 
 @procedure
@@ -67,8 +67,9 @@ def residual(island: Island) -> float:
         c = island.listed[row]
         apply(RESIDUAL, at(points, c), at(trial, c), error)
         worst = max(worst, error[0])
-    if len(points.turns.length) > 0:
-        worst = max(worst, residual_of_turns(island))
+        if c < len(points.turns.length):
+            apply(TURNED, at(points.turns, c), points.impulse[c, 0], error)
+            worst = max(worst, error[0])
     return worst
 
 

@@ -9,9 +9,8 @@ from ..solids import MOST, Points, Solid, put, relative
 from .depth import depth
 from .distance import APART, FAR_APART, INSIDE, distance
 from .faces import Listing, clipped, to_frame, write_face, write_lines
-from .features import facing
 from .polish import closest_point, polish
-from .support import Couple, Difference, extent, outermost
+from .support import Couple, Difference, extent, facing, outermost
 
 #: A normal is that of a face if it differs by less than this.
 _SAME = 1e-7

@@ -1,4 +1,4 @@
-"""The furthest points of convex solids, and those of the difference of two."""
+"""The furthest points of convex solids and of the difference of two; the face, edge or corner that one shows along a vector."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from typing import NamedTuple
 
 from .....procedure import Floats, Shaped, local, procedure
 from ..solids import Solid, Solids
+
+#: The largest number of corners of a face.
+LARGEST = 32
+#: A face or an edge is one of several equally good ones only if it is better by this.
+_BETTER = 1e-9
+#: A cylinder whose axis is inclined by more than this to the direction looks there with an end [cosine].
+_STEEP = 0.7
+#: Corners that stand for a round end; where it leans, the closest point is one more.
+_ROUND = 6
 
 
 class Couple(NamedTuple):
@@ -72,3 +81,116 @@ def extent(solids: Solids, i: int) -> float:
     """A length of which solid i without its ball is about half as large [m]."""
     size = solids.sizes[i]
     return size[7] + size[0] + size[1] + size[2] + max(size[3], size[4], size[5])
+
+
+@procedure
+def _hull_face(solids: Solids, i: int, along: Shaped[3], polygon: Floats[4], plane: Shaped[4]) -> int:
+    """The face of a hull whose normal is most along the vector."""
+    first = solids.spans[i, 2]
+    best = first
+    most = -math.inf
+    for f in range(first, first + solids.spans[i, 3]):
+        out = solids.normals[f, 0:3] @ along
+        if out > most + _BETTER:
+            most = out
+            best = f
+    count = solids.loops[best, 1]
+    for k in range(count):
+        corner = solids.spans[i, 0] + solids.corners[solids.loops[best, 0] + k]
+        polygon[k, 0:3] = solids.vertices[corner]
+        polygon[k, 3] = float(k)
+    plane[0:3] = solids.normals[best, 0:3]
+    plane[3] = float(best - first)
+    return count
+
+
+@procedure
+def _round_end(solids: Solids, i: int, axis: int, up: float, polygon: Floats[4]) -> int:
+    """Corners on the rim of an end across an axis."""
+    size = solids.sizes[i]
+    i1 = (axis + 1) % 3
+    i2 = (axis + 2) % 3
+    for k in range(_ROUND):
+        angle = 2.0 * math.pi / _ROUND * k
+        polygon[k, i1] = size[3 + i1] * math.cos(angle)
+        polygon[k, i2] = up * size[3 + i2] * math.sin(angle)
+        polygon[k, axis] = up * size[axis]
+        polygon[k, 3] = float(k)
+    return _ROUND
+
+
+@procedure
+def _box_face(solids: Solids, i: int, axis: int, up: float, polygon: Floats[4]) -> int:
+    """The corners of a box's face across an axis."""
+    size = solids.sizes[i]
+    i1 = (axis + 1) % 3
+    i2 = (axis + 2) % 3
+    for k in range(4):
+        polygon[k, i1] = size[i1] if k == 0 or k == 3 else -size[i1]
+        polygon[k, i2] = up * (size[i2] if k < 2 else -size[i2])
+        polygon[k, axis] = up * size[axis]
+        polygon[k, 3] = float(k)
+    return 4
+
+
+@procedure
+def _side(solids: Solids, i: int, axis: int, along: Shaped[3], polygon: Floats[4]) -> int:
+    """The line along an axis on the side of a cylinder or a capsule."""
+    size, aside, point = solids.sizes[i], 1.0 * along, local(3)
+    aside[axis] = 0.0
+    furthest(solids, i, aside, point)
+    for k in range(2):
+        polygon[k, 0:3] = point
+        polygon[k, axis] = size[axis] if k == 0 else -size[axis]
+        polygon[k, 3] = float(k)
+    return 2
+
+
+@procedure
+def facing(solids: Solids, i: int, along: Shaped[3], polygon: Floats[4], plane: Shaped[4]) -> int:
+    """Writes the corners of what solid i without its ball shows along a unit vector, and gives their number.
+
+    Args:
+        along: the vector, in the solid's frame.
+        polygon: corners in the solid's frame, counter-clockwise as seen from outside, with the numbers of the sides that begin
+            there: 3 or more of a face, 2 of an edge, 1 of a corner or of a round surface.
+        plane: the face's outward normal, zero for edges and corners; and its number.
+    """
+    if solids.spans[i, 3] > 0:
+        return _hull_face(solids, i, along, polygon, plane)
+    size = solids.sizes[i]
+    plane[:] = 0.0
+    lengths = 0
+    round_lengths = 0
+    axis = 0
+    most = -1.0
+    thin = 2
+    for c in range(3):
+        lengths += 1 if size[c] > 0.0 else 0
+        round_lengths += 1 if size[3 + c] > 0.0 else 0
+        if abs(along[c]) > most + _BETTER:
+            most = abs(along[c])
+            axis = c
+        if size[3 + c] == 0.0:
+            thin = c
+    if round_lengths == 0 and lengths == 3:
+        up = math.copysign(1.0, along[axis])
+        plane[axis] = up
+        plane[3] = float(2 * axis + (1 if up > 0.0 else 0))
+        return _box_face(solids, i, axis, up, polygon)
+    if round_lengths == 2 and lengths == 1 and size[thin] > 0.0:
+        if abs(along[thin]) > _STEEP:
+            up = math.copysign(1.0, along[thin])
+            plane[thin] = up
+            plane[3] = float(1 if up > 0.0 else 0)
+            return _round_end(solids, i, thin, up, polygon)
+        plane[3] = 2.0
+        return _side(solids, i, thin, along, polygon)
+    if round_lengths == 0 and lengths == 1:
+        plane[3] = 2.0
+        return _side(solids, i, 0 if size[0] > 0.0 else 1 if size[1] > 0.0 else 2, along, polygon)
+    point = local(3)
+    furthest(solids, i, along, point)
+    polygon[0, 0:3] = point
+    polygon[0, 3] = 0.0
+    return 1
