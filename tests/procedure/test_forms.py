@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kumitate.procedure.llvm_form import loops_side_by_side, statements_in
+from kumitate.procedure.side_by_side import loops_side_by_side, statements_in
 from kumitate.procedure.tree import Counting
 
 from .pages import CASES, look_alike, side_by_side, vectors, whole_arrays

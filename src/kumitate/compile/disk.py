@@ -177,9 +177,8 @@ def owner_fault(status: os.stat_result) -> str | None:
     mode = f"mode {stat.S_IMODE(status.st_mode):04o}"
     if status.st_uid not in (_ROOT, os.geteuid()):
         return f"belongs to user {status.st_uid}, not to user {os.geteuid()} ({mode})"
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not stat.S_ISLNK(
-        status.st_mode
-    ):  # the mode of a symbolic link means nothing
+    is_link = stat.S_ISLNK(status.st_mode)  # whose mode means nothing
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_link:
         return f"can be written to by others than user {status.st_uid} ({mode})"
     return None
 
@@ -194,7 +193,11 @@ def folder_fault(folder: Path) -> str | None:
         return None
     found = [f"{place} {fault}" for place, fault in faults.items() if fault]
     if hasattr(os, "geteuid"):
-        found += [f"{place} can be written to by everybody" for place, mode in above.items() if _open_to_all(mode)]
+        found += [
+            f"{place} can be written to by everybody"
+            for place, mode in above.items()
+            if mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH
+        ]
     return found[0] if found else None
 
 
@@ -203,10 +206,6 @@ def _above(place: str) -> Iterator[str]:
     while (parent := os.path.dirname(place)) != place:
         yield parent
         place = parent
-
-
-def _open_to_all(mode: int) -> bool:
-    return bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
 
 
 # --- its size -------------------------------------------------------------------------------------------------------------

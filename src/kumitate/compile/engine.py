@@ -123,10 +123,7 @@ def load(text: str, target: Target, functions: Sequence[str]) -> Code:
 
 def assembly(text: str, target: Target) -> str:
     """The assembly text of an LLVM module, as in compiled code."""
-    module = _parsed(text, target)
-    with _schedule(_best_code(text, target)[1], again=not _is_long(text)):
-        written: str = machine(target).emit_assembly(module)
-    return written
+    return str(_emitted(text, target, scheduled=_best_code(text, target)[1], form="assembly"))
 
 
 def object_code(text: str, target: Target) -> bytes:
@@ -150,11 +147,10 @@ def _best_code(text: str, target: Target) -> tuple[bytes, bool]:
     return ordered, True
 
 
-def _emitted(text: str, target: Target, *, scheduled: bool) -> bytes:
+def _emitted(text: str, target: Target, *, scheduled: bool, form: str = "object") -> Any:
     module = _parsed(text, target)
     with _schedule(scheduled, again=not _is_long(text)):
-        image: bytes = machine(target).emit_object(module)
-    return image
+        return getattr(machine(target), f"emit_{form}")(module)
 
 
 def _code_size(image: bytes) -> int:
@@ -217,7 +213,7 @@ def optimized_object(text: str, target: Target) -> CacheEntry:
 
     Long modules, such as a step of a scene of many bodies, get those of `-O2`, are not vectorized by LLVM, and what inlined
     functions say about memory that does not overlap is dropped: short loops along rows are operations on vectors already
-    (`procedure.llvm_form`), and the code was as fast, or a little faster, in two thirds of the time.
+    (`procedure.side_by_side`), and the code was as fast, or a little faster, in two thirds of the time.
     """
 
     def make() -> bytes:

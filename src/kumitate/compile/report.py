@@ -60,18 +60,15 @@ class KernelReport:
     def __str__(self) -> str:
         kinds = ", ".join(f"{number} {op}" for op, number in self.operations.items())
         heads = ("lanes", "instructions", "stack stores", "stack loads", "bytes", "compiled [s]", "fastest [µs]", "median [µs]")
-        rows = [heads, *(_cells(width) for width in self.widths)]
+        rows: list[tuple[str, ...]] = [heads]
+        for width in self.widths:
+            counts = (width.lanes, width.instructions, width.stores, width.loads, width.bytes)
+            times = ("" if value is None else f"{1e6 * value:.3f}" for value in (width.fastest, width.median))
+            rows.append((*map(str, counts), "cache" if width.from_cache else f"{width.seconds:.2f}", *times))
         sizes = [max(len(row[k]) for row in rows) for k in range(len(heads))]
         table = ["  ".join(cell.rjust(size) for cell, size in zip(row, sizes, strict=True)).rstrip() for row in rows]
         head = f"{self.name}: {sum(self.operations.values())} operations{f' ({kinds})' if kinds else ''}"
         return "\n".join([head, *([self.remark] if self.remark else []), *table])
-
-
-def _cells(width: Width) -> tuple[str, ...]:
-    times = ("" if value is None else f"{1e6 * value:.3f}" for value in (width.fastest, width.median))
-    origin = "cache" if width.from_cache else f"{width.seconds:.2f}"
-    counts = (width.lanes, width.instructions, width.stores, width.loads, width.bytes)
-    return (*map(str, counts), origin, *times)
 
 
 def report(kernel: Any, *arrays: Any) -> KernelReport:

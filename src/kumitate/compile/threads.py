@@ -62,11 +62,6 @@ def pool(threads: int, work: str) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix=f"kumitate-{work}")
 
 
-if hasattr(os, "register_at_fork"):
-    # a forked process inherits the pools without their threads, so that work submitted to them would wait forever
-    os.register_at_fork(after_in_child=pool.cache_clear)
-
-
 def run_states(
     function: Callable[..., None], states: int, pointers: Sequence[int], row_bytes: Sequence[int], *, lanes: int, most: int
 ) -> None:
@@ -124,7 +119,9 @@ def _workers(threads: int) -> _Workers:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_workers.cache_clear)  # a forked process inherits the memory, not the threads
+    # a forked process inherits the pools and the memory without their threads, so that it would wait for them forever
+    os.register_at_fork(after_in_child=pool.cache_clear)
+    os.register_at_fork(after_in_child=_workers.cache_clear)
 
 
 def run_blocks(function: int, arguments: int, blocks: int, threads: int) -> None:

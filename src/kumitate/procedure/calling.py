@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from ..scalar import Array, Program, maximum, minimum
@@ -26,18 +26,16 @@ class FunctionRow(NamedTuple):
     folded: bool = False
 
 
-def function_table() -> dict[Callable[..., Any], FunctionRow]:
-    """The functions of Python, of `math` and of `scalar` that are one operation."""
-    names = [*LIBRARY, "sqrt", "floor", "ceil", "copysign", "isnan", "isfinite"]
-    found: dict[Callable[..., Any], FunctionRow] = {getattr(math, name): FunctionRow(name) for name in names}
-    return found | {
-        abs: FunctionRow("abs", "abs.i"),
-        math.fabs: FunctionRow("abs"),
-        min: FunctionRow("least", "min.i", folded=True),
-        max: FunctionRow("greatest", "max.i", folded=True),
-        minimum: FunctionRow("min"),
-        maximum: FunctionRow("max"),
-    }
+#: The functions of Python, of `math` and of `scalar` that are one operation.
+FUNCTIONS: dict[Callable[..., Any], FunctionRow] = {
+    **{getattr(math, name): FunctionRow(name) for name in (*LIBRARY, "sqrt", "floor", "ceil", "copysign", "isnan", "isfinite")},
+    abs: FunctionRow("abs", "abs.i"),
+    math.fabs: FunctionRow("abs"),
+    min: FunctionRow("least", "min.i", folded=True),
+    max: FunctionRow("greatest", "max.i", folded=True),
+    minimum: FunctionRow("min"),
+    maximum: FunctionRow("max"),
+}
 
 
 class Calling(Expressions):
@@ -45,7 +43,6 @@ class Calling(Expressions):
 
     def __init__(self, source: Source, typed: tree.TypedProcedure):
         super().__init__(source, typed)
-        self.functions = function_table()
         self.handed: list[tuple[tree.Invoke, ast.AST]] = []
         self.written: list[tuple[tree.Expression, ast.AST]] = []
 
@@ -68,8 +65,8 @@ class Calling(Expressions):
             return self.fresh(node, FLOAT if called is local else INT)
         if called in (len, int, float, bool):
             return self.conversion(called, node)
-        if called is not UNKNOWN and _is_hashable(called) and called in self.functions:
-            return self.function(self.functions[called], node)
+        if called is not UNKNOWN and isinstance(called, Hashable) and called in FUNCTIONS:
+            return self.function(FUNCTIONS[called], node)
         if called is range:
             raise self.source.fault(node, "stands outside of a loop; write for i in range(n)")
         raise self.source.fault(
@@ -228,7 +225,3 @@ class Calling(Expressions):
             self.typed.calls.append(typed)
         self.handed.append((made, node))
         return made
-
-
-def _is_hashable(value: Any) -> bool:
-    return getattr(value, "__hash__", None) is not None

@@ -27,10 +27,9 @@ from ..errors import InputError
 from ..scalar import under_way
 from ..scalar.verify import verifying
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .llvm_form import ENTRY, FAULT_WORDS
 from .source import Source
 from .tree import Site, TypedProcedure
-from .walk import LlvmText
+from .walk import ENTRY, FAULT_WORDS, LlvmText
 
 Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
@@ -156,22 +155,17 @@ def _array_packer(name: str, kind: ArrayKind) -> Packer:
             and rows in (None, value.shape[0])
             and value.flags.c_contiguous
         ):
-            raise InputError(_refusal(name, kind, dtype, value))
+            shape = ", ".join("n" if size is None else str(size) for size in kind.shape)
+            rule = f"it must be a C-contiguous {dtype} array of shape ({shape}{',' if axes == 1 else ''})"
+            if not isinstance(value, np.ndarray):
+                raise InputError(f"{name} is {type(value).__name__}; {rule}")
+            apart = "" if value.flags.c_contiguous else ", not contiguous"
+            raise InputError(f"{name} has shape {value.shape} and dtype {value.dtype}{apart}; {rule}")
         words.append(value.__array_interface__["data"][0])
         if rows is None:
             words.append(value.shape[0])
 
     return pack_array
-
-
-def _refusal(name: str, kind: ArrayKind, dtype: np.dtype, value: Any) -> str:
-    """Why an array is not accepted."""
-    shape = ", ".join("n" if size is None else str(size) for size in kind.shape)
-    rule = f"it must be a C-contiguous {dtype} array of shape ({shape}{',' if len(kind.shape) == 1 else ''})"
-    if not isinstance(value, np.ndarray):
-        return f"{name} is {type(value).__name__}; {rule}"
-    apart = "" if value.flags.c_contiguous else ", not contiguous"
-    return f"{name} has shape {value.shape} and dtype {value.dtype}{apart}; {rule}"
 
 
 def _made(kind: Kind, words: list[int]) -> Any:

@@ -11,15 +11,22 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from ..compile.llvm.writer import Writer, exact
+from ..compile.llvm.entries import inlined
+from ..compile.llvm.writer import Module, Writer, exact
+from ..scalar import Program
 from ..scalar.operations import OPERATIONS
 from . import tree
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .llvm_form import ENTRY, FAULT_WORDS, LLVM_TYPES, ProcedureModule, depends, loops_side_by_side, nested_type
+from .side_by_side import depends, loops_side_by_side
 
+#: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
+ENTRY, FAULT_WORDS = "procedure_entry", 3
+#: The types of the leaves of values.
+LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 #: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
 #: time that LLVM takes grows faster than the size of a function.
 _INLINED = 60
@@ -48,7 +55,7 @@ class ProcedureWriter(Writer):
         first: the first leaf of every parameter that keeps its value; `read`: the leaves that are read.
     """
 
-    def __init__(self, typed: tree.TypedProcedure, whole: ProcedureModule):
+    def __init__(self, typed: tree.TypedProcedure, whole: LlvmText):
         super().__init__(whole.module)
         self.typed, self.whole, self.checked = typed, whole, whole.checked
         self.head: list[str] = []
@@ -116,7 +123,10 @@ class ProcedureWriter(Writer):
         values = self.value(node.value)
         for target in node.targets:
             count = len(target.kind.leaves)
-            self.set_target(target, values[:count])
+            if isinstance(target, tree.Local):
+                self.set_name(target.name, target.kind, values[:count])
+            else:
+                self.store(self.element_address(target), _number(target.kind), values[0])
             values = values[count:]
 
     def update(self, place: tree.SetElement, value: tree.Expression) -> None:
@@ -130,14 +140,6 @@ class ProcedureWriter(Writer):
         if isinstance(node, tree.Member):
             return self.is_path(node.record)
         return isinstance(node, tree.Local) and self.typed.assignments[node.name] == 1
-
-    def set_target(self, target: tree.Local | tree.SetElement, value: Value) -> None:
-        """Gives a name or an element its value."""
-        if isinstance(target, tree.Local):
-            self.set_name(target.name, target.kind, value)
-        else:
-            assert isinstance(target.kind, NumberKind)
-            self.store(self.element_address(target), target.kind, value[0])
 
     def write_When(self, node: tree.When) -> None:
         self.choose(self.value(node.condition)[0], *(partial(self.statements, body) for body in (node.then, node.other)))
@@ -190,7 +192,14 @@ class ProcedureWriter(Writer):
     def leaves(self, node: tree.Expression, wanted: Sequence[int]) -> Value:
         """The names of some leaves of an expression's value; what is not wanted of names and fields is not written."""
         if isinstance(node, tree.Local):
-            return self.leaves_of_name(node, wanted)
+            if node.name in self.paths:
+                return self.leaves(self.paths[node.name], wanted)
+            if node.name in self.first:
+                self.read.update(self.first[node.name] + k for k in wanted)
+            if node.name in self.values:
+                return [self.values[node.name][k] for k in wanted]
+            variables = self.kept(node.name, node.kind)  # if it has none yet, nothing leads here
+            return [self.get(variables[k], node.kind.leaves[k]) for k in wanted]
         if isinstance(node, tree.Member):
             assert isinstance(node.record.kind, RecordKind)
             start = node.record.kind.span(node.position).start
@@ -202,17 +211,6 @@ class ProcedureWriter(Writer):
             return [leaf for part, some in zip(node.parts, parts, strict=True) for leaf in self.leaves(part, some)]
         found: Value = getattr(self, f"value_{type(node).__name__}")(node)
         return [found[k] for k in wanted]
-
-    def leaves_of_name(self, node: tree.Local, wanted: Sequence[int]) -> Value:
-        """Some leaves of the value of a name."""
-        if node.name in self.paths:
-            return self.leaves(self.paths[node.name], wanted)
-        if node.name in self.first:
-            self.read.update(self.first[node.name] + k for k in wanted)
-        if node.name in self.values:
-            return [self.values[node.name][k] for k in wanted]
-        variables = self.kept(node.name, node.kind)  # if it has none yet, nothing leads here
-        return [self.get(variables[k], node.kind.leaves[k]) for k in wanted]
 
     def value_Constant(self, node: tree.Constant) -> Value:
         return [self.table(node) if isinstance(node.kind, ArrayKind) else self.number(node.value, _number(node.kind))]
@@ -454,7 +452,7 @@ class ProcedureWriter(Writer):
         if not shape:
             return f"{LLVM_TYPES[element.name]} {self.number(value, element)}"  # type: ignore[arg-type]
         parts = ", ".join(self._nested(part, shape[1:], element) for part in value)  # type: ignore[attr-defined]
-        return f"{nested_type(shape, element)} [{parts}]"
+        return f"{_nested_type(shape, element)} [{parts}]"
 
     def operation(self, name: str, operands: Sequence[str]) -> str:
         """A row of the table of operations."""
@@ -479,7 +477,7 @@ class ProcedureWriter(Writer):
     def address(self, pointer: str, kind: ArrayKind, indices: Sequence[str]) -> str:
         """The address of an element or a row."""
         places = "".join(f", i64 {index}" for index in indices)
-        return self.line(f"getelementptr inbounds {nested_type(kind.row, kind.element)}, ptr {pointer}{places}")
+        return self.line(f"getelementptr inbounds {_nested_type(kind.row, kind.element)}, ptr {pointer}{places}")
 
     def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
         """Whether two arrays of so many elements do not overlap; in checked code only."""
@@ -503,7 +501,7 @@ class ProcedureWriter(Writer):
         """The address of a local array, filled with zeros."""
         self.count += 1
         made = f"%local{self.count}"
-        self.head.append(f"  {made} = alloca {nested_type(kind.shape, kind.element)}, align 64")
+        self.head.append(f"  {made} = alloca {_nested_type(kind.shape, kind.element)}, align 64")
         size = 8 * kind.row_size * (kind.shape[0] or 0)
         self.effect(f"call void @llvm.memset.p0.i64(ptr align 64 {made}, i8 0, i64 {size}, i1 false)")
         return made
@@ -571,21 +569,63 @@ class ProcedureWriter(Writer):
         self.effect("ret void" if result == "void" else f"ret {result} {self.nothing(result)}")
 
 
-class LlvmText(ProcedureModule):
+class LlvmText:
     """The module with the functions of a procedure and of all that it calls, and their entry.
 
     Attributes:
         text: the module.
+        checked: whether indices and the like are checked.
+        names: of the functions; needs: of every procedure written so far, the leaves of its arguments that it reads, by number.
+        sites: of the checks, by number, with what they say.
+        programs: the names of the functions of traced programs that are compiled alone, by what lists choose, and whether there
+            is a list at all.
+        inlined: the names of those that are written here, or None for programs that are too long for it.
+        loops: how many loops are written out.
     """
 
     def __init__(self, typed: tree.TypedProcedure, *, checked: bool = False):
         family = procedure_family(typed)
-        super().__init__(family, checked=checked)
+        self.checked = checked
+        self.sites: list[tuple[tree.Site, str]] = []
+        self.module = Module(1)
+        self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
+        self.inlined: dict[Program, str | None] = {}
+        self.loops = 0
+        self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
+        self.needs: dict[tree.TypedProcedure, list[int]] = {}
         self.module.functions += [ProcedureWriter(one, self).text() for one in family]
         self.module.functions.append(self._entry(typed))
         self.module.further = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
         self.module.further += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
         self.text = self.module.text()
+
+    def result_type(self, kind: Kind) -> str:
+        """What a function returns: nothing, a number, or several."""
+        types = [LLVM_TYPES[leaf] for leaf in kind.leaves]
+        return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
+
+    def program(self, program: Program, listed: tuple[bool, ...], *, several: bool) -> str:
+        """The name of the function that evaluates a program, once or over a list."""
+        key = program, listed, several
+        if key not in self.programs:
+            clean = re.sub("[^A-Za-z0-9_]", "_", program.name)
+            name = f"{'over' if several else 'once'}_{clean}_{''.join('01'[one] for one in listed)}"
+            same = sum(1 for one in self.programs.values() if one.split(".")[0] == name)
+            self.programs[key] = f"{name}.{same}" if same else name
+        return self.programs[key]
+
+    def short(self, program: Program) -> str | None:
+        """The name of the function of a short program, which is written into this module and inlined; None for a long one."""
+        if program not in self.inlined:
+            name = f"short_{re.sub('[^A-Za-z0-9_]', '_', program.name)}.{len(self.inlined)}"
+            text = inlined(name, program, portable=self.checked)
+            self.inlined[program] = None if text is None else name
+            self.module.functions += [] if text is None else [text]
+        return self.inlined[program]
+
+    def fault(self) -> list[str]:
+        """The first argument of all functions, if they are checked: where they say what failed."""
+        return ["ptr %words"] if self.checked else []
 
     def _entry(self, typed: tree.TypedProcedure) -> str:
         """The function that takes a block of words."""
@@ -618,4 +658,12 @@ def _number(kind: Kind) -> NumberKind:
 
 def _array(kind: Kind) -> ArrayKind:
     assert isinstance(kind, ArrayKind)
+    return kind
+
+
+def _nested_type(shape: Sequence[int | None], element: NumberKind) -> str:
+    """The type of nested arrays of a shape."""
+    kind = LLVM_TYPES[element.name]
+    for size in reversed(shape):
+        kind = f"[{size} x {kind}]"
     return kind

@@ -208,8 +208,7 @@ _BY_OPERATORS = {
 #: The rest, element by element.
 _RULES: dict[str, tuple[int, Callable[..., Any]]] = {
     **{name: (1, partial(apply, name)) for name in ("sin", "cos", "sqrt", "exp", "log", "tanh")},
-    "absolute": (1, partial(apply, "abs")),
-    "fabs": (1, partial(apply, "abs")),
+    **dict.fromkeys(("absolute", "fabs"), (1, partial(apply, "abs"))),
     "sign": (1, _sign),
     "tan": (1, lambda x: apply("sin", x) / apply("cos", x)),
     "sinh": (1, lambda x: 0.5 * (apply("exp", x) - apply("exp", -x))),
@@ -219,10 +218,8 @@ _RULES: dict[str, tuple[int, Callable[..., Any]]] = {
     "arctan": (1, lambda x: apply("atan2", x, 1.0)),
     "arctan2": (2, partial(apply, "atan2")),
     "hypot": (2, lambda x, y: apply("sqrt", x * x + y * y)),
-    "deg2rad": (1, lambda x: x * (np.pi / 180.0)),
-    "radians": (1, lambda x: x * (np.pi / 180.0)),
-    "rad2deg": (1, lambda x: x * (180.0 / np.pi)),
-    "degrees": (1, lambda x: x * (180.0 / np.pi)),
+    **dict.fromkeys(("deg2rad", "radians"), (1, lambda x: x * (np.pi / 180.0))),
+    **dict.fromkeys(("rad2deg", "degrees"), (1, lambda x: x * (180.0 / np.pi))),
     "minimum": (2, partial(apply, "min")),
     "maximum": (2, partial(apply, "max")),
     "clip": (3, lambda x, lower, upper: apply("min", apply("max", x, lower), upper)),

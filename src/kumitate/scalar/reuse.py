@@ -13,6 +13,7 @@ from typing import Any
 
 from .blocks import Program
 from .graph import Symbol
+from .rules import known_number
 from .structure import flatten
 from .tracing import active_scope, call, trace
 
@@ -76,13 +77,9 @@ def call_shared(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
     if active_scope() is None:
         return page(*arguments)
     leaves, build = flatten(arguments)
-    constants = tuple(None if leaf.__class__ is Symbol and leaf.op != "const" else _value(leaf) for leaf in leaves)
+    constants = tuple(map(known_number, leaves))
     prepared = _prepared((page, build([0.0] * len(leaves))), constants, name)
     return prepared.run([leaf for leaf, number in zip(leaves, constants, strict=True) if number is None])
-
-
-def _value(leaf: Any) -> float:
-    return float(leaf.payload if leaf.__class__ is Symbol else leaf)
 
 
 def _number(column: Sequence[Any]) -> float | None:

@@ -22,11 +22,16 @@ def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
     return graph, graph.lift(a), graph.lift(b)
 
 
-def _number(a: Scalar) -> float | None:
+def known_number(a: Scalar) -> float | None:
     """The value of a float or constant node, else None."""
     if isinstance(a, Symbol):
         return a.payload if a.op == "const" else None
     return a
+
+
+def same(a: Scalar, b: Scalar) -> bool:
+    """Whether two values are known to be equal."""
+    return a is b or (a.__class__ is not Symbol and b.__class__ is not Symbol and a == b)
 
 
 def negate(a: Scalar) -> Scalar:
@@ -42,7 +47,7 @@ def negate(a: Scalar) -> Scalar:
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
-    x, y = _number(a), _number(b)
+    x, y = known_number(a), known_number(b)
     if x is not None and y is not None:
         return x + y
     if x == 0.0:
@@ -64,7 +69,7 @@ def add(a: Scalar, b: Scalar) -> Scalar:
 
 
 def subtract(a: Scalar, b: Scalar) -> Scalar:
-    x, y = _number(a), _number(b)
+    x, y = known_number(a), known_number(b)
     if x is not None and y is not None:
         return x - y
     if y == 0.0:
@@ -87,7 +92,7 @@ def subtract(a: Scalar, b: Scalar) -> Scalar:
 
 
 def multiply(a: Scalar, b: Scalar) -> Scalar:
-    x, y = _number(a), _number(b)
+    x, y = known_number(a), known_number(b)
     if x is not None and y is not None:
         return x * y
     if y is not None:  # constants come first
@@ -110,7 +115,7 @@ def multiply(a: Scalar, b: Scalar) -> Scalar:
 
 
 def divide(a: Scalar, b: Scalar) -> Scalar:
-    x, y = _number(a), _number(b)
+    x, y = known_number(a), known_number(b)
     if x is not None and y is not None:
         return x / y
     if y is not None:
@@ -130,7 +135,7 @@ def divide(a: Scalar, b: Scalar) -> Scalar:
 
 
 def power(a: Scalar, exponent: Scalar) -> Scalar:
-    n = _number(exponent)
+    n = known_number(exponent)
     if n is None:
         raise TraceError("only constant exponents can be traced; write exp(y*log(x)) for a variable one")
     if a.__class__ is not Symbol:
@@ -170,7 +175,7 @@ def _extreme(op: str, a: Scalar, b: Scalar) -> Scalar:
 def _select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     if condition.__class__ is not Symbol:
         return a if condition else b
-    if a is b or (a.__class__ is not Symbol and b.__class__ is not Symbol and a == b):
+    if same(a, b):
         return a
     return _plain("select", condition, a, b)
 

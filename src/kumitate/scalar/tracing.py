@@ -15,6 +15,7 @@ from .evaluate import evaluate
 from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
 from .passes import live, run_program_passes
+from .rules import same
 from .structure import flatten
 from .under_way import under_way
 
@@ -171,7 +172,7 @@ def loop(
         following, _ = flatten(following_value)
         if len(following) != len(first):
             raise TraceError(f"the loop's body carries {len(following)} scalars on and was given {len(first)}")
-        grown = [v or not _same(first[k], following[k]) for k, v in enumerate(varying)]
+        grown = [v or not same(first[k], following[k]) for k, v in enumerate(varying)]
         if grown == varying:
             break
         varying = grown
@@ -223,7 +224,3 @@ def when(condition: Any, then: Callable[[], Any], otherwise: Any) -> Any:
     start = (needed, otherwise)
     (_, value), _ = loop(1, lambda _, now: ((now[0], then()), None), start, while_=lambda now: now[0] > 0.5, hoist=False)
     return value
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b or (a.__class__ is not Symbol and b.__class__ is not Symbol and a == b)

@@ -1,20 +1,16 @@
-"""Which loops of a procedure are operations on vectors, and the module that procedures are written into."""
+"""Which loops of a procedure are one operation on a few neighbouring numbers: their passes are computed side by side.
+
+LLVM finds such loops too, but groups numbers of different rows where a row has not as many as a register: the product of two
+6 × 6 blocks then takes two to three times as long. Where a page also writes single elements of the same array, LLVM's way is
+kept: reading a row that was just written one by one takes long.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from ..compile.llvm.entries import inlined
-from ..compile.llvm.writer import Module
-from ..scalar import Program
 from . import tree
-from .kinds import FLOAT, Kind, NumberKind
-
-# --- which loops are one operation on a few neighbouring numbers: their passes are computed side by side ------------------
-# LLVM finds such loops too, but groups numbers of different rows where a row has not as many as a register: the product of two
-# 6 × 6 blocks then takes two to three times as long. Where a page also writes single elements of the same array, LLVM's way is
-# kept: reading a row that was just written one by one takes long.
+from .kinds import FLOAT
 
 #: Operations of several numbers at a time.
 SIDE_BY_SIDE = frozenset({"add", "sub", "mul", "div", "neg"})
@@ -133,70 +129,3 @@ def _parts(node: tree.Expression) -> Iterator[tree.Expression]:
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, tree.Expression):
                 yield from _parts(part)
-
-
-# --- LLVM text ------------------------------------------------------------------------------------------------------------
-#: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
-ENTRY, FAULT_WORDS = "procedure_entry", 3
-#: The types of the leaves of values.
-LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
-
-
-class ProcedureModule:
-    """The module of a procedure and of all that it calls.
-
-    Attributes:
-        checked: whether indices and the like are checked.
-        names: of the functions; needs: of every procedure written so far, the leaves of its arguments that it reads, by number.
-        sites: of the checks, by number, with what they say.
-        programs: the names of the functions of traced programs that are compiled alone, by what lists choose, and whether there
-            is a list at all.
-        inlined: the names of those that are written here, or None for programs that are too long for it.
-    """
-
-    def __init__(self, family: Sequence[tree.TypedProcedure], *, checked: bool):
-        """A module without functions; `family`: the procedures that it will have."""
-        self.checked = checked
-        self.sites: list[tuple[tree.Site, str]] = []
-        self.module = Module(1)
-        self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
-        self.inlined: dict[Program, str | None] = {}
-        self.loops = 0
-        self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
-        self.needs: dict[tree.TypedProcedure, list[int]] = {}
-
-    def result_type(self, kind: Kind) -> str:
-        """What a function returns: nothing, a number, or several."""
-        types = [LLVM_TYPES[leaf] for leaf in kind.leaves]
-        return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-
-    def program(self, program: Program, listed: tuple[bool, ...], *, several: bool) -> str:
-        """The name of the function that evaluates a program, once or over a list."""
-        key = program, listed, several
-        if key not in self.programs:
-            clean = re.sub("[^A-Za-z0-9_]", "_", program.name)
-            name = f"{'over' if several else 'once'}_{clean}_{''.join('01'[one] for one in listed)}"
-            same = sum(1 for one in self.programs.values() if one.split(".")[0] == name)
-            self.programs[key] = f"{name}.{same}" if same else name
-        return self.programs[key]
-
-    def short(self, program: Program) -> str | None:
-        """The name of the function of a short program, which is written into this module and inlined; None for a long one."""
-        if program not in self.inlined:
-            name = f"short_{re.sub('[^A-Za-z0-9_]', '_', program.name)}.{len(self.inlined)}"
-            text = inlined(name, program, portable=self.checked)
-            self.inlined[program] = None if text is None else name
-            self.module.functions += [] if text is None else [text]
-        return self.inlined[program]
-
-    def fault(self) -> list[str]:
-        """The first argument of all functions, if they are checked: where they say what failed."""
-        return ["ptr %words"] if self.checked else []
-
-
-def nested_type(shape: Sequence[int | None], element: NumberKind) -> str:
-    """The type of nested arrays of a shape."""
-    kind = LLVM_TYPES[element.name]
-    for size in reversed(shape):
-        kind = f"[{size} x {kind}]"
-    return kind
