@@ -193,11 +193,8 @@ def folder_fault(folder: Path) -> str | None:
         return None
     found = [f"{place} {fault}" for place, fault in faults.items() if fault]
     if hasattr(os, "geteuid"):
-        found += [
-            f"{place} can be written to by everybody"
-            for place, mode in above.items()
-            if mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH
-        ]
+        opened = [place for place, mode in above.items() if mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH]
+        found += [f"{place} can be written to by everybody" for place in opened]
     return found[0] if found else None
 
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -90,15 +91,10 @@ def _code_cache() -> list[int]:
     """The size of the first-level instruction cache, where Linux tells it."""
     with contextlib.suppress(OSError, ValueError):
         for name in sorted(name for name in os.listdir(_CACHES) if name.startswith("index")):
-            level, kind, size = (_line(f"{_CACHES}/{name}/{what}") for what in ("level", "type", "size"))
+            level, kind, size = (Path(_CACHES, name, what).read_text().strip() for what in ("level", "type", "size"))
             if (level, kind) == ("1", "Instruction"):
                 return [1024 * int(size.removesuffix("K"))]
     return []
-
-
-def _line(path: str) -> str:
-    with open(path) as file:
-        return file.read().strip()
 
 
 @cache

@@ -212,20 +212,16 @@ def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure
         return None
 
     def make() -> bytes:
-        return _joined([image.content for image in made_images(written(typed))])
+        contents = [image.content for image in made_images(written(typed))]
+        return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
 
     key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}"
     found = kept_image(key, host(), make)
     return [found._replace(content=part) for part in _parts(found.content)]
 
 
-def _joined(contents: list[bytes]) -> bytes:
-    """Their number and lengths, then all of them."""
-    return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
-
-
 def _parts(joined: bytes) -> list[bytes]:
-    """Those that were joined."""
+    """What stands one behind the other, after the number of parts and their lengths."""
     (count,) = struct.unpack_from("<q", joined)
     begins = accumulate(struct.unpack_from(f"<{count}q", joined, 8), initial=8 * (1 + count))
     return [joined[begin:end] for begin, end in pairwise(begins)]
