@@ -315,7 +315,7 @@ def _passed(
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:
     """max |1 − |quaternion|| over all quaternions of q, shape (n, nq)."""
     worst = 0.0
-    for _, kind, columns, _ in list(joint_columns(mechanism)):
+    for _, kind, columns, _ in joint_columns(mechanism):
         parts = [columns.start + k for k, name in enumerate(kind.coordinates) if name in ("qx", "qy", "qz", "qw")]
         if parts:
             worst = max(worst, float(np.abs(1.0 - np.linalg.norm(q[:, parts], axis=1)).max(initial=0.0)))
