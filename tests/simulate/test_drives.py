@@ -223,10 +223,13 @@ def test_a_drive_presses_on_the_floor_with_its_effort_and_never_with_more_than_i
     """Without contact the block would move, and the drive be far below its limit; on the floor it is at it."""
     kp = 1e5
     mechanism = presser(km.PositionDrive(kp=kp, kd=100.0, limit=limit))
-    run = km.simulate(mechanism, [0.1], duration=0.02, contact="rigid", inputs={"target": 0.09})
-    pressed = kp * (run.q[-1, 0] - 0.09) if limit is None else limit
-    np.testing.assert_allclose(run.contact.force[1:, 0, 2], 2.0 * G + pressed, rtol=1e-6)
-    assert run.audit.contact.gained < 1e-12
+    for own_code in (False, True):
+        options = {"inputs": {"target": 0.09}, "side_by_side": own_code}
+        run = km.simulate(mechanism, [0.1], duration=0.02, contact="rigid", **options)
+        pressed = kp * (run.q[-1, 0] - 0.09) if limit is None else limit
+        np.testing.assert_allclose(run.contact.force[1:, 0, 2], 2.0 * G + pressed, rtol=1e-6)
+        assert run.audit.contact.gained < 1e-13
+    assert run.audit.contact.gains == 0
 
 
 # --- energy -----------------------------------------------------------------------------------------------------------

@@ -17,4 +17,4 @@ def bounced() -> km.Run:
     ground = (km.Geometry(km.Plane()), km.Geometry(km.Box((0.4, 0.4, 0.1)), km.pose((-0.6, 0.0, 0.05))))
     contact = km.Contact(ground=ground, surface=km.Surface(friction=0.4, restitution=0.2))
     q, v = [0, 0, 0, 1, 0, 0.05, 0.2], [0, 0, 0, 0.5, 0, 0]
-    return km.simulate(mechanism, q, v, duration=0.6, contact=contact)
+    return km.simulate(mechanism, q, v, duration=0.6, contact=contact, side_by_side=True)
