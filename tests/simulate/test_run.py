@@ -337,3 +337,77 @@ def test_a_second_run_of_the_same_setup_is_the_first_again_and_others_are_their_
     assert not np.array_equal(*pulled)
     with pytest.raises(InputError, match="contact is 3"):
         km.simulate(arm, [0.3, 0.2], duration=0.05, contact=3)
+
+
+def _things(count: int) -> km.Mechanism:
+    cubes = [
+        km.Body(f"cube{k}", 0.5, inertia=(8e-4, 8e-4, 8e-4), collisions=(km.Geometry(km.Box((0.1, 0.1, 0.1))),))
+        for k in range(count)
+    ]
+    return km.Mechanism(
+        "cubes", tuple(cubes), tuple(km.Joint(f"free{k}", "floating", "world", f"cube{k}") for k in range(count))
+    )
+
+
+def _hopper() -> km.Mechanism:
+    """A body that hops on a leg, whose joints nothing stops: it flies by Runge-Kutta steps, unless damping is too fast."""
+    leg = km.Body("leg", 1.0, inertia=(0.01, 0.01, 0.01), collisions=(km.Geometry(km.Sphere(0.1)),))
+    joints = (
+        km.Joint("lift", "prismatic", "world", "base"), km.Joint("knee", "prismatic", "base", "leg"),
+    )  # fmt: skip
+    return km.Mechanism("hopper", (km.Body("base", 2.0, inertia=(0.02, 0.02, 0.02)), leg), joints)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "options"),
+    [
+        (_things(2), {"contact": "rigid"}),
+        (_things(5), {"contact": "penalty", "step": 2e-4}),
+        (_things(2), {"contact": km.Contact(options={"sleeping": 1.0})}),
+        (_hopper(), {"contact": "rigid"}),
+        (_hopper(), {"contact": "rigid", "parameters": ["mass:leg"], "side_by_side": False}),
+        (damped_pendulum(0.1), {"integrator": "rkf45_adaptive", "equal_steps": False}),
+    ],
+    ids=["rigid", "springs", "sleeping", "hopper", "parameters", "adaptive"],
+)
+def test_a_run_knows_nothing_of_the_run_before(mechanism, options):
+    """The same bits as of a simulation that was just made, whichever other motion was computed meanwhile."""
+
+    def start(height: float) -> np.ndarray:
+        q = km.Robot(mechanism).neutral()
+        for k, link in enumerate(mechanism.tree.links):
+            free = link.kind.nq == 7
+            q[link.q_start + (link.kind.coordinates.index("z") if free else 0)] = height + (0.11 * k if free else 0.0)
+        return q
+
+    def made() -> km.Simulation:
+        return km.Simulation(mechanism, **options)
+
+    simulation = made()
+    low, high = start(0.06), start(0.3)
+    first = simulation.run(low, duration=0.2)
+    other = simulation.run(high, duration=0.2)
+    again = simulation.run(low, duration=0.2)
+    assert not np.array_equal(first.q, other.q)
+    for one, two in ((first, again), (other, made().run(high, duration=0.2))):
+        for name in ("q", "v", "a", "tau"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+        assert one.audit.steps == two.audit.steps
+        if one.contact is not None:
+            np.testing.assert_array_equal(one.contact.force, two.contact.force)
+
+
+def test_every_run_calls_its_functions_as_often():
+    calls = []
+
+    def pushed(t, q, v):
+        calls.append(t)
+        return [0.1]
+
+    simulation = km.Simulation(damped_pendulum(0.1), controller=pushed, traced=False)
+    counts = []
+    for _ in range(3):
+        calls.clear()
+        simulation.run([0.3], duration=0.01)
+        counts.append(len(calls))
+    assert counts[0] == counts[1] == counts[2] > 0

@@ -73,6 +73,7 @@ class MechanismSimulation(SettledAttributes):
         self.setup, self.mechanism, self.step_size = setup, mechanism, float(setup.step)
         self._starts = Starts(mechanism, *start)
         self._busy = Lock()
+        self._idle: dict[float, Stepper] = {}
         self.notes = first_notes(mechanism, setup.limits)
         wrenches, loop_tau, inputs = setup.wrenches or {}, setup.loop_tau or {}, setup.inputs or {}
         sources = (setup.controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
@@ -282,6 +283,14 @@ class MechanismSimulation(SettledAttributes):
         """A stepper from a state."""
         return self.compiled.stepper(self.actuation, step, q, v)
 
+    def _begun(self, q: np.ndarray, v: np.ndarray, step: float) -> Stepper:
+        """A stepper from a state for one run: that of the run before, if it made steps of this length and is over."""
+        stepper = self._idle.pop(step, None)
+        if stepper is None:
+            return self._stepper_at(q, v, step)
+        stepper.begin(q, v)
+        return stepper
+
     def _seen(self) -> State:
         """The current state of the stepper."""
         seen = self._stepper.look()
@@ -344,7 +353,7 @@ class MechanismSimulation(SettledAttributes):
         check_memory(self.mechanism, count // every + 1)
         q0, v0 = self._starts.given(q, v, self.bounds)
         self.interaction.warn()
-        stepper = self._stepper_at(q0, v0, step)
+        stepper = self._begun(q0, v0, step)
         self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
         times = np.arange(0, count + 1, every) * step
         rows = Rows.of(stepper, times, every)
@@ -372,6 +381,9 @@ class MechanismSimulation(SettledAttributes):
             progress(1.0)
         if failure:
             raise DivergenceError(f"{failure} {kept_up_to(result.time[-1])}", result)
+        stepper.rest()
+        self._idle.clear()
+        self._idle[step] = stepper
         return result
 
     def result(self, time: np.ndarray, seen: Mapping[str, np.ndarray], efforts: np.ndarray, every: int) -> Result:

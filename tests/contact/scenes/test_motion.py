@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.step import UNSOLVED
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
@@ -231,9 +232,13 @@ def test_few_bodies_are_traced_for_batches():
 def test_a_step_without_solution_ends_the_run_and_keeps_it(monkeypatch):
     sim, calls, solve = simulation(mixed(3)), [], SceneSteps.go
 
-    def unsolved(scene):
-        calls.append(scene)
-        return solve(scene) if len(calls) < 2 else False  # the first stretch is a third of the run
+    def unsolved(steps, records, every):
+        calls.append(records)
+        ended, log = solve(steps, records, every)
+        if len(calls) < 2:  # the first stretch is a third of the run
+            return ended, log
+        log.marks[:] = 0
+        return UNSOLVED, log
 
     monkeypatch.setattr(SceneSteps, "go", unsolved)
     with pytest.raises(DivergenceError, match=r"no usable solution at t = .* \('body0' on 'ground'") as caught:

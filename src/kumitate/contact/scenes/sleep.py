@@ -126,8 +126,3 @@ def _wake(bodies: MovingBodies, bed: int) -> None:
     for body in range(len(bodies.mass)):
         if bodies.bed[body] == bed:
             bodies.still[body] = 0
-
-
-def wake_all(scene: Scene) -> None:
-    """Lets the next step compute the contact of all bodies, as before a new state; who sleeps, goes on sleeping."""
-    scene.bodies.still[:], scene.bodies.bed[:], scene.counts[4] = 0, 0, 0

@@ -14,7 +14,7 @@ from ...compile.threads import pool, thread_count
 from ...contact.scene import Contact
 from ...contact.scenes.arrays import Efforts, Scene, SceneLog
 from ...contact.scenes.building import log_of, roomier, scene_of
-from ...contact.scenes.sleep import wake_all
+from ...contact.scenes.parts import RobotPart
 from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED
 from ...model import Command, Mechanism, freedoms
 from ...procedure import LocatedProgram
@@ -99,18 +99,32 @@ class ManyBodies(Advance):
         return partial(SceneRows, [SceneStepper(self, actuation, step, views) for views in own])
 
     def scene(self, model: SceneModel, step: float, q: np.ndarray, v: np.ndarray) -> tuple[Scene, list[RobotSteps]]:
-        """A scene to step, and its robots; those whose joints are too stiff at a state for Runge-Kutta steps take none."""
-        rates = [fastest_rate(robot.part.mechanism, q[robot.part.q], v[robot.part.v])[0] for robot in model.robots]
-        fly = tuple(self.flies and rate * step < EXPLICIT for rate in rates)
+        """A scene to step from a state, and its robots."""
+        fly = self.flying(model, step, q, v)
         scene, robots = self._scenes.get((model, step, fly), lambda: self._made(model, step, fly))
         return _copied(scene), robots
+
+    def flying(self, model: SceneModel, step: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, ...]:
+        """Of each robot, whether it takes Runge-Kutta steps while nothing pushes it: its joints are not too stiff for them.
+
+        Their rates are those at a state (nq), (nv); with drives or stops it takes none.
+        """
+
+        def slow(part: RobotPart) -> bool:
+            return fastest_rate(part.mechanism, q[part.q], v[part.v])[0] * step < EXPLICIT
+
+        return tuple(free and slow(robot.part) for free, robot in zip(self._free_to_fly, model.robots, strict=True))
+
+    @cached_property
+    def _free_to_fly(self) -> list[bool]:
+        return [robot.flies for robot in robots_of(self.mechanism, bounds=self.bounds, flies=self.flies)]
 
     def _made(self, model: SceneModel, step: float, fly: Sequence[bool]) -> tuple[Scene, list[RobotSteps]]:
         """A scene at rest, and its robots."""
         layout, places = self.forcing.layout, tuple(self.forcing.places)
         robots = robots_of(model.mechanism, places, layout.group("loop_tau"), self.bounds, flies=self.flies)
         for robot, flies in zip(robots, fly, strict=True):
-            robot.flies = robot.flies and flies
+            robot.flies = flies
         patience = PATIENCE if model.contact.options.get("sleeping") else 0
         made = scene_of(model.mechanism, model.contact, places, step=step, patience=patience, flies=self.flies)
         address = 0 if self._located is None else self._located.address
@@ -215,7 +229,13 @@ class SceneStepper(Stepper):
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
         super().begin(q, v)
+        if not self._steps.fits(self.step, q, v):
+            del self._steps
+        self.rest()
         self._forget()
+
+    def rest(self) -> None:
+        self.logged = []
 
     def stay(self) -> None:
         """Keeps the state that was reached, so that `resume` knows it."""
@@ -230,7 +250,7 @@ class SceneStepper(Stepper):
         self.scene.counts[0] = 0
         self.scene.bodies.quiet[:] = 0
         self._steps.page.begin()
-        wake_all(self.scene)
+        self._steps.wake_all()
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         super().load({name: carried[name] for name in self.state})
@@ -244,7 +264,7 @@ class SceneStepper(Stepper):
         memory.solid[:known], memory.feature[:known], memory.impulse[:known] = rows[:, :2], rows[:, 2], rows[:, 3:]
         self.scene.counts[0] = known
         self.scene.bodies.quiet[:] = carried["quiet"]
-        wake_all(self.scene)
+        self._steps.wake_all()
         self.logged = []  # else single steps, of which each loads a state, would keep all of them
 
     def carried(self) -> dict[str, np.ndarray]:
@@ -346,6 +366,8 @@ class SceneStepper(Stepper):
 
 #: The rows of a log for touches: at least this many, and this many per record and body.
 _TOUCHES, _PER_BODY = 4096, 8
+#: Logs of up to so many rows are kept for calls with the same numbers of records and steps; so many beside the last one.
+_MOST_KEPT, _LOGS = 16_384, 3
 
 
 class SceneSteps:
@@ -356,66 +378,76 @@ class SceneSteps:
     """
 
     def __init__(self, many: ManyBodies, model: SceneModel, step: float, state: Mapping[str, np.ndarray]):
-        self.model, self.page, self._state = model, model.page(), state
-        self.scene, self._robots = many.scene(model, step, state["q"][0], state["v"][0])
+        self.model, self.page, self._state, self._many = model, model.page(), state, many
+        self._start = state["q"][0].copy(), state["v"][0].copy()
+        self.scene, self._robots = many.scene(model, step, *self._start)
         bodies = len(self.scene.bodies.mass)
         self._rows = np.zeros((bodies, 7)), np.zeros((bodies, 6))
         if not self._robots:  # all bodies are free
             self._rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
-        self._asked = (0, 0)
-        self._log = log_of(0, 0, 0)
-        self._run: Callable[[], int] | None = None
+        self._bound: dict[tuple[int, int], tuple[SceneLog, Callable[[], int]]] = {}
+
+    def fits(self, step: float, q: np.ndarray, v: np.ndarray) -> bool:
+        """Whether a scene for a motion that begins at another state has robots of the same kinds of steps."""
+        if np.array_equal(q, self._start[0]) and np.array_equal(v, self._start[1]):
+            return True
+        return self._many.flying(self.model, step, q, v) == tuple(robot.flies for robot in self._robots)
 
     def make_room(self) -> None:
         """Gives the scene the room that its `counts` say it lacks."""
-        self.scene, self._run = roomier(self.scene), None
+        self.scene = roomier(self.scene)
+        self._bound.clear()
+
+    def wake_all(self) -> None:
+        """Lets the next step compute the contact of all bodies, as before a new state; who sleeps, goes on sleeping."""
+        bodies = self.scene.bodies
+        bodies.still[:], bodies.bed[:], self.scene.counts[4] = 0, 0, 0
 
     def load(self, rows: np.ndarray, *, begins: bool) -> None:
         """Continues from what the page carries."""
         self.page.load(rows, begins=begins)
-        if len(rows):
-            self._run = None  # the page may have made more room
+        if len(rows):  # the page may have made more room
+            self._bound.clear()
 
     def advanced(self, records: int, every: int) -> tuple[bool, SceneLog]:
         """Whether so many records of so many steps all have a usable solution, and a copy of their log."""
-        bodies, own = len(self.scene.bodies.mass), self.scene.bodies.robots.motions
-        if (records, every) != self._asked:
-            touches = _TOUCHES + _PER_BODY * bodies * records
-            self._log, self._run = log_of(bodies, records, touches, (len(own.q), len(own.v))), None
-            self._asked = records, every
-        self._log.marks[:] = 0
         q, v = self._state["q"], self._state["v"]
         if self._robots:
-            self.model.places.take(q[0], v[0], *self._rows, own)
-        solved = self.go()
+            self.model.places.take(q[0], v[0], *self._rows, self.scene.bodies.robots.motions)
+        ended, log = self.go(records, every)
         if self._robots:
             own = self.scene.bodies.robots.motions
             q[:], v[:] = self.model.places.q_of(self._rows[0], own.q), self.model.places.v_of(self._rows[1], own.v)
-        log = self._log._replace(touches=self._log.touches[: int(self._log.marks[2])])
-        return solved, SceneLog(*(part.copy() for part in log))
+        log = log._replace(touches=log.touches[: int(log.marks[2])])
+        return ended == DONE, SceneLog(*(part.copy() for part in log))
 
-    def go(self) -> bool:
-        """Makes the steps of a call; returns whether all of them have a usable solution.
+    def go(self, records: int, every: int) -> tuple[int, SceneLog]:
+        """How the steps of a call end, `DONE` or `UNSOLVED`, and their log, which the next call with these numbers writes to.
 
         Raises:
             InputError: if the page refuses steps of this length.
         """
-        while (ended := self._ended()) not in (DONE, UNSOLVED):
+        log, run = self._bound.pop((records, every), (None, None))
+        if log is None:
+            bodies, own = len(self.scene.bodies.mass), self.scene.bodies.robots.motions
+            log = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records, (len(own.q), len(own.v)))
+        log.marks[:] = 0
+        while True:
+            run = run or self.page.bound(self.scene, *self._rows, self._state["work"], records, every, log)
+            ended = run()
+            if ended in (DONE, UNSOLVED):
+                break
             if ended == ROOM:
                 self.make_room()
-                continue
-            if ended != FULL:
+            elif ended == FULL:
+                more = int(self.scene.counts[1] + self.scene.counts[4]) + len(log.touches)
+                log = log._replace(touches=np.concatenate([log.touches, np.zeros((more, log.touches.shape[1]))]))
+            else:
                 raise self.page.refusal(self.scene)
-            log = self._log
-            more = np.zeros((2 * len(log.touches) + int(self.scene.counts[1] + self.scene.counts[4]), log.touches.shape[1]))
-            more[: len(log.touches)] = log.touches
-            self._log, self._run = log._replace(touches=more), None
-        return ended == DONE
-
-    def _ended(self) -> int:
-        if self._run is None:
-            self._run = self.page.bound(self.scene, *self._rows, self._state["work"], *self._asked, self._log)
-        return self._run()
+            run = None
+        if len(log.touches) <= _MOST_KEPT:
+            self._bound = dict(list(self._bound.items())[-_LOGS:]) | {(records, every): (log, run)}
+        return ended, log
 
 
 class SceneRows:

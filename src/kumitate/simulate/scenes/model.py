@@ -75,6 +75,11 @@ class SceneModel:
         self.names = solid_names(mechanism, contact)
 
     @cached_property
+    def turns(self) -> bool:
+        """Whether any surface has torsional or rolling friction, so that points push with moments too."""
+        return self.contact.turns
+
+    @cached_property
     def robots(self) -> list[RobotSteps]:
         return robots_of(self.mechanism)
 
@@ -115,8 +120,10 @@ class Quantities:
         self._places, self._bodies, self._robots = places, _FreeBodies(mechanism, places.links), robots
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
-        found: list[tuple[np.ndarray, ...]] = [self._bodies(q[:, self._places.free_q], v[:, self._places.free_v])]
-        masses = [float(self._bodies.mass.sum())]
+        found: list[tuple[np.ndarray, ...]] = []
+        masses = [float(self._bodies.mass.sum())] if self._places.links else []
+        if self._places.links:
+            found.append(self._bodies(q[:, self._places.free_q], v[:, self._places.free_v]))
         for robot in self._robots:
             found.append(robot.observed(q[:, robot.part.q], v[:, robot.part.v]))
             masses.append(float(robot.part.mechanism.tree.mass))

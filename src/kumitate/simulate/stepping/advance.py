@@ -95,9 +95,13 @@ class Stepper(ABC):
         return float(self.state["number"][0]) * self.step
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Restarts from a state at time zero."""
+        """Restarts from a state at time zero, as a new stepper would begin."""
         for name, array in start_of(self.actuation, self.step, q[None], v[None]).items():
             self.state[name][:] = array
+        self.steps = self.rejected = 0
+
+    def rest(self) -> None:  # noqa: B027 - most have nothing to do
+        """Lets go of what was recorded in a run that is over."""
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         """Continues from a state given by `carried`."""

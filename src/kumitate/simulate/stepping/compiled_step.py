@@ -103,6 +103,11 @@ class CompiledStepper(Stepper):
         if not actuation.whole:
             self._system = CalledSystem(actuation, compiled.code.kernels, compiled.code.bounds, self.efforts.copy())
 
+    def begin(self, q: np.ndarray, v: np.ndarray) -> None:
+        super().begin(q, v)
+        if self._system is not None:
+            self._system.forget()
+
     def look(self) -> dict[str, np.ndarray]:
         code = self.compiled.code
         if not (code.outputs or code.closes):

@@ -201,6 +201,10 @@ class CalledSystem(DrivenSystem):
         self._actuation = actuation
         self._last: tuple[float, bytes, np.ndarray] | None = None
 
+    def forget(self) -> None:
+        """Lets another motion begin, whose functions are called at its first state too."""
+        self._last = None
+
     def called(self, part: Any, *given: Any) -> dict[str, Any]:
         arrays = part(*(np.array(x, dtype=float) if isinstance(x, Sequence) else x for x in given))
         return {spec.name: array.tolist() for spec, array in zip(part.outputs, arrays, strict=True)}
