@@ -101,6 +101,23 @@ def test_the_pendulum_comes_up_in_one_swing_above_four_thirds(page, tmp_path):
     assert {"swing-up.png", "swing-up.html"} <= written(tmp_path)
 
 
+@of("tutorials/pick-up-a-cube.md")
+def test_the_cube_is_picked_up_and_put_down_where_it_should(page, tmp_path):
+    shown, _ = page
+    run, weight = shown["run"], 0.1 * 9.81
+    cube = run["cube"].position
+    np.testing.assert_allclose(cube[-1], [0.4, 0.35, 0.03], atol=1e-3)
+    assert cube[2000, 2] > 0.28
+    fingers = [run.contact.between("cube", f"arm/panda_{side}finger")[2500] for side in ("left", "right")]
+    assert sum(fingers)[2] == pytest.approx(weight, rel=0.2)  # while it is carried, by both
+    assert all(abs(np.linalg.norm(push[:2]) - 20.0) < 2.0 for push in fingers)
+    np.testing.assert_allclose(run.contact.between("cube", "ground")[-1], [0, 0, weight], atol=1e-6)
+    assert run.audit.efforts == ("the controller: compiled", "the input 'target': compiled")
+    assert "pick.html" in written(tmp_path)
+    code = "\n".join(blocks(DOCS / "tutorials/pick-up-a-cube.md"))
+    assert len([line for line in code.splitlines() if line.strip() and not line.startswith("print")]) <= 30
+
+
 # --- how to -----------------------------------------------------------------------------------------------------------
 @of("how-to/load.md")
 def test_load(page):
@@ -124,6 +141,17 @@ def test_touch(page):
     np.testing.assert_allclose(shown["run"].contact.on("brick")[-1], [0, 0, 2 * 9.81], atol=1e-9)
     sliding = 9.81 * (np.sin(shown["slope"]) - 0.2 * np.cos(shown["slope"])) * np.cos(shown["slope"])
     assert shown["slide"].momentum[-1, 3] / 2.0 == pytest.approx(0.5 * sliding, rel=2e-3)
+
+
+@of("how-to/world.md")
+def test_world(page):
+    shown, _ = page
+    run = shown["run"]
+    np.testing.assert_allclose(run.contact.between("cube", "table")[-1], [0, 0, 0.2 * 9.81], atol=1e-6)
+    assert run.audit.efforts == ("the controller: compiled",)
+    assert run["arm"].pose("link7").shape == (1001, 4, 4)
+    assert run["ball"].position[-1, 2] == pytest.approx(0.44, abs=1e-6)  # on the table
+    assert np.abs(shown["batch"].q - shown["state"].q).max() < 2e-3  # of lists the controller holds for a step
 
 
 @of("how-to/balance.md")

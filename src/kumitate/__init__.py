@@ -59,11 +59,13 @@ if TYPE_CHECKING:
     from .model.read.mjcf.sensors import read_sensors
     from .model.read.srdf import read_srdf
     from .model.read.urdf_transmissions import read_transmissions
+    from .model.solid_bodies import ball, box, capsule, cylinder, solid
     from .scenario.scenario import Scenario, read_scenario, scenario_of
     from .simulate.driving.motion import PrescribedMotion
     from .simulate.interactions.held import held_motion
     from .simulation import Simulation
     from .sweeps.sweep import Sweep, open_sweep, sweep
+    from .world import World
 
 __all__ = [
     "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance",
@@ -71,10 +73,10 @@ __all__ = [
     "HydraulicCylinder", "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism",
     "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon", "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc",
     "RollingSphere", "Run", "Scenario", "Sensor", "Simulation", "Sphere", "SphereSurface", "Surface", "Sweep",
-    "VelocityDrive", "clip", "control", "convert", "held_motion", "identify", "lagrange", "linearize",
-    "load", "maximum", "minimum", "on_ground", "open", "open_sweep", "pose",
+    "VelocityDrive", "World", "ball", "box", "capsule", "clip", "control", "convert", "cylinder", "held_motion", "identify",
+    "lagrange", "linearize", "load", "maximum", "minimum", "on_ground", "open", "open_sweep", "pose",
     "read_scenario", "read_sensors", "read_srdf", "read_transmissions", "samples", "scenario_of", "sign", "simulate",
-    "simulate_batch", "sweep", "where", "zeros",
+    "simulate_batch", "solid", "sweep", "where", "zeros",
 ]  # fmt: skip
 
 
@@ -90,6 +92,7 @@ _LATER = {
     "read_transmissions": ".model.read.urdf_transmissions", "Simulation": ".simulation",
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
     "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",
+    "World": ".world", **dict.fromkeys(("ball", "box", "capsule", "cylinder", "solid"), ".model.solid_bodies"),
 }  # fmt: skip
 #: Those of them that are modules.
 _ROOMS = ("control", "convert", "lagrange")

@@ -14,6 +14,7 @@ import numpy as np
 from . import analysis
 from .errors import InputError
 from .model import Mechanism
+from .model.things import ThingMotion, thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
 from .robot import Robot, as_robot
@@ -37,6 +38,18 @@ class Run(RunWithRobot):
     def robot(self) -> Robot:
         """The mechanism that moved, with its functions."""
         return Robot(self.mechanism)
+
+    def __getitem__(self, name: str) -> ThingMotion:
+        """A robot or an object of a world by name, along the run: its own q, v, a and tau, and its poses.
+
+        Raises:
+            UnknownNameError: if there is none of this name, with the closest one.
+        """
+
+        def pose(body: str) -> np.ndarray:
+            return self.robot.pose(self.q, body)
+
+        return ThingMotion(thing_named(self.mechanism, name), self.q, self.v, pose, self.a, self.tau)
 
     def poses(self, samples: Any = slice(None)) -> np.ndarray:
         """The poses (m, number of bodies, 4, 4) of all bodies in the world at some of the times."""

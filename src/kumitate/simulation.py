@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from .errors import InputError
 from .model import Mechanism
@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["Simulation"]
 
 
+@runtime_checkable
+class OfWorld(Protocol):
+    """What is a `World`, which this module does not load."""
+
+    @property
+    def robot(self) -> Robot:
+        """All of it as one robot."""
+
+    def simulation_options(self, **options: Any) -> dict[str, Any]:
+        """The options of a simulation of it, with others."""
+
+
 class Simulation(simulation.MechanismSimulation):
     """A robot, what drives it and what surrounds it, compiled once: run, stepped, or many of them side by side.
 
@@ -46,17 +58,19 @@ class Simulation(simulation.MechanismSimulation):
     """
 
     @takes_options_of(cast(Any, Setup))
-    def __init__(self, robot: Robot | Mechanism | Setup, *, start: tuple[Any, Any] | None = None, **options: Any):
+    def __init__(self, robot: Robot | Mechanism | Setup | OfWorld, *, start: tuple[Any, Any] | None = None, **options: Any):
         """A simulation of a robot from its `start`; nothing is compiled before it is needed.
 
         Args:
-            robot: to simulate; or a `Setup`, which has all options.
+            robot: to simulate; or a `World`; or a `Setup`, which has all options.
             start: the state (q, v) that runs begin at unless told otherwise; that of the robot by default.
             options: as of `kumitate.simulate`.
 
         Raises:
             InputError: if an option has a wrong name, shape or value, or excludes another.
         """
+        if isinstance(world := cast(Any, robot), OfWorld):
+            robot, options = world.robot, world.simulation_options(**options)
         if isinstance(robot, Setup):
             setup, self.robot = robot, Robot(robot.mechanism, start=(robot.q, robot.v))
         else:

@@ -12,7 +12,7 @@ STUDIES = ROOT / "studies"
 ROOMS = (
     "scalar", "compile", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis",
     "inverse_kinematics", "control", "simulate", "measure", "diagnose", "examples", "view", "share", "live", "programs",
-    "calls", "derivatives", "outputs", "robot", "loading", "runs", "run", "simulation", "predictive",
+    "calls", "derivatives", "outputs", "robot", "loading", "runs", "run", "simulation", "world", "predictive",
     "pullbacks", "torch", "identification", "scenario", "sweeps", "papers", "gym", "cli",
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ def ground_gap(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: C
     Raises:
         InputError: if nothing can touch anything.
     """
-    return min(_gaps(mechanism, q, contact).values(), default=FAR)
+    return min(ground_gaps(mechanism, q, contact).values(), default=FAR)
 
 
 def lowest_bodies(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None = None) -> list[str]:
@@ -44,12 +44,12 @@ def lowest_bodies(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact
     >>> lowest_bodies(Mechanism("a ball", (ball,), (Joint("free", "floating", "world", "ball"),)), [0, 0, 0, 1, 0, 0, 3.0])
     ['ball']
     """
-    gaps = _gaps(mechanism, q, contact)
+    gaps = ground_gaps(mechanism, q, contact)
     end = min(gaps.values(), default=FAR) + _ALIKE * mechanism.tree.size
     return [name for name, gap in gaps.items() if gap <= end]
 
 
-def _gaps(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, float]:
+def ground_gaps(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, float]:
     """The gap [m] between each moving body that can touch the world and the world, by name."""
     tree = mechanism.base_parameter_tree
     poses = link_poses(tree, [float(part) for part in q])

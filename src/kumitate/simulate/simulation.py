@@ -296,7 +296,8 @@ class MechanismSimulation(SettledAttributes):
         seen = self._stepper.look()
         outputs = {name: value for name, value in seen.items() if name not in (*STATE, "states")}
         shown = self.actuation.parameters(self._stepper.efforts)
-        return State(self._stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, self._stepper.carried(), shown)
+        motion, carried = (self._stepper.time, seen["q"], seen["v"], float(seen["work"])), self._stepper.carried()
+        return State(*motion, outputs, carried, shown, self.mechanism)
 
     def batch(self, q: Any, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> Batch:
         """A batch of many states.

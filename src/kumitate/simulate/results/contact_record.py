@@ -12,6 +12,7 @@ import numpy as np
 from ...contact.models.penalty import FALL
 from ...contact.parting import PARTING, THROWN
 from ...model import Mechanism
+from ...model.things import belongs
 from ..integrators import FAILED
 
 #: The most pairs that a warning names.
@@ -89,10 +90,17 @@ class ContactRecord:
         """The components of vectors perpendicular to the normals."""
         return vectors - np.einsum("nmk,nmk->nm", vectors, self.normal)[:, :, None] * self.normal
 
-    def on(self, body: str) -> np.ndarray:
-        """The sum of the forces on a body (n, 3) [N]."""
-        signs = np.array([(a == body) * 1.0 - (b == body) * 1.0 for a, b in self.bodies])
-        return np.einsum("nmk,m->nk", self.force, signs)
+    def on(self, name: str) -> np.ndarray:
+        """The sum of the forces on a body, or on a robot of a world, from outside of it (n, 3) [N]."""
+        return self._total([belongs(a, name) * 1.0 - belongs(b, name) * 1.0 for a, b in self.bodies])
+
+    def between(self, name: str, other: str) -> np.ndarray:
+        """The sum of the forces on a body, or on a robot of a world, from another or "ground" (n, 3) [N]."""
+        pairs = ((belongs(a, name) and belongs(b, other), belongs(b, name) and belongs(a, other)) for a, b in self.bodies)
+        return self._total([there * 1.0 - back * 1.0 for there, back in pairs])
+
+    def _total(self, signs: Sequence[float]) -> np.ndarray:
+        return np.einsum("nmk,m->nk", self.force, np.array(signs))
 
     def center_of_pressure(self, *bodies: str) -> np.ndarray:
         """The center of pressure of the normal forces on some bodies, or on all (n, 3) [m]; NaN while nothing touches."""

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...errors import InputError
+from ...kinematics import link_poses, place_pose
 from ...model import Mechanism
+from ...model.things import ThingMotion, thing_named
 from ...scalar import Array
 from ..checks import checked_count
 from ..driving.actuation import Actuation, How
@@ -34,6 +36,7 @@ class State:
         outputs: the additional outputs of the simulation, by name.
         carried: the arrays from which the next step begins, by name.
         parameters: their values, by name; NaN where a name stands for numbers of the mechanism that differ and none was given.
+        mechanism: that moves; `state["arm"]` is the robot or object of that name in it.
     """
 
     time: float
@@ -43,6 +46,23 @@ class State:
     outputs: Mapping[str, np.ndarray]
     carried: Mapping[str, np.ndarray] = field(repr=False)
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
+    mechanism: Mechanism | None = field(default=None, repr=False)
+
+    def __getitem__(self, name: str) -> ThingMotion:
+        """A robot or an object by name, with its own coordinates and velocities.
+
+        Raises:
+            UnknownNameError: if there is none of this name, with the closest one.
+        """
+        if self.mechanism is None:
+            raise InputError("this state does not know its mechanism; take one that a simulation gave")
+        tree = self.mechanism.tree
+
+        def pose(body: str) -> np.ndarray:
+            placed = place_pose(tree, link_poses(tree, self.q.tolist()), tree.places[body])
+            return np.array(placed.matrix(), dtype=float)
+
+        return ThingMotion(thing_named(self.mechanism, name), self.q, self.v, pose)
 
 
 def start_of(actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
