@@ -244,20 +244,47 @@ def outermost(points: np.ndarray, most: int) -> np.ndarray:
     """
     ends = [int(pick(points[:, axis])) for axis in range(3) for pick in (np.argmin, np.argmax)]
     taken = list(dict.fromkeys([*ends, *_flat_corners(points)[: most // 4]]))[:most]
-    # hulls only grow, so that distances only shrink: the largest is computed again until it stays the largest
-    distance = np.full(len(points), np.inf)
-    distance[taken] = 0.0
     size = float(np.ptp(points, axis=0).max())
+    distance = distances_from_hull(points, points[taken])
     while len(taken) < min(most, len(points)):
-        fresh: set[int] = set()
-        while (furthest := int(distance.argmax())) not in fresh:
-            distance[furthest] = distance_from_hull(points[furthest], points[taken])
-            fresh.add(furthest)
+        furthest = int(distance.argmax())
         if distance[furthest] <= 1e-9 * size:
             break
         taken.append(furthest)
-        distance[furthest] = 0.0
+        distance = distances_from_hull(points, points[taken], distance)
+        distance[taken] = 0.0
     return np.array(sorted(taken))
+
+
+def distances_from_hull(points: np.ndarray, corners: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+    """How far points (n, 3) are from the convex hull of corners (k, 3), 0 inside (n) [m].
+
+    `before`: the distances from the hull of all corners but the last. What is nearer now is nearer to a face of that one.
+    """
+    if on_one_line(corners):
+        return np.array([distance_from_hull(point, corners) for point in points])
+    hull = convex_hull(Facets(corners, np.zeros((0, 3))), "a hull")
+    triangles = hull.vertices[hull.faces]
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    above = points @ normals.T - np.einsum("fk,fk->f", normals, triangles[:, 0])
+    fresh = slice(None) if before is None else (triangles == corners[-1]).all(axis=2).any(axis=1)
+    if not len(triangles[fresh]):  # the last corner is inside
+        return np.asarray(before)
+    nearest = _distances_from_triangles(points, triangles[fresh]).min(axis=1)
+    nearest = nearest if before is None else np.minimum(nearest, before)
+    return np.where((above <= 0.0).all(axis=1), 0.0, nearest)
+
+
+def _distances_from_triangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """The distances (n, f) of points (n, 3) from triangles (f, 3 corners, 3)."""
+    edges = np.roll(triangles, -1, axis=1) - triangles  # (f, 3, 3)
+    offsets = points[:, None, None] - triangles  # (n, f, 3, 3)
+    along = np.einsum("nfek,fek->nfe", offsets, edges) / np.maximum(np.einsum("fek,fek->fe", edges, edges), 1e-300)
+    rims = np.linalg.norm(offsets - np.clip(along, 0.0, 1.0)[..., None] * edges, axis=3).min(axis=2)
+    normals = np.cross(edges[:, 0], edges[:, 1])
+    inside = (np.einsum("nfek,fek->nfe", offsets, np.cross(normals[:, None], edges)) >= 0.0).all(axis=2)
+    planes = np.abs(np.einsum("nfk,fk->nf", offsets[:, :, 0], normals)) / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
+    return np.where(inside, planes, rims)
 
 
 def _flat_corners(points: np.ndarray) -> list[int]:
