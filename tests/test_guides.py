@@ -148,6 +148,7 @@ def test_world(page):
     shown, _ = page
     run = shown["run"]
     np.testing.assert_allclose(run.contact.between("cube", "table")[-1], [0, 0, 0.2 * 9.81], atol=1e-6)
+    assert shown["fall"].time[-1] == pytest.approx(np.sqrt(2.0 * 0.16 / 9.81), abs=2e-3)  # from 0.6 m to 0.44 m
     assert run.audit.efforts == ("the controller: compiled",)
     assert run["arm"].pose("link7").shape == (1001, 4, 4)
     assert run["ball"].position[-1, 2] == pytest.approx(0.44, abs=1e-6)  # on the table

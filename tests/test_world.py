@@ -77,6 +77,57 @@ def test_states_and_batches_know_the_things():
     np.testing.assert_allclose(batch.q, np.tile(state.q, (3, 1)), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("side_by_side", [False, True], ids=["lists", "traced"])
+def test_forces_between_things_are_those_of_the_record(side_by_side):
+    """A ball that falls onto a table beside a hopper: what each feels, and from whom, at every step."""
+    made = km.World()
+    made.add(hopper(), name="one", at=(0.0, 0.0, 0.5))
+    made.add(km.box((0.4, 0.4, 0.1), mass=1.0), name="table", at=(2.0, 0.0, 0.5), fixed=True)
+    made.add(km.ball(0.05, mass=0.5), name="ball", at=(2.0, 0.0, 0.7))
+    made.ground()
+    names = ("force:ball", "force:ball/table", "force:one/foot/ground", "force:one", "force:one/ball")
+    run = made.simulate(duration=0.6, outputs=names, side_by_side=side_by_side)
+    pairs = {
+        "force:ball": ("ball", "table"),
+        "force:ball/table": ("ball", "table"),
+        "force:one/foot/ground": ("one/foot", "ground"),
+    }
+    for name, (one, other) in pairs.items():
+        np.testing.assert_allclose(run.outputs[name], run.contact.between(one, other), rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(run.outputs["force:one"], run.outputs["force:one/foot/ground"])
+    assert not run.outputs["force:one/ball"].any()
+    np.testing.assert_allclose(run.outputs["force:ball"][-1], [0.0, 0.0, 0.5 * 9.81], atol=1e-6)
+    ended = made.simulate(
+        duration=0.6, outputs={"grip": "force:ball/table"}, until=lambda t, q, v, grip: grip[2] > 0.0, side_by_side=side_by_side
+    )
+    first = int(np.argmax(run.outputs["force:ball/table"][:, 2] > 0.0))
+    assert ended.time[-1] == run.time[first]
+    assert 0 < first < len(run) - 1
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("force:cubes", "no 'cubes', did you mean 'cube'"),
+        ("force:cube/cube", "there is no 'cube/cube'"),
+        ("force:one/base/two", "is the force on 'one/base' from 'two', which can never touch"),
+        ("force:one/two", "is the force on 'one' from 'two', which can never touch"),
+    ],
+)
+def test_forces_between_what_cannot_touch_are_refused(output, words):
+    made = world()
+    made.apart("one", "two")
+    with pytest.raises(InputError, match=words):
+        made.simulate(duration=0.1, outputs=[output])
+
+
+def test_a_run_ends_by_outputs_that_there_are():
+    with pytest.raises(InputError, match="until has the parameter 'grip', which is not an output"):
+        world().simulate(duration=0.1, until=lambda t, q, v, grip: False)
+    with pytest.raises(InputError, match="is a force of contact, and nothing touches anything; give contact="):
+        km.simulate(hopper(), duration=0.1, outputs=["force:foot"])
+
+
 def test_a_controller_sees_its_own_robot_and_what_it_is_told():
     """Of two robots each is driven by its own law, as it would be alone, and one of them follows what the other does."""
     made = km.World(gravity=(0.0, 0.0, 0.0))

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .contact.scene import GROUND
 from .errors import InputError, did_you_mean
 from .model import Mechanism, Sensor
+from .model.things import SEPARATOR, belongs, pushes, things_of
 from .programs import PROGRAMS, make_program
+from .programs.of_sensors import force_program
 from .scalar import Program, trace
 from .simulate.driving.inputs import COMMANDS, SIGNALS
 from .simulate.interactions import Interaction
@@ -31,6 +34,8 @@ _READ_BY = {
     **dict.fromkeys(("accelerometer", "proper_acceleration"), frozenset(("gravity",))),
     **dict.fromkeys(("force", "torque", "subtree_angular_momentum"), _MASSES | {"moment", "inertia", "gravity"}),
 }
+#: What stands before the names of what pushes each other.
+FORCE = "force"
 #: Functions that cannot be outputs: they need more than a state and the forces that act.
 _NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
 
@@ -96,11 +101,14 @@ def _output(
     if what in SIGNALS:
         return signal_output(mechanism, what, name)
     function, _, place = str(what).partition(":")
+    if function == FORCE:
+        of, by = _pushed(mechanism, place, f"{mechanism.name}: the output {what!r}")
+        return Output(name, (FORCE, of, by), lambda: force_program(mechanism, of, by, ()), feels=of, by=by)
     known = [key for key in PROGRAMS if key not in _NEED_MORE]
     if function not in known:
         raise InputError(
-            f"{mechanism.name}: there is no output {what!r}{did_you_mean(function, (*known, *SIGNALS), lead=', ')}; there are "
-            f"{', '.join(SIGNALS)}, {', '.join(known)}"
+            f"{mechanism.name}: there is no output {what!r}{did_you_mean(function, (*known, *SIGNALS, FORCE), lead=', ')}; "
+            f"there are {', '.join(SIGNALS)}, {FORCE}, {', '.join(known)}"
         )
     options = {"place": place} if place else {}
     if bool(place) != ("place" in signature(PROGRAMS[function]).parameters):
@@ -141,11 +149,28 @@ def _sensor_output(
     return Output(name, ("sensor", str(program)), lambda: program)
 
 
-def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], around: Interaction) -> Output:
-    """An output with the points of contact, if it is of a touch sensor, which feels nothing where nothing can touch.
+def _pushed(mechanism: Mechanism, place: str, label: str) -> tuple[str, str]:
+    """The body or robot that is pushed, and what pushes it, "" for all: of "cube" or "cube/arm/finger"."""
+    known = {GROUND, *(body.name for body in mechanism.bodies), *things_of(mechanism)}
+    parts = place.split(SEPARATOR)
+    splits = [(SEPARATOR.join(parts[:k]), SEPARATOR.join(parts[k:])) for k in range(1, len(parts) + 1)]
+    for of, by in reversed(splits):  # "arm/finger" is one body, not what "finger" pushes of "arm"
+        if of in known - {GROUND} and by in {"", *known - {of}}:
+            return of, by
+    near = did_you_mean(place, known, lead=", ")
+    raise InputError(f"{label} is of a body, or of two that touch, {FORCE}:A or {FORCE}:A/B; there is no {place!r}{near}")
 
-    In a scene any bodies may touch, so that it is a sum over what pushes on the sensor's body.
+
+def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], around: Interaction) -> Output:
+    """An output with the points of contact, if it feels contact: a force, or a touch sensor, which feels nothing without.
+
+    In a scene any bodies may touch, so that it is a sum over what pushes on its body.
     """
+    if output.feels:
+        _check_touching(mechanism, output, around)
+        points = [(output.feels, output.by)] if around.of_many_bodies else around.touching_bodies
+        made = force_program(mechanism, output.feels, output.by, points)
+        return output._replace(make=lambda: made, feels=output.feels if around.of_many_bodies else "")
     sensor = named[output.name]
     if getattr(sensor, "kind", "") != "touch":
         return output
@@ -153,6 +178,25 @@ def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], around
         return _sensor_output(mechanism, output.name, sensor, None, around.touching_bodies)
     body = next((frame.body for frame in mechanism.frames if frame.name == sensor.of), sensor.of)
     return _sensor_output(mechanism, output.name, sensor, None, [(body, "")])._replace(feels=body)
+
+
+def _check_touching(mechanism: Mechanism, output: Output, around: Interaction) -> None:
+    """Refuses a force between what can never touch."""
+    of, by, contact = output.feels, output.by, getattr(around, "contact", None)
+    if contact is None:
+        raise InputError(
+            f"{mechanism.name}: the output {output.name!r} is a force of contact, and nothing touches anything; give contact=…"
+        )
+    solids = [body.name for body in mechanism.bodies if body.collisions] + [GROUND] * bool(contact.ground)
+    if around.of_many_bodies:
+        near = [(a, b) for a in solids for b in solids if a != b and contact.may(a, b)]
+    else:
+        near = around.touching_bodies
+    if not any(belongs(one, of) and pushes(two, by) for a, b in near for one, two in ((a, b), (b, a))):
+        raise InputError(
+            f"{mechanism.name}: the output {output.name!r} is the force on {of!r}{f' from {by!r}' if by else ''}, which can "
+            "never touch: they need collision shapes, and no `apart` that keeps them from it. Leave the output out"
+        )
 
 
 def _varied_program(parameters: Variation, function: str, options: dict[str, Any]) -> Program:

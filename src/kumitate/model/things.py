@@ -39,6 +39,11 @@ def belongs(body: str, name: str) -> bool:
     return body == name or body.startswith(f"{name}{SEPARATOR}")
 
 
+def pushes(body: str, by: str) -> bool:
+    """Whether a body is one of what is said to push, "" being anything."""
+    return not by or belongs(body, by)
+
+
 @lru_cache(64)
 def things_of(mechanism: Mechanism) -> dict[str, Thing]:
     """The things of a mechanism by name, in the order of its joints."""

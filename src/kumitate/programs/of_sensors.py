@@ -20,6 +20,7 @@ from ..errors import InputError, did_you_mean
 from ..kinematics import link_poses, link_twists, place_pose, place_twist
 from ..model import Body, Mechanism, Place, Sensor, outward
 from ..model.sensors import AT_JOINTS
+from ..model.things import belongs, pushes
 from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
 from ..simulate.driving.inputs import PUSH, PUSHES
 from ..spatial import Transform, Vector3, centripetal
@@ -295,3 +296,20 @@ def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Seque
     if not own:
         return trace(lambda q: [0.0], {"q": mechanism.nq}, name)
     return trace(felt, {"q": mechanism.nq, PUSHES: PUSH * len(points)}, name)
+
+
+def force_program(mechanism: Mechanism, name: str, by: str, points: Sequence[tuple[str, str]]) -> Program:
+    """The force (3) of contact on a body or a robot [N], in the axes of the world, as a program of all pushes.
+
+    Args:
+        name: of the body or robot; by: of what pushes it, or "" for all else.
+        points: the bodies A and B of every push.
+    """
+    signs = [(belongs(a, name) and pushes(b, by)) * 1.0 - (belongs(b, name) and pushes(a, by)) * 1.0 for a, b in points]
+
+    def felt(pushed: Any) -> list[Scalar]:
+        return [sum((sign * pushed[PUSH * k + axis] for k, sign in enumerate(signs) if sign), 0.0) for axis in range(3)]
+
+    if not any(signs):
+        return trace(lambda q: [0.0, 0.0, 0.0], {"q": mechanism.nq}, f"force_{mechanism.name}")
+    return trace(felt, {PUSHES: PUSH * len(points)}, f"force_{mechanism.name}")

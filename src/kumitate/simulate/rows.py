@@ -14,6 +14,7 @@ from ..errors import warn
 from ..model import Bound, Mechanism, by_loop, drive_states
 from .divergence import RUNAWAY, Exchange, divergence, runaway, singular_angles, vanishing_steps
 from .driving.actuation import Actuation
+from .driving.inputs import read_by
 from .interactions import Interaction
 from .results.audit import Audit, contact_account, energy_balance, energy_notes, limits_passed, quaternion_error
 from .results.result import Energy, Result
@@ -80,12 +81,16 @@ def fill(
     hold: int,
     interaction: Interaction,
     progress: Callable[[float], None] | None = None,
-    until: Callable[[float, np.ndarray, np.ndarray], bool] | None = None,
+    until: Callable[..., bool] | None = None,
 ) -> str:
     """Fills the rows, calling sampled functions every `hold` steps; returns why the motion ended too early, or "".
 
-    `until`: evaluated at every row; the rows end where it is true.
+    `until`: evaluated at every row, with the outputs that it reads by name; the rows end where it is true.
+
+    Raises:
+        InputError: if `until` reads what is not an output.
     """
+    reads = () if until is None else read_by(until, rows.outputs, f"{interaction.mechanism.name}: until", "output")
     count, told, looked = len(rows.time) - 1, 0.0, clock.perf_counter()
     share = max(1, SHORT // (rows.every * stepper.operations)) if stepper.whole else 1
     while rows.reached < count:
@@ -110,7 +115,8 @@ def fill(
             failure, looked = _gained(stepper, rows, interaction) or failure, clock.perf_counter()
         if until is not None:
             for row in range(k + 1, rows.reached + 1):
-                if until(float(rows.time[row]), rows.q[row].copy(), rows.v[row].copy()):
+                more = {name: rows.outputs[name][row].copy() for name in reads}
+                if until(float(rows.time[row]), rows.q[row].copy(), rows.v[row].copy(), **more):
                     rows.reached = row
                     return ""
         if failure:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["STABILISATIONS", "Driving", "Experiment", "Setup", "Solver", "Surroundings", "Until", "options_of"]
 
-#: Whether a run ends at (t, q, v).
-Until = Callable[[float, np.ndarray, np.ndarray], bool]
+#: Whether a run ends at (t, q, v), and at the outputs that its further parameters name.
+Until = Callable[..., bool]
 #: How steps keep loops closed by projection, by the names that users give.
 STABILISATIONS = ("lagged", "strict")
 
@@ -151,9 +151,10 @@ class Setup(Driving, Surroundings, Solver):
         mechanism: that moves.
         q, v: the state (nq) and (nv) that runs begin at unless told otherwise; neutral and at rest unless given.
         outputs: further quantities computed of every recorded state: names of functions of `Robot` that need only q, v,
-            accelerations and efforts, such as "energy", "center_of_mass", "pose:hand" or "velocity:hand"; "a", "tau"; or a
-            dictionary by names of your own, of such names, of sensors, or of functions of (t, q, v) that can be compiled.
-            Further parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.
+            accelerations and efforts, such as "energy", "center_of_mass", "pose:hand" or "velocity:hand"; "a", "tau";
+            "force:cube/hand", that of contact on a body or robot by another, by the ground or by all (3) [N]; or a dictionary
+            by names of your own, of such names, of sensors, or of functions of (t, q, v) that can be compiled. Further
+            parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.
         parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
             "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md lists the
             kinds. Where other values are not given, they are those of the mechanism, or of the dictionary that this may be.
@@ -216,7 +217,8 @@ class Experiment(Setup):
     Attributes:
         duration: [s].
         every: steps from one recorded state to the next, which does not change the motion; every step unless given.
-        until: evaluated at every recorded state (t, q, v); the run ends at the first at which it is true.
+        until: evaluated at every recorded state (t, q, v), and with outputs by further parameters of their names; the run ends
+            at the first at which it is true.
         progress: called with the fraction done from time to time. Without it, a bar is drawn in terminals and notebooks for
             runs of more than 2 s; `lambda done: None` leaves it out.
         equal_steps: as of `Solver`; a run may have steps of any length.

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...compile import Kernel
 from ...contact.pairs import FAR
+from ...model.things import belongs, pushes
 from ...scalar import Array, Program, trace
 from ..driving.forcing import Forcing
 from ..driving.inputs import PUSH, PUSHES
@@ -123,7 +124,7 @@ class SceneOutputs:
         self._reads: list[str] = [name for name in ("t", "q", "v", "u", "a", "tau") if name in reads or name == "u"]
         self._reads += [output.name for output in self._felt if output.name in reads]
         self.follow = bool(self._felt) or "a" in reads
-        felt = {output.name: (1,) for output in self._felt}
+        felt = {output.name: output.make().outputs[0].shape for output in self._felt}
         known = {array.name: array.shape for array in self._program.outputs} | felt
         self.arrays = tuple(Array(name, shape) for name, shape in known.items())
 
@@ -132,7 +133,7 @@ class SceneOutputs:
         """(what outputs read: t, q, v, u, a, tau, and what touch sensors feel) → all other outputs."""
         m, layout, own = self._forcing.mechanism, self._forcing.layout, self._forcing.own
         sizes: dict[str, int | tuple[int, ...]] = {"t": (), "q": m.nq, "v": m.nv, "u": layout.size, "a": m.nv, "tau": m.nv}
-        sizes |= {output.name: 1 for output in self._felt}
+        sizes |= {output.name: output.make().outputs[0].shape for output in self._felt}
 
         def page(*values: Any) -> dict[str, Any]:
             signals = dict(zip(self._reads, values, strict=True))
@@ -175,13 +176,15 @@ class SceneOutputs:
         return found
 
     def _sum(self, output: Output, kernel: Kernel, q: np.ndarray, touches: np.ndarray) -> np.ndarray:
-        """(n, 1) of an output that is a sum over what pushes on a body: of each push, with the body as A, and added up."""
-        total = np.zeros((len(q), 1))
+        """(n, …) of an output that is a sum over what pushes on a body: of each push, with the body as A, and added up."""
+        total = np.zeros((len(q), kernel.outputs[0].size))
         for side, sign in ((1, 1.0), (2, -1.0)):
-            rows = touches[[self._names[int(solid)] == output.feels for solid in touches[:, side]]]
+            own, others = ([self._names[int(solid)] for solid in touches[:, column]] for column in (side, 3 - side))
+            felt = [belongs(a, output.feels) and pushes(b, output.by) for a, b in zip(own, others, strict=True)]
+            rows = touches[np.array(felt, dtype=bool)]
             if len(rows):
-                pushes = np.ascontiguousarray(rows[:, _PUSHED]) * np.repeat([sign, 1.0, sign], 3)
+                pushed = np.ascontiguousarray(rows[:, _PUSHED]) * np.repeat([sign, 1.0, sign], 3)
                 state = rows[:, 0].astype(int)
-                values: Mapping[str, np.ndarray] = {"q": q[state], PUSHES: pushes.reshape(-1, PUSH)}
+                values: Mapping[str, np.ndarray] = {"q": q[state], PUSHES: pushed.reshape(-1, PUSH)}
                 np.add.at(total, state, kernel(*(values[array.name] for array in kernel.inputs)))
         return total

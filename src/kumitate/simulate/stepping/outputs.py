@@ -25,7 +25,8 @@ class Output(NamedTuple):
         key: what says, with the mechanism, which program it is.
         make: gives the program, whose inputs are some of `inputs.SIGNALS`, inputs, and outputs before this one.
         shape: that its one output, given flat, is put into.
-        feels: in scenes, the body whose pushes of contact it is a sum over: its program is then that of one push on this body.
+        feels: in scenes, the body or robot whose pushes of contact it is a sum over: its program is then of one push on it.
+        by: what pushes it, or "" for all.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Output(NamedTuple):
     make: Callable[[], Program]
     shape: tuple[int, ...] | None = None
     feels: str = ""
+    by: str = ""
 
 
 def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
