@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from .test_documents import ROOT, Shown, blocks, executed
+from .view.browser import played
 
 DOCS = ROOT / "docs"
 
@@ -113,7 +114,7 @@ def test_the_cube_is_picked_up_and_put_down_where_it_should(page, tmp_path):
     assert all(abs(np.linalg.norm(push[:2]) - 20.0) < 2.0 for push in fingers)
     np.testing.assert_allclose(run.contact.between("cube", "ground")[-1], [0, 0, weight], atol=1e-6)
     assert run.audit.efforts == ("the controller: compiled", "the input 'target': compiled")
-    assert "pick.html" in written(tmp_path)
+    assert played(tmp_path / "pick.html", tmp_path)
     code = "\n".join(blocks(DOCS / "tutorials/pick-up-a-cube.md"))
     assert len([line for line in code.splitlines() if line.strip() and not line.startswith("print")]) <= 30
 

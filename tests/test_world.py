@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -308,3 +313,22 @@ def test_things_without_ground_touch_each_other():
     run = made.simulate(duration=0.6)
     np.testing.assert_allclose(run["ball"].v[-1, 3:], [1.0, 0.0, 0.0], atol=1e-9)
     assert math.isclose(run["cue"].v[-1, 3], 0.0, abs_tol=1e-9)
+
+
+def test_a_hall_with_an_arm_a_conveyor_meshes_and_a_quadruped(tmp_path):
+    """The example: what lies on the conveyor moves with it, the arm holds, the quadruped steps; outputs, a batch, a page."""
+    root = Path(km.__file__).resolve().parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(root / "src")}
+    script = root / "examples" / "control" / "hall.py"
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    speed, load = (float(x) for x in re.findall(r"at (\S+) m/s and bears part 1 with (\S+) N", done.stdout)[0])
+    assert speed == pytest.approx(0.4, abs=1e-6)
+    assert load == pytest.approx(0.2 * 9.81, rel=1e-6)
+    moved, high = (float(x) for x in re.findall(r"moved by (\S+) rad; ANYmal's trunk is (\S+) m", done.stdout)[0])
+    assert moved < 1e-12
+    assert 0.3 < high < 0.45
+    assert "a batch of 3 halls: (3, 98), 0 lost" in done.stdout
+    assert (tmp_path / "hall.html").stat().st_size > 1e6
