@@ -201,6 +201,41 @@ def test_places_are_those_of_objects_bases_and_floating_bases():
     assert made.simulation().start()["ball"].position.tolist() == [5.0, 0.0, 1.0]
 
 
+# --- a robot on a robot ---------------------------------------------------------------------------------------------------
+def test_a_robot_on_a_flange_is_where_it_is_mounted_and_starts_as_it_did():
+    """Its poses are the flange's, the mount's and its own, one after the other; a frame is as good as a body."""
+    X, flange = km.pose((0.0, 0.1, 0.2), (0.3, 0.0, 0.5)), km.pose((0.1, 0.0, 0.0), (0.0, 0.2, 0.0))
+    arm = km.load("pa10")
+    framed = km.load(replace(arm.mechanism, frames=(*arm.mechanism.frames, km.Frame("flange", "link7", flange))))
+    hand = km.Robot(hopper(), start=([0.1, 0.2], [0.3, 0.4]))
+    q = np.linspace(0.1, 0.7, 7)
+    for whole, mount in (
+        (arm.attach(hand, to="link7", at=X, name="hand"), X),
+        (framed.attach(hopper(), to="flange", at=X, name="leg"), flange @ X),
+    ):
+        prefix = whole.mechanism.q_names[-1].partition("/")[0]
+        expected = arm.pose(q, "link7") @ np.array(mount.matrix()) @ hand.pose([0.2, -0.1], "foot")
+        np.testing.assert_allclose(whole.pose([*q, 0.2, -0.1], f"{prefix}/foot"), expected, rtol=0, atol=1e-12)
+        assert whole.mass == pytest.approx(arm.mass + 3.0)
+    whole = arm.attach(hand, to="link7", at=X, name="hand")
+    np.testing.assert_array_equal(whole.start[0], [*arm.start[0], 0.1, 0.2])
+    np.testing.assert_array_equal(whole.start[1], [*arm.start[1], 0.3, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda arm: arm.attach(hopper(), to="link8"), "link8"),
+        (lambda arm: arm.attach(arm, to="link7"), "both have the joint names base, joint1.*Robot.attach"),
+        (lambda arm: arm.attach(hopper(), to="link7", at=(0.0, 0.0, 0.1)), "it must be a pose. Make one by kumitate.pose"),
+        (lambda arm: arm.attach(km.load("free_rod"), to="link7"), "its base floats by the joint"),
+    ],
+)
+def test_mounts_that_cannot_be_are_refused(wrong, words):
+    with pytest.raises(KumitateError, match=words):
+        wrong(km.load("pa10"))
+
+
 # --- objects of even density ------------------------------------------------------------------------------------------------
 def _by_slices(radius_at, ends: tuple[float, float]) -> tuple[float, float, float]:
     """Volume, and the moments about an axis across and along z per mass, of a solid of revolution, from its slices."""

@@ -54,6 +54,7 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from . import control, convert, lagrange
     from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
+    from .identification.csv_log import read_log
     from .identification.identify import identify
     from .model import Sensor
     from .model.read.mjcf.sensors import read_sensors
@@ -74,9 +75,9 @@ __all__ = [
     "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon", "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc",
     "RollingSphere", "Run", "Scenario", "Sensor", "Simulation", "Sphere", "SphereSurface", "Surface", "Sweep",
     "VelocityDrive", "World", "ball", "box", "capsule", "clip", "control", "convert", "cylinder", "held_motion", "identify",
-    "lagrange", "linearize", "load", "maximum", "minimum", "on_ground", "open", "open_sweep", "pose",
-    "read_scenario", "read_sensors", "read_srdf", "read_transmissions", "samples", "scenario_of", "sign", "simulate",
-    "simulate_batch", "solid", "sweep", "where", "zeros",
+    "lagrange", "linearize", "load", "maximum", "minimum", "on_ground", "open", "open_sweep",
+    "pose", "read_log", "read_scenario", "read_sensors", "read_srdf", "read_transmissions", "samples", "scenario_of", "sign",
+    "simulate", "simulate_batch", "solid", "sweep", "where", "zeros",
 ]  # fmt: skip
 
 
@@ -84,7 +85,8 @@ _LATER = {
     "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
     "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
     "control": ".control", "convert": ".convert",
-    "held_motion": ".simulate.interactions.held", "identify": ".identification.identify", "lagrange": ".lagrange",
+    "held_motion": ".simulate.interactions.held", "identify": ".identification.identify",
+    "read_log": ".identification.csv_log", "lagrange": ".lagrange",
     "on_ground": ".contact",
     "PrescribedMotion": ".simulate.driving.motion",
     "read_srdf": ".model.read.srdf",

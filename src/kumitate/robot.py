@@ -19,15 +19,17 @@ from .analysis.closing.assemble import assemble_rows
 from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
 from .compile import Kernel
 from .derivatives import ForwardDerivatives, InverseDerivatives, SecondDerivatives
-from .errors import InputError
-from .model import Drive, Mechanism, joint_columns, lock
+from .errors import InputError, ModelError
+from .model import WORLD, Drive, Mechanism, attach, joint_columns, lock
 from .model.elements import INITIAL
 from .model.mechanism import Contents
-from .model.values import checked_array, shown
+from .model.things import SEPARATOR
+from .model.values import checked_array, checked_pose, shown
 from .programs.catalogue import kernel_key, stored_program
 from .simulate.checks import checked_rows, checked_state
 from .simulate.results.result import Energy
 from .simulate.starts import default_start, named_start, named_state, state_by_name
+from .spatial import Transform
 
 if TYPE_CHECKING:
     from .contact.queries import Hit, Nearest, ShapeTable
@@ -151,6 +153,38 @@ class Robot(Contents):
     def with_drives(self, drives: Mapping[str, Drive | None]) -> Robot:
         """The robot with drives in joints, by the joints' names; as of `Mechanism.with_drives`."""
         return Robot(self.mechanism.with_drives(drives), start=self._given_start)
+
+    def attach(self, other: Robot | Mechanism, *, to: str, at: Any = None, name: str = "") -> Robot:
+        """The robot with another one mounted on a body or frame, such as a gripper on a flange; it starts where both do.
+
+        Args:
+            other: what is mounted, by its base; to: the body or frame; at: its pose there, a `kumitate.pose` or 4×4 numbers.
+            name: before all names of the other one, "gripper/finger"; without it they stay as they are.
+
+        Raises:
+            ModelError: if there is no such body or frame, if the two share names, or if the other one's base floats.
+
+        >>> from kumitate import load, pose
+        >>> arm = load("pa10").attach(load("planar_3r"), to="link7", at=pose((0.0, 0.0, 0.1)), name="hand")
+        >>> arm.nq, arm.mechanism.q_names[-1]
+        (10, 'hand/joint3')
+        """
+        other, prefix = as_robot(other), f"{name}{SEPARATOR}" if name else ""
+        frame = next((frame for frame in self.mechanism.frames if frame.name == to), None)
+        mount = Transform() if at is None else checked_pose(self.name, "at", at)
+        if free := next((joint.name for joint in other.mechanism.joints if joint.parent == WORLD and joint.kind.nv == 6), None):
+            raise ModelError(
+                f"{other.name}: its base floats by the joint {free!r}, so that it cannot be mounted; load it without"
+            )
+        body, X = (to, mount) if frame is None else (frame.body, frame.pose @ mount)
+        whole = attach(self.mechanism, other.mechanism, body, X, prefix=prefix)
+        own, theirs = ({columns.joint.name: columns for columns in joint_columns(robot.mechanism)} for robot in (self, other))
+        q, v = np.zeros(whole.nq), np.zeros(whole.nv)
+        for columns in joint_columns(whole):
+            joint = columns.joint.name
+            source, robot = (own[joint], self) if joint in own else (theirs[joint.removeprefix(prefix)], other)
+            q[columns.q], v[columns.v] = robot.start[0][source.q], robot.start[1][source.v]
+        return Robot(whole, start=(q, v))
 
     def state(
         self,

@@ -104,7 +104,7 @@ def _check_names(mechanism: Mechanism, other: Mechanism, prefix: str) -> None:
         if taken & added:
             raise ModelError(
                 f"{mechanism.name} and {other.name} both have the {what} names {', '.join(sorted(taken & added)[:5])}; "
-                'give a prefix for those of the second, such as prefix="tool_"'
+                'give a prefix for those of the second, such as prefix="tool_", or Robot.attach(…, name="tool")'
             )
 
 
