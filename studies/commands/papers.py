@@ -27,4 +27,4 @@ def papers(
     if name is None:
         listed(examples(GALLERY), as_json)
     else:
-        run_example(example(name, GALLERY), formats, out, as_json)
+        run_example(example(name, GALLERY), out, formats=formats, gif=True, as_json=as_json)

@@ -70,3 +70,22 @@ def test_an_excavator_digs_with_pressures_that_are_its_forces():
     assert np.abs(run.wrenches["teeth"][:, 3:]).max() > 1e4  # the bucket was in the ground
     assert max(gap.distance for gap in run.audit.loop_gaps) < 1e-12
     assert run.audit.energy_drift < 0.01 * abs(run.audit.work)
+
+
+# --- a cube that is picked up -------------------------------------------------------------------------------------------------
+def test_the_cube_is_carried_by_two_fingers_and_put_down():
+    """Pressed with the drives' 20 N, its weight hangs by friction on both; the floor bears it before and after."""
+    run = example("pick_up").run()
+    weight, record = 0.3 * 9.81, run.contact
+    cube = run.q[:, -3:]
+    np.testing.assert_allclose(cube[-1], [0.4, 0.5, 0.03], atol=1e-3)
+    assert cube[2000, 2] > 0.33
+    for k in (10, -2):
+        np.testing.assert_allclose(record.between("cube", "ground")[k], [0.0, 0.0, weight], atol=1e-6)
+    k = 2000  # at rest above the floor
+    assert not record.between("cube", "ground")[k].any()
+    fingers = [f"{side}_finger" for side in ("left", "right")]
+    assert sum(record.between("cube", finger)[k] for finger in fingers)[2] == pytest.approx(weight, rel=0.1)
+    pressed = [record.normal_force[k, n] for n, pair in enumerate(record.bodies) if set(pair) & set(fingers)]
+    np.testing.assert_allclose(pressed, [20.0, 20.0], rtol=0.02)
+    assert run.audit.efforts == ("the controller: compiled", "the input 'target': compiled")

@@ -20,7 +20,7 @@ GRAVITY = 9.81
 DRIVEN = (
     "acrobot", "andrews", "balance_on_feet", "bouncing_stick", "car_axis", "cassie", "delta_robot", "excavator",
     "falling_mass", "falling_pendulum", "governor", "held_arm", "held_two_points", "hoap1_fall", "hoap1_jump", "hoap1_walk",
-    "humanoid_standing", "quadruped_standing", "rotation_extension", "space_robot", "upper_body_rotation",
+    "humanoid_standing", "pick_up", "quadruped_standing", "rotation_extension", "space_robot", "upper_body_rotation",
     "virtual_four_bar", "virtual_four_bar_singular", "virtual_rssr", "virtual_slider_crank", "virtual_slider_crank_at_rest",
     "virtual_slider_crank_singular", "virtual_two_arms", "wheeled_pendulum_balanced",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ..examples import Example, catalogue
 from . import run_folder as runs
-from .options import AsJson, Formats, Out
+from .options import AsJson, Formats, Gif, Out
 from .report import print_json, print_table, progress
 from .simulate import finish
 
@@ -18,15 +18,16 @@ def examples(
     name: Annotated[str | None, Parameter(help="The example to run; without it, all are listed.")] = None,
     /,
     *,
-    formats: Formats = "pdf,png",
+    gif: Gif = False,
+    formats: Formats = "",
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the examples, or run one with all its figures."""
+    """List the examples, or run one; write its data, and a page with 3D playback and plots, to a folder."""
     if name is None:
         listed(catalogue.examples(), as_json)
     else:
-        run_example(catalogue.example(name), formats, out, as_json)
+        run_example(catalogue.example(name), out, formats=formats, gif=gif, as_json=as_json)
 
 
 def listed(known: Mapping[str, Example], as_json: bool) -> None:
@@ -38,8 +39,8 @@ def listed(known: Mapping[str, Example], as_json: bool) -> None:
     print_table(("example", "rows", "what"), [(shown.name, ", ".join(shown.rows), shown.title) for shown in known.values()])
 
 
-def run_example(example: Example, formats: str, out: Out, as_json: bool) -> None:
-    """Runs an example, and writes its result, figures and page into a folder."""
+def run_example(example: Example, out: Out, *, formats: str, gif: bool, as_json: bool) -> None:
+    """Runs an example, and writes its result, its page, and the figures that are asked for into a folder."""
     from .. import open as reopen
     from ..examples.illustrated import Illustrated
     from ..simulate.results.archive import save
@@ -52,4 +53,4 @@ def run_example(example: Example, formats: str, out: Out, as_json: bool) -> None
     # Examples may not import robot.py and return plain results; opened as runs, they can be drawn.
     saved = save(result, runs.result_file(folder))
     drawing = {"panels": example.panels, "plates": example.plates(result) if isinstance(example, Illustrated) else {}}
-    finish(example.name, reopen(saved), saved, as_json=as_json, gif=True, formats=wanted, **drawing)
+    finish(example.name, reopen(saved), saved, as_json=as_json, gif=gif, formats=wanted, **drawing)
