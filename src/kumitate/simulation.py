@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
@@ -101,16 +101,25 @@ class Simulation(simulation.MechanismSimulation):
         with runs_in_errors(), bar(f"simulating {self.mechanism.name}", options.pop("progress", None)) as progress:
             return as_run(super().run(q, v, progress=progress, **options))
 
-    def view(self, *, host: str = "127.0.0.1", port: int = 8080, dark: bool = False) -> LiveView:
+    def view(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        dark: bool = False,
+        reload: Callable[[], Simulation] | None = None,
+    ) -> LiveView:
         """Plays this simulation live in a browser page, which notebooks display; it runs until `close`.
 
-        The page has joint sliders that keep loops closed, play, pause, step, reset, forces of contact and energies; a body
-        that is dragged with the mouse follows by a damped spring. Needs the extra live.
+        The page has play, step, reset and slow motion, a past to go back to and to plot, sliders of joints that keep loops
+        closed, of the targets of drives, inputs and parameters, and forces of contact; a body that is dragged with the mouse
+        follows by a damped spring. Needs the extra live.
 
         Args:
             host: the address to listen at, this computer alone by default; "0.0.0.0" opens the page to the network.
             port: to listen at, or the next free one.
             dark: whether the page is dark.
+            reload: makes the simulation again, by a button of the page, such as from files that have changed.
 
         Raises:
             InputError: if viser is not installed, or the steps cannot be made one by one.
@@ -122,7 +131,8 @@ class Simulation(simulation.MechanismSimulation):
         """
         from .live import LiveView
 
-        return LiveView(self._with_pulls(), host=host, port=port, dark=dark)
+        again = None if reload is None else lambda: reload()._with_pulls()
+        return LiveView(self._with_pulls(), host=host, port=port, dark=dark, reload=again)
 
     def _with_pulls(self) -> Simulation:
         """The same simulation with a wrench as an input on every body that has none."""

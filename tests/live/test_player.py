@@ -2,12 +2,15 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import kumitate as km
 from kumitate.live.loop import FREQUENCY, Player, Spring, joint_sliders
+from kumitate.live.settings import signals_of
+from kumitate.model.elements import NamedState
 
 
 def player_of(robot, **options):
@@ -174,3 +177,92 @@ def test_a_diverging_motion_stops_and_says_why():
     assert not player.playing
     assert "diverge" in player.message or "speed" in player.message, player.message
     assert np.isfinite(player.state.q).all()
+
+
+def held_arm():
+    """An arm whose drives hold it, with a mass that can be changed."""
+    robot = km.load("planar_4r")
+    joints = [joint.name for joint in robot.mechanism.joints]
+    driven = robot.with_drives(dict.fromkeys(joints, km.PositionDrive(kp=400.0, kd=40.0)))
+    return Player(km.Simulation(driven, step=1e-3, parameters=["gravity"])._with_pulls())
+
+
+def test_targets_and_parameters_act_from_the_next_step_as_given_to_a_simulation():
+    player = held_arm()
+    targets = [one for one in player.settings if one.name == "target"]
+    (gravity,) = [one for one in player.settings if one.group == "parameters"]
+    assert [player.of(one) for one in targets] == [one.value for one in targets]
+    player.set(targets[1], 0.4)
+    player.set(gravity, 1.5)
+    assert (player.of(targets[1]), player.of(gravity), player.of(targets[0])) == (0.4, 1.5, targets[0].value)
+    player.step(50)
+    sim, values = player.simulation, [one.value for one in targets]
+    values[1] = 0.4
+    expected = sim.step(sim.start(), 50, inputs={"target": np.array(values)}, parameters={"gravity": 1.5})
+    np.testing.assert_array_equal(player.state.q, expected.q)
+    assert abs(player.state.q - sim.step(sim.start(), 50).q).max() > 1e-3
+
+
+def test_an_impossible_value_is_refused_and_the_old_one_stays():
+    robot = km.load("pendulum")
+    (body,) = [body.name for body in robot.mechanism.bodies]
+    player = Player(km.Simulation(robot, parameters=[f"mass:{body}"]))
+    (mass,) = player.settings
+    before = player.of(mass)
+    player.set(mass, -2.0)
+    assert "mass" in player.message
+    assert player.of(mass) == before
+    player.step(5)
+    assert player.state.time == pytest.approx(0.005)
+
+
+def test_the_past_is_gone_back_to_exactly_and_goes_on_from_there():
+    player = player_of("pendulum")
+    for _ in range(40):
+        player.step(5)
+    there = player.past[20]
+    player.seek(there.time + 1e-4)
+    assert player.state is there
+    assert len(player.past) == 41  # what comes later is seen until time goes on
+    player.step(5)
+    assert [state.time for state in player.past] == sorted(state.time for state in player.past)
+    assert len(player.past) == 22
+    np.testing.assert_array_equal(player.state.q, player.simulation.step(there, 5).q)
+    player.reset()
+    assert [state.time for state in player.past] == [0.0]
+
+
+def test_slow_motion_simulates_a_part_of_the_time(monkeypatch):
+    monkeypatch.setattr("kumitate.live.loop.FRAME", float("inf"))
+    player = player_of("pendulum", step=1e-3)
+    player.speed = 0.2
+    player.play()
+    for _ in range(50):
+        player.advance(0.02)
+    assert player.state.time in (pytest.approx(0.199), pytest.approx(0.2))
+    assert player.pace == pytest.approx(1.0, abs=0.3)
+
+
+def test_it_restarts_at_named_states():
+    mechanism = km.load("pendulum").mechanism
+    first = mechanism.joints[0].name
+    named = replace(mechanism, starts=(NamedState("bent", q={first: (0.3,)}),))
+    player = Player(km.Simulation(named))
+    player.step(10)
+    player.reset("bent")
+    assert player.state.q[0] == pytest.approx(0.3)
+    player.reset()
+    assert player.state.time == 0.0
+
+
+def test_signals_are_those_of_the_states():
+    player = Player(km.Simulation(km.load("pendulum"), outputs=("center_of_mass",)))
+    player.step(30)
+    signals = signals_of(player.simulation.robot, player.state)
+    np.testing.assert_array_equal(signals["center_of_mass"].read(player.state), player.state.outputs["center_of_mass"])
+    assert signals["center_of_mass"].parts == ("center_of_mass[0]", "center_of_mass[1]", "center_of_mass[2]")
+    kinetic, potential, total = signals["energy [J]"].read(player.state)
+    assert total == pytest.approx(kinetic + potential)
+    for kind, values in (("q", player.state.q), ("v", player.state.v)):
+        read = [signal.read(player.state)[0] for name, signal in signals.items() if name.startswith(f"{kind} ")]
+        np.testing.assert_array_equal(read, values)

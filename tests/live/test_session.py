@@ -216,3 +216,54 @@ def test_without_viser_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "viser", None)
     with pytest.raises(InputError, match=r"pip install 'kumitate\[live\]'"):
         km.Simulation(km.load("pendulum")).view()
+
+
+def test_the_panel_sets_plots_and_goes_back():
+    robot = km.load("four_bar").with_drives({"pivot0": km.VelocityDrive(kd=500.0)})
+    with km.Simulation(robot, parameters=["gravity"]).view(port=18481) as view:
+        panel, player = view._controls, view.player
+        assert list(panel.settings) == ["target pivot0", "gravity"]
+        changed = SimpleNamespace(client=object(), target=SimpleNamespace(value=3.0))
+        panel._set(player.settings[0])(changed)
+        player.step(200)
+        player.step(200)
+        assert player.state.v[0] == pytest.approx(3.0, rel=0.1)
+        assert [len(curve) for curve in panel._curves.data] == [3, 3, 3, 3]
+        panel.signal.value = f"v {robot.mechanism.v_names[0]}"
+        panel._change_plot()
+        np.testing.assert_array_equal(panel._curves.data[1], [state.v[0] for state in player.past])
+        assert panel._back.min == pytest.approx(-0.4)
+        player.seek(0.2)
+        assert panel._back.value == pytest.approx(-0.2)
+
+
+def test_frames_collision_shapes_and_inertias_are_drawn_over_the_robot(ball):
+    with ball.view(port=18482) as view:
+        scene = view._scene
+        for name in scene.OVERLAYS:
+            scene.overlay(name, True)
+        assert scene.bodies["ball"].show_axes
+        (touching,), (inertia,) = (scene._overlays[name] for name in ("collision shapes", "inertias"))
+        assert np.ptp(touching.vertices, axis=0) == pytest.approx([0.2] * 3, rel=0.02)
+        assert np.ptp(inertia.vertices, axis=0) == pytest.approx([np.sqrt(6.0 * 0.008 / 2.0)] * 3, rel=1e-6)
+        scene.overlay("inertias", False)
+        assert (touching.visible, inertia.visible) == (True, False)
+
+
+def test_files_are_read_again_and_what_is_wrong_is_said():
+    made = []
+
+    def read():
+        if len(made) > 1:
+            raise InputError("the file is damaged; mend it")
+        made.append(km.Simulation(km.load(("pendulum", "planar_4r")[len(made)])))
+        return made[-1]
+
+    with read().view(port=18483, reload=read) as view:
+        assert view.player.simulation.robot.nv == 1
+        view.reload()
+        assert view.player.simulation.robot.nv == 3
+        view.player.step(3)
+        view.reload()
+        assert view._controls._message.content == "the file is damaged; mend it"
+        assert view.player.state.time == pytest.approx(0.003)

@@ -23,13 +23,18 @@ def view(
     ] = "127.0.0.1",
     port: Annotated[int, Parameter(help="Port to serve at, or the next free one.")] = 8080,
     dark: Annotated[bool, flag("A dark page.")] = False,
+    vary: Annotated[str, Parameter(help='Parameters to change on the page, "name, ...": gravity, mass:hand.')] = "",
     **options: Any,
 ) -> None:
-    """Play a mechanism live in a browser: sliders, play, pause, step, reset; drag bodies with the mouse. Ctrl-C ends it."""
+    """Play a mechanism live in a browser: sliders, slow motion, plots, bodies to drag with the mouse. Ctrl-C ends it."""
     from ..simulation import Simulation
 
-    _, scenario = asked(robot, {"step": step, **options})
-    simulation = Simulation(scenario.setup.made(equal_steps=True))
-    with simulation.view(host=host, port=port, dark=dark) as live:
+    def made() -> Simulation:
+        _, scenario = asked(robot, {"step": step, **options})
+        names = [name for part in vary.split(",") if (name := part.strip())]
+        return Simulation(scenario.setup.made(equal_steps=True, parameters=names))
+
+    simulation = made()
+    with simulation.view(host=host, port=port, dark=dark, reload=made) as live:
         complain(f"{live.url} shows {simulation.robot.name}; Ctrl-C ends it", what="note")
         Event().wait()

@@ -20,6 +20,10 @@ class LiveRobot(Protocol):
         """What moves."""
 
     @property
+    def starts(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """The states (q, v) that have names."""
+
+    @property
     def mass(self) -> float:
         """[kg]."""
 
@@ -54,8 +58,8 @@ class LiveSimulation(Protocol):
     def start(self, q: Any = None, v: Any = None) -> State:
         """The state that runs begin at."""
 
-    def step(self, state: State, count: int = 1, *, wrenches: Any = None) -> State:
-        """The state `count` steps later."""
+    def step(self, state: State, count: int = 1, *, wrenches: Any = None, inputs: Any = None, parameters: Any = None) -> State:
+        """The state `count` steps later, with these wrenches, inputs and parameters by name."""
 
     def touching(self, state: State) -> Any:
         """The contact of the step that begins at a state; None without contact of bodies."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time as clock
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
@@ -14,7 +16,9 @@ from ..analysis import LoopEquations, loop_equations
 from ..errors import InputError, KumitateError
 from ..model import Limits, Mechanism, joint_columns
 from ..simulate.starts import state_by_name
+from ..simulate.stepping.advance import State
 from .contract import LiveRobot, LiveSimulation
+from .settings import Setting, settings_of, with_setting
 
 __all__ = ["Player"]
 
@@ -158,6 +162,8 @@ class Spring:
 FRAME = 1.0 / 30.0
 #: Steps between looks at the clock and the buttons.
 _STEPS = 8
+#: Pictures that can be gone back to: those of a minute.
+_KEPT = 1800
 
 
 class Player:
@@ -168,7 +174,10 @@ class Player:
     Attributes:
         state: the present one.
         playing: whether time goes on.
-        pace: simulated time per time of the last picture; 1 in real time.
+        speed: simulated time per time that it is to play at; 1 in real time.
+        pace: the part of that speed that the last picture had.
+        settings: the targets, inputs and parameters that `set` changes.
+        past: the states that were shown, to which `seek` goes back; the newest is the last.
         spring: that pulls a body, or None.
         message: why it stopped, or why a slider could not be moved; "" after the next success.
         pulled: the bodies that springs can pull.
@@ -183,7 +192,10 @@ class Player:
         taken = {name for name, given in forcing.wrenches.items() if given is not None}
         self.pulled = tuple(name for name in forcing.wrenches if name not in taken)
         self._first = self.state = simulation.start()
-        self.playing, self.pace, self.message = False, 1.0, ""
+        self.settings = settings_of(simulation, self._first)
+        self._given: dict[str, dict[str, Any]] = {"inputs": {}, "parameters": {}}
+        self.past: deque[State] = deque([self._first], maxlen=_KEPT)
+        self.playing, self.speed, self.pace, self.message = False, 1.0, 1.0, ""
         self.spring: Spring | None = None
         self._due, self._lock, self._ended = 0.0, Lock(), Event()
         self._thread = Thread(target=self._run, name="kumitate live viewer", daemon=True)
@@ -216,13 +228,45 @@ class Player:
         self.playing = False
         with self._lock:
             self._step(count)
+            self._keep()
         self._shown(self)
 
-    def reset(self) -> None:
-        """Pauses at the first state, exactly as it was."""
+    def reset(self, start: str = "") -> None:
+        """Pauses at the first state, exactly as it was, or at a state of the robot by its name (`Robot.starts`)."""
         with self._lock:
-            self.playing, self.spring, self.message, self.state = False, None, "", self._first
+            self.playing, self.spring, self.message = False, None, ""
+            try:
+                self._begin_at(self.simulation.start(*self.simulation.robot.starts[start]) if start else self._first)
+            except KumitateError as error:
+                self.message = str(error)
         self._shown(self)
+
+    def seek(self, time: float) -> None:
+        """Pauses at the state of the past that is nearest to a time [s]; playing goes on from there."""
+        with self._lock:
+            self.playing = False
+            self.state = min(self.past, key=lambda state: abs(state.time - time))
+        self._shown(self)
+
+    def set(self, setting: Setting, value: float) -> None:
+        """Gives a target, an input or a parameter a value from the next step on; else says why that is impossible."""
+        with self._lock:
+            before = self._given[setting.group]
+            self._given[setting.group] = with_setting(before, setting, value, self.settings)
+            try:
+                self.simulation.step(self.state, 0, inputs=self._given["inputs"], parameters=self._given["parameters"])
+                self.message = ""
+            except KumitateError as error:
+                self._given[setting.group], self.message = before, str(error)
+        self._shown(self)
+
+    def of(self, setting: Setting) -> float:
+        """The value that a setting has."""
+        values = self._given[setting.group].get(setting.name)
+        if values is None:
+            return setting.value
+        same = [one for one in self.settings if (one.group, one.name) == (setting.group, setting.name)]
+        return float(np.ravel(values)[same.index(setting)])
 
     def slide(self, name: str, value: float) -> None:
         """Pauses at rest, at t = 0, with a coordinate at a value and the loops closed; else says why that is impossible."""
@@ -230,7 +274,8 @@ class Player:
             self.playing = False
             try:
                 q = slid(self._loops, self.sliders, self.state.q, name, value)
-                self.state, self.message = self.simulation.start(q), ""
+                self._begin_at(self.simulation.start(q))
+                self.message = ""
             except KumitateError as error:
                 self.message = str(error)
         self._shown(self)
@@ -250,9 +295,9 @@ class Player:
         self.spring = None
 
     def advance(self, elapsed: float) -> None:
-        """Simulates as much time as went by [s], unless that takes longer than a picture may."""
+        """Simulates as much time as went by [s], at the speed, unless that takes longer than a picture may."""
         h, begun = self.simulation.step_size, clock.perf_counter()
-        self._due += elapsed
+        self._due += self.speed * elapsed
         asked = whole = int(self._due / h)
         self._due -= whole * h
         while whole > 0 and self.playing and clock.perf_counter() - begun < FRAME:
@@ -262,19 +307,33 @@ class Player:
                     self._step(count)
             whole -= count
         if asked:
-            self.pace = (asked - whole) * h / max(elapsed, h)
+            self.pace = (asked - whole) * h / max(self.speed * elapsed, h)
+        self._keep()
+
+    def _begin_at(self, state: State) -> None:
+        """A state without a past."""
+        self.state = state
+        self.past.clear()
+        self.past.append(state)
+
+    def _keep(self) -> None:
+        """Keeps the state as the last of the past: what came after it, before `seek`, did not happen."""
+        while self.past and self.past[-1].time >= self.state.time:
+            self.past.pop()
+        self.past.append(self.state)
 
     def _step(self, count: int) -> None:
         """Makes steps, each with the force that the spring then has; where they fail, the state stays, and time stops."""
         robot, spring = self.simulation.robot, self.spring
+        step = partial(self.simulation.step, inputs=self._given["inputs"], parameters=self._given["parameters"])
         try:
             if spring is None:
-                self.state = self.simulation.step(self.state, count)
+                self.state = step(self.state, count)
                 return
             for _ in range(count):
                 state = self.state
                 pull = spring.wrench(robot, state.q, state.v)
-                self.state = self.simulation.step(state, wrenches={spring.body: pull})
+                self.state = step(state, wrenches={spring.body: pull})
         except KumitateError as error:
             self.playing, self.message = False, str(error)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..model.meshes import Facets
 from ..spatial import Transform
 from ..view.scene.build import groups_of, stored_once
 from ..view.scene.motion import quaternions
-from ..view.stick_shapes import drawn_shapes
+from ..view.stick_shapes import drawn_shapes, inertia_block
 from ..view.style import PALETTE
 from ..view.surfaces import load_surfaces
 from .contract import LiveRobot
@@ -23,6 +24,7 @@ _ROUND = ("sphere", "capsule", "ellipsoid", "mesh", "height_field")
 #: The length of a force of the robot's weight, as a part of its size.
 _FORCE = 0.6
 _RED, _ORANGE = (213, 94, 0), (230, 159, 0)
+_OVER = {"collision shapes": (0, 114, 178), "inertias": (204, 121, 167)}
 #: Cells and sections of the grid, in a light and in a dark page.
 _GRID = {False: ((215, 218, 222), (165, 170, 178)), True: ((58, 63, 72), (95, 102, 114))}
 #: How far the camera is from the middle, in radii of the robot: at 1.6 it fills the picture's height.
@@ -34,9 +36,16 @@ class LiveScene:
     """A robot in a viser scene.
 
     Attributes:
+        OVERLAYS: what `overlay` shows, and what that is.
         bodies: the nodes of the bodies, by name.
         shapes: of each body, the nodes of its shapes.
     """
+
+    OVERLAYS: ClassVar[Mapping[str, str]] = {
+        "frames": "The axes of the bodies: x red, y green, z blue",
+        "collision shapes": "What bodies touch with, as wires",
+        "inertias": "Uniform boxes, rods and balls with the masses and inertias of the bodies",
+    }
 
     def __init__(self, server: Any, robot: LiveRobot, q: np.ndarray, *, dark: bool = False):
         """Puts the shapes of a robot at q (nq) into the scene of a `viser.ViserServer`, whose page may be dark.
@@ -58,7 +67,8 @@ class LiveScene:
         self.shapes: dict[str, list[Any]] = {}
         for k, (name, items) in enumerate(drawn_shapes(mechanism, surfaces).items()):
             node = f"/robot/{k}"  # names of bodies may have slashes
-            self.bodies[name] = server.scene.add_frame(node, show_axes=False)
+            axes = {"axes_length": 0.08 * self.size, "axes_radius": 0.004 * self.size}
+            self.bodies[name] = server.scene.add_frame(node, show_axes=False, **axes)
             color = (150, 150, 150) if groups[name] < 0 else _rgb(PALETTE[groups[name] % len(PALETTE)])
             drawn = [item for item in items if _drawable(item, surfaces)]
             self.shapes[name] = [_add(server, f"{node}/{i}", item, surfaces, color) for i, item in enumerate(drawn)]
@@ -68,6 +78,8 @@ class LiveScene:
         thickness = 0.006 * self.size
         self._forces = server.scene.add_line_segments("/forces", _NOTHING, _RED, thickness=thickness)
         self._pull = server.scene.add_line_segments("/pull", _NOTHING, _ORANGE, thickness=thickness)
+        self._overlays: dict[str, list[Any]] = {}
+        self._followed = ""
         self.move(poses)
 
     def on_drag(self, names: tuple[str, ...], told: Callable[[str, Any], None]) -> None:
@@ -85,6 +97,42 @@ class LiveScene:
         turns = quaternions(np.array([X[:3, :3] for X in poses.values()]))
         for (name, X), turn in zip(poses.items(), turns, strict=True):
             self.bodies[name].position, self.bodies[name].wxyz = X[:3, 3], turn[[3, 0, 1, 2]]
+        if self._followed:
+            for camera in [client.camera for client in self._server.get_clients().values()]:
+                # what a browser says of its camera is late: the middle is set, and only the direction is taken from it
+                camera.position = camera.position + poses[self._followed][:3, 3] - camera.look_at
+
+    def follow(self, body: str) -> None:
+        """Has the cameras of all browsers look at a body and move along with it; "" for none."""
+        self._followed = body
+
+    def overlay(self, name: str, shown: bool) -> None:
+        """Shows or hides one of `OVERLAYS` on all bodies."""
+        if name == "frames":
+            for node in self.bodies.values():
+                node.show_axes = shown
+            return
+        if name not in self._overlays:
+            self._overlays[name] = self._drawn_over(name)
+        for handle in self._overlays[name]:
+            handle.visible = shown
+
+    def _drawn_over(self, name: str) -> list[Any]:
+        """The nodes of an overlay, by wires."""
+        mechanism, radius = self._robot.mechanism, 0.004 * self.size
+        shapes = {body.name: body.collisions for body in mechanism.bodies}
+        if name == "inertias":
+            shapes = {body.name: (inertia_block(body, radius),) for body in mechanism.bodies if body.mass > 0.0}
+        asked = replace(mechanism, bodies=tuple(replace(body, visuals=shapes.get(body.name, ())) for body in mechanism.bodies))
+        surfaces, nodes = load_surfaces(asked), []
+        for body, items in shapes.items():
+            for k, item in enumerate(item for item in items if _drawable(item, surfaces)):
+                surface = _surface(item.shape, surfaces)
+                nodes.append(self._server.scene.add_mesh_simple(
+                    f"{self.bodies[body].name}/{name} {k}", surface.vertices, surface.faces, color=_OVER[name], wireframe=True,
+                    **_placed(item.pose),
+                ))  # fmt: skip
+        return nodes
 
     def show_forces(self, positions: np.ndarray, forces: np.ndarray) -> None:
         """Draws forces (m, 3) [N] as lines from positions (m, 3) [m]; as long as 0.6 of the robot for its weight."""

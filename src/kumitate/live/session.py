@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from functools import partial
@@ -16,74 +15,12 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from ..errors import InputError, needed
+from ..errors import InputError, KumitateError, needed
 from ..simulate.stepping.advance import State
 from .contract import LiveSimulation
+from .controls import Controls
 from .loop import Player
 from .scene import LiveScene
-
-
-# --- `Controls`: the buttons, sliders and numbers beside the scene --------------------------------------------------------
-class Controls:
-    """The panel of a player in a viser page."""
-
-    def __init__(self, server: Any, player: Player):
-        """Adds the panel of a player to the page of a `viser.ViserServer`."""
-        self._player, gui = player, server.gui
-        self._play = gui.add_button("Play")
-        self._play.on_click(_told(self._toggle))
-        gui.add_button("Step").on_click(_told(player.step))
-        gui.add_button("Reset").on_click(_told(player.reset))
-        self.forces = gui.add_checkbox("contact forces", True)
-        self._numbers, self._message = gui.add_markdown(""), gui.add_markdown("")
-        self._sliders: dict[str, Any] = {}
-        units = ", ".join(dict.fromkeys(one.unit for one in player.sliders))
-        with gui.add_folder(f"Joints [{units}]" if units else "Joints", expand_by_default=len(player.sliders) <= 12):
-            for one in player.sliders:
-                # viser shows as many digits as the ends and the step have
-                digits = 3 - math.floor(math.log10(max(one.upper - one.lower, 1e-5)))
-                lower, step = round(one.lower, digits), 10.0**-digits
-                upper = max(round(one.upper, digits), lower + step)
-                ends = tuple((end, f"{end:.3g}") for end in (lower, upper))
-                start = min(max(round(one.shown(player.state.q), digits), lower), upper)
-                handle = gui.add_slider(one.name, lower, upper, step, start, marks=ends)
-                handle.on_update(self._moved(one.name))
-                self._sliders[one.name] = handle
-
-    def show(self, energy: tuple[float, float, float]) -> None:
-        """Shows the player's state, and its kinetic, potential and total energy [J]."""
-        player = self._player
-        label = "Pause" if player.playing else "Play"
-        if self._play.label != label:
-            self._play.label = label
-        pace = f" · {100.0 * player.pace:.0f} % of real time" if player.playing and player.pace < 0.95 else ""
-        kinetic, potential, total = energy
-        self._numbers.content = (
-            f"**t = {player.state.time:.3f} s**{pace}\n\nkinetic {kinetic:.4g} J · potential {potential:.4g} J\n\n"
-            f"**total {total:.4g} J**"
-        )
-        if self._message.content != player.message:
-            self._message.content = player.message
-        for one in player.sliders:
-            self._sliders[one.name].value = one.shown(player.state.q)
-
-    def _toggle(self) -> None:
-        if self._player.playing:
-            self._player.pause()
-        else:
-            self._player.play()
-
-    def _moved(self, name: str) -> Callable[[Any], None]:
-        def update(event: Any) -> None:
-            if event.client is not None:  # by a person, and not by `show`
-                self._player.slide(name, float(event.target.value))
-
-        return update
-
-
-def _told(action: Callable[[], None]) -> Callable[[Any], None]:
-    return lambda event: action()
-
 
 # --- who may open the viewer's connection: pages that it served itself, not any page that the same browser shows ----------
 _STARTING = Lock()
@@ -160,7 +97,7 @@ class LiveView:
     that the same browser shows cannot.
 
     Attributes:
-        player: plays the simulation: `play`, `pause`, `step`, `reset`, `slide`, and the present `state`.
+        player: plays the simulation: `play`, `pause`, `step`, `reset`, `slide`, `set`, `seek`, and the present `state`.
         server: the `viser.ViserServer`, to which more may be added.
         url: the page's address.
 
@@ -171,7 +108,15 @@ class LiveView:
     True 0.01
     """
 
-    def __init__(self, simulation: LiveSimulation, *, host: str = "127.0.0.1", port: int = 8080, dark: bool = False):
+    def __init__(
+        self,
+        simulation: LiveSimulation,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        dark: bool = False,
+        reload: Callable[[], LiveSimulation] | None = None,
+    ):
         """Serves a simulation; where the port is taken, on the next free one.
 
         Args:
@@ -179,6 +124,7 @@ class LiveView:
             host: the address to listen at; "0.0.0.0" opens the page to the whole network.
             port: to listen at.
             dark: whether the page is dark.
+            reload: reads the simulation again, by a button.
 
         Raises:
             InputError: if viser is not installed, or the port is not one.
@@ -186,18 +132,13 @@ class LiveView:
         if not 0 < port < 65536:
             raise InputError(f"port {port}: must be 1 to 65535")
         viser = _viser()
-        self._drawing = Lock()
+        self._drawing, self._dark, self._reload = Lock(), dark, reload
         self.player = Player(simulation, self._show)
         with _quiet(), own_pages_only(host):
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
         try:
             self.server.gui.configure_theme(dark_mode=dark, show_share_button=False)  # nothing leaves this computer
-            self._simulation, robot = simulation, simulation.robot
-            self._scene = LiveScene(self.server, robot, self.player.state.q, dark=dark)
-            self._scene.on_drag(self.player.pulled, self._dragged)
-            self._controls = Controls(self.server, self.player)
-            self._controls.forces.on_update(lambda event: self._show(self.player))
-            self.player.begin()
+            self._open()
         except BaseException:
             self.close()
             raise
@@ -223,6 +164,30 @@ class LiveView:
         with _quiet():
             self.server.stop()
 
+    def _open(self) -> None:
+        """Fills the page for the player, and lets it begin."""
+        player = self.player
+        self._scene = LiveScene(self.server, player.simulation.robot, player.state.q, dark=self._dark)
+        self._scene.on_drag(player.pulled, self._dragged)
+        self._controls = Controls(self.server, player, self._scene, None if self._reload is None else self.reload)
+        self._controls.forces.on_update(lambda event: self._show(player))
+        player.begin()
+
+    def reload(self) -> None:
+        """Reads the simulation again where the view was made with `reload`; what cannot be read is said on the page."""
+        try:
+            player = Player(self._reload(), self._show)  # type: ignore[misc]
+        except KumitateError as error:
+            self.player.message = str(error)
+            self.player.pause()
+            return
+        self.player.close()
+        with self._drawing:
+            self.server.scene.reset()
+            self.server.gui.reset()
+            self.player = player
+        self._open()
+
     def _dragged(self, body: str, event: Any) -> None:
         """A body follows the mouse."""
         if event.phase == "start":
@@ -234,7 +199,7 @@ class LiveView:
 
     def _show(self, player: Player) -> None:
         """Draws the player's state."""
-        robot, state, spring = self._simulation.robot, player.state, player.spring
+        robot, state, spring = player.simulation.robot, player.state, player.spring
         with self._drawing, self.server.atomic():
             self._scene.move(robot.poses(state.q))
             if spring is None:
@@ -247,7 +212,7 @@ class LiveView:
 
     def _forces(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """Where contact acts (m, 3) [m], and its forces (m, 3) [N], with the efforts and the pull of the last step."""
-        touched = self._simulation.touching(state)
+        touched = self.player.simulation.touching(state)
         return _NONE if touched is None else (touched.record.position[0], touched.record.force[0])
 
 

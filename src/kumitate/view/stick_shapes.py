@@ -153,7 +153,7 @@ def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float
     if carries or body.mass <= 0.0:
         return shapes
     if not shapes:
-        return [_inertia_block(body, radius)]
+        return [inertia_block(body, radius)]
     if 100.0 * float(np.trace(body.inertia)) < body.mass * float(np.dot(body.center_of_mass, body.center_of_mass)):
         shapes.append(Geometry(Sphere(3.0 * radius), pose(xyz=body.center_of_mass)))  # nearly a point mass: a bob
     return shapes
@@ -180,7 +180,7 @@ def inertia_box(body: Body) -> tuple[np.ndarray, np.ndarray]:
     return edges[::-1], axes if np.linalg.det(axes) > 0.0 else axes * [1.0, 1.0, -1.0]
 
 
-def _inertia_block(body: Body, radius: float) -> Geometry:
+def inertia_block(body: Body, radius: float) -> Geometry:
     """`inertia_box` as a shape; a capsule where it is a rod, a ball where it is a point."""
     size, axes = inertia_box(body)
     place = pose(xyz=body.center_of_mass, matrix=axes.tolist())

@@ -1,0 +1,120 @@
+"""What can be set while a simulation plays, targets of drives, inputs and parameters; and the signals that can be plotted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ..model import Drive, EffortDrive, Joint, Limits, VelocityDrive
+from ..simulate.driving.actuation import How
+from ..simulate.driving.inputs import COMMANDS
+from ..simulate.stepping.advance import State
+from .contract import LiveRobot, LiveSimulation
+
+_TARGET = COMMANDS[0]
+#: Most components of an output that are plotted.
+_MOST_CURVES = 8
+#: The sliders of positions without limits reach this far to each side [rad, m].
+_REACH = 3.0
+
+
+class Setting(NamedTuple):
+    """One number that can be set.
+
+    Attributes:
+        label: on the page, such as "target joint1".
+        group: of the keywords of `Simulation.step`, "inputs" or "parameters".
+        name: of the input or parameter, and `place` in its values; None where it is one number.
+        value: at the start.
+        lower, upper: the ends of its slider; None for a number without bounds.
+    """
+
+    label: str
+    group: str
+    name: str
+    place: int | None
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+def settings_of(simulation: LiveSimulation, start: State) -> list[Setting]:
+    """What can be set: targets of drives, inputs and parameters, but for those that functions give.
+
+    A parameter that stands for different numbers, such as "damping:*", has none to begin with and is left out.
+    """
+    actuation, found = simulation.actuation, []
+    joints = {joint.name: joint for joint in simulation.robot.mechanism.joints}
+    driven = [joints[joint.name] for joint in simulation.robot.mechanism.driven]
+    for source, how in zip(actuation.forcing.sources, actuation.how, strict=True):
+        if source.group != "commands" or source.name != _TARGET or how is not How.CONSTANT:
+            continue
+        values = np.broadcast_to(np.asarray(source.given, dtype=float), (len(driven),))
+        for k, (joint, value) in enumerate(zip(driven, values.tolist(), strict=True)):
+            found.append(Setting(f"target {joint.name}", "inputs", _TARGET, k, value, *_range(joint, value)))
+    given = {"inputs": actuation.forcing.inputs, "parameters": start.parameters}
+    for group, values_by_name in given.items():
+        for name, values in values_by_name.items():
+            array = np.asarray(values, dtype=float)
+            places = [None] if array.ndim == 0 else list(range(array.size))
+            for place, value in zip(places, array.ravel().tolist(), strict=True):
+                if np.isfinite(value):
+                    label = name if array.size == 1 else f"{name}[{place}]"
+                    found.append(Setting(label, group, name, place, value))
+    return found
+
+
+def with_setting(given: dict[str, Any], setting: Setting, value: float, settings: list[Setting]) -> dict[str, Any]:
+    """Values by name as keywords of `Simulation.step` take them, with one number changed.
+
+    Args:
+        given: those that were set before; of an input or parameter that is not among them, the values of the start hold.
+        settings: all of them.
+    """
+    if setting.place is None:
+        return {**given, setting.name: value}
+    same = [one for one in settings if (one.group, one.name) == (setting.group, setting.name)]
+    values = np.array(given.get(setting.name, [one.value for one in same]), dtype=float)
+    values[[one.place for one in same].index(setting.place)] = value
+    return {**given, setting.name: values}
+
+
+def _range(joint: Joint, value: float) -> tuple[float | None, float | None]:
+    """The ends of the slider of a drive's target: what the joint's limits say of a position, a speed or an effort."""
+    drive, limits = cast(Drive, joint.drive), joint.limits[0] if joint.limits else Limits()
+    if drive.holds:
+        lower = value - _REACH if limits.lower is None else limits.lower
+        upper = value + _REACH if limits.upper is None else limits.upper
+        return min(value, lower), max(value, upper)
+    most = {VelocityDrive.kind: limits.velocity, EffortDrive.kind: drive.limit or limits.effort}.get(drive.kind)
+    return (None, None) if most is None else (min(value, -most), max(value, most))
+
+
+# --- signals --------------------------------------------------------------------------------------------------------------
+class Signal(NamedTuple):
+    """Numbers of every state that are drawn over time: their names, and how to read them of a state."""
+
+    parts: tuple[str, ...]
+    read: Callable[[State], np.ndarray]
+
+
+def signals_of(robot: LiveRobot, start: State) -> dict[str, Signal]:
+    """What can be plotted, by its name on the page: energy, outputs, positions and velocities."""
+    mechanism = robot.mechanism
+
+    def energy(state: State) -> np.ndarray:
+        parts = robot.energy(state.q, state.v)
+        return np.array([parts.kinetic, parts.potential, parts.total], dtype=float)
+
+    found = {"energy [J]": Signal(("kinetic", "potential", "total"), energy)}
+    for name, values in start.outputs.items():
+        count = min(np.size(values), _MOST_CURVES)
+        parts = (name,) if np.size(values) == 1 else tuple(f"{name}[{k}]" for k in range(count))
+        found[name] = Signal(parts, lambda state, name=name, n=count: np.ravel(state.outputs[name])[:n])  # type: ignore[misc]
+    for k, name in enumerate(mechanism.q_names):
+        found[f"q {name}"] = Signal((name,), lambda state, k=k: state.q[k : k + 1])  # type: ignore[misc]
+    for k, name in enumerate(mechanism.v_names):
+        found[f"v {name}"] = Signal((name,), lambda state, k=k: state.v[k : k + 1])  # type: ignore[misc]
+    return found
