@@ -37,7 +37,7 @@ from .scenes import Scenes
 from .second_derivatives import SecondDerivatives
 from .simulation import LoopSteps, Rollouts, SecondRun, SingleRun
 from .standing import CassieStanding, Standing
-from .start import Compilation, FirstRun, ImportTime, Loading
+from .start import Compilation, FirstPage, FirstRun, ImportTime, Loading
 from .step_slopes import StepSlopes
 from .subjects import RandomChain, RobotFile
 from .sweeping import SweepRate
@@ -93,6 +93,7 @@ CASES: dict[str, Case] = {
         StepsWithLimits(PANDA),
         StepsWithLimits(HYQ),
         FirstRun(at_most=0.02),
+        FirstPage(cold=5.0, second=1.5),
         SecondRun(),
         DynamicsDerivatives(UR5, one=9.0, batch=30.0),
         DynamicsDerivatives(PANDA, one=6.0, batch=20.0),

@@ -13,16 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 import kumitate
 from kumitate.compile import Kernel, host
+from kumitate.errors import KumitateError
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 
 from .contract import Case, SubjectCase
 from .ours import forward_dynamics
 from .report import Row
 
-__all__ = ["Compilation", "FirstRun", "ImportTime", "Loading", "empty_cache"]
+__all__ = ["Compilation", "FirstPage", "FirstRun", "ImportTime", "Loading", "empty_cache"]
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,54 @@ class FirstRun(Case):
         samples = [float(_in_a_process(_FIRST, *modules)) for _ in range(min(self.repeats, effort.rounds))]
         told = "processor time of 1 step of 1 ms; modules were imported, their garbage collected, the robot read; README: parts"
         yield Row(self.name, "simulate, apart from import", Timing.of(samples), at_most=self.at_most, remarks=told)
+
+
+@dataclass(frozen=True)
+class FirstPage(Case):
+    """The page of robots on a floor by `kumitate simulate`, with an empty cache and with that of another robot.
+
+    Attributes:
+        cold, second: targets of processor time with an empty cache and after the other robot [s].
+    """
+
+    cold: float
+    second: float
+    name: str = "first_page"
+    title: str = "the first page of a robot on a floor, by `kumitate simulate`"
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]
+        return "" if find_spec("gymnasium") else "gymnasium"
+
+    def rows(self, effort: Effort) -> Iterator[Row]:
+        import gymnasium
+
+        assets = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+        standing = ("--floating-base", "--hold")
+        robots: dict[str, tuple[str, ...]] = {name: (name, *standing) for name in ("go2", "anymal_b", "g1", "talos")}
+        robots |= {f"{name} of gymnasium": (str(assets / f"{name}.xml"),) for name in ("ant", "humanoid")}
+        for name, asked in robots.items():
+            before = robots["anymal_b" if name == "go2" else "go2"]
+            with empty_cache():
+                first = Timing.of([_page(asked)])
+            with empty_cache():
+                _page(before)
+                second = Timing.of([_page(asked)])
+            remarks = "processor time of the command"
+            yield Row(self.name, f"{name}, empty cache", first, at_most=self.cold, remarks=remarks)
+            yield Row(self.name, f"{name}, after {before[0]}", second, at_most=self.second, remarks=remarks)
+
+
+def _page(asked: tuple[str, ...]) -> float:
+    """The processor time of `kumitate simulate` of a robot on the floor, with what it starts [s]."""
+    with tempfile.TemporaryDirectory() as folder:
+        call = [sys.executable, "-m", "kumitate", "simulate", *asked, "--contact", "rigid", "--out", f"{folder}/run"]
+        begin = getrusage(RUSAGE_CHILDREN)
+        done = subprocess.run(call, capture_output=True, text=True)
+        end = getrusage(RUSAGE_CHILDREN)
+        if not list(Path(folder).rglob("*.html")):
+            raise KumitateError(f"{' '.join(call)} wrote no page; nothing is timed\n{done.stderr}")
+    return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
 
 
 def _in_a_process(script: str, *arguments: str) -> str:
