@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kumitate as km
+from kumitate.errors import KumitateWarning
+
 from .test_documents import ROOT, Shown, blocks, executed
 from .view.browser import played
 
@@ -124,6 +127,26 @@ def test_the_cube_is_picked_up_and_put_down_where_it_should(page, tmp_path):
 def test_load(page):
     shown, _ = page
     assert (shown["fixed"].nv, shown["free"].nv, shown["still"].nv) == (1, 7, 6)
+
+
+@of("how-to/from-xml.md")
+def test_the_mechanism_in_python_is_that_of_the_xml(page, tmp_path):
+    """Its inertia, bias forces and poses at 20 random states, its stop and its drive are those of the file."""
+    shown, _ = page
+    cart = shown["cart"]
+    (text,) = blocks(DOCS / "how-to/from-xml.md", "xml")
+    (tmp_path / "again.xml").write_text(text, encoding="utf-8")
+    with pytest.warns(KumitateWarning, match="sensors"):
+        read = km.load(tmp_path / "again.xml")
+    random = np.random.default_rng(5)
+    for q, v in random.normal(size=(20, 2, 2)):
+        np.testing.assert_allclose(cart.mass_matrix(q), read.mass_matrix(q), rtol=1e-12)
+        np.testing.assert_allclose(cart.bias_forces(q, v), read.bias_forces(q, v), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(cart.pose(q, "tip"), read.pose(q, "tip"), atol=1e-15)
+    ours, theirs = (robot.mechanism.joints[-2] for robot in (cart, read))
+    assert (ours.limits, ours.damping, ours.drive) == (theirs.limits, theirs.damping, theirs.drive)
+    assert shown["run"].outputs["pose:tip"].shape == (len(shown["run"].time), 4, 4)
+    np.testing.assert_array_equal(km.load("cart.json").mass_matrix([0.1, 0.7]), cart.mass_matrix([0.1, 0.7]))
 
 
 @of("how-to/drive.md")
