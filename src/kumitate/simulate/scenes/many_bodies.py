@@ -16,15 +16,16 @@ from ...contact.scenes.arrays import Efforts, Scene, SceneLog
 from ...contact.scenes.building import log_of, roomier, scene_of
 from ...contact.scenes.parts import RobotPart
 from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED
-from ...model import Command, Mechanism, freedoms
+from ...model import Mechanism
 from ...procedure import LocatedProgram
 from ...scalar import Array
 from ..driving.actuation import Actuation
-from ..driving.inputs import InputLayout, loops_at
+from ..driving.inputs import InputLayout
 from ..integrators import FAILED
 from ..kept import Kept
 from ..results.contact_record import LIST
 from ..stepping.advance import Advance, Stepper, start_of
+from ..stepping.equations import efforts_program
 from ..stepping.interaction import EXPLICIT
 from ..stepping.outputs import STATE
 from .model import SceneModel
@@ -154,17 +155,11 @@ class ManyBodies(Advance):
         return None if self._program is None else Kernel(self._program)
 
     def joint_efforts(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        m = self.mechanism
-        total = np.zeros((len(u), freedoms(m)))
-        total[:, : m.nv] = u[:, : m.nv]
-        if freedoms(m) > m.nv:
-            q, v = (np.hstack(pair) for pair in zip((q, v), loops_at(m, q, v).values(), strict=True))
-        for joint, command in zip(m.driven, self.forcing.layout.unpack(u.T).commands, strict=True):
-            commands = (Command(*values) for values in np.array(command).T.tolist())
-            states = zip(q[:, joint.q].tolist(), v[:, joint.v].tolist(), commands, strict=True)
-            wished = [joint.drive.law(*state).effort for state in states]
-            total[:, joint.v] += np.clip(np.array(wished, dtype=float), -joint.limit, joint.limit)
-        return total
+        return np.asarray(self._efforts(h, q, v, u))
+
+    @cached_property
+    def _efforts(self) -> Kernel:
+        return Kernel(efforts_program(self.forcing, None))
 
     def accelerations(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
         raise AssertionError("scenes compute contact at every state")
