@@ -68,12 +68,16 @@ class Closure(ABC):
 
     Attributes:
         name: what files and tables call it.
+        coordinates: names of the components of q along which drives, damping and limits may act; `velocities`: of v. Angles in
+            rad, lengths in m.
         rows: how many directions it constrains.
         velocity_rows: how many of them, the last ones, it constrains in velocity alone, so that they have no error (rolling).
         angles: the indices of coordinates that poses give up to whole turns: angles, but not those of screws.
     """
 
     name: ClassVar[str]
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    velocities: ClassVar[tuple[str, ...]] = ()
     velocity_rows: ClassVar[int] = 0
     angles: ClassVar[tuple[int, ...]] = ()
 
@@ -88,14 +92,14 @@ class Closure(ABC):
         return self.rows - self.velocity_rows
 
     @property
-    @abstractmethod
     def nv(self) -> int:
-        """The number of degrees of freedom along which drives, damping and limits may act."""
+        """The number of velocities: the degrees of freedom n_J."""
+        return len(self.velocities)
 
     @property
-    @abstractmethod
     def nq(self) -> int:
-        """The number of coordinates of these degrees of freedom."""
+        """The number of coordinates."""
+        return len(self.coordinates)
 
     def facing(self, X_FM: Transform) -> dict[int, tuple[Scalar, Scalar]]:
         """Of coordinates that are angles, by index: sine and cosine at the pose nearest to X_FM, times any positive number.
@@ -121,30 +125,16 @@ class JointKind(Closure):
     """One kind of joint: frozen, stateless, for floats and symbols alike.
 
     Attributes:
-        name: its name in files and tables.
-        coordinates: names of the components of q; `velocities`: of v. Angles in rad, lengths in m.
         screw_symmetric: whether rotating or shifting F and M together about and along z changes nothing.
         turn: the index of a coordinate that turns M about z and has no other effect, so that a constant may be added; or None.
         is_group: whether the inverse of each motion is a motion of the same kind.
         drawn_as: its mark in figures: "hinge", "slider" or "ball"; "" for none.
     """
 
-    coordinates: ClassVar[tuple[str, ...]] = ()
-    velocities: ClassVar[tuple[str, ...]] = ()
     screw_symmetric: ClassVar[bool] = False
     turn: ClassVar[int | None] = None
     is_group: ClassVar[bool] = False
     drawn_as: ClassVar[str] = "ball"
-
-    @property
-    def nq(self) -> int:
-        """The number of coordinates."""
-        return len(self.coordinates)
-
-    @property
-    def nv(self) -> int:
-        """The number of velocities: the degrees of freedom n_J."""
-        return len(self.velocities)
 
     # --- kinematics ---------------------------------------------------------------------------------------------------
     @abstractmethod

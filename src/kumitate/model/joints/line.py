@@ -99,6 +99,7 @@ class Line(Closure):
 
     name = "line"
     coordinates = velocities = ("length",)
+    rows = 0
     force: LineForce | Callable[[Any, Any], Any] | None = None
 
     def __post_init__(self) -> None:
@@ -106,18 +107,6 @@ class Line(Closure):
             force = self.force if isinstance(self.force, LineForce) else LineForce.of(self.force)
             object.__setattr__(self, "force", force)
             object.__setattr__(self, "name", "nonlinear line")  # which no format of files has, so that writers report it
-
-    @property
-    def rows(self) -> int:
-        return 0
-
-    @property
-    def nv(self) -> int:
-        return 1
-
-    @property
-    def nq(self) -> int:
-        return 1
 
     def pull(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         return [0.0] if self.force is None else [self.force(coordinates[0], rates[0])]
@@ -148,23 +137,12 @@ class Distance(Closure):
     """Keeps the origins of M and F at the distance `length` [m], which must be above zero (for zero, use a spherical joint)."""
 
     name = "distance"
+    rows = 1
     length: float = 1.0
 
     def __post_init__(self) -> None:
         length = checked_number("distance", "the length [m]", self.length, _LENGTH)
         object.__setattr__(self, "length", length)
-
-    @property
-    def rows(self) -> int:
-        return 1
-
-    @property
-    def nv(self) -> int:
-        return 0
-
-    @property
-    def nq(self) -> int:
-        return 0
 
     def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:
         p = X_FM.rotation.unrotate(X_FM.translation)

@@ -21,23 +21,12 @@ from .contract import Closing, Closure
 
 @dataclass(frozen=True)
 class _Rolling(Closure):
+    rows = 3
     velocity_rows = 2
     radius: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", checked_number(self.name, "the radius [m]", self.radius, POSITIVE))
-
-    @property
-    def rows(self) -> int:
-        return 3
-
-    @property
-    def nv(self) -> int:
-        return 0
-
-    @property
-    def nq(self) -> int:
-        return 0
 
     @abstractmethod
     def lowest(self, n: Vector3, rate: Vector3) -> tuple[Vector3, Vector3]:

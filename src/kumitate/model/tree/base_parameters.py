@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...scalar import Scalar, floats
+from ...scalar import floats
 from ...spatial import Inertia, Symmetric3, Transform, Vector3
 from .tree import WORLD_LINK, Tree
 
@@ -49,16 +49,8 @@ def base_parameter_tree(tree: Tree) -> BaseParameterTree:
 
 
 def _difference(a: Inertia, b: Inertia) -> Inertia:
-    def minus(whole: Scalar, part: Scalar) -> float:
-        x, y = floats((whole, part))
-        return 0.0 if abs(x - y) <= _ROUNDING * abs(x) else x - y
-
-    moment, rotational = type(a.first_moment), type(a.rotational)
-    return Inertia(
-        minus(a.mass, b.mass),
-        moment(*(minus(x, y) for x, y in zip(a.first_moment, b.first_moment, strict=True))),
-        rotational(*(minus(getattr(a.rotational, key), getattr(b.rotational, key)) for key in rotational.__slots__)),
-    )
+    pairs = zip(floats(numbers_of(a)), floats(numbers_of(b)), strict=True)
+    return inertia_of([0.0 if abs(x - y) <= _ROUNDING * abs(x) else x - y for x, y in pairs])
 
 
 #: Numbers of an inertia: mass, first moment (x, y, z), rotational inertia about the origin (xx, yy, zz, xy, xz, yz).

@@ -14,12 +14,11 @@ from ...errors import ModelError
 from ...scalar import Scalar, flatten
 from ...spatial import Transform
 from ..joints.along_axes import CoordinateJoint
+from .traversal import CONSTANTS
 from .tree import WORLD_LINK, Link, Tree
 
 #: Sub-chains by the names or the indices of their joints.
 Partition = Sequence[Sequence[str | int]]
-
-_NUMBERS = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,12 @@ class Subchain:
     @property
     def numbers(self) -> tuple[tuple[Any, ...], ...]:
         """The constants of every link."""
-        return tuple(tuple(getattr(link, name) for name in _NUMBERS) for link in self.tree.links)
+        return tuple(tuple(getattr(link, name) for name in CONSTANTS) for link in self.tree.links)
 
     def with_numbers(self, numbers: Sequence[Sequence[Any]]) -> Subchain:
         """The sub-chain with these constants, which may be symbols."""
         links = (
-            replace(link, **dict(zip(_NUMBERS, own, strict=True))) for link, own in zip(self.tree.links, numbers, strict=True)
+            replace(link, **dict(zip(CONSTANTS, own, strict=True))) for link, own in zip(self.tree.links, numbers, strict=True)
         )
         return replace(self, tree=replace(self.tree, links=tuple(links)))
 

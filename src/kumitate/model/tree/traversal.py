@@ -104,35 +104,43 @@ class LimbPass:
 
     def _link(self, tree: Tree, limbs: Limbs, place: int, position: int | Index) -> LimbLink:
         alike = [tree.links[chain[place]] for chain in limbs.chains]
-        moved = varying_link(alike, position, limbs.q_stride, limbs.v_stride)
-        return LimbLink(**{f.name: getattr(moved, f.name) for f in fields(Link)}, limbs=limbs, place=place, during=self)
+        like, moved = [link.index for link in alike], _varying(alike, position, limbs.q_stride, limbs.v_stride)
+        return LimbLink(like=like, position=position, limbs=limbs, place=place, during=self, **moved)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimbLink(Link):
+class VaryingLink(Link):
+    """The link at a `position`, a loop's index, among those of the indices `like`."""
+
+    like: Sequence[int]
+    position: Any
+
+    def is_link(self, index: int) -> Any:
+        if index not in self.like:
+            return False
+        k = self.like.index(index)
+        return self.position == k if isinstance(self.position, int) else equal(self.position.value, float(k))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimbLink(VaryingLink):
     """The link at a `place` of every limb, in the limb of the pass `during` which it is asked for."""
 
     limbs: Limbs
     place: int
     during: LimbPass
 
-    def is_link(self, index: int) -> Any:
-        for k, chain in enumerate(self.limbs.chains):
-            if chain[self.place] == index:
-                position = self.during.position
-                return position == k if isinstance(position, int) else equal(position.value, float(k))
-        return False
 
-
-def varying_link(alike: Sequence[Link], position: int | Index, q_stride: int, v_stride: int) -> Link:
-    """The link at a position among like ones: constants that all share stay numbers, the others are read from tables."""
+def _varying(alike: Sequence[Link], position: int | Index, q_stride: int, v_stride: int) -> dict[str, Any]:
+    """The fields of the link at a position among like ones: what all share stays numbers, other constants are from tables."""
     first, parts = alike[0], {}
     for name in CONSTANTS:
         columns = list(zip(*(flatten(getattr(link, name))[0] for link in alike), strict=True))
         _, build = flatten(getattr(first, name))
         parts[name] = build([c[0] if len(set(c)) == 1 else table(c)[position] for c in columns])
     q_start, v_start = position * q_stride + first.q_start, position * v_stride + first.v_start
-    return replace(first, index=None, parent=None, q_start=q_start, v_start=v_start, **parts)
+    moved = replace(first, index=None, parent=None, q_start=q_start, v_start=v_start, **parts)
+    return {item.name: getattr(moved, item.name) for item in fields(Link)}
 
 
 def over_limbs(tree: Tree, limbs: Limbs, compute: Callable[[LimbPass], None]) -> None:
@@ -162,31 +170,6 @@ ROLL_FROM_LINKS = 100
 ROLL_AT_LEAST = 16
 
 
-@dataclass(frozen=True)
-class LinkRun:
-    """A chain of like links `first` … `first + length − 1`, each the only child of the one before; one more link follows."""
-
-    first: int
-    length: int
-
-    def __contains__(self, index: int) -> bool:
-        return self.first <= index < self.first + self.length
-
-
-@dataclass(frozen=True, kw_only=True)
-class RolledLink(Link):
-    """The link at `position` of a run, where the position is a loop's index."""
-
-    run: LinkRun
-    position: Any
-
-    def is_link(self, index: int) -> Any:
-        if index not in self.run:
-            return False
-        wanted = index - self.run.first
-        return self.position == wanted if isinstance(self.position, int) else equal(self.position.value, float(wanted))
-
-
 class PerLink(ABC, Generic[T]):
     """One value of type T per link: `values[link]`."""
 
@@ -194,15 +177,15 @@ class PerLink(ABC, Generic[T]):
         self.tree = tree
         self.runs = rolled_runs(tree)
         self.known: dict[int, T] = {}
-        self.stacks: dict[LinkRun, Stack] = {}
+        self.stacks: dict[Sequence[int], Stack] = {}
         self.kept: dict[tuple[Limbs, int], Stack] = {}
 
     def __getitem__(self, link: Link) -> T:
         if isinstance(link, LimbLink):
             return self._of_limb(link)
-        if isinstance(link, RolledLink):
-            self._need(link.run.first)
-            value: T = self.stacks[link.run][link.position]
+        if isinstance(link, VaryingLink):
+            self._need(link.like[0])
+            value: T = self.stacks[link.like][link.position]
             return value
         self._need(link.index)
         return self.known[link.index]
@@ -224,21 +207,21 @@ class PerLink(ABC, Generic[T]):
     def _limbs_of(self, index: int) -> Limbs | None:
         return next((limbs for limbs in self.tree.limbs if any(index in chain for chain in limbs.chains)), None)
 
-    def _roll(self, run: LinkRun, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
+    def _roll(self, run: range, stage: Callable[[Link, T], T], first: T, *, backward: bool = False) -> None:
         """Runs the stage over the run as a loop; each link gets the value of the one before."""
 
         def body(i: int | Index, before: T) -> tuple[T, T]:
             # the value is both carried and stored; what is not used of either is removed as dead code
-            value = stage(rolled_link(self.tree, run, (run.length - 1) - i if backward else i), before)
+            value = stage(_rolled(self.tree, run, last - i if backward else i), before)
             return value, value
 
-        _, stack = loop(run.length, body, first)
-        positions = {k: (run.length - 1 - k if backward else k) for k in range(run.length)}
-        self.stacks[run] = Stack(lambda i: stack[(run.length - 1) - i if backward else i], run.length)
-        for k, i in positions.items():
-            self.known[run.first + k] = stack[i]
+        last = len(run) - 1
+        _, stack = loop(len(run), body, first)
+        self.stacks[run] = Stack(lambda i: stack[last - i if backward else i], len(run))
+        for k, index in enumerate(run):
+            self.known[index] = stack[last - k if backward else k]
 
-    def _run_of(self, index: int) -> LinkRun | None:
+    def _run_of(self, index: int) -> range | None:
         return next((run for run in self.runs if index in run), None)
 
 
@@ -332,8 +315,11 @@ def _children_first(tree: Tree) -> Iterator[int]:
             waiting.extend((child, False) for child in reversed(tree.children(link.index)))
 
 
-def rolled_runs(tree: Tree) -> tuple[LinkRun, ...]:
-    """The chains that become loops: of like links, in trees that are large enough."""
+def rolled_runs(tree: Tree) -> tuple[range, ...]:
+    """The chains that become loops, in trees that are large enough: indices of like links.
+
+    Each is the only child of the one before, and one more like link follows.
+    """
     if len(tree.links) < ROLL_FROM_LINKS or tree.closed:  # chords and gears reach single links
         return ()
     runs, start = [], 0
@@ -347,7 +333,7 @@ def rolled_runs(tree: Tree) -> tuple[LinkRun, ...]:
             # without the ends: the first link's parent and the last link's children differ from those within
             length = index - 2 - start
             if length >= ROLL_AT_LEAST:
-                runs.append(LinkRun(start + 1, length))
+                runs.append(range(start + 1, start + 1 + length))
             start = index
     return tuple(runs)
 
@@ -358,8 +344,7 @@ def _likeness(link: Link) -> tuple:
     return link.kind, len(leaves)
 
 
-def rolled_link(tree: Tree, run: LinkRun, position: int | Index) -> Link:
+def _rolled(tree: Tree, run: range, position: int | Index) -> Link:
     """The link at `position` of a run."""
-    links = tree.links[run.first : run.first + run.length]
-    moved = varying_link(links, position, links[0].kind.nq, links[0].kind.nv)
-    return RolledLink(**{f.name: getattr(moved, f.name) for f in fields(Link)}, run=run, position=position)
+    links = tree.links[run.start : run.stop]
+    return VaryingLink(like=run, position=position, **_varying(links, position, links[0].kind.nq, links[0].kind.nv))

@@ -124,7 +124,6 @@ _ROWS = {
     "cylindrical": ((True, _Z, 0), (False, _Z, 1)),
     "universal": ((True, _Z, 0), (True, _Y, 1)),
     "planar": ((False, _X, 1), (False, _Y, 2), (True, _Z, 0)),
-    "spherical_euler": ((True, _Z, 0), (True, _Y, 1), (True, _Z, 2)),
     "spherical": ((True, _X, 0), (True, _Y, 1), (True, _Z, 2)),
     "floating_euler": (
         (False, _X, 3), (False, _Y, 4), (False, _Z, 5), (True, _Z, 0), (True, _Y, 1), (True, _X, 2),
