@@ -6,7 +6,7 @@ The force g·ctrl + b₀ + b₁·l + b₂·l̇ of an actuator, with its length l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -33,46 +33,6 @@ def quaternion_matrix(q: np.ndarray) -> np.ndarray:
     return np.stack([np.stack(list(row), axis=-1) for row in rows], axis=-2)
 
 
-def _cross_matrix(omega: np.ndarray) -> np.ndarray:
-    """ω× (..., 3, 3)."""
-    x, y, z = np.moveaxis(omega, -1, 0)
-    o = np.zeros_like(x)
-    return np.stack([np.stack(row, axis=-1) for row in ([o, -z, y], [z, o, -x], [-y, x, o])], axis=-2)
-
-
-def _plane_matrix(angle: np.ndarray) -> np.ndarray:
-    """The rotation matrix (..., 2, 2) of an angle (..., 1)."""
-    c, s = np.cos(angle[..., 0]), np.sin(angle[..., 0])
-    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
-
-
-def _plane_generator(omega: np.ndarray) -> np.ndarray:
-    """ω× (..., 2, 2) of an angular velocity about the normal (..., 1)."""
-    w = omega[..., 0]
-    o = np.zeros_like(w)
-    return np.stack([np.stack([o, -w], axis=-1), np.stack([w, o], axis=-1)], axis=-2)
-
-
-@dataclass(frozen=True)
-class Orientation:
-    """The orientation of the child's frame M in the parent's F, by our components.
-
-    Attributes:
-        coordinates, rates: names of the components of the orientation of M, and of its angular velocity.
-        matrix: R_FM (..., n, n) of the coordinates.
-        generator: ω× (..., n, n) of the rates.
-    """
-
-    coordinates: tuple[str, ...]
-    rates: tuple[str, ...]
-    matrix: Callable[[np.ndarray], np.ndarray]
-    generator: Callable[[np.ndarray], np.ndarray]
-
-
-_SPACE = Orientation(("qx", "qy", "qz", "qw"), ("wx", "wy", "wz"), quaternion_matrix, _cross_matrix)
-_PLANE = Orientation(("angle",), ("angle",), _plane_matrix, _plane_generator)
-
-
 @dataclass(frozen=True)
 class Layout:
     """The state of one joint in another program.
@@ -82,7 +42,7 @@ class Layout:
         turned: velocities, vector by vector, that they give in the axes of the other frame: F's where ours are in M's
             (`to_parent`), else M's where ours are in F's.
         to_parent: see `turned`.
-        orientation: of M in F, for kinds whose components depend on the axes of both; None for the others.
+        oriented: whether the components depend on the axes of both frames.
         in_world: whether the coordinates place the child in the world instead of in F.
     """
 
@@ -90,7 +50,7 @@ class Layout:
     v: tuple[str, ...]
     turned: tuple[tuple[str, ...], ...] = ()
     to_parent: bool = True
-    orientation: Orientation | None = None
+    oriented: bool = False
     in_world: bool = False
 
     def coordinates(self, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -120,25 +80,21 @@ PINOCCHIO: Table = {
     "revolute": {"revolute": _ANGLE, "continuous": Layout(("cos", "sin"), ("angle",))},
     "prismatic": {"prismatic": _POSITION},
     "universal": {"universal": _TWO_ANGLES},
-    "spherical": {"spherical": Layout(("qx", "qy", "qz", "qw"), _ANGULAR, orientation=_SPACE)},
+    "spherical": {"spherical": Layout(("qx", "qy", "qz", "qw"), _ANGULAR, oriented=True)},
     # their velocity is along the axes of the child
-    "planar": {
-        "planar": Layout(("x", "y", "cos", "sin"), ("x", "y", "angle"), (("x", "y"),), to_parent=False, orientation=_PLANE)
-    },
+    "planar": {"planar": Layout(("x", "y", "cos", "sin"), ("x", "y", "angle"), (("x", "y"),), to_parent=False, oriented=True)},
     "floating": {
-        "floating": Layout(("x", "y", "z", "qx", "qy", "qz", "qw"), (*_LINEAR, *_ANGULAR), orientation=_SPACE),
+        "floating": Layout(("x", "y", "z", "qx", "qy", "qz", "qw"), (*_LINEAR, *_ANGULAR), oriented=True),
     },
 }
 
 MUJOCO: Table = {
     "revolute": {"hinge": _ANGLE},
     "prismatic": {"slide": _POSITION},
-    "spherical": {"ball": Layout(("qw", "qx", "qy", "qz"), _ANGULAR, orientation=_SPACE)},
+    "spherical": {"ball": Layout(("qw", "qx", "qy", "qz"), _ANGULAR, oriented=True)},
     # the position moves along the world's axes, the orientation about the body's own
     "floating": {
-        "free": Layout(
-            ("x", "y", "z", "qw", "qx", "qy", "qz"), (*_LINEAR, *_ANGULAR), (_LINEAR,), orientation=_SPACE, in_world=True
-        )
+        "free": Layout(("x", "y", "z", "qw", "qx", "qy", "qz"), (*_LINEAR, *_ANGULAR), (_LINEAR,), oriented=True, in_world=True)
     },
 }
 
@@ -146,11 +102,11 @@ DRAKE: Table = {
     "revolute": {"revolute": _ANGLE},
     "prismatic": {"prismatic": _POSITION},
     "universal": {"universal": _TWO_ANGLES},
-    "planar": {"planar": Layout(("x", "y", "angle"), ("x", "y", "angle"), orientation=_PLANE)},
+    "planar": {"planar": Layout(("x", "y", "angle"), ("x", "y", "angle"), oriented=True)},
     # both velocities are along the axes of the parent's frame
     "floating": {
         "quaternion_floating": Layout(
-            ("qw", "qx", "qy", "qz", "x", "y", "z"), (*_ANGULAR, *_LINEAR), (_LINEAR, _ANGULAR), orientation=_SPACE
+            ("qw", "qx", "qy", "qz", "x", "y", "z"), (*_ANGULAR, *_LINEAR), (_LINEAR, _ANGULAR), oriented=True
         )
     },
 }
@@ -208,44 +164,55 @@ class JointOrder:
         """Their velocities or forces (..., k) for ours, x (..., nv), at our q; accelerations, if our velocities v are given."""
         own = x[..., self.our_v].copy()
         for columns in self._turned():
-            part = own[..., columns]
+            part = _vector(own, columns)
             if v is not None:
-                part = part + _times(self._spin(v), v[..., self.our_v][..., columns])
-            own[..., columns] = _times(self._turn(q), part)
+                part = part + self._drift(v, columns)
+            own[..., columns] = _times(self._turn(q), part)[..., : len(columns)]
         return own[..., _places(self.layout.v, self.link.kind.velocities)]
 
     def our_velocities(self, q: np.ndarray, x: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
         """Our velocities or forces (..., k) for theirs, x (..., nv), at our q; accelerations, if our velocities v are given."""
         own = x[..., self.v][..., _places(self.link.kind.velocities, self.layout.v)]
         for columns in self._turned():
-            part = _times(np.swapaxes(self._turn(q), -1, -2), own[..., columns])
+            part = _times(np.swapaxes(self._turn(q), -1, -2), _vector(own, columns))
             if v is not None:
-                part = part - _times(self._spin(v), v[..., self.our_v][..., columns])
-            own[..., columns] = part
+                part = part - self._drift(v, columns)
+            own[..., columns] = part[..., : len(columns)]
         return own
 
     def _turned(self) -> list[list[int]]:
         return [_places(names, self.link.kind.velocities) for names in self.layout.turned]
 
     def _turn(self, q: np.ndarray) -> np.ndarray:
-        """T (..., n, n), with x' = T x for the vectors that they give along other axes."""
-        assert self.layout.orientation is not None
-        places = _places(self.layout.orientation.coordinates, self.link.kind.coordinates)
-        R = self.layout.orientation.matrix(q[..., self.our_q][..., places])
+        """T (..., 3, 3), with x' = T x for the vectors that they give along other axes."""
+        named = dict(zip(self.link.kind.coordinates, np.moveaxis(q[..., self.our_q], -1, 0), strict=True))
+        if "angle" in named:  # about z
+            half = 0.5 * named["angle"]
+            named |= {"qx": np.zeros_like(half), "qy": np.zeros_like(half), "qz": np.sin(half), "qw": np.cos(half)}
+        R = quaternion_matrix(np.stack([named[name] for name in UNIT_VECTORS[0]], axis=-1))
         if self.base is not None:
             R = quaternion_matrix(self.base[0]) @ R
         return R if self.layout.to_parent else np.swapaxes(R, -1, -2)
 
-    def _spin(self, v: np.ndarray) -> np.ndarray:
-        """Ω (..., n, n), with d/dt (T x) = T (ẋ + Ω x): ω×, or −ω× for turns from the parent to the child."""
-        assert self.layout.orientation is not None
-        places = _places(self.layout.orientation.rates, self.link.kind.velocities)
-        spin = self.layout.orientation.generator(v[..., self.our_v][..., places])
-        return spin if self.layout.to_parent else -spin
+    def _drift(self, v: np.ndarray, columns: list[int]) -> np.ndarray:
+        """Ω x of the vector x in v, with d/dt (T x) = T (ẋ + Ω x): ω × x, or its opposite for turns from parent to child."""
+        own = v[..., self.our_v]
+        angular = [k for k, name in enumerate(self.link.kind.velocities) if name in (*_ANGULAR, "angle")]
+        omega = np.zeros((*own.shape[:-1], 3))
+        omega[..., 3 - len(angular) :] = own[..., angular]  # an angle is about z
+        drift = np.cross(omega, _vector(own, columns))
+        return drift if self.layout.to_parent else -drift
 
 
 def _places(names: Sequence[str], among: Sequence[str]) -> list[int]:
     return [among.index(name) for name in names]
+
+
+def _vector(x: np.ndarray, columns: list[int]) -> np.ndarray:
+    """The vector (..., 3) of two or three columns: one of a plane has no z."""
+    vector = np.zeros((*x.shape[:-1], 3))
+    vector[..., : len(columns)] = x[..., columns]
+    return vector
 
 
 def _times(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:

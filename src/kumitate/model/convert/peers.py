@@ -110,7 +110,7 @@ def _order(
     for (name, kind), ours in zip(theirs, _matched(mechanism.name, peer, [name for name, _ in theirs], links), strict=True):
         link = links[ours]
         layout = _layout(mechanism.name, peer, table, link, name, kind)
-        if layout.orientation is not None:
+        if layout.oriented:
             _check_axes(mechanism, peer, mechanism.joint(ours))
         base = _base(mechanism.name, peer, link) if layout.in_world else None
         joints.append(JointOrder(link, name, layout, slice(q, q + len(layout.q)), slice(v, v + len(layout.v)), base))
