@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import cos, inf, pi, sin, tau
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..scalar import Scalar, absolute, minimum, select
+from .elements import Joint, Limits, Loop
 from .joints import JointKind
 
 if TYPE_CHECKING:
-    from .elements import Joint, Limits, Loop
     from .mechanism import Mechanism
+
+Item = TypeVar("Item", bound=Joint | Loop)
 
 #: The ranges of angles of loop joints are at least this much narrower than a turn [rad]: a step may end so far outside.
 _ROOM = 0.2
@@ -68,14 +70,12 @@ def bounds_of(mechanism: Mechanism) -> list[Bound]:
 
     They are those of joints whose velocities are the rates of their coordinates.
     """
-    found, q, v = [], 0, 0
-    for joint in mechanism.joints:
-        found += [replace(bound, q=q + bound.q, v=v + bound.v) for bound in _bounds(joint)]
-        q, v = q + joint.kind.nq, v + joint.kind.nv
-    for loop in mechanism.loops:
-        found += [replace(bound, q=q + bound.q, v=v + bound.v) for bound in loop_bounds(loop)]
-        q, v = q + loop.kind.nq, v + loop.kind.nv
-    return found
+    items: tuple[Joint | Loop, ...] = (*mechanism.joints, *mechanism.loops)
+    return [
+        replace(bound, q=q + bound.q, v=v + bound.v)
+        for item, q, v in in_order(items)
+        for bound in (loop_bounds(item) if isinstance(item, Loop) else _bounds(item))
+    ]
 
 
 def loop_bounds(loop: Loop) -> list[Bound]:
@@ -162,8 +162,13 @@ class JointColumns(NamedTuple):
 
 def joint_columns(mechanism: Mechanism) -> Iterator[JointColumns]:
     """The columns of every joint of the tree, in their order; those of fixed joints are empty."""
-    q_start = v_start = 0
-    for joint in mechanism.joints:
-        kind = joint.kind
-        yield JointColumns(joint, kind, slice(q_start, q_start + kind.nq), slice(v_start, v_start + kind.nv))
-        q_start, v_start = q_start + kind.nq, v_start + kind.nv
+    for joint, q, v in in_order(mechanism.joints):
+        yield JointColumns(joint, joint.kind, slice(q, q + joint.kind.nq), slice(v, v + joint.kind.nv))
+
+
+def in_order(items: Iterable[Item]) -> Iterator[tuple[Item, int, int]]:
+    """Joints and loops, each with the indices of its first coordinate and of its first velocity among those of all."""
+    q = v = 0
+    for item in items:
+        yield item, q, v
+        q, v = q + item.kind.nq, v + item.kind.nv

@@ -6,13 +6,14 @@ Frozen, checked when it is created, independent of any algorithm.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import ModelError, UnknownNameError, did_you_mean, warn
+from .bounds import in_order
 from .drives.contract import Drive, drive_states
 from .elements import Actuator, Body, Coupling, Frame, Joint, Loop, NamedState, drive_targets
 from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree
@@ -62,20 +63,6 @@ class Driven(NamedTuple):
     v: int
     limit: float
     states: slice
-
-
-def driven_joints(joints: Sequence[Joint], loops: Sequence[Loop]) -> tuple[Driven, ...]:
-    """The joints with drives, first those of the tree, then loop joints and lines."""
-    found, q, v, s = [], 0, 0, 0
-    items: list[Joint | Loop] = [*joints, *loops]
-    for item in items:
-        if item.drive is not None:
-            limits = (item.drive.limit, item.limits[0].effort, inf)
-            limit = next(limit for limit in limits if limit is not None)
-            states = slice(s, s := s + len(drive_states(item.drive)))
-            found.append(Driven(item.name, item.drive, q, v, limit, states))
-        q, v = q + item.kind.nq, v + item.kind.nv
-    return tuple(found)
 
 
 #: The name of the body that does not move.
@@ -264,7 +251,15 @@ class Mechanism:
     @cached_property
     def driven(self) -> tuple[Driven, ...]:
         """The joints with drives, then the loop joints and lines with drives: the order of their targets."""
-        return driven_joints(self.joints, self.loops)
+        found, s = [], 0
+        items: tuple[Joint | Loop, ...] = (*self.joints, *self.loops)
+        for item, q, v in in_order(items):
+            if item.drive is not None:
+                limits = (item.drive.limit, item.limits[0].effort, inf)
+                limit = next(limit for limit in limits if limit is not None)
+                states = slice(s, s := s + len(drive_states(item.drive)))
+                found.append(Driven(item.name, item.drive, q, v, limit, states))
+        return tuple(found)
 
     def with_drives(self, drives: Mapping[str, Drive | None]) -> Mechanism:
         """The mechanism with drives in joints, loop joints and lines, by their names; None takes one out.

@@ -34,6 +34,8 @@ _PARTS: dict[str, type] = {
     "bodies": Body, "joints": Joint, "loops": Loop, "frames": Frame, "visuals": Geometry, "collisions": Geometry,
     "limits": Limits, "couplings": Coupling, "starts": NamedState,
 }  # fmt: skip
+#: The classes by kind of what an object with an entry "kind" is, by the field that it stands in.
+_KINDS: dict[str, Mapping[str, type]] = {"shape": SHAPES, "drive": DRIVES, "kind": PARAMETRIC}
 #: Fields that may be infinite, which JSON can only express as a text.
 _LIMITS = {field.name for field in fields(Limits)} | {"limit"}
 
@@ -192,19 +194,16 @@ def _decode(name: str, content: Any, where: str, notes: Notes) -> Any:
         return ()
     if name == "control":
         return _build(Control, content, where, notes)
-    if name in ("shape", "drive"):
-        kinds: Mapping[str, type] = SHAPES if name == "shape" else DRIVES
+    if name in ("shape", "drive") or (name == "kind" and isinstance(content, Mapping)):
+        kinds = _KINDS[name]
         kind = content.get("kind") if isinstance(content, Mapping) else None
         if isinstance(kind, str) and kind in kinds:
             return _build(kinds[kind], {key: part for key, part in content.items() if key != "kind"}, where, notes)
-        notes.mistake(f"{where}: {shown(content)} is not a {name}; its kind must be one of {', '.join(kinds)}")
-        return None
-    if name == "kind" and isinstance(content, Mapping):
-        closure = PARAMETRIC.get(str(content.get("kind")))
-        if closure is not None:
-            return _build(closure, {key: part for key, part in content.items() if key != "kind"}, where, notes)
-        calls = ", ".join(f'{{"kind": "{key}", …}}' for key in PARAMETRIC)
-        notes.mistake(f"{where}: {shown(content)} is not a kind; write the name of one without parameters, or {calls}")
+        remedy = f"its kind must be one of {', '.join(kinds)}"
+        if name == "kind":
+            calls = ", ".join(f'{{"kind": "{key}", …}}' for key in kinds)
+            remedy = f"write the name of one without parameters, or {calls}"
+        notes.mistake(f"{where}: {shown(content)} is not a {name}; {remedy}")
         return None
     if name in _LIMITS and content in ("inf", "-inf"):
         return float(content)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, did_you_mean, first_of
+from ..bounds import joint_columns
 from ..convert.order import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
 from ..elements import Joint
 from ..mechanism import WORLD, Mechanism
@@ -74,15 +75,12 @@ class Srdf:
         if pose not in self.poses:
             known = ", ".join(repr(name) for name in self.poses) or "none"
             raise InputError(f"{self.name}: there is no pose {pose!r} in the file; there are {known}")
-        own = self.poses[pose]
-        parts = {joint.name: joint.kind.neutral() for joint in self.mechanism.joints}
-        q = np.array([x for part in parts.values() for x in part]) if start is None else np.array(start, dtype=float)
+        joints = self.mechanism.joints
+        q = np.array([x for joint in joints for x in joint.kind.neutral()] if start is None else start, dtype=float)
         if q.shape != (self.mechanism.nq,):
             raise InputError(f"{self.name}: start has the shape {q.shape}; it must be ({self.mechanism.nq},)")
-        at = 0
-        for name, part in parts.items():
-            q[at : at + len(part)] = own.get(name, q[at : at + len(part)])
-            at += len(part)
+        for joint, _, columns, _ in joint_columns(self.mechanism):
+            q[columns] = self.poses[pose].get(joint.name, q[columns])
         return q
 
 

@@ -218,7 +218,7 @@ def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, .
 
 
 #: The content of <dynamics>: our names, and the attributes. URDF itself has no springs; they have SDF's names here.
-_DYNAMICS = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
+DYNAMICS = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
 
 
 def read_dynamics(element: Element, owner: str) -> dict[str, Any]:
@@ -226,10 +226,10 @@ def read_dynamics(element: Element, owner: str) -> dict[str, Any]:
     dynamics = element.child("dynamics")
     if dynamics is None:
         return {}
-    found = {ours: dynamics.number(key, 0.0) for ours, key in _DYNAMICS.items()}
+    found = {ours: dynamics.number(key, 0.0) for ours, key in DYNAMICS.items()}
     for ours, value in found.items():
         if value < 0.0 and ours != "rest":
-            key = _DYNAMICS[ours]
+            key = DYNAMICS[ours]
             raise dynamics.error(
                 f'{owner}: <dynamics> {key}="{dynamics.get(key)}" is negative and would drive the joint; give zero or more'
             )
@@ -311,20 +311,20 @@ def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], not
 
 
 #: Kinds by the names of types.
-_LOOP_KINDS: dict[str, Closure] = {
+LOOP_KINDS: dict[str, Closure] = {
     "fixed": KINDS["fixed"], "revolute": KINDS["revolute"], "continuous": KINDS["revolute"], "prismatic": KINDS["prismatic"],
     "cylindrical": KINDS["cylindrical"], "universal": KINDS["universal"], "planar": KINDS["planar"],
     "ball": KINDS["spherical"], "spherical": KINDS["spherical"], "line": Line(),
 }  # fmt: skip
 #: Types with a parameter, and the attribute that gives it.
-_SIZED: dict[str, tuple[Callable[[float], Closure], str]] = {
+SIZED: dict[str, tuple[Callable[[float], Closure], str]] = {
     "helical": (Helical, "pitch"), "distance": (Distance, "length"), "rolling_disc": (RollingDisc, "radius"),
     "rolling_sphere": (RollingSphere, "radius"),
 }  # fmt: skip
 #: Types without degrees of freedom that forces could act along.
 _WITHOUT_FREEDOM = ("fixed", "distance", "rolling_disc", "rolling_sphere")
 #: Types without a direction.
-_LOOPS_WITHOUT_AXIS = ("fixed", "ball", "spherical", "distance", "line")
+LOOPS_WITHOUT_AXIS = ("fixed", "ball", "spherical", "distance", "line")
 
 _BALL = "drake:ball_constraint"
 
@@ -353,22 +353,22 @@ def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str]
 
 def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: Notes) -> Loop:
     kind = element.need("type")
-    if kind not in _LOOP_KINDS and kind not in _SIZED:
-        known = ", ".join([*_LOOP_KINDS, *_SIZED])
+    if kind not in LOOP_KINDS and kind not in SIZED:
+        known = ", ".join([*LOOP_KINDS, *SIZED])
         raise element.error(f"loop_joint {name!r} has the unknown type {kind!r}; the types are {known}")
-    size = element.number(_SIZED[kind][1]) if kind in _SIZED else 0.0
+    size = element.number(SIZED[kind][1]) if kind in SIZED else 0.0
     ends = [element.need_child(tag) for tag in ("link1", "link2")]
     first, second = (_body(end, "link", name, bodies) for end in ends)
     pose_a, pose_b = (pose(end.numbers("xyz", 3, _ZERO), end.numbers("rpy", 3, _ZERO)) for end in ends)
     owner = f"loop_joint {name!r}"
-    for part in element.all("axis") if kind in _LOOPS_WITHOUT_AXIS else ():
-        notes.leave(part, f"<axis> of loop joints without one ({', '.join(_LOOPS_WITHOUT_AXIS)}), not used", name)
-    direction = (0.0, 0.0, 1.0) if kind in _LOOPS_WITHOUT_AXIS else read_axis(element, owner)
+    for part in element.all("axis") if kind in LOOPS_WITHOUT_AXIS else ():
+        notes.leave(part, f"<axis> of loop joints without one ({', '.join(LOOPS_WITHOUT_AXIS)}), not used", name)
+    direction = (0.0, 0.0, 1.0) if kind in LOOPS_WITHOUT_AXIS else read_axis(element, owner)
     second_direction = read_axis(element, owner, "axis2") if kind == "universal" else None
     passive = read_dynamics(element, owner) if kind not in _WITHOUT_FREEDOM else {}
     limits = read_limits(element, name, kind, notes) if element.has("limit") else ()
     with element.located():
-        closure = _SIZED[kind][0](size) if kind in _SIZED else _LOOP_KINDS[kind]
+        closure = SIZED[kind][0](size) if kind in SIZED else LOOP_KINDS[kind]
         return Loop(name, closure, first, second, pose_a, pose_b, direction, second_direction, limits, **passive)
 
 

@@ -6,7 +6,7 @@ sites. Loops and couplings become equality constraints, which are soft there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -89,21 +89,16 @@ def write_drives(model: Element, mechanism: Mechanism, notes: Notes) -> None:
             notes.add(f"drives of the kind {drive.kind}, left out", joint.name)
             continue
         tag, names = _ACTUATORS[drive.kind]
-        section = model.find("actuator")
-        section = SubElement(model, "actuator") if section is None else section
-        made = SubElement(section, tag, name=joint.name, joint=joint.name)
+        made = SubElement(_section(model, "actuator"), tag, name=joint.name, joint=joint.name)
         for ours, theirs in names.items():
             made.set(theirs, numbers([getattr(drive, ours)]))
         if drive.limit is not None:
             made.set("forcerange", numbers((-drive.limit, drive.limit)))
 
 
-def drive_armature(joint: Joint) -> float:
-    """The reflected inertia of a joint's drive [kg·m² or kg], which MJCF has at the joint."""
-    return 0.0 if joint.drive is None else joint.drive.reflected_inertia
-
-
 _SOFT = "loops and couplings, written as constraints of MuJoCo, which are soft and open under load"
+#: By the kind of a loop: the constraint between two sites that it is.
+_CONSTRAINTS = {"spherical": "connect", "fixed": "weld", "revolute": "connect"}
 #: Fields of loops that are written, for all kinds; those of springs in addition.
 _PLACES = {"name", "kind", "body_a", "body_b", "pose_a", "pose_b", "axis", "second_axis"}
 _SPRING = {"stiffness", "rest", "damping", "friction"}
@@ -111,14 +106,22 @@ _SPRING = {"stiffness", "rest", "damping", "friction"}
 
 def write_loops(model: Element, bodies: Mapping[str, Element], mechanism: Mechanism, notes: Notes) -> None:
     """Adds the loops to a model whose bodies are there; notes those that cannot be expressed."""
-    lever = 0.5 * mechanism.tree.size
     for loop in mechanism.loops:
-        writer = _WRITERS.get(loop.kind.name)
-        if writer is None:
-            notes.add(f"loops of the kind {loop.kind.name}, left out: the mechanism moves otherwise", loop.name)
-            continue
-        note_fields(loop, _PLACES | (_SPRING if writer is _spring else set()), "loops'", notes)
-        writer(model, bodies, loop, lever, notes)
+        kind = loop.kind.name
+        if kind == "line":
+            note_fields(loop, _PLACES | _SPRING, "loops'", notes)
+            _write_spring(model, bodies, loop, notes)
+        elif kind in _CONSTRAINTS:
+            note_fields(loop, _PLACES, "loops'", notes)
+            notes.add(_SOFT, loop.name)
+            # a hinge is two points on its axis: five constraints, and one more that follows from them
+            lever = 0.5 * mechanism.tree.size
+            for suffix, side in {".low": -lever, ".high": lever}.items() if kind == "revolute" else (("", 0.0),):
+                one, two = _sites(bodies, loop, suffix, pose([side * part for part in loop.axis]))
+                section = _section(model, "equality")
+                SubElement(section, _CONSTRAINTS[kind], name=f"{loop.name}{suffix}", site1=one, site2=two)
+        else:
+            notes.add(f"loops of the kind {kind}, left out: the mechanism moves otherwise", loop.name)
 
 
 def write_couplings(model: Element, mechanism: Mechanism, notes: Notes) -> None:
@@ -131,50 +134,22 @@ def write_couplings(model: Element, mechanism: Mechanism, notes: Notes) -> None:
         )  # fmt: skip
 
 
-def _ball(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
-    notes.add(_SOFT, loop.name)
-    ends = _sites(bodies, loop)
-    SubElement(_section(model, "equality"), "connect", name=loop.name, site1=ends[0], site2=ends[1])
-
-
-def _weld(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
-    notes.add(_SOFT, loop.name)
-    ends = _sites(bodies, loop)
-    SubElement(_section(model, "equality"), "weld", name=loop.name, site1=ends[0], site2=ends[1])
-
-
-def _hinge(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
-    """Two points on the axis: five constraints, and one more that follows from them."""
-    notes.add(_SOFT, loop.name)
-    for end, side in (("low", -lever), ("high", lever)):
-        shift = pose([side * part for part in loop.axis])
-        ends = _sites(bodies, loop, f".{end}", shift)
-        SubElement(_section(model, "equality"), "connect", name=f"{loop.name}.{end}", site1=ends[0], site2=ends[1])
-
-
-def _spring(model: Element, bodies: Mapping[str, Element], loop: Loop, lever: float, notes: Notes) -> None:
+def _write_spring(model: Element, bodies: Mapping[str, Element], loop: Loop, notes: Notes) -> None:
     """A line with a spring and a damper is a tendon between two sites."""
     if loop.limits[0] != Limits():
         notes.add("limits of lines, left out", loop.name)
-    ends = _sites(bodies, loop)
     values = {"stiffness": loop.stiffness, "damping": loop.damping, "frictionloss": loop.friction, "springlength": loop.rest}
     given = {name: numbers(value) for name, value in values.items()}  # type: ignore[arg-type]
     tendon = SubElement(_section(model, "tendon"), "spatial", given, name=loop.name)
-    for end in ends:
+    for end in _sites(bodies, loop, "", Transform()):
         SubElement(tendon, "site", site=end)
 
 
-#: By the kind of a loop, what adds it: (model, bodies by name, loop, half the distance of points on an axis [m], notes).
-_WRITERS: dict[str, Callable[[Element, Mapping[str, Element], Loop, float, Notes], None]] = {
-    "spherical": _ball, "fixed": _weld, "revolute": _hinge, "line": _spring,
-}  # fmt: skip
-
-
-def _sites(bodies: Mapping[str, Element], loop: Loop, suffix: str = "", shift: Transform | None = None) -> tuple[str, str]:
+def _sites(bodies: Mapping[str, Element], loop: Loop, suffix: str, shift: Transform) -> tuple[str, str]:
     """The names of the sites at the two ends, moved by `shift` in the loop's frames."""
     names = (f"{loop.name}{suffix}.a", f"{loop.name}{suffix}.b")
     for name, body, at in zip(names, (loop.body_a, loop.body_b), (loop.pose_a, loop.pose_b), strict=True):
-        there = at if shift is None else at @ shift
+        there = at @ shift
         SubElement(bodies[body], "site", name=name, pos=xyz(there), quat=numbers(quaternion(there)))
     return names
 
@@ -288,8 +263,9 @@ class _Writer:
                 f"{self._notes.source}: joint {joint.name!r} is {kind}, which MJCF has nothing for; write kumitate's own "
                 ".json, which expresses everything, or replace the joint"
             )
+        armature = 0.0 if joint.drive is None else joint.drive.reflected_inertia  # which MJCF has at the joint
         for part in parts:
-            self._single(element, part, drive_armature(joint))
+            self._single(element, part, armature)
 
     def _quaternion_joint(self, element: Element, joint: Joint, kind: str) -> None:
         if kind == "free" and joint.parent != WORLD:

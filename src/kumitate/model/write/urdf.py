@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -17,22 +16,16 @@ import numpy as np
 from ...errors import InputError
 from ...spatial import Transform
 from ..elements import Body, Frame, Joint, Limits, Loop
-from ..joints import Distance, Helical, RollingDisc, RollingSphere
 from ..mechanism import WORLD, Mechanism
 from ..read.shapes import free_name
+from ..read.urdf import DYNAMICS, LOOP_KINDS, LOOPS_WITHOUT_AXIS, SIZED
 from ..read.xml import UNLIMITED, Notes
 from ..shapes import Geometry
 from ..tree.tree import alignment
 from .parts import SinglePart, leave_shapes, mesh_path, note_fields, note_mechanism, numbers, roll_pitch_yaw, single_parts, xyz
 
-#: Types that URDF has no name of its own for are those of the kinds; spherical is the one that Drake calls ball.
-_NAMED = (
-    "fixed", "revolute", "prismatic", "cylindrical", "universal", "planar", "line", "helical", "distance", "rolling_disc",
-    "rolling_sphere",
-)  # fmt: skip
-_TYPES = {**dict(zip(_NAMED, _NAMED, strict=True)), "spherical": "ball"}
-#: Types with one axis; universal has two.
-_WITH_AXIS = ("revolute", "prismatic", "cylindrical", "universal", "planar", "helical", "rolling_disc", "rolling_sphere")
+#: The types of loops by their kinds: of several that are read, the first.
+_TYPES = {kind.name: word for word, kind in reversed(LOOP_KINDS.items())} | dict(zip(SIZED, SIZED, strict=True))
 #: Fields that are written.
 _WRITTEN = {
     "name", "kind", "body_a", "body_b", "pose_a", "pose_b", "axis", "second_axis", "limits", "damping", "friction", "stiffness",
@@ -50,40 +43,26 @@ def write_loop(robot: Element, loop: Loop, notes: Notes) -> None:
     element = SubElement(robot, "loop_joint", name=loop.name, type=_TYPES[kind])
     for tag, body, place in (("link1", loop.body_a, loop.pose_a), ("link2", loop.body_b, loop.pose_b)):
         SubElement(element, tag, link=body, xyz=xyz(place), rpy=numbers(roll_pitch_yaw(place)))
-    if isinstance(loop.kind, Helical):
-        element.set("pitch", numbers([loop.kind.pitch]))
-    if isinstance(loop.kind, Distance):
-        element.set("length", numbers([loop.kind.length]))
-    if isinstance(loop.kind, RollingDisc | RollingSphere):
-        element.set("radius", numbers([loop.kind.radius]))
-    if kind in _WITH_AXIS:
+    if kind in SIZED:
+        size = SIZED[kind][1]
+        element.set(size, numbers([getattr(loop.kind, size)]))
+    if _TYPES[kind] not in LOOPS_WITHOUT_AXIS:
         SubElement(element, "axis", xyz=numbers(loop.axis))
-    if kind == "universal":
-        SubElement(element, "axis2", xyz=numbers(_second(loop)))
+    if kind == "universal":  # the second axis is y of the kind where none was given
+        second = [row[1] for row in alignment(loop.axis, loop.second_axis).matrix()]
+        SubElement(element, "axis2", xyz=numbers(second))  # type: ignore[arg-type]
     _motion(element, loop, notes)
-
-
-def _second(loop: Loop) -> list[Any]:
-    """The second axis, which is y of the kind where none was given."""
-    return [row[1] for row in alignment(loop.axis, loop.second_axis).matrix()]
 
 
 def _motion(element: Element, loop: Loop, notes: Notes) -> None:
     """Limits and passive forces, which the format has for one degree of freedom, or the same for all."""
     if loop.kind.nv == 1 and loop.limits[0] != Limits():
-        limit = loop.limits[0]
-        bounds = {"lower": limit.lower, "upper": limit.upper, "velocity": limit.velocity, "effort": limit.effort}
-        low = {"lower": "-inf"}
-        texts = {key: low.get(key, "inf") if x is None else numbers([x]) for key, x in bounds.items()}
-        SubElement(element, "limit", texts)
+        none = {"lower": "-inf", "upper": "inf", "velocity": "inf", "effort": "inf"}
+        given = {key: numbers([x]) for key, x in vars(loop.limits[0]).items() if x is not None}
+        SubElement(element, "limit", none | given)
     elif any(limit != Limits() for limit in loop.limits):
         notes.add("limits of loops of several degrees of freedom, left out", loop.name)
-    values: dict[str, tuple[float, ...]] = {
-        name: getattr(loop, ours)
-        for name, ours in {
-            "damping": "damping", "friction": "friction", "spring_stiffness": "stiffness", "spring_reference": "rest",
-        }.items()
-    }  # fmt: skip
+    values: dict[str, tuple[float, ...]] = {theirs: getattr(loop, ours) for ours, theirs in DYNAMICS.items()}
     if any(len(set(numbers_of)) > 1 for numbers_of in values.values()):
         notes.add("unequal damping, friction or springs of loops, left out", loop.name)
     elif any(any(numbers_of) for numbers_of in values.values()):
@@ -268,7 +247,6 @@ def _origin(owner: Element, place: Transform) -> None:
 
 
 def _dynamics(element: Element, values: Mapping[str, float]) -> None:
-    names = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
-    used = {names[key]: numbers([value]) for key, value in values.items() if key in names and value}
+    used = {DYNAMICS[key]: numbers([value]) for key, value in values.items() if key in DYNAMICS and value}
     if used:
         SubElement(element, "dynamics", used)

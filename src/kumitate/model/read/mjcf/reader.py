@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ....errors import ModelError
+from ...bounds import joint_columns
 from ...convert import mujoco as mujoco_order
 from ...elements import INITIAL, NamedState
 from ...mechanism import Mechanism
@@ -45,15 +45,11 @@ def with_keyframes(compiled: CompiledModel, mechanism: Mechanism, notes: Notes) 
 
 
 def _start(mechanism: Mechanism, name: str, q: np.ndarray, v: np.ndarray) -> NamedState:
-    return NamedState(name, tuple(_by_joint(mechanism, q, "nq")), tuple(_by_joint(mechanism, v, "nv")) if v.any() else ())
-
-
-def _by_joint(mechanism: Mechanism, x: np.ndarray, count: str) -> Iterator[tuple[str, tuple[float, ...]]]:
-    sizes = [getattr(joint.kind, count) for joint in mechanism.joints]
-    ends = np.concatenate([[0], np.cumsum(sizes)]).tolist()
-    for joint, (first, last) in zip(mechanism.joints, pairwise(ends), strict=True):
-        if last > first:
-            yield joint.name, tuple(0.0 if abs(part) < _ROUNDING else part for part in x[first:last].tolist())
+    q, v = (np.where(abs(x) < _ROUNDING, 0.0, x) for x in (q, v))
+    moving = [item for item in joint_columns(mechanism) if item.kind.nv]
+    at = {item.joint.name: tuple(q[item.q].tolist()) for item in moving}
+    rates = {item.joint.name: tuple(v[item.v].tolist()) for item in moving if v.any()}
+    return NamedState(name, tuple(at.items()), tuple(rates.items()))
 
 
 def _away(mechanism: Mechanism, q: np.ndarray) -> bool:
