@@ -114,10 +114,7 @@ SQUARES = MOMENTS[:3]
 def link_inertia(
     numbers: Sequence[float], mass: float, link: str, notes: Notes, place: Transform, *, line: int, fix: bool
 ) -> np.ndarray:
-    """The inertia (3, 3) of six numbers about the center of mass, in the axes of the link; `place`: of their frame in it.
-
-    Other arguments as of `usable_inertia`.
-    """
+    """The `usable_inertia` (3, 3) of six numbers, in the axes of the link; `place`: of their frame in it."""
     xx, yy, zz, xy, xz, yz = numbers
     rows = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     rows = usable_inertia(rows, mass, link, notes, line=line, fix=fix)
@@ -229,18 +226,11 @@ def note_weightless(bodies: Iterable[Body], joints: Iterable[Joint], lines: Mapp
             notes.add(WEIGHTLESS, joint.name, lines.get(joint.name))
 
 
-MISSING_LEADER = "<mimic> of joints that the file does not have; these joints move independently"
+_MISSING_LEADER = "<mimic> of joints that the file does not have; these joints move independently"
 
 
 def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) -> None:
-    """Refuses joints that follow themselves, directly or through others.
-
-    Args:
-        followed: by joint, the one that it follows; joints: the elements, by name.
-
-    Raises:
-        ModelError: at one of the joints of a cycle, naming all of them.
-    """
+    """Refuses joints that follow themselves through the one that each follows, at the element of one of them."""
     circle = first_circle(followed)
     if circle:
         raise joints[circle[0]].error(
@@ -248,7 +238,7 @@ def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) ->
         )
 
 
-def missing_leader(name: str, leader: str, joints: Sequence[str], notes: Notes) -> str:
-    """The remark on a joint that follows a missing one; the first few with the joint that may be meant."""
-    near = get_close_matches(leader, joints, 1) if notes.shows(MISSING_LEADER) else []
-    return f"{name!r} of {leader!r}" + (f", not {near[0]!r}?," if near else "")
+def leave_leaderless(mimic: Element, name: str, leader: str, joints: Sequence[str], notes: Notes) -> None:
+    """Adds a remark on a joint that follows a missing one; the first few with the joint that may be meant."""
+    near = get_close_matches(leader, joints, 1) if notes.shows(_MISSING_LEADER) else []
+    notes.leave(mimic, _MISSING_LEADER, f"{name!r} of {leader!r}" + (f", not {near[0]!r}?," if near else ""))

@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import unquote
 
-from ...errors import ModelError
 from ..elements import Frame, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
@@ -17,7 +15,7 @@ from .repairs import note_weightless, read_quarter_turns
 from .sdf_joint import GEARBOX, SdfJoint, read_couplings, read_joint
 from .sdf_link import MODEL, SEPARATOR, Frames, SdfLinkReader, kept_apart, read_flag, read_numbers, read_text
 from .shapes import MeshFinder, free_name, note_missing
-from .xml import Element, Notes, read_xml
+from .xml import TEXT, Element, Notes, read_xml
 
 #: The largest depth of files that include one another.
 _MOST_INCLUDES = 20
@@ -88,21 +86,9 @@ def _included(include: Element, path: Path | None, notes: Notes) -> tuple[Elemen
 
 def _file(uri: str, path: Path | None) -> Path | None:
     """The file of a URI: itself, or the one in its folder."""
-    scheme, _, rest = uri.partition("://")
-    finder = MeshFinder(path)
-    places: list[Path] = []
-    if not rest or scheme.lower() == "file":
-        plain = Path(unquote(rest or uri))
-        places = [plain if plain.is_absolute() or path is None else path.absolute().parent / plain]
-    elif scheme.lower() in ("model", "package"):
-        package, _, inner = unquote(rest).partition("/")
-        places = [folder / inner for folder in finder.folders(package)]
-    for place in places:
-        if place.is_file():
-            return place
-        if place.is_dir() and (found := _in_folder(place)) is not None:
-            return found
-    return None
+    places = (folder / rest for folder, rest in MeshFinder(path or Path.cwd() / TEXT).candidates(uri))
+    files = (place if place.is_file() else _in_folder(place) if place.is_dir() else None for place in places)
+    return next((file for file in files if file is not None), None)
 
 
 def _in_folder(folder: Path) -> Path | None:
@@ -110,18 +96,20 @@ def _in_folder(folder: Path) -> Path | None:
     config, usual = folder / "model.config", folder / "model.sdf"
     if config.is_file():
         root, _ = read_xml(config, "model")
-        named = [(_version_of_file(part), part.text.strip()) for part in root.all("sdf")]
+        named = [(_version(part, part.get("version") or "0"), part.text.strip()) for part in root.all("sdf")]
         files = [folder / name for _, name in sorted(named, reverse=True) if (folder / name).is_file()]
         if files:
             return files[0]
     return usual if usual.is_file() else None
 
 
-def _version_of_file(part: Element) -> tuple[int, ...]:
+def _version(part: Element, text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(number) for number in (part.get("version") or "0").split("."))
+        return tuple(int(number) for number in text.split("."))
     except ValueError:
-        raise ModelError(f"{part.where}: <sdf> has the version {part.get('version')!r}, which is not one") from None
+        raise part.error(
+            f'<sdf> has the version {text!r}, which is not a version of SDF; write version="1.9" or the like'
+        ) from None
 
 
 @dataclass
@@ -219,7 +207,6 @@ _DEEPEST = 50
 class _Content:
     """The content of the models of a file: elements by key, with the scope in which their names are resolved."""
 
-    version: tuple[int, ...]
     links: dict[str, tuple[Element, str]] = field(default_factory=dict)
     joints: dict[str, tuple[Element, str]] = field(default_factory=dict)
     frames: dict[str, Element] = field(default_factory=dict)
@@ -255,9 +242,12 @@ def read_sdf(
     'fixed_base'
     """
     sdf, path = read_xml(path_or_text, "sdf")
-    notes, frames = Notes(sdf.source), Frames()
+    notes, content = Notes(sdf.source), _Content()
     with sdf.located():
-        content = _Content(_version(sdf, notes))
+        version = sdf.need("version")
+        frames = Frames(_version(sdf, version))
+        if not _VERSIONS[0] <= frames.version <= _VERSIONS[1]:
+            notes.add(f"version {version} of SDF is not known here (known: 1.4 to 1.12), read like the nearest", line=sdf.line)
         expand_includes(sdf, path, notes)
         if not keep_angles:
             read_quarter_turns(sdf, notes)
@@ -271,7 +261,7 @@ def read_sdf(
         gearboxes = {key: item for key, item in content.joints.items() if item[0].get("type") == GEARBOX}
         for key, (element, scope) in content.joints.items():
             with notes.catching():
-                specs += [] if key in gearboxes else [read_joint(element, key, scope, frames, content.version, notes)]
+                specs += [] if key in gearboxes else [read_joint(element, key, scope, frames, notes)]
         notes.check()
         tree = spanning_tree(list(content.links), specs, first)
         joints = _bases(sdf, tree, frames, content, floating_base=floating_base, in_world=world is not None)
@@ -283,35 +273,24 @@ def read_sdf(
         _note_tree(tree, content, notes)
         loops = tuple(spec.loop(frames) for spec in tree.loops)
         taken = {body.name for body in bodies}
-        named = (
-            *_named_frames(frames, content),
-            *(frame for spec in tree.joints for frame in spec.frame(frames) if frame.name not in taken),
-        )
+        named = [
+            Frame(key, body, frames.relative(key, body, element))
+            for key, element in content.frames.items()
+            for body in [frames.carrier(key, element)]
+        ]
+        named += [frame for spec in tree.joints for frame in spec.frame(frames) if frame.name not in taken]
         note_weightless(bodies, joints, {key: element.line for key, (element, _) in content.joints.items()}, notes)
         mechanism = Mechanism(
-            name, tuple(bodies), tuple(joints), loops, named,
+            name, tuple(bodies), tuple(joints), loops, tuple(named),
             (0.0, 0.0, -9.81) if gravity is None else read_numbers(gravity, 3),  # type: ignore[arg-type]
             source=None if path is None else str(path), faults=tuple(notes.faults),
             no_contact=tuple(kept_apart(reader.masks, joints)),
         )  # fmt: skip
-        couplings = read_couplings(mechanism, specs, gearboxes, frames, content.version, notes)
-        mechanism = replace(mechanism, couplings=couplings)
-    _note_unread(sdf, reader, notes)
+        mechanism = replace(mechanism, couplings=read_couplings(mechanism, specs, gearboxes, frames, notes))
+    notes.add_unread(sdf, _UNREAD)
+    note_missing(reader.meshes.values(), "GZ_SIM_RESOURCE_PATH to the folder that holds the model", notes)
     notes.warn()
     return mechanism
-
-
-def _version(sdf: Element, notes: Notes) -> tuple[int, ...]:
-    text = sdf.need("version")
-    try:
-        version = tuple(int(part) for part in text.split("."))
-    except ValueError:
-        raise sdf.error(
-            f'<sdf> has the version {text!r}, which is not a version of SDF; write version="1.9" or the like'
-        ) from None
-    if not _VERSIONS[0] <= version <= _VERSIONS[1]:
-        notes.add(f"version {text} of SDF is not known here (known: 1.4 to 1.12), read like the nearest", line=sdf.line)
-    return version
 
 
 # --- gathering the elements -------------------------------------------------------------------------------------------------
@@ -369,7 +348,7 @@ def _collect_parts(owner: Element, scope: str, key: str, frames: Frames, content
     """Collects the joints and frames of a model, or of the world."""
     for joint in owner.all("joint"):
         name = frames.key(scope, joint.need("name"))
-        if content.version < (1, 7) and name in content.links:  # joints had no frames then, and might have the names of links
+        if frames.version < (1, 7) and name in content.links:  # joints had no frames then, and might have the names of links
             name += "_joint"
         child = frames.key(scope, joint.need_child("child").text.strip())
         frames.add(name, scope, joint, base=child, carrier=child)
@@ -402,14 +381,6 @@ def _bases(
     return joints
 
 
-def _named_frames(frames: Frames, content: _Content) -> tuple[Frame, ...]:
-    out = []
-    for key, element in content.frames.items():
-        body = frames.carrier(key, element)
-        out.append(Frame(key, body, frames.relative(key, body, element)))
-    return tuple(out)
-
-
 # --- saying what was not used -----------------------------------------------------------------------------------------------
 def _note_tree(tree: SpanningTree, content: _Content, notes: Notes) -> None:
     for spec in tree.turned:
@@ -420,9 +391,3 @@ def _note_tree(tree: SpanningTree, content: _Content, notes: Notes) -> None:
         element, scope = content.links[root]
         if scopes[scope] > 1 and not any(scope.startswith(held) for held in content.static):
             notes.add("links that no joint carries, each joined to the world by itself", root, element.line)
-
-
-def _note_unread(sdf: Element, reader: SdfLinkReader, notes: Notes) -> None:
-    notes.add_unread(sdf, _UNREAD)
-    tried = list(dict.fromkeys(place for finder in reader.meshes.values() for place in finder.tried))
-    note_missing(reader.missing, tried, "GZ_SIM_RESOURCE_PATH to the folder that holds the model", notes)

@@ -25,7 +25,7 @@ from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..joints import KINDS, Helical, JointKind
 from ..mechanism import WORLD, Mechanism
 from ..tree.tree import alignment
-from .repairs import MISSING_LEADER, check_circles, missing_leader
+from .repairs import check_circles, leave_leaderless
 from .sdf_link import MODEL, Frames, read_bound, read_flag, read_number, read_numbers, read_text
 from .xml import Element, Notes
 
@@ -145,7 +145,7 @@ class SdfJoint:
         return bool(np.linalg.norm(offset) > _TOUCHING)
 
 
-def read_joint(element: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...], notes: Notes) -> SdfJoint:
+def read_joint(element: Element, key: str, scope: str, frames: Frames, notes: Notes) -> SdfJoint:
     """A joint of a model; `key` and `scope` as in `Frames`."""
     kind = element.need("type")
     if kind not in _KINDS:
@@ -156,7 +156,7 @@ def read_joint(element: Element, key: str, scope: str, frames: Frames, version: 
     if ends[0] == ends[1]:
         raise element.error(f"joint {key!r} joins {ends[0]!r} to itself; name two links")
     parts = [element.child(tag) for tag in ("axis", "axis2")[:count]]
-    axes = tuple(_axis(part, index, element, key, scope, frames, version) for index, part in enumerate(parts))
+    axes = tuple(_axis(part, index, element, key, scope, frames) for index, part in enumerate(parts))
     if kind == "continuous":
         if any(axis.limits.lower is not None or axis.limits.upper is not None for axis in axes):
             notes.add("<lower> and <upper> of continuous joints, which turn without end, not used", key, element.line)
@@ -185,14 +185,12 @@ def _pitch(element: Element) -> float:
     return -math.tau / ratio
 
 
-def _axis(
-    part: Element | None, index: int, joint: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...]
-) -> SdfAxis:
+def _axis(part: Element | None, index: int, joint: Element, key: str, scope: str, frames: Frames) -> SdfAxis:
     if part is None:
         if index == 1:
             raise joint.error(f"joint {key!r} has no <axis2>; add it")
         return SdfAxis((0.0, 0.0, 1.0))
-    direction = read_direction(part, key, scope, frames, version)
+    direction = read_direction(part, key, scope, frames)
     mimic = part.child("mimic")
     limit, dynamics = part.child("limit"), part.child("dynamics")
     lower, upper, effort, velocity = (read_bound(limit, tag) for tag in ("lower", "upper", "effort", "velocity"))
@@ -213,9 +211,7 @@ def _axis(
     return SdfAxis(direction, limits, damping, friction, stiffness, rest, mimic)
 
 
-def read_direction(
-    part: Element | None, key: str, scope: str, frames: Frames, version: tuple[int, ...]
-) -> tuple[float, float, float]:
+def read_direction(part: Element | None, key: str, scope: str, frames: Frames) -> tuple[float, float, float]:
     """The direction of an axis of a joint, in the joint's frame; z where the axis is not given."""
     if part is None:
         return 0.0, 0.0, 1.0
@@ -227,7 +223,7 @@ def read_direction(
         )
     named = None if xyz is None else xyz.get("expressed_in") or None
     # up to SDF 1.4 axes were given in the model; then on demand; since 1.7 in any frame that is named
-    if named is None and read_flag(part, "use_parent_model_frame", default=version <= (1, 4)):
+    if named is None and read_flag(part, "use_parent_model_frame", default=frames.version <= (1, 4)):
         named = MODEL
     if not named:
         return x, y, z
@@ -246,13 +242,8 @@ def _unit(direction: tuple[float, ...]) -> tuple[float, ...]:
 
 def _passive(axes: tuple[SdfAxis, ...]) -> dict[str, Any]:
     """Limits, damping and friction, one per degree of freedom, as arguments of joints and loops."""
-    return {
-        "limits": tuple(axis.limits for axis in axes),
-        "damping": tuple(axis.damping for axis in axes) or 0.0,
-        "friction": tuple(axis.friction for axis in axes) or 0.0,
-        "stiffness": tuple(axis.stiffness for axis in axes) or 0.0,
-        "rest": tuple(axis.rest for axis in axes) or 0.0,
-    }
+    keys = ("limits", "damping", "friction", "stiffness", "rest") if axes else ()
+    return {key: tuple(getattr(axis, key) for axis in axes) for key in keys}
 
 
 #: The type of joints that couple two rotations instead of connecting bodies.
@@ -262,41 +253,18 @@ GEARBOX = "gearbox"
 _PARALLEL = 1e-6
 
 
-@dataclass(frozen=True)
-class _Gearbox:
-    """A gearbox of the file: keys of links, and the directions of its two angles in the world."""
-
-    parent: str
-    child: str
-    reference: str
-    directions: tuple[np.ndarray, np.ndarray]
-    ratio: float
-
-
 def read_couplings(
     mechanism: Mechanism,
     specs: Sequence[SdfJoint],
     gearboxes: Mapping[str, tuple[Element, str]],
     frames: Frames,
-    version: tuple[int, ...],
     notes: Notes,
 ) -> tuple[Coupling, ...]:
-    """The couplings of a file.
-
-    Args:
-        mechanism: with all its joints; specs: the joints of the file.
-        gearboxes: the elements of the gearboxes by key, with their scopes.
-        frames, version: of the file; notes: takes the remarks on what cannot be used.
-
-    Raises:
-        ModelError: if joints follow one another in a cycle.
-    """
+    """The couplings of a file with these joints and gearboxes, which are given by key with their scopes."""
     couplings = _mimics(mechanism, specs, frames, notes)
     follows = {coupling.joint for coupling in couplings}
     for key, (element, scope) in gearboxes.items():
-        found: Coupling | str = "names no <gearbox_reference_body>"
-        if read_text(element, "gearbox_reference_body") is not None:
-            found = _coupling(mechanism, key, _gearbox(element, key, scope, frames, version), follows)
+        found = _coupling(element, key, scope, frames, mechanism, follows)
         if isinstance(found, str):
             remark = f"<joint> of type {GEARBOX}, which {found}: not simulated, the turns that it ties together are independent"
             notes.leave(element, remark, key)
@@ -307,28 +275,26 @@ def read_couplings(
 
 
 # --- gearboxes --------------------------------------------------------------------------------------------------------------
-def _gearbox(element: Element, key: str, scope: str, frames: Frames, version: tuple[int, ...]) -> _Gearbox:
-    parent, child, reference = (
-        read_end(element, tag, key, scope, frames) for tag in ("parent", "child", "gearbox_reference_body")
-    )
-    X = frames.relative(key, WORLD, element)
-    axes = [read_direction(element.child(tag), key, scope, frames, version) for tag in ("axis", "axis2")]
-    first, second = (np.array(list(X.rotation.rotate(Vector3(*axis)))) / np.linalg.norm(axis) for axis in axes)
-    return _Gearbox(parent, child, reference, (first, second), read_number(element, "gearbox_ratio", 1.0))
-
-
-def _coupling(mechanism: Mechanism, key: str, box: _Gearbox, follows: set[str]) -> Coupling | str:
+def _coupling(
+    element: Element, key: str, scope: str, frames: Frames, mechanism: Mechanism, follows: set[str]
+) -> Coupling | str:
     """The coupling of a gearbox, or the reason why it is not one; `follows`: joints that follow others already."""
+    if read_text(element, "gearbox_reference_body") is None:
+        return "names no <gearbox_reference_body>"
+    reference, *bodies = (read_end(element, tag, key, scope, frames) for tag in ("gearbox_reference_body", "parent", "child"))
+    X, ratio = frames.relative(key, WORLD, element), read_number(element, "gearbox_ratio", 1.0)
     turns = []
-    for body, direction in ((box.parent, box.directions[0]), (box.child, box.directions[1])):
-        turn = _turn(mechanism, box.reference, body, direction)
+    for body, tag in zip(bodies, ("axis", "axis2"), strict=True):
+        axis = read_direction(element.child(tag), key, scope, frames)
+        direction = np.array(list(X.rotation.rotate(Vector3(*axis)))) / np.linalg.norm(axis)
+        turn = _turn(mechanism, reference, body, direction)
         if isinstance(turn, str):
             return turn
         turns.append(turn)
     (first, one), (second, two) = turns
     if first == second:
         return f"ties joint {first!r} to itself"
-    ratio = -box.ratio * one * two  # two·q₂ = −ratio·one·q₁
+    ratio *= -one * two  # two·q₂ = −ratio·one·q₁
     if second not in follows:
         return Coupling(key, second, first, ratio)
     if first not in follows and ratio != 0.0:
@@ -384,7 +350,7 @@ def _mimics(mechanism: Mechanism, specs: Sequence[SdfJoint], frames: Frames, not
             raise mimic.error(f'joint {spec.key!r}: <mimic> axis="{which}" is neither "axis" nor "axis2"; write one of them')
         name, of = _name(joints, spec.key, index), _name(joints, leader, int(which == "axis2"))
         if leader not in elements:
-            notes.leave(mimic, MISSING_LEADER, missing_leader(spec.key, leader, list(elements), notes))
+            leave_leaderless(mimic, spec.key, leader, list(elements), notes)
         elif name is None or of is None:
             remark = "<mimic> between joints that have not one degree of freedom each in the tree, not used"
             notes.leave(mimic, remark, f"{spec.key} of {leader}")

@@ -126,9 +126,10 @@ class _Entry:
 
 
 class Frames:
-    """All frames of a file; add all of them before reading poses."""
+    """All frames of a file, and the version of its format; add all of them before reading poses."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: tuple[int, ...]) -> None:
+        self.version = version
         self._entries: dict[str, _Entry] = {}
         self._carriers: dict[str, str] = {WORLD: WORLD}
         self._placed: dict[str, Transform] = {WORLD: Transform()}
@@ -280,9 +281,7 @@ def _bits(contact: Element, tag: str) -> int | None:
 def kept_apart(masks: Mapping[str, Collection[Mask]], joints: Collection[Joint]) -> Iterator[tuple[str, str]]:
     """The pairs of bodies, none of whose collisions may touch, where no joints connect them, as such touch only on request.
 
-    Args:
-        masks: those of the collisions of each body that has any, by the body's name.
-        joints: those of the mechanism; of two bodies that are both fixed to the world nothing is said.
+    Of two bodies that are both fixed to the world nothing is said. `masks`: of the collisions of each body that has any.
     """
     if all(mask == Mask() for of_body in masks.values() for mask in of_body):
         return
@@ -317,7 +316,6 @@ class SdfLinkReader:
         self.meshes: dict[str, MeshFinder] = {}
         self.notes = notes
         self.fix_inertia = fix_inertia
-        self.missing: list[tuple[str, int]] = []
         #: the masks of the collisions of each body that has any
         self.masks: dict[str, list[Mask]] = {}
 
@@ -406,12 +404,9 @@ class SdfLinkReader:
         if uri is None:
             return None
         scale = part.child("scale")
-        x, y, z = (1.0, 1.0, 1.0) if scale is None else read_numbers(scale, 3)
         path = None if part.source == TEXT else Path(part.source).expanduser()
-        resolved = self.meshes.setdefault(part.source, MeshFinder(path)).find(uri)
-        if resolved is None:
-            self.missing.append((uri, part.line))
-        return Mesh(uri, (x, y, z), resolved)
+        finder = self.meshes.setdefault(part.source, MeshFinder(path))
+        return finder.mesh(uri, (1.0, 1.0, 1.0) if scale is None else read_numbers(scale, 3), part.line)
 
     def _color(self, item: Element) -> Color | None:
         """The colour: the diffuse one, or else the ambient one."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from ..shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
+from ..shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from .xml import Element, Notes
 
 #: By the name of its element: a shape of the numbers in it, each given as lengths(name, count).
@@ -60,30 +60,32 @@ class MeshFinder:
         self._file = None if path is None else path.absolute()
         self._packages: dict[str, list[Path]] = {}
         self._found: dict[str, str | None] = {}
-        #: the folders searched without success
+        #: the folders searched without success, and the names and lines of the meshes that were not found
         self.tried: dict[str, None] = {}
+        self.missing: list[tuple[str, int]] = []
+
+    def mesh(self, uri: str, scale: tuple[float, ...], line: int) -> Mesh:
+        """A mesh that the file names in a line."""
+        resolved = self.find(uri)
+        if resolved is None:
+            self.missing.append((uri, line))
+        return Mesh(uri, scale, resolved)  # type: ignore[arg-type]  # three, as asked for
 
     def find(self, uri: str) -> str | None:
         """The path of a mesh, or None if it is not found."""
         if uri not in self._found:
-            self._found[uri] = self._find(uri)
+            places = (folder / rest for folder, rest in self.candidates(uri))
+            self._found[uri] = next((str(place) for place in places if _is(Path.is_file, place)), None)
+            if self._found[uri] is None:
+                self.tried.update({str(folder): None for folder, _ in self.candidates(uri)})
         return self._found[uri]
 
-    def _find(self, uri: str) -> str | None:
-        for folder, rest in self._candidates(uri):
-            place = folder / rest
-            if _is(Path.is_file, place):
-                return str(place)
-        for folder, _ in self._candidates(uri):
-            self.tried[str(folder)] = None
-        return None
-
-    def _candidates(self, uri: str) -> Iterator[tuple[Path, str]]:
+    def candidates(self, uri: str) -> Iterator[tuple[Path, str]]:
         """Folders, and the path in each."""
         scheme = uri.partition("://")[0].lower() if "://" in uri else ""
         if scheme in ("package", "model"):
             package, _, rest = unquote(uri.split("://", 1)[1]).partition("/")
-            for folder in self.folders(package):
+            for folder in self._folders(package):
                 yield folder, rest
         elif scheme == "file" or not scheme:
             place = Path(unquote(uri.split("://", 1)[1]) if scheme else uri)
@@ -92,7 +94,7 @@ class MeshFinder:
             elif self._file is not None:
                 yield self._file.parent, str(place)
 
-    def folders(self, package: str) -> list[Path]:
+    def _folders(self, package: str) -> list[Path]:
         """The folders that may be this package, existing ones, nearest to what the user said first."""
         if package not in self._packages:
             listed = [Path(entry) for name in _VARIABLES for entry in os.environ.get(name, "").split(os.pathsep) if entry]
@@ -109,10 +111,11 @@ class MeshFinder:
         return self._packages[package]
 
 
-def note_missing(missing: Iterable[tuple[str, int]], tried: Sequence[str], variable: str, notes: Notes) -> None:
-    """Adds a remark on the meshes that were not found, by their names and lines; `variable`: what to set, and to what."""
+def note_missing(finders: Collection[MeshFinder], variable: str, notes: Notes) -> None:
+    """Adds a remark on the meshes that were not found; `variable`: what to set, and to what."""
+    tried = list(dict.fromkeys(place for finder in finders for place in finder.tried))
     places = ", ".join(tried[:4]) + ", …" * (len(tried) > 4) if tried else "no folder, as there is nothing to search"
-    for uri, line in missing:
+    for uri, line in (item for finder in finders for item in finder.missing):
         notes.add(f"meshes not found (sought in {places}; set {variable}), not drawn", uri, line)
 
 

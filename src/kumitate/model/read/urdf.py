@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,13 @@ from ..joints import KINDS, Closure, Distance, Helical, Line, RollingDisc, Rolli
 from ..mechanism import WORLD, Mechanism, first_circle
 from ..shapes import Geometry, Mesh
 from .repairs import (
-    MISSING_LEADER,
     MOMENTS,
     SQUARES,
     Color,
     check_circles,
     clipped_color,
+    leave_leaderless,
     link_inertia,
-    missing_leader,
     note_weightless,
     read_quarter_turns,
 )  # fmt: skip
@@ -69,7 +68,6 @@ class LinkReader:
         self.meshes = meshes
         self.notes = notes
         self.fix_inertia = fix_inertia
-        self.missing: list[tuple[str, int]] = []
         self.colors: dict[str, Color] = {}
         #: materials outside of links that are not used so far, by name
         self.unused: dict[str, list[Element]] = {}
@@ -137,11 +135,8 @@ class LinkReader:
         if not uri:
             return None
         uniform = len((part.get("scale") or "").split()) == 1
-        x, y, z = part.numbers("scale", 1) * 3 if uniform else part.numbers("scale", 3, (1.0, 1.0, 1.0))
-        resolved = self.meshes.find(uri)
-        if resolved is None:
-            self.missing.append((uri, part.line))
-        return Mesh(uri, (x, y, z), resolved)
+        scale = part.numbers("scale", 1) * 3 if uniform else part.numbers("scale", 3, (1.0, 1.0, 1.0))
+        return self.meshes.mesh(uri, scale, part.line)
 
     # --- colours --------------------------------------------------------------------------------------------------------
     def _color(self, item: Element, link: Element) -> Color | None:
@@ -285,12 +280,7 @@ def _leave(element: Element, tag: str, why: str, name: str, notes: Notes) -> Non
 def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], notes: Notes) -> tuple[Coupling, ...]:
     """The couplings of `<mimic>`: q = multiplier·q(joint) + offset, with the name of the joint that follows.
 
-    Args:
-        elements: the file's joints by name; joints: those of the mechanism.
-        notes: takes the remarks on what cannot be used.
-
-    Raises:
-        ModelError: if joints follow one another in a cycle.
+    `elements`: the file's joints by name; `joints`: those of the mechanism.
     """
     kinds = {joint.name: joint.kind for joint in joints}
     mimics = {name: part for name, element in elements.items() if (part := element.child("mimic")) is not None}
@@ -301,7 +291,7 @@ def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], not
         leader = followed[name]
         multiplier, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
         if leader not in elements:
-            notes.leave(mimic, MISSING_LEADER, missing_leader(name, leader, list(elements), notes))
+            leave_leaderless(mimic, name, leader, list(elements), notes)
         elif not kinds[name].nv == kinds[leader].nv == 1:
             which = f"{name} ({kinds[name].name}) of {leader} ({kinds[leader].name})"
             notes.leave(mimic, "<mimic> between joints that have not one degree of freedom each, not used", which)
@@ -329,7 +319,7 @@ LOOPS_WITHOUT_AXIS = ("fixed", "ball", "spherical", "distance", "line")
 _BALL = "drake:ball_constraint"
 
 
-def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str], notes: Notes) -> tuple[Loop, ...]:
+def read_loops(robot: Element, bodies: Mapping[str, str], joints: Collection[str], notes: Notes) -> tuple[Loop, ...]:
     """The loops of a URDF file; `bodies`: names of the links in the mechanism, `joints`: names that are in use.
 
     "world" is the world, unless a link of this name is a body.
@@ -344,9 +334,7 @@ def read_loops(robot: Element, bodies: Mapping[str, str], joints: Container[str]
             )
         loops[name] = _loop_joint(element, name, bodies, notes)
     for number, element in enumerate(robot.all(_BALL), 1):
-        name = element.get("name") or f"ball_constraint_{number}"
-        while name in loops or name in joints:
-            name += "_"
+        name = free_name(element.get("name") or f"ball_constraint_{number}", {*loops, *joints})
         loops[name] = _ball(element, name, bodies)
     return tuple(loops.values())
 
@@ -445,12 +433,14 @@ def urdf_mechanism(
     if not keep_angles:
         read_quarter_turns(robot, notes)
     with robot.located():
-        _check_version(robot, notes)
+        version = robot.get("version")
+        if version and version not in _VERSIONS:
+            known = f"(known: {', '.join(_VERSIONS)})"
+            notes.add(f"version {version!r} of URDF is not known here {known}, read like 1.2", line=robot.line)
         name = robot.get("name") or (path.stem if path is not None else "robot")
-        meshes = MeshFinder(path)
         links = _named(robot, "link")
         connections = _connections(robot, links, notes)
-        reader = LinkReader(robot, meshes, notes, fix_inertia=fix_inertia)
+        reader = LinkReader(robot, MeshFinder(path), notes, fix_inertia=fix_inertia)
         bodies: dict[str, Body | None] = {}
         joints: list[Joint] = []
         if links:
@@ -481,14 +471,6 @@ def urdf_mechanism(
         )  # fmt: skip
     notes.warn()
     return mechanism
-
-
-def _check_version(robot: Element, notes: Notes) -> None:
-    version = robot.get("version")
-    if version and version not in _VERSIONS:
-        notes.add(
-            f"version {version!r} of URDF is not known here (known: {', '.join(_VERSIONS)}), read like 1.2", line=robot.line
-        )
 
 
 def _named(robot: Element, tag: str) -> dict[str, Element]:
@@ -596,4 +578,4 @@ def _note_unread(robot: Element, reader: LinkReader, notes: Notes) -> None:
     reader.leave_unused()
     note_transmissions(robot, notes)
     notes.add_unread(robot, _UNREAD)
-    note_missing(reader.missing, list(reader.meshes.tried), "ROS_PACKAGE_PATH to the folder that holds the package", notes)
+    note_missing([reader.meshes], "ROS_PACKAGE_PATH to the folder that holds the package", notes)
