@@ -14,7 +14,7 @@ from kumitate.contact.scene import Contact
 from kumitate.kinematics import random_coordinates
 from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_seconds
 from kumitate.model import Mechanism
-from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
+from kumitate.model.samples import HOAP1_STANDING, hoap1
 from kumitate.scalar import Program
 from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.interactions import Asked

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.model import WORLD, Mechanism
-from kumitate.model.samples.stored import four_bars, four_bars_start
+from kumitate.model.samples import four_bars, four_bars_start
 from kumitate.spatial import Transform, Vector3, pose
 
 from .subjects import Subject

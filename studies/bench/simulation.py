@@ -17,7 +17,7 @@ import numpy as np
 import kumitate as km
 from kumitate.examples.gallery import cassie
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns, once, random_states, thread_seconds
-from kumitate.model.samples.stored import hoap1
+from kumitate.model.samples import hoap1
 
 from .cassie import AROUND
 from .contract import Case, SubjectCase, agreement

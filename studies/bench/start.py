@@ -131,7 +131,7 @@ class Loading(Case):
 _FIRST = """
 import contextlib, gc, importlib, sys, time, warnings
 import kumitate as km
-from kumitate.model.samples.stored import hoap1
+from kumitate.model.samples import hoap1
 
 warnings.simplefilter("ignore")
 for name in sys.argv[1:]:

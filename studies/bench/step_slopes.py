@@ -9,7 +9,7 @@ import numpy as np
 
 import kumitate as km
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
-from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
+from kumitate.model.samples import HOAP1_STANDING, hoap1
 
 from .contract import Case, agreement
 from .report import Row

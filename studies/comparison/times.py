@@ -26,7 +26,7 @@ from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns, random_states, raw
 from kumitate.model import Mechanism, Tree
-from kumitate.model.samples.stored import floating_chain, planar_chain
+from kumitate.model.samples import floating_chain, planar_chain
 from kumitate.model.tree.subchains import parts_by_cuts
 from kumitate.scalar import Program, trace
 

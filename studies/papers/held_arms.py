@@ -13,7 +13,7 @@ from kumitate.contact.held.point import HeldPoint
 from kumitate.contact.held.surface import PlaneSurface
 from kumitate.examples.illustrated import Curves, Plate
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
-from kumitate.model.samples.stored import COLORS, DARK
+from kumitate.model.samples import COLORS, DARK
 from kumitate.simulate.interactions.held import held_motion
 from kumitate.simulate.results.result import Result
 from kumitate.simulate.run import simulate

@@ -14,7 +14,7 @@ from kumitate.control.pushes import pulse, push
 from kumitate.examples.illustrated import Curves, Plate
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Mechanism
-from kumitate.model.samples.stored import hoap1
+from kumitate.model.samples import hoap1
 from kumitate.scalar import arctan2, sqrt, trace
 from kumitate.simulate.results.result import Result
 from kumitate.simulate.run import simulate

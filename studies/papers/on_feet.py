@@ -22,7 +22,7 @@ from kumitate.control.sensor_models import Delayed, Noisy, Sampled
 from kumitate.errors import DivergenceError, InputError
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Box, Capsule, Geometry, Mechanism
-from kumitate.model.samples.stored import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
+from kumitate.model.samples import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
 from kumitate.scalar import trace
 from kumitate.simulate.results.result import Result
 from kumitate.simulate.run import simulate

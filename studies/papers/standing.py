@@ -23,7 +23,7 @@ from kumitate.dynamics import Wrenches
 from kumitate.examples.illustrated import Curves, Plate
 from kumitate.kinematics import center_of_mass, link_poses, place_pose
 from kumitate.model import Mechanism
-from kumitate.model.samples.stored import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
+from kumitate.model.samples import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
 from kumitate.papers.legged.three_joint_model import ThreeJointModel
 from kumitate.scalar import absolute, trace
 from kumitate.simulate.results.result import Result

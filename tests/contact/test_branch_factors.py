@@ -11,7 +11,7 @@ from kumitate.contact.impulse.frames import inverse_link_inertia
 from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.impulse.problem import inertia
 from kumitate.dynamics import crba
-from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
+from kumitate.model.samples import HOAP1_STANDING, hoap1
 from kumitate.scalar import trace
 from kumitate.spatial import Dense
 

@@ -18,7 +18,7 @@ from kumitate.dynamics import Acting, aba_with_loops
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.kinematics import link_poses, neutral, place_pose
 from kumitate.model import KINDS, Body, Box, Geometry, Hull, Joint, Loop, Mechanism, Plane, Sphere
-from kumitate.model.samples.stored import planar_chain
+from kumitate.model.samples import planar_chain
 from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.run import simulate
 from kumitate.simulate.setup import Setup

@@ -16,7 +16,7 @@ from kumitate.control.pushes import closed_gravity_compensation, half_sine, puls
 from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass
 from kumitate.model import KINDS, Body, Box, Joint, Mechanism
-from kumitate.model.samples.stored import (
+from kumitate.model.samples import (
     HOAP1_STANDING,
     HOAP2_JOINTS,
     HOAP2_STANDING,

@@ -16,7 +16,7 @@ from kumitate.analysis import LoopEquations, closed_directions
 from kumitate.dynamics import Acting, Wrenches, aba_with_loops
 from kumitate.dynamics.derivatives import loop_derivatives
 from kumitate.kinematics import integrate, rate
-from kumitate.model.samples.stored import four_bars, four_bars_start
+from kumitate.model.samples import four_bars, four_bars_start
 from kumitate.scalar import directional, evaluate, trace
 
 from ..mechanisms import Case, closed_cases, random_ring

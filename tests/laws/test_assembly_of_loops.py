@@ -20,7 +20,7 @@ from kumitate.dynamics.loops.wrenches import LoopWrenches
 from kumitate.dynamics.rnea import supports
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Loop, Mechanism
-from kumitate.model.samples.stored import bricard
+from kumitate.model.samples import bricard
 from kumitate.scalar import trace
 from kumitate.spatial import Dense, Factors, Force, RangeInverse, Vector3, pose
 from studies.comparison.inverses import inverse_sizes

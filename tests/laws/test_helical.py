@@ -10,7 +10,7 @@ from kumitate.analysis import kinetic_energy, potential_energy
 from kumitate.dynamics import Acting, aba, aba_with_loops, crba, factored_with_loops, rnea
 from kumitate.errors import ModelError
 from kumitate.model import Body, Coupling, Helical, Joint, Loop, Mechanism, lock, reroot
-from kumitate.model.samples.stored import ABOUT_Y
+from kumitate.model.samples import ABOUT_Y
 from kumitate.spatial import Motion, Transform, pose
 
 from ..mechanisms import agree, near, random_body, random_joint, random_pose, seeds, slope

@@ -15,8 +15,7 @@ from kumitate.dynamics.subchains.joint_space import parted_tree
 from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Mechanism, Tree
-from kumitate.model.samples import pa10, planar_tree, planar_tree_5
-from kumitate.model.samples.stored import floating_chain, planar_chain
+from kumitate.model.samples import floating_chain, pa10, planar_chain, planar_tree, planar_tree_5
 from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
 from kumitate.scalar import trace
 from kumitate.spatial import pose

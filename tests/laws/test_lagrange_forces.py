@@ -9,7 +9,7 @@ import kumitate as km
 from kumitate.dynamics import Acting, Wrenches, joint_forces
 from kumitate.dynamics.loops.wrenches import loop_wrenches
 from kumitate.lagrange.joint_forces import joint_forces as by_multipliers
-from kumitate.model.samples.stored import four_bars, four_bars_start
+from kumitate.model.samples import four_bars, four_bars_start
 
 from ..mechanisms import every_kind, random_case
 from .test_closed_loops import every_case, made

@@ -17,8 +17,7 @@ from kumitate.dynamics import Acting, aba, rnea
 from kumitate.dynamics.assembly.connection import WORLD, carriers
 from kumitate.errors import InputError, ModelError
 from kumitate.model import KINDS, Body, Joint, Mechanism
-from kumitate.model.samples import four_bars, pa10
-from kumitate.model.samples.stored import floating_chain, planar_chain
+from kumitate.model.samples import floating_chain, four_bars, pa10, planar_chain
 from kumitate.papers.parallel import plan as level_plan
 from kumitate.papers.parallel.parallel_ada import parallel_ada
 from kumitate.papers.parallel.programs import MOST_HANDLES, rounds

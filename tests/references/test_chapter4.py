@@ -7,8 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kumitate as km
-from kumitate.model.samples import sample
-from kumitate.model.samples.stored import FLOATING_ARM_START
+from kumitate.model.samples import FLOATING_ARM_START, sample
 from studies.papers.five_ways import system, ways
 from studies.papers.hybrid_notes import hybrid_apart
 from studies.papers.runs import five_ways, floating_arm, planar_7r

@@ -13,7 +13,7 @@ from scipy.special import ellipj
 import kumitate as km
 from kumitate.analysis import LoopEquations, constraint_report
 from kumitate.model import Distance, Loop, Mechanism
-from kumitate.model.samples.stored import bricard, distance_pendulum, four_bars, four_bars_start, planar_4r
+from kumitate.model.samples import bricard, distance_pendulum, four_bars, four_bars_start, planar_4r
 from kumitate.spatial import Motion, Transform, pose
 
 from ..mechanisms import Hinge, Linkage, random_rotation

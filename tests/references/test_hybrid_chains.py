@@ -10,7 +10,7 @@ from kumitate.compile import Kernel
 from kumitate.dynamics import Acting
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.kinematics import rate
-from kumitate.model.samples.stored import FLOATING_ARM_START, floating_arm, planar_7r
+from kumitate.model.samples import FLOATING_ARM_START, floating_arm, planar_7r
 from kumitate.scalar import trace
 
 STAGES = (

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 import kumitate as km
 from kumitate.model import Mechanism
-from kumitate.model.samples.stored import planar_4r
+from kumitate.model.samples import planar_4r
 from kumitate.spatial import pose
 
 #: θ'' = FACTOR·sin θ in the parallelogram mode.

@@ -39,7 +39,7 @@ ELSEWHERE = {
 CONTACT = """
 import sys
 import kumitate
-from kumitate.model.samples.stored import hoap1
+from kumitate.model.samples import hoap1
 kumitate.Simulation(hoap1(), contact="rigid").mechanism
 print(sorted(sys.modules))
 """

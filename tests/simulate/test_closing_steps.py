@@ -22,7 +22,7 @@ from kumitate.dynamics import (
 )  # fmt: skip
 from kumitate.examples.gallery import cassie
 from kumitate.kinematics import difference, integrate
-from kumitate.model.samples.stored import bricard, four_bars, four_bars_start, planar_4r
+from kumitate.model.samples import bricard, four_bars, four_bars_start, planar_4r
 from kumitate.simulate.stepping.equations import RESOLVED, usual_shares
 
 from ..mechanisms import closed_cases, near, random_ring, seeds

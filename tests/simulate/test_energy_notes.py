@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.model.samples.stored import four_bars, four_bars_start, planar_4r
+from kumitate.model.samples import four_bars, four_bars_start, planar_4r
 from kumitate.spatial import pose
 
 from ..references.test_singular_passages import RIGHT, posture

@@ -17,7 +17,7 @@ from kumitate.dynamics import Acting, aba_with_loops, projected
 from kumitate.errors import InputError, ModelError
 from kumitate.kinematics import difference, integrate
 from kumitate.model import Body, Coupling, Distance, Joint, Loop, Mechanism
-from kumitate.model.samples.stored import bricard, four_bars, planar_4r
+from kumitate.model.samples import bricard, four_bars, planar_4r
 from kumitate.spatial import pose
 
 from ..mechanisms import closed_cases, near, random_linkage, random_ring, seeds

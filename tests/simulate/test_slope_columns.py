@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kumitate as km
-from kumitate.model.samples.stored import HOAP1_STANDING, hoap1
+from kumitate.model.samples import HOAP1_STANDING, hoap1
 from kumitate.simulate.slopes.touching import Stretch, related, stretches_of
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import kumitate as km
 from kumitate.cli.app import run as command
-from kumitate.model.samples.stored import four_bars_start
+from kumitate.model.samples import four_bars_start
 
 START = four_bars_start(1, 0.3, 2.0)
 OPTIONS = {"duration": 0.05, "step": 5e-3, "integrator": "rk4"}

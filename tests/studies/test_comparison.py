@@ -12,7 +12,7 @@ from kumitate.dynamics import Acting, aba
 from kumitate.dynamics.hybrid import hybrid_operations
 from kumitate.measure.timing import Effort, random_states
 from kumitate.model import Mechanism
-from kumitate.model.samples.stored import FLOATING_ARM_START, floating_arm, floating_chain, planar_7r, planar_chain
+from kumitate.model.samples import FLOATING_ARM_START, floating_arm, floating_chain, planar_7r, planar_chain
 from kumitate.model.tree.subchains import parts_by_cuts
 from studies.bench.dense import dense_program
 from studies.comparison import compare

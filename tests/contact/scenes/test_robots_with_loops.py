@@ -11,7 +11,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Coupling, Geometry, Joint, Limits, Loop, Mechanism, Plane, PositionDrive, Sphere
-from kumitate.model.samples.stored import four_bars, four_bars_start
+from kumitate.model.samples import four_bars, four_bars_start
 from kumitate.simulate.results.archive import load, save
 from kumitate.simulate.results.loop_records import loop_records
 from kumitate.simulate.setup import Setup

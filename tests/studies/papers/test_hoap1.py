@@ -5,7 +5,7 @@ import pytest
 
 from kumitate.compile import Kernel
 from kumitate.kinematics import center_of_mass
-from kumitate.model.samples.stored import hoap1
+from kumitate.model.samples import hoap1
 from kumitate.papers.legged.gait import Gait
 from kumitate.scalar import trace
 from studies.papers import all_examples

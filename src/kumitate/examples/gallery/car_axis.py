@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...model import KINDS, WORLD, Body, Box, Capsule, Geometry, Joint, Line, Loop, Mechanism, Sphere
-from ...model.samples.stored import COLORS, DARK
+from ...model.samples import COLORS, DARK
 from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...model import KINDS, WORLD, Body, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, PositionDrive
-from ...model.samples.stored import COLORS, DARK
+from ...model.samples import COLORS, DARK
 from ...spatial import pose
 
 #: Radii of the motors' circle and of the platform's, lengths of arms and rods, distance of the two rods of a pair [m].

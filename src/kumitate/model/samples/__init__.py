@@ -1,57 +1,406 @@
-"""Mechanisms that come with the package, each with its initial state."""
+"""Mechanisms that come with the package, each with its initial state; some are data, files of `samples/files`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
 
 from ...errors import InputError, did_you_mean
-from ..mechanism import Mechanism
-from .stored import (
-    ANDREWS_START,
-    ANDREWS_TORQUE,
-    BICYCLE_START,
-    FLOATING_ARM_START,
-    HOAP1_STANDING,
-    HOAP2_STANDING,
-    andrews,
-    bicycle,
-    bicycle_velocity,
-    bricard,
-    distance_pendulum,
-    double_pendulum,
-    floating_arm,
-    four_bars,
-    four_bars_name,
-    four_bars_of,
-    four_bars_start,
-    free_rod,
-    governor,
-    hoap1,
-    hoap2_legs,
-    hoap2_legs_free,
-    hoap2_reaching,
-    pa10,
-    pendulum,
-    planar_3r,
-    planar_4r,
-    planar_4r_leaning,
-    planar_4r_singular,
-    planar_7r,
-    planar_tree,
-    planar_tree_5,
-)
+from ...spatial import pose
+from ..elements import Body, Joint, Loop
+from ..joints import KINDS, Distance
+from ..mechanism import WORLD, Mechanism
+from ..shapes import Box, Capsule, Cylinder, Geometry, Sphere
 
 __all__ = [
-    "ANDREWS_START", "ANDREWS_TORQUE", "BICYCLE_START", "FLOATING_ARM_START", "HOAP1_STANDING", "HOAP2_STANDING", "SAMPLES",
+    "ABOUT_Y", "ANDREWS_START", "ANDREWS_TORQUE", "BICYCLE_START", "COLORS", "DARK", "FLOATING_ARM_START",
+    "HOAP1_STANDING", "HOAP2_JOINTS", "HOAP2_STANDING", "LENGTH", "MASS", "SAMPLES",
     "Sample", "andrews", "bicycle", "bicycle_velocity", "bricard", "distance_pendulum", "double_pendulum", "floating_arm",
-    "four_bars", "four_bars_name", "four_bars_of", "four_bars_start", "free_rod", "governor", "hoap1", "hoap2_legs",
-    "hoap2_legs_free", "hoap2_reaching", "pa10", "pendulum", "planar_3r", "planar_4r", "planar_4r_leaning",
-    "planar_4r_singular", "planar_7r", "planar_tree", "planar_tree_5", "sample",
+    "floating_chain", "four_bars", "four_bars_start", "free_rod", "governor", "hinge",
+    "hoap1", "hoap2_legs", "hoap2_legs_free", "hoap2_reaching", "hoap2_soles", "pa10", "pendulum", "planar_3r", "planar_4r",
+    "planar_4r_leaning", "planar_4r_singular", "planar_7r", "planar_chain", "planar_tree", "planar_tree_5", "rod", "sample",
 ]  # fmt: skip
 
+#: The motor's torque at the crank of Andrews' squeezer [N·m].
+ANDREWS_TORQUE = 0.033
+#: The test set's consistent start, from rest: β, Θ, γ, δ, Φ, ε, Ω [rad].
+ANDREWS_START = (
+    -0.0617138900142764496, 0.0, 0.455279819163070380, 0.487364979543842550, 0.222668390165885884, 1.23054744454982119,
+    -0.222668390165885884,
+)  # fmt: skip
+#: The radii of the bicycle's wheels [m].
+_REAR_RADIUS, _FRONT_RADIUS = 0.3, 0.35
+#: Upright above the origin, at the center of the rear wheel: orientation, position, then rear wheel, steer, front wheel.
+BICYCLE_START = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, _REAR_RADIUS, 0.0, 0.0, 0.0)
+#: Where HOAP-1 stands upright on the floor z = 0: the floating base, then 20 joints at zero. Its trunk's frame is 0.2355 m up.
+HOAP1_STANDING = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2355) + (0.0,) * 20
+#: HOAP-2's joints by the thesis's numbers 1 to 10 (6.3): hips 1-3 and 6-8, ankles 4, 5 and 9, 10.
+HOAP2_JOINTS = tuple(
+    f"{side}_{name}" for side in ("right", "left") for name in ("hip_yaw", "hip_roll", "hip_pitch", "ankle_pitch", "ankle_roll")
+)
+#: HOAP-2's hips off the middle, and its ankles over the floor [m]; the sole's middle before the ankle, its length and width.
+_HIP, _ANKLE, _SOLE = 0.039, 0.0355, (0.0112, 0.094, 0.062)
+#: Coordinates at which `hoap2_legs_free` stands upright on the floor: its left foot's pose, then ten joints.
+HOAP2_STANDING = (0.0, 0.0, 0.0, 1.0, 0.0, _HIP, _ANKLE) + (0.0,) * 10
 
+
+@cache
+def _stored(name: str) -> Mechanism:
+    """The mechanism of a file of `samples/files`; its messages name it as those made in Python, without a file."""
+    files = Path(__file__).parent / "files"  # readers are loaded only to read one
+    if name == "hoap1":
+        from ..read.urdf import read_urdf
+
+        return read_urdf(files / "hoap1.urdf", floating_base=True)
+    from ..read.json import read_json
+
+    return replace(read_json(files / f"{name}.json"), source=None)
+
+
+def andrews() -> Mechanism:
+    """Andrews' squeezer (A03): seven bodies in the plane x-y, six loop equations, a motor and a spring; without gravity.
+
+    Geometry, masses and inertias are those of the Test Set for IVP Solvers (problem "Andrews' squeezing mechanism", release
+    2.4, Mazzia and Magherini, Bari 2008, after Hairer and Wanner, Solving Ordinary Differential Equations II, VII.7). Its
+    seven angles are the joint coordinates as they are; only their order differs, going along the tree. Bodies are flat
+    plates.
+
+    The rod's end is joined to the triangle, to body 4 and to body 6 (three loops); the spring pulls at the triangle. The
+    motor is a constant effort of `ANDREWS_TORQUE` at "beta", which a simulation has to be given.
+    """
+    return _stored("andrews")
+
+
+def bicycle() -> Mechanism:
+    """The benchmark bicycle: a rigid rider on a frame, a steered fork, two wheels that roll without slip.
+
+    J. P. Meijaard, J. M. Papadopoulos, A. Ruina, A. L. Schwab, Linearized dynamics equations for the balance and steer of a
+    bicycle: a benchmark and review, Proc. R. Soc. A 463 (2007) 1955-1982; parameters of table 1.
+
+    x is forward, y to the left, z up; joints "base", "rear", "steer", "front". The publication has z down and y to the
+    right: its products of inertia change sign here.
+    """
+    return _stored("bicycle")
+
+
+def bicycle_velocity(speed: float, leaning: float = 0.0) -> tuple[float, ...]:
+    """v (9) of the upright bicycle at a forward `speed` [m/s], while it leans at a rate [rad/s], positive to the right."""
+    turning = (leaning, 0.0, 0.0), (speed, -leaning * _REAR_RADIUS, 0.0)
+    return *turning[0], *turning[1], speed / _REAR_RADIUS, 0.0, speed / _FRONT_RADIUS
+
+
+def bricard() -> Mechanism:
+    """Bricard's mechanism (A04): five bars of 1 m, 1 kg and 0.1 m × 0.1 m, each square to the next, both ends on the ground.
+
+    Six bodies with the ground and six joints of one degree of freedom should leave 6·5 − 6·5 = 0 degrees of freedom, yet one
+    remains: one equation always follows from the others. IFToMM's y is z here, its z is −y.
+    """
+    return _stored("bricard")
+
+
+def governor() -> Mechanism:
+    """The stiff flyball governor (A05), with its slider at half the shaft's height and its arms level at zero.
+
+    A positive angle lowers a ball. Springs of 8e5 N/m and dampers of 4e4 N·s/m from the sides of the slider, below the
+    hinges, to the middles of the rods make its fastest motion settle at 8100 1/s. They are relaxed with the arms 30 deg
+    below level. The balls are points; the shaft turns freely.
+    """
+    return _stored("governor")
+
+
+def pa10() -> Mechanism:
+    """The seven-joint arm PA-10 (thesis 5.3) on its pedestal, upright at zero; axes z y z y z y z.
+
+    The thesis prints axes and inertias; lengths and masses are those of the arm's published simulator model (another source has
+    3.51 kg for link 3). Every link has the rotational inertia diag(1, 1, 1) kg·m² about its center of mass, as in the thesis:
+    large for links of a few kilograms. There is no friction and no gear.
+    """
+    return _stored("pa10")
+
+
+def hoap1() -> Mechanism:
+    """A humanoid of HOAP-1's size (paper S, section 4), of 6 + 20 degrees of freedom, 48 cm and 6 kg, free to move.
+
+    `files/hoap1.urdf` names its sources.
+    """
+    return _stored("hoap1")
+
+
+def hoap2_legs(left_arm: Sequence[float] = (0.0, 0.0)) -> Mechanism:
+    """The ten-joint lower body after Fujitsu's HOAP-2, both feet fixed on the floor: the right foot's hold closes the loop.
+
+    The thesis (6.3) prints no masses and no lengths. Masses, centers of mass, lengths and ranges here are of the published
+    Webots model of HOAP-2 (Hoap2.proto, Cyberbotics, modelled by P. Cominoli), by the joints' numbers; the 94 × 62 mm
+    plates under its feet are the soles. It has no centers of mass of hip bracket, thigh and shoulder: these are in the
+    middle of the drawn shapes. Trunk, waist, head, shank, foot, forearm and upper arm have its rotational inertias, the
+    thigh that of its upper leg; hip, shoulder and ankle have those of boxes. It is 50 cm high and has 7.07 kg.
+
+    x points forward, y to the left, z up; the floor is z = 0, the feet stand 78 mm apart. The knees are locked straight.
+    All angles count along one chain, from the left foot over the trunk to the right foot: positive pitches of the left
+    ankle and hip (9, 8) lean the left leg and the trunk forward; those of the right leg (3, 4) move backward what is below
+    them. This is what makes θ_a = (θ9 − θ4)/2 (6.3.2) the lean of both legs. Ranges of the left leg, and of yaw and roll,
+    are those of its file turned round, which counts what is below against what is above.
+
+    Args:
+        left_arm: how far shoulder and elbow of the left arm are raised forward and bent [rad]; the arms do not move.
+    """
+    legs, (shoulder, elbow) = _stored("hoap2_legs"), left_arm
+    bent = {
+        "left_shoulder_pitch": pose(rpy=(0.0, -shoulder, 0.0)),
+        "left_elbow": pose((0.0, 0.0, -0.101), (0.0, -elbow, 0.0)),
+    }
+    return replace(legs, joints=tuple(replace(joint, pose=bent.get(joint.name, joint.pose)) for joint in legs.joints))
+
+
+def hoap2_reaching() -> Mechanism:
+    """`hoap2_legs` that stretches its left hand out, shoulder and elbow at 60 deg (thesis fig. 6.5b)."""
+    return replace(hoap2_legs((math.pi / 3.0, math.pi / 3.0)), name="hoap2_reaching")
+
+
+def hoap2_legs_free(left_arm: Sequence[float] = (0.0, 0.0)) -> Mechanism:
+    """The same with free feet, for contact: it floats by its left foot; each sole is a collision box.
+
+    It stands on the floor at `HOAP2_STANDING`.
+    """
+    legs, (middle, length, width) = hoap2_legs(left_arm), _SOLE
+    sole = Geometry(Box((length, width, 0.010)), pose((middle, 0.0, 0.005 - _ANKLE)), name="sole")
+    shod = tuple(replace(body, collisions=(sole,)) if body.name.endswith("_foot") else body for body in legs.bodies)
+    root = Joint("floating_base", KINDS["floating"], WORLD, "left_foot")
+    return replace(legs, name="hoap2_legs_free", bodies=shod, joints=(root, *legs.joints[1:]), loops=())
+
+
+def hoap2_soles() -> tuple[tuple[float, float, float], ...]:
+    """The corners of both soles on the floor, in the world [m]: the zero-moment point must not leave their hull."""
+    middle, length, width = _SOLE
+    return tuple(
+        (middle + a * length / 2.0, side * _HIP + b * width / 2.0, 0.0) for side in (1, -1) for a in (1, -1) for b in (1, -1)
+    )
+
+
+# --- pendulums, chains, trees and closed loops of thin rods ---------------------------------------------------------------
+# Rods have the length 1 m and the mass 1 kg, and lie along the z axes of their frames; in the plane, every joint is about y.
+# An angle is relative to the previous rod, the first one from +z (pendulums: from hanging); a positive one turns +z towards
+# +x. Gravity is along −z; IFToMM has y where z is here.
+
+LENGTH = 1.0
+MASS = 1.0
+_RADIUS = 0.03
+_GREY = (0.55, 0.58, 0.62, 1.0)
+DARK = (0.20, 0.22, 0.26, 1.0)
+COLORS = (
+    (0.16, 0.42, 0.70, 1.0), (0.90, 0.49, 0.13, 1.0), (0.20, 0.60, 0.40, 1.0), (0.72, 0.25, 0.32, 1.0), (0.50, 0.38, 0.70, 1.0),
+)  # fmt: skip
+ABOUT_Y = (0.0, 1.0, 0.0)
+
+
+def rod(name: str, color: Sequence[float], *, axial_inertia: float = 0.0, hinged: bool = True) -> Body:
+    """A uniform thin rod of 1 kg and 1 m along +z from its frame: inertia diag(ml²/12, ml²/12, axial) about its middle.
+
+    Args:
+        name, color: of the body.
+        axial_inertia: about the rod's own axis [kg·m²]; zero in the thesis.
+        hinged: whether it is drawn with a hinge at its lower end.
+    """
+    middle = (0.0, 0.0, LENGTH / 2.0)
+    across = MASS * LENGTH**2 / 12.0
+    visuals = [Geometry(Capsule(_RADIUS, LENGTH), pose(middle), tuple(color))]  # type: ignore[arg-type]
+    return Body(name, MASS, middle, (across, across, axial_inertia), (*visuals, *([hinge()] if hinged else [])))
+
+
+def planar_3r() -> Mechanism:
+    """The planar serial chain of three rods (T-3.1)."""
+    return planar_chain(3)
+
+
+def planar_tree() -> Mechanism:
+    """The planar tree of four rods (T-3.2), an F: rods 1, 2 the trunk, rod 3 on the end of rod 2, rod 4 on the end of rod 1."""
+    return _rods("planar_tree", [None, 0, 1, 0])
+
+
+def planar_tree_5() -> Mechanism:
+    """The planar tree with a fifth rod on the end of rod 4 (T-3.2, second run)."""
+    return _rods("planar_tree_5", [None, 0, 1, 0, 3])
+
+
+def pendulum() -> Mechanism:
+    """A point mass of 1 kg on a massless rod of 1 m, hanging from the world at angle zero."""
+    return Mechanism("pendulum", (_bob("bob", COLORS[0]),), (Joint("hinge", KINDS["revolute"], WORLD, "bob", axis=ABOUT_Y),))
+
+
+def double_pendulum() -> Mechanism:
+    """Two point masses of 1 kg on massless rods of 1 m, one hanging from the other."""
+    bodies = (_bob("upper", COLORS[0]), _bob("lower", COLORS[1]))
+    first = Joint("shoulder", KINDS["revolute"], WORLD, "upper", axis=ABOUT_Y)
+    second = Joint("elbow", KINDS["revolute"], "upper", "lower", pose((0.0, 0.0, -LENGTH)), axis=ABOUT_Y)
+    return Mechanism("double_pendulum", bodies, (first, second))
+
+
+def free_rod(*, axial_inertia: float = 1e-6) -> Mechanism:
+    """The free rod in space, without gravity (T-3.5): a joint of six degrees of freedom at its lower end.
+
+    Args:
+        axial_inertia: about the rod's own axis [kg·m²]. With the thesis's zero the mass matrix is singular and the rod's spin
+            has no equation of motion; its direction, center of mass, energy and momentum do not depend on the value.
+    """
+    body = rod("rod", COLORS[0], axial_inertia=axial_inertia, hinged=False)
+    return Mechanism("free_rod", (body,), (Joint("base", KINDS["floating"], WORLD, "rod"),), gravity=(0.0, 0.0, 0.0))
+
+
+def _rods(name: str, parents: Sequence[int | None]) -> Mechanism:
+    """Rods, each hinged on the end of its parent (None: on the world's origin)."""
+    bodies = tuple(rod(f"link{i + 1}", COLORS[i % len(COLORS)]) for i in range(len(parents)))
+    joints = tuple(
+        Joint(
+            f"joint{i + 1}", KINDS["revolute"], WORLD if parent is None else bodies[parent].name, bodies[i].name,
+            pose((0.0, 0.0, 0.0 if parent is None else LENGTH)), axis=ABOUT_Y,
+        )
+        for i, parent in enumerate(parents)
+    )  # fmt: skip
+    return Mechanism(name, bodies, joints)
+
+
+def _bob(name: str, color: Sequence[float]) -> Body:
+    end = (0.0, 0.0, -LENGTH)
+    string = Geometry(Capsule(0.01, LENGTH), pose((0.0, 0.0, -LENGTH / 2.0)), _GREY)
+    ball = Geometry(Sphere(0.08), pose(end), tuple(color))  # type: ignore[arg-type]
+    return Body(name, MASS, end, visuals=(string, ball, hinge()))
+
+
+def hinge(height: float = 0.0) -> Geometry:
+    """A pin along y, at this height on the frame's z axis [m]."""
+    return Geometry(Cylinder(1.4 * _RADIUS, 3.2 * _RADIUS), pose((0.0, 0.0, height), (1.5707963267948966, 0.0, 0.0)), DARK)
+
+
+#: q and v that `floating_arm` starts at (thesis 4.4.2): ω and v of its base, then the joints of table 4.1.
+FLOATING_ARM_START = (
+    (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, *(math.radians(angle) for angle in (0.0, 90.0, 0.0, 90.0, 0.0))),
+    (-1.01, -0.61, 0.0, 0.96, -1.18, 0.24, -0.83, 0.86, 2.01, -0.44, -0.84),
+)
+
+
+def planar_chain(links: int) -> Mechanism:
+    """The planar serial chain of so many rods on the ground (T-4.3): every joint about y, angles relative to the rod before."""
+    return _rods(f"planar_{links}r", [None, *range(links - 1)])
+
+
+def planar_7r() -> Mechanism:
+    """The planar arm of seven rods (T-4.1)."""
+    return planar_chain(7)
+
+
+def floating_chain(links: int, *, axial_inertia: float = 1e-6) -> Mechanism:
+    """A chain of rods in space on a floating base, the first rod, without gravity (T-4.2, T-4.4): joints about z, y, z, y, …
+
+    Args:
+        links: number of rods.
+        axial_inertia: about each rod's own axis [kg·m²]. With the thesis's zero the mass matrix is singular: nothing resists
+            the spin of rods about themselves. The rods' directions, the center of mass, energy and momentum do not depend on
+            it.
+    """
+    bodies = tuple(
+        rod(f"link{i + 1}", COLORS[i % len(COLORS)], axial_inertia=axial_inertia, hinged=False) for i in range(links)
+    )  # fmt: skip
+    joints = [Joint("base", KINDS["floating"], WORLD, bodies[0].name)]
+    for i, body in enumerate(bodies[1:]):
+        axis = ABOUT_Y if i % 2 else (0.0, 0.0, 1.0)
+        joints.append(Joint(f"joint{i + 1}", KINDS["revolute"], bodies[i].name, body.name, pose((0.0, 0.0, LENGTH)), axis=axis))
+    return Mechanism(f"floating_chain_{links}", bodies, tuple(joints), gravity=(0.0, 0.0, 0.0))
+
+
+def floating_arm(*, axial_inertia: float = 1e-6) -> Mechanism:
+    """The arm of six rods in space on a floating base (T-4.2); `axial_inertia` as in `floating_chain`."""
+    return replace(floating_chain(6, axial_inertia=axial_inertia), name="floating_arm")
+
+
+#: The world's axes turned half a turn about y: an angle seen from a rod's far end.
+_HALF_TURN = ((-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, -1.0))
+
+
+def planar_4r() -> Mechanism:
+    """The planar loop of the thesis (T-3.3): the chain of three rods with its end pinned at (1, 0), a parallelogram.
+
+    The loop's joint is joint4; its angle is that of the last rod seen from the ground.
+    """
+    chain = planar_3r()
+    ground = pose((LENGTH, 0.0, 0.0), matrix=_HALF_TURN)
+    joint4 = Loop("joint4", KINDS["revolute"], WORLD, "link3", ground, pose((0.0, 0.0, LENGTH)), ABOUT_Y)
+    last = chain.bodies[-1]
+    bodies = (*chain.bodies[:-1], replace(last, visuals=(*last.visuals, hinge(LENGTH))))
+    return replace(chain, name="planar_4r", bodies=bodies, loops=(joint4,))
+
+
+def planar_4r_singular() -> Mechanism:
+    """The same loop (T-3.4), for a start from which it swings through the postures where all rods are in a line."""
+    return replace(planar_4r(), name="planar_4r_singular")
+
+
+def planar_4r_leaning(*, lean: float = math.pi / 6.0) -> Mechanism:
+    """The same loop with its plane leaning from the upright (T-sing).
+
+    Then weight acts across the plane, where the loop has three redundant constraints: the motion does not determine those
+    forces.
+
+    Args:
+        lean: of the plane [rad], turned about x.
+    """
+    loop = planar_4r()
+    turned = pose(rpy=(lean, 0.0, 0.0))
+    joints = tuple(replace(joint, pose=turned @ joint.pose) if joint.parent == WORLD else joint for joint in loop.joints)
+    loops = tuple(replace(chord, pose_a=turned @ chord.pose_a) for chord in loop.loops)
+    return replace(loop, name="planar_4r_leaning", joints=joints, loops=loops)
+
+
+def four_bars(count: int = 1) -> Mechanism:
+    """A row of four-bar linkages (A02): legs 0 to `count` upright on the ground, 1 m apart, joined on top by as many rods.
+
+    In postures where all rods are in a line, it momentarily has `count` + 1 degrees of freedom instead of one.
+
+    Args:
+        count: of four-bar linkages, 1 or more.
+    """
+    top = pose((0.0, 0.0, LENGTH))
+    bodies: list[Body] = []
+    joints: list[Joint] = []
+    for k in range(count + 1):
+        bodies.append(rod(f"leg{k}", COLORS[0]))
+        joints.append(Joint(f"pivot{k}", KINDS["revolute"], WORLD, f"leg{k}", pose((LENGTH * k, 0.0, 0.0)), ABOUT_Y))
+        if k < count:
+            bodies.append(rod(f"top{k}", COLORS[1 + k % (len(COLORS) - 1)]))
+            joints.append(Joint(f"corner{k}", KINDS["revolute"], f"leg{k}", f"top{k}", top, ABOUT_Y))
+    loops = tuple(Loop(f"loop{k}", KINDS["revolute"], f"leg{k + 1}", f"top{k}", top, top, ABOUT_Y) for k in range(count))
+    return Mechanism(_four_bars_name(count), tuple(bodies), tuple(joints), loops)
+
+
+def four_bars_start(count: int, angle: float, speed: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """q and v of `four_bars(count)` whose legs lean towards +x by `angle` [rad] and turn at `speed` [rad/s]."""
+    quarter = 1.5707963267948966
+    q = tuple(x for _ in range(count) for x in (angle, quarter - angle))
+    v = tuple(x for _ in range(count) for x in (speed, -speed))
+    return (*q, angle), (*v, speed)
+
+
+def _four_bars_name(count: int) -> str:
+    return "four_bar" if count == 1 else f"four_bars_{count}"
+
+
+def distance_pendulum() -> Mechanism:
+    """A pendulum without a joint (A01): a point mass of 1 kg that moves freely in space, held 1 m from the world's origin."""
+    ball = Body("bob", 1.0, visuals=(Geometry(Sphere(0.08), color=COLORS[0]),))
+    axes = {"x": (1.0, 0.0, 0.0), "y": ABOUT_Y, "z": (0.0, 0.0, 1.0)}
+    carriers = (Body("along_x"), Body("along_y"), ball)
+    joints = []
+    parent = WORLD
+    for (name, axis), body in zip(axes.items(), carriers, strict=True):
+        joints.append(Joint(name, KINDS["prismatic"], parent, body.name, axis=axis))
+        parent = body.name
+    string = Loop("string", Distance(LENGTH), WORLD, "bob")
+    return Mechanism("distance_pendulum", carriers, tuple(joints), (string,))
+
+
+# --- the catalogue ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Sample:
     """A mechanism and its initial state. Calling a sample builds its mechanism.
@@ -88,7 +437,7 @@ def _four_bars(count: int) -> Sample:
     """A row of four-bar linkages whose legs stand upright and whose corners move at 1 m/s."""
     q, v = four_bars_start(count, 0.0, 1.0)
     title = f"Row of {count} four-bar linkages" if count > 1 else "Four-bar linkage"
-    return Sample(four_bars_name(count), f"{title}, toppling", four_bars_of(count), q, v, 10.0)
+    return Sample(_four_bars_name(count), f"{title}, toppling", partial(four_bars, count), q, v, 10.0)
 
 
 #: Every sample by its name.

@@ -56,7 +56,7 @@ class Merge:
 def rounds(tree: Tree) -> list[list[Merge]]:
     """All joints of a tree in rounds. Each tree on the world has its own copy of the world: forces do not pass through it.
 
-    >>> from kumitate.model.samples.stored import planar_chain
+    >>> from kumitate.model.samples import planar_chain
     >>> [[merge.joint for merge in done] for done in rounds(planar_chain(7).tree)]
     [[0, 2, 4, 6], [1, 5], [3]]
     """
