@@ -70,10 +70,10 @@ def walk(element: Element) -> Iterator[Element]:
 def leftovers(element: Element) -> Iterator[tuple[str, int]]:
     """What no reader asked for, below an element that one asked for: what a warning must call it, and its line."""
     names = [name for name in element.attributes if not name.startswith("xmlns")]  # those are words of XML, not of the model
-    unread = [name for name in names if not element.was_read(name)]
+    unread = [name for name in names if name not in element._read]
     if unread:
         yield f"attribute{'s' if len(unread) > 1 else ''} {', '.join(unread)} of <{element.tag}>:", element.line
-    if element.raw_text.strip() and not element.was_read():
+    if element.raw_text.strip() and not element._text_read:
         yield f"text in <{element.tag}>:", element.line
     read_tags = {part.tag for part in element.children if part._visited}
     for part in element.children:
@@ -127,9 +127,9 @@ def used(root: Element) -> Iterator[tuple[int, str, str, str, str]]:
 
     def below(element: Element, of: str) -> Iterator[tuple[int, str, str, str, str]]:
         for name, value in element.attributes.items():
-            if element.was_read(name) and not name.startswith("xmlns"):
+            if name in element._read and not name.startswith("xmlns"):
                 yield numbers[id(element)], element.tag, name, value, of
-        if element.raw_text.strip() and element.was_read():
+        if element.raw_text.strip() and element._text_read:
             yield numbers[id(element)], element.tag, "", element.raw_text, of
         for part in element.children:
             if part._visited and part.left is None:

@@ -167,22 +167,6 @@ class Joint:
 
     def __post_init__(self) -> None:
         _check_motion("joint", self)
-        _check_drive("joint", self)
-
-
-def _check_drive(what: str, joint: Joint | Loop) -> None:
-    if joint.drive is None:
-        return
-    if not isinstance(joint.drive, Drive):
-        raise ModelError(
-            f"{what} {joint.name!r}: the drive is {shown(joint.drive)}; give a PositionDrive, VelocityDrive, "
-            "EffortDrive or DCMotor"
-        )
-    if (joint.kind.nq, joint.kind.nv) != (1, 1):
-        raise ModelError(
-            f"{what} {joint.name!r}: a {joint.kind.name} joint has {joint.kind.nv} degrees of freedom, and a drive is of one; "
-            "drive joints of one, such as revolute or prismatic, or give efforts by a controller"
-        )
 
 
 #: The rules for damping and the like.
@@ -190,7 +174,7 @@ _PASSIVE = {"damping": NOT_NEGATIVE, "friction": NOT_NEGATIVE, "armature": MASS,
 
 
 def _check_motion(what: str, item: Joint | Loop) -> None:
-    """Checks and normalizes what joints and loops share: kind, axes, limits, passive forces."""
+    """Checks and normalizes what joints and loops share: kind, axes, limits, passive forces, drive."""
     owner = f"{what} {checked_name(f'a {what}', item.name)!r}"
     kind = _kind(what, owner, item.kind)
     object.__setattr__(item, "kind", kind)
@@ -227,6 +211,15 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
                 f"{owner}: its two axes {item.axis} and {second} are not at right angles; write two revolute joints instead"
             )
         object.__setattr__(item, "second_axis", second)
+    if item.drive is not None and not isinstance(item.drive, Drive):
+        raise ModelError(
+            f"{owner}: the drive is {shown(item.drive)}; give a PositionDrive, VelocityDrive, EffortDrive or DCMotor"
+        )
+    if item.drive is not None and (kind.nq, kind.nv) != (1, 1):
+        raise ModelError(
+            f"{owner}: a {kind.name} joint has {kind.nv} degrees of freedom, and a drive is of one; drive joints of one, such "
+            "as revolute or prismatic, or give efforts by a controller"
+        )
 
 
 def _kind(what: str, owner: str, given: Closure | str) -> Closure:
@@ -291,7 +284,6 @@ class Loop:
 
     def __post_init__(self) -> None:
         _check_motion("loop", self)
-        _check_drive("loop", self)
         if self.body_a == self.body_b:
             raise ModelError(f"loop {self.name!r} joins {self.body_a!r} to itself; name the two bodies that it holds together")
 

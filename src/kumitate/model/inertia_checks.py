@@ -14,8 +14,7 @@ from ..scalar import Scalar
 from ..spatial import Inertia
 from .mechanism import Mechanism
 from .shapes import Geometry
-from .tree.base_parameters import BaseParameterTree
-from .tree.tree import WORLD_LINK, Chord, Link, Tree
+from .tree.tree import WORLD_LINK, Link, Tree
 
 # --- A mechanism some of whose numbers are symbols: what algorithms see of it while a program is traced -------------------
 # It has the bodies, joints and places of the mechanism that it stands for. Its trees hold symbols where numbers vary; its
@@ -77,26 +76,25 @@ class VariedMechanism(Mechanism):
             if place.link != WORLD_LINK:
                 own = inertia.to_parent(place.pose)
                 whole[place.link] = whole[place.link] + own if place.link in whole else own
-        self._change(self.tree, [{"inertia": whole[link.index]} for link in self.tree.links], mass=mass)
-        self._change(self.base_parameter_tree, [{"inertia": inertia} for inertia in base], mass=mass)
+        self._change("tree", [{"inertia": whole[link.index]} for link in self.tree.links], mass=mass)
+        self._change("base_parameter_tree", [{"inertia": inertia} for inertia in base], mass=mass)
 
     def vary_joints(self, key: str, values: Sequence[Scalar]) -> None:
         """Other values of a property of joints, one for each degree of freedom: those of the tree, then those of loops."""
-        for tree in (self.tree, self.base_parameter_tree):
+        for name in ("tree", "base_parameter_tree"):
+            tree = getattr(self, name)
             changes = [{key: tuple(values[link.v_start : link.v_start + link.kind.nv])} for link in tree.links]
             at, chords = tree.nv, []
             for chord in tree.chords:
-                own: dict[str, Any] = {key: tuple(values[at : at + chord.closure.nv])}
-                chords.append(replace(chord, **own))
+                chords.append(replace(chord, **{key: tuple(values[at : at + chord.closure.nv])}))
                 at += chord.closure.nv
-            self._change(tree, changes, chords=tuple(chords))
+            self._change(name, changes, chords=tuple(chords))
 
-    def _change(self, tree: Tree, changes: Sequence[Mapping[str, Any]], **others: Any) -> None:
-        """Puts other links into the place of those of a tree."""
-        links: list[Link] = [replace(link, **change) for link, change in zip(tree.links, changes, strict=True)]
-        chords: tuple[Chord, ...] = others.pop("chords", tree.chords)
-        name = "base_parameter_tree" if isinstance(tree, BaseParameterTree) else "tree"
-        vars(self)[name] = replace(tree, links=tuple(links), chords=chords, **others)
+    def _change(self, name: str, changes: Sequence[Mapping[str, Any]], **others: Any) -> None:
+        """Changes the fields of the links of a tree, and others of its own."""
+        tree = getattr(self, name)
+        links = (replace(link, **change) for link, change in zip(tree.links, changes, strict=True))
+        vars(self)[name] = replace(tree, links=tuple(links), **others)
 
 
 # --- inertias of a mechanism ----------------------------------------------------------------------------------------------

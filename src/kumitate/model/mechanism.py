@@ -6,7 +6,7 @@ Frozen, checked when it is created, independent of any algorithm.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from math import inf
@@ -70,7 +70,7 @@ WORLD = "world"
 #: Where a mechanism keeps its hash.
 _HASH = "hash of all parts"
 
-Named = TypeVar("Named", bound=Body | Joint | Loop)
+Named = TypeVar("Named", bound=Body | Joint | Loop | Coupling | Frame)
 
 
 @dataclass(frozen=True)
@@ -153,13 +153,15 @@ class Mechanism:
 
     def _check_references(self) -> None:
         known = {WORLD, *(body.name for body in self.bodies)}
+        named = [("joint", j.name, f"the {role} ", getattr(j, role)) for j in self.joints for role in ("parent", "child")]
+        named += [("loop", loop.name, "", body) for loop in self.loops for body in (loop.body_a, loop.body_b)]
+        named += [("frame", frame.name, "", frame.body) for frame in self.frames]
+        for what, owner, role, name in named:
+            if name not in known:
+                raise ModelError(
+                    f"{self.name}: {what} {owner!r} names {role}{name!r}, which is not a body; {nearest(name, known)}"
+                )
         for joint in self.joints:
-            for role, name in (("parent", joint.parent), ("child", joint.child)):
-                if name not in known:
-                    raise ModelError(
-                        f"{self.name}: joint {joint.name!r} names the {role} {name!r}, which is not a body; "
-                        f"{nearest(name, known)}"
-                    )
             if joint.child == WORLD:
                 raise ModelError(
                     f"{self.name}: joint {joint.name!r} has the world as its child; the world does not move, so it must be "
@@ -167,13 +169,6 @@ class Mechanism:
                 )
             if joint.parent == joint.child:
                 raise ModelError(f"{self.name}: joint {joint.name!r} joins {joint.child!r} to itself; name two bodies")
-        for item, bodies in [(lo, (lo.body_a, lo.body_b)) for lo in self.loops] + [(fr, (fr.body,)) for fr in self.frames]:
-            for name in bodies:
-                if name not in known:
-                    kind = "loop" if isinstance(item, Loop) else "frame"
-                    raise ModelError(
-                        f"{self.name}: {kind} {item.name!r} names {name!r}, which is not a body; {nearest(name, known)}"
-                    )
         parents = Counter(joint.child for joint in self.joints)
         for body in self.bodies:
             if parents[body.name] == 0:
@@ -344,6 +339,19 @@ def _checked_pairs(mechanism: str, pairs: Iterable[Iterable[str]], bodies: Colle
     return tuple(found)
 
 
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with as many underscores behind it as it takes to be new."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def take_name(name: str, taken: set[str]) -> str:
+    """The `free_name`, which is then taken."""
+    taken.add(name := free_name(name, taken))
+    return name
+
+
 def nearest(name: str, known: Collection[str]) -> str:
     """Suggests the closest known name for an unknown one, or lists all."""
     return did_you_mean(name, known, f"there are {', '.join(sorted(known)) or 'none'}")
@@ -372,22 +380,14 @@ class HasMechanism(Protocol):
         """What it is made of."""
 
 
-class _HasName(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-Item = TypeVar("Item", bound=_HasName)
-
-
-class _ByName(dict[str, Item]):
+class _ByName(dict[str, Named]):
     """Elements by name, in their order; `what` they are, and of which mechanism, for the error at a name that is not there."""
 
-    def __init__(self, mechanism: Mechanism, what: str, items: Iterable[Item]):
+    def __init__(self, mechanism: Mechanism, what: str, items: Iterable[Named]):
         super().__init__((item.name, item) for item in items)
         self._mechanism, self._what = mechanism.name, what
 
-    def __missing__(self, name: str) -> Item:
+    def __missing__(self, name: str) -> Named:
         raise UnknownNameError(f"{self._mechanism}: there is no {self._what} {name!r}; {nearest(name, self)}")
 
 

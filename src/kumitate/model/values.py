@@ -47,6 +47,7 @@ def _massive(x: float) -> bool:
     return x >= 0.0 and _sized(x)
 
 
+# no lambdas where parameters of sweeps have them: they are sent to other processes
 _BOUND, _INF = f"at most {LARGEST:g}", math.inf
 FINITE = Rule(f"finite, {_BOUND} in size", "Check the number and its unit (SI)", partial(_within, -LARGEST, LARGEST))
 NOT_NEGATIVE = Rule(f"zero or more, {_BOUND}", "Check the sign and the unit (SI)", partial(_within, 0.0, LARGEST))

@@ -4,13 +4,4 @@ from .attach import attach, cut, merge
 from .recut import recut, reroot
 from .weld import lock, weld, without_friction
 
-__all__ = [
-    "attach",
-    "cut",
-    "lock",
-    "merge",
-    "recut",
-    "reroot",
-    "weld",
-    "without_friction",
-]
+__all__ = ["attach", "cut", "lock", "merge", "recut", "reroot", "weld", "without_friction"]

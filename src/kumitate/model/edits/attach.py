@@ -8,7 +8,7 @@ from ...errors import ModelError, warn
 from ...spatial import Transform
 from ..elements import Joint, NamedState, fitting
 from ..joints import KINDS
-from ..mechanism import WORLD, Mechanism
+from ..mechanism import WORLD, Mechanism, free_name
 from ..values import checked_pose
 
 
@@ -132,9 +132,7 @@ def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mec
         if left:
             warn(f"{mechanism.name}: the cut at joint {joint!r} goes through the {what} {', '.join(left)}, which are left out")
     kind = "floating" if floating_base else "fixed"
-    name, taken = f"{kind}_base", {item.name for item in mechanism.joints} | {loop.name for loop in loops}
-    while name in taken - {joint}:
-        name += "_"
+    name = free_name(f"{kind}_base", {item.name for item in mechanism.joints} - {joint} | {loop.name for loop in loops})
     base = Joint(name, KINDS[kind], WORLD, root, Transform() if floating_base else standing(mechanism)[root])
     return replace(
         mechanism,

@@ -135,15 +135,11 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
             if between or (free and parent not in behind(mechanism, child)):
                 check_undriven(mechanism, [joint.name], "becomes a fixed one")
                 fixed = Joint(joint.name, KINDS["fixed"], parent, child, X_PC)
-                return _with(fixed, _without_followers(mechanism, joint, X_PC))
+                mechanism = _without_followers(mechanism, joint, X_PC)
+                joints = tuple(fixed if item.name == fixed.name else item for item in mechanism.joints)
+                return replace(mechanism, joints=joints, starts=fitting(mechanism.starts, joints))
     loop = Loop(f"weld_{a}_{b}", KINDS["fixed"], a, b, pose)
     return replace(mechanism, loops=(*mechanism.loops, loop))
-
-
-def _with(fixed: Joint, mechanism: Mechanism) -> Mechanism:
-    """The mechanism with this joint instead of the one of the same name."""
-    joints = tuple(fixed if item.name == fixed.name else item for item in mechanism.joints)
-    return replace(mechanism, joints=joints, starts=fitting(mechanism.starts, joints))
 
 
 def _without_followers(mechanism: Mechanism, joint: Joint, X_PC: Transform) -> Mechanism:

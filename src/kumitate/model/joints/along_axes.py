@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,9 +19,6 @@ class CoordinateJoint(JointKind):
     """A joint that allows motion along the coordinate axes `axes` of M (0-2 angular, 3-5 linear) and constrains the others."""
 
     axes: ClassVar[tuple[int, ...]] = ()
-
-    @abstractmethod
-    def transform(self, q: Sequence[Scalar]) -> Transform: ...
 
     def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
         return basis_motions(self.axes)

@@ -147,9 +147,7 @@ class EulerAngles(JointKind):
 
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         first, second, third = self._turned(q)
-        spin = (
-            third * v[2]
-        )  # the rotation of M relative to the frame of the second axis; with the second rotation, of the first
+        spin = third * v[2]  # of M relative to the frame of the second axis; with the second rotation, of the first
         return Motion(first.cross(second * v[1] + spin)), Motion(second.cross(spin)), Motion()
 
     def _volume(self, q: Sequence[Any]) -> Any:

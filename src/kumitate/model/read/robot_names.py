@@ -107,7 +107,6 @@ def _is_cloned(repository: Any) -> bool:
 
 
 _DATA = "example-robot-data"
-#: A name with this ending is of robot_descriptions, even where example-robot-data has the robot, too.
 
 
 @dataclass(frozen=True)

@@ -134,9 +134,6 @@ class Frames:
         self._carriers: dict[str, str] = {WORLD: WORLD}
         self._placed: dict[str, Transform] = {WORLD: Transform()}
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._entries
-
     @staticmethod
     def key(scope: str, name: str) -> str:
         """The key of the element `name` in the models of `scope`, the prefix of their names."""

@@ -1,9 +1,9 @@
-"""What URDF and SDF write alike: shapes, the mesh files that they name, and names that may be taken."""
+"""What URDF and SDF write alike: shapes, and the mesh files that they name."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -36,13 +36,6 @@ def read_shape(
         if (part := geometry.child(name)) is not None:
             return read(partial(lengths, part))
     return None
-
-
-def free_name(name: str, taken: Container[str]) -> str:
-    """The name, with as many underscores behind it as it takes to be new."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 #: Variables that hold lists of folders with packages in them; the last two are Gazebo's.

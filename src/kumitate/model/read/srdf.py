@@ -135,7 +135,8 @@ class _Reader:
         #: Names of joints in the file without coordinates here.
         self.closing = {loop.name for loop in mechanism.loops} | {coupling.name for coupling in mechanism.couplings}
         self.bodies = dict.fromkeys((WORLD, *self.carriers))
-        self.virtual = tuple(self._virtual_joint(element) for element in robot.all("virtual_joint"))
+        keys = ("name", "type", "parent_frame", "child_link")
+        self.virtual = tuple(VirtualJoint(*(part.need(key) for key in keys)) for part in robot.all("virtual_joint"))
         self.groups: dict[str, list[Element]] = {}
         self.members: dict[str, set[str]] = {}
         for group in robot.all("group"):
@@ -252,10 +253,6 @@ class _Reader:
         while body in self.carriers:
             yield self.carriers[body]
             body = self.carriers[body].parent
-
-    def _virtual_joint(self, element: Element) -> VirtualJoint:
-        keys = ("name", "type", "parent_frame", "child_link")
-        return VirtualJoint(*(element.need(key) for key in keys))
 
     def _end_effector(self, element: Element) -> EndEffector:
         name, group, parent = (element.need(key) for key in ("name", "group", "parent_link"))

@@ -14,7 +14,7 @@ from ...scalar import floats
 from ...spatial import Transform, pose
 from ..elements import Body, Coupling, Joint, Limits, Loop
 from ..joints import KINDS, Closure, Distance, Helical, Line, RollingDisc, RollingSphere
-from ..mechanism import WORLD, Mechanism, first_circle
+from ..mechanism import WORLD, Mechanism, first_circle, free_name
 from ..shapes import Geometry, Mesh
 from .repairs import (
     MOMENTS,
@@ -27,7 +27,7 @@ from .repairs import (
     note_weightless,
     read_quarter_turns,
 )  # fmt: skip
-from .shapes import MeshFinder, free_name, note_missing, read_shape
+from .shapes import MeshFinder, note_missing, read_shape
 from .urdf_transmissions import note_transmissions
 from .xml import Element, Notes, read_xml
 
@@ -521,27 +521,21 @@ def _end(joint: Element, role: str, links: dict[str, Element]) -> str:
 
 
 def _root(links: dict[str, Element], connections: dict[str, tuple[Element, str, str]]) -> str:
-    """The one link that is not the child of a joint."""
+    """The one link that is not the child of a joint; refuses cycles of links."""
     carried = {child: (joint, parent) for joint, parent, child in connections.values()}
-    _check_circles(carried)
-    roots = [link for link in links if link not in carried]
-    if len(roots) > 1:
-        lines = ", ".join(f"{link!r} (line {links[link].line})" for link in roots[:5]) + ", …" * (len(roots) > 5)
-        rule = "a robot has one root; join the others to it by joints"
-        raise links[roots[1]].error(f"{len(roots)} links are not the child of a joint: {lines}; {rule}")
-    return roots[0]
-
-
-def _check_circles(carried: dict[str, tuple[Element, str]]) -> None:
-    """Refuses cycles of links; `carried`: by link, its joint and its parent."""
-    circle = first_circle({link: parent for link, (_, parent) in carried.items()})
-    if circle:
+    if circle := first_circle({link: parent for link, (_, parent) in carried.items()}):
         joints = [carried[link][0] for link in circle]
         named = ", ".join(f"{joint.get('name')!r} (line {joint.line})" for joint in joints[:5])
         raise joints[0].error(
             f"the joints {named}{', …' * (len(joints) > 5)} run in a circle, so that none of their links is the root; "
             "take one of them out, or write it as a <loop_joint>"
         )
+    roots = [link for link in links if link not in carried]
+    if len(roots) > 1:
+        lines = ", ".join(f"{link!r} (line {links[link].line})" for link in roots[:5]) + ", …" * (len(roots) > 5)
+        rule = "a robot has one root; join the others to it by joints"
+        raise links[roots[1]].error(f"{len(roots)} links are not the child of a joint: {lines}; {rule}")
+    return roots[0]
 
 
 def _base(link: Element, body: Body | None, taken: Container[str], floating_base: bool) -> list[Joint]:

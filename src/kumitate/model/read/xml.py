@@ -171,10 +171,6 @@ class Element:
             part._visited = True
         return found
 
-    def was_read(self, name: str | None = None) -> bool:
-        """Whether an attribute was read; without a name, whether the text was."""
-        return self._text_read if name is None else name in self._read
-
     def unread(self) -> Iterator[tuple[str, str, int]]:
         """What was not read in this element and in its children that were: what it is, a name near it, and its line.
 

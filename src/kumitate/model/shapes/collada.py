@@ -25,8 +25,6 @@ _MOST_FACES = 5_000_000
 #: Encodings that every XML parser takes alike.
 _ENCODINGS = {"utf-8", "us-ascii", "ascii", "iso-8859-1", "utf-16"}
 
-Tags = Callable[[ElementTree.Element, str], Iterator[ElementTree.Element]]
-
 
 def read_collada(data: bytes, where: str, find: Callable[[str], bytes | None]) -> Facets:
     """The surface of a COLLADA file's scene; of all its geometries if it has no scene.
@@ -81,7 +79,7 @@ class _Scene:
     def __init__(self, root: ElementTree.Element, where: str, find: Callable[[str], bytes | None]):
         self.root, self.where = root, where
         self.ids = {name: element for element in root.iter() if (name := element.get("id")) is not None}
-        self.materials = Materials(self.ids, find)
+        self.find = find
         self.nodes = self.faces = 0
         self._positions: dict[str, np.ndarray] = {}
 
@@ -179,12 +177,39 @@ class _Scene:
         if "TEXCOORD" in inputs:
             offset, source = inputs["TEXCOORD"]
             uv = self._source(source)[corners[:, :, offset], :2]
-        found = self.materials.colors(symbols.get(symbol, symbol), len(corners), uv)
+        found = self._material_colors(symbols.get(symbol, symbol), len(corners), uv)
         if found is None and "COLOR" in inputs:
             offset, source = inputs["COLOR"]
             mean = self._source(source)[corners[:, :, offset], :3].mean(axis=1)
             found = np.round(255.0 * np.clip(mean, 0.0, 1.0)).astype(np.uint8)
         return found
+
+    def _material_colors(self, material: str, count: int, uv: np.ndarray | None) -> np.ndarray | None:
+        """The colours (count, 3) uint8 of faces of this material, with texture coordinates (count, 3, 2) if they have some."""
+        element = self.ids.get(material.removeprefix("#"))
+        effect = None if element is None else self._target(element.find("instance_effect"))
+        shading = None if effect is None else effect.find("profile_COMMON/technique")
+        diffuse = None if shading is None else shading.find("*/diffuse")
+        if diffuse is None and shading is not None:
+            diffuse = shading.find("constant/emission")
+        if effect is None or diffuse is None:
+            return None
+        color, texture = diffuse.find("color"), diffuse.find("texture")
+        if color is not None:
+            rgb = np.clip([float(word) for word in (color.text or "").split()[:3]], 0.0, 1.0)
+            return np.tile(np.round(255.0 * rgb).astype(np.uint8), (count, 1)) if len(rgb) == 3 else None
+        image = None if texture is None or uv is None else self._image(effect, texture.get("texture", ""))
+        return None if image is None or uv is None else texture_colors(image, uv)
+
+    def _image(self, effect: ElementTree.Element, name: str) -> bytes | None:
+        """The texture that a sampler's name leads to: sampler, surface, image, file. Some files name the image at once."""
+        parameters = {item.get("sid"): item for item in effect.iter("newparam")}
+        for step in ("sampler2D/source", "surface/init_from"):
+            if name in parameters:
+                name = (parameters[name].findtext(step) or "").strip()
+        image = self.ids.get(name)
+        file = None if image is None else image.findtext("init_from") or image.findtext("init_from/ref")
+        return self.find(file.strip()) if file and file.strip() else None
 
 
 # --- triangles of primitives: (m, 3, stride) indices ------------------------------------------------------------------------
@@ -276,41 +301,3 @@ _TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "matrix": lambda v: v.reshape(4, 4), "translate": _translate, "rotate": _rotate,
     "scale": lambda v: np.diag([*v[:3], 1.0]),
 }  # fmt: skip
-
-
-class Materials:
-    """The materials of one file; `ids` are its elements by id, `find` gives a texture's content by its name, or None."""
-
-    def __init__(self, ids: dict[str, ElementTree.Element], find: Callable[[str], bytes | None]):
-        self._ids = ids
-        self._find = find
-
-    def colors(self, material: str, count: int, uv: np.ndarray | None) -> np.ndarray | None:
-        """The colours (count, 3) uint8 of faces of this material, with texture coordinates (count, 3, 2) if they have some."""
-        effect = self._follow(self._ids.get(material.removeprefix("#")), "instance_effect")
-        shading = None if effect is None else effect.find("profile_COMMON/technique")
-        diffuse = None if shading is None else shading.find("*/diffuse")
-        if diffuse is None and shading is not None:
-            diffuse = shading.find("constant/emission")
-        if effect is None or diffuse is None:
-            return None
-        color, texture = diffuse.find("color"), diffuse.find("texture")
-        if color is not None:
-            rgb = np.clip([float(word) for word in (color.text or "").split()[:3]], 0.0, 1.0)
-            return np.tile(np.round(255.0 * rgb).astype(np.uint8), (count, 1)) if len(rgb) == 3 else None
-        image = None if texture is None or uv is None else self._image(effect, texture.get("texture", ""))
-        return None if image is None or uv is None else texture_colors(image, uv)
-
-    def _follow(self, element: ElementTree.Element | None, tag: str) -> ElementTree.Element | None:
-        part = None if element is None else element.find(tag)
-        return None if part is None else self._ids.get(part.get("url", "").removeprefix("#"))
-
-    def _image(self, effect: ElementTree.Element, name: str) -> bytes | None:
-        """The texture that a sampler's name leads to: sampler, surface, image, file. Some files name the image at once."""
-        parameters = {item.get("sid"): item for item in effect.iter("newparam")}
-        for step in ("sampler2D/source", "surface/init_from"):
-            if name in parameters:
-                name = (parameters[name].findtext(step) or "").strip()
-        image = self._ids.get(name)
-        file = None if image is None else image.findtext("init_from") or image.findtext("init_from/ref")
-        return self._find(file.strip()) if file and file.strip() else None

@@ -141,10 +141,7 @@ def stored(name: str, place: str | None, what: str, make: Callable[[Facets], Fac
 
 def _pack(surface: Facets) -> bytes:
     file = io.BytesIO()
-    if surface.colors is None:
-        np.savez(file, vertices=surface.vertices, faces=surface.faces)
-    else:
-        np.savez(file, vertices=surface.vertices, faces=surface.faces, colors=surface.colors)
+    np.savez(file, **{name: array for name, array in vars(surface).items() if array is not None})
     return file.getvalue()
 
 

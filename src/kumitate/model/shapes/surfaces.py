@@ -29,18 +29,17 @@ def join(parts: Sequence[Facets]) -> Facets:
     return Facets(vertices, faces, np.concatenate(plain))
 
 
-def weld(surface: Facets) -> Facets:
-    """The surface with coinciding vertices merged, and without the faces and vertices that this makes useless."""
+def weld(surface: Facets, cells: int = _GRID) -> Facets:
+    """The surface with the vertices in each cell of a grid merged, and without faces and vertices that this makes useless.
+
+    `cells`: along its longest side; by default so many that only coinciding vertices are in one.
+    """
     if len(surface.vertices) == 0:
         return surface
-    low = surface.vertices.min(axis=0)
-    size = float((surface.vertices.max(axis=0) - low).max()) or 1.0
-    cells = np.round((surface.vertices - low) * (_GRID / size)).astype(np.int64)
-    return merge(surface, cells[:, 0] << 42 | cells[:, 1] << 21 | cells[:, 2])
-
-
-def merge(surface: Facets, keys: np.ndarray) -> Facets:
-    """The surface with vertices of equal keys (n,) merged to the first of them."""
+    low, high = _box(surface)
+    size = float((high - low).max()) or 1.0
+    cell = np.round((surface.vertices - low) * (cells / size)).astype(np.int64)
+    keys = cell[:, 0] << 42 | cell[:, 1] << 21 | cell[:, 2]
     _, first, where = np.unique(keys, return_index=True, return_inverse=True)
     faces = where.reshape(-1)[surface.faces]
     keep = distinct(faces)
@@ -181,7 +180,7 @@ def fewer_faces(surface: Facets, faces: int) -> Facets:
     fast_simplification = needed("fast_simplification", "meshes need the package fast-simplification", "mesh")
     best, best_fault = surface, np.inf
     for cells in _GRIDS:
-        joined = _clustered(surface, cells)
+        joined = weld(surface, cells)
         if len(joined.faces) > faces:
             points, _, collapses = fast_simplification.simplify(
                 joined.vertices.copy(), joined.faces.copy(), target_count=faces, agg=5.0, return_collapses=True
@@ -205,12 +204,6 @@ _GRIDS, _TOLERANCE = (400, 200, 100, 50, 25), 0.01
 def _box(surface: Facets) -> np.ndarray:
     """The lowest and the highest corner, (2, 3)."""
     return np.array([surface.vertices.min(axis=0), surface.vertices.max(axis=0)])
-
-
-def _clustered(surface: Facets, cells: int) -> Facets:
-    low, high = _box(surface)
-    cell = np.round((surface.vertices - low) * (cells / float((high - low).max()))).astype(np.int64)
-    return merge(surface, cell[:, 0] << 42 | cell[:, 1] << 21 | cell[:, 2])
 
 
 def _collapsed(surface: Facets, points: np.ndarray, collapses: np.ndarray) -> Facets:

@@ -24,7 +24,8 @@ import numpy as np
 
 from ...errors import ModelError
 from ...scalar import floats
-from ...spatial import Inertia, Motion, Symmetric3, Transform
+from ...spatial import Inertia, Symmetric3, Transform
+from ..joints.contract import basis_motions
 from .tree import WORLD_LINK, Tree
 
 #: A link this much lighter than links on two sides of it costs four digits in methods that start from inverse inertias.
@@ -240,8 +241,7 @@ def _center(inertia: Inertia) -> Transform:
 
 def _matrix(inertia: Inertia) -> np.ndarray:
     """6×6, angular part first."""
-    axes = [Motion.of([1.0 if i == axis else 0.0 for i in range(6)]) for axis in range(6)]
-    return np.array([list(inertia.times(axis)) for axis in axes], dtype=float)
+    return np.array([list(inertia.times(axis)) for axis in basis_motions(range(6))], dtype=float)
 
 
 def _regularity(inertia: Inertia) -> float:

@@ -8,7 +8,6 @@ from link to link read from tables, and becomes a loop; the algorithm's page is 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
@@ -170,7 +169,7 @@ ROLL_FROM_LINKS = 100
 ROLL_AT_LEAST = 16
 
 
-class PerLink(ABC, Generic[T]):
+class PerLink(Generic[T]):
     """One value of type T per link: `values[link]`."""
 
     def __init__(self, tree: Tree):
@@ -190,9 +189,8 @@ class PerLink(ABC, Generic[T]):
         self._need(link.index)
         return self.known[link.index]
 
-    @abstractmethod
     def _need(self, index: int) -> None:
-        """Computes the value of a link."""
+        """Computes the value of a link, if it is not known."""
 
     def _of_limb(self, link: LimbLink) -> T:
         """The value of a link of the limb that is computed now."""
@@ -288,9 +286,6 @@ class _Inward(PerLink[T]):
         for link in reversed(during.links):
             values = [stage(link, values)]
             during.values[self, link.place] = values[0]
-
-    def _need(self, index: int) -> None:
-        pass
 
 
 def outward(tree: Tree, stage: Callable[[Link, T | W], T], root: W) -> PerLink[T]:

@@ -247,7 +247,7 @@ def build_tree(
         links.append(
             Link(
                 joint.name, len(links), parent.link, kind, placement, body_inertia.to_parent(places[joint.child].pose),
-                q_start, v_start, **{**_passive(joint), "armature": _armature(joint)},
+                q_start, v_start, **_passive(joint),
             )
         )  # fmt: skip
         q_start += kind.nq
@@ -274,13 +274,11 @@ def _size(links: Sequence[Link], chords: Sequence[Chord]) -> float:
 
 
 def _passive(item: Joint | Loop) -> dict[str, Any]:
-    return {key: getattr(item, key) for key in ("armature", "damping", "friction", "stiffness", "rest")}
-
-
-def _armature(joint: Joint | Loop) -> tuple[float, ...]:
-    """The joint's armature and its drive's."""
-    own: tuple[float, ...] = joint.armature  # type: ignore[assignment]
-    return own if joint.drive is None else tuple(part + joint.drive.reflected_inertia for part in own)
+    """Damping and the like; the armature is the joint's and its drive's."""
+    passive = {key: getattr(item, key) for key in ("armature", "damping", "friction", "stiffness", "rest")}
+    if item.drive is not None:
+        passive["armature"] = tuple(part + item.drive.reflected_inertia for part in passive["armature"])
+    return passive
 
 
 def _chords(loops: Sequence[Loop], places: dict[str, Place]) -> tuple[Chord, ...]:
@@ -291,7 +289,7 @@ def _chords(loops: Sequence[Loop], places: dict[str, Place]) -> tuple[Chord, ...
             Place(places[body].link, _numeric(places[body].pose @ pose @ turn))
             for body, pose in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
         )
-        chords.append(Chord(loop.name, loop.kind, base, follower, turn, **{**_passive(loop), "armature": _armature(loop)}))
+        chords.append(Chord(loop.name, loop.kind, base, follower, turn, **_passive(loop)))
     return tuple(chords)
 
 

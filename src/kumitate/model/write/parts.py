@@ -19,7 +19,7 @@ from ..elements import Joint, Limits
 from ..joints import EulerAngles
 from ..mechanism import Mechanism
 from ..read.xml import Notes
-from ..shapes import Geometry, Mesh
+from ..shapes import Mesh
 from ..tree.tree import alignment
 
 
@@ -79,20 +79,13 @@ def leave_shapes(mechanism: Mechanism, known: Mapping[str, object], notes: Notes
     for body in mechanism.bodies:
         for item in (*body.visuals, *body.collisions):
             if item.shape.kind not in known:
-                notes.add(f"shapes of the kind {item.shape.kind}, left out", _called(body.name, item))
-
-
-def _called(body: str, item: Geometry) -> str:
-    return f"{body}/{item.name}" if item.name else body
-
-
-#: Fields of a mechanism that do not describe it: where it was read from, and the faults found there.
-_ABOUT = {"name", "source", "faults"}
+                called = f"{body.name}/{item.name}" if item.name else body.name
+                notes.add(f"shapes of the kind {item.shape.kind}, left out", called)
 
 
 def note_mechanism(mechanism: Mechanism, written: Collection[str], notes: Notes) -> None:
     """Notes the fields of a mechanism that are not written and not at their defaults; faults of inertias are noted, too."""
-    note_fields(mechanism, {*_ABOUT, *written}, "the mechanism's", notes)
+    note_fields(mechanism, {"name", "source", "faults", *written}, "the mechanism's", notes)
     for fault in mechanism.faults:
         notes.add(f"inertias are written that replace impossible ones: {fault}")
 

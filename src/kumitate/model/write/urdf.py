@@ -16,8 +16,7 @@ import numpy as np
 from ...errors import InputError
 from ...spatial import Transform
 from ..elements import Body, Frame, Joint, Limits, Loop
-from ..mechanism import WORLD, Mechanism
-from ..read.shapes import free_name
+from ..mechanism import WORLD, Mechanism, take_name
 from ..read.urdf import DYNAMICS, LOOP_KINDS, LOOPS_WITHOUT_AXIS, SIZED
 from ..read.xml import UNLIMITED, Notes
 from ..shapes import Geometry
@@ -159,7 +158,7 @@ class _Writer:
     def frame(self, frame: Frame) -> None:
         """A frame as a link without mass."""
         SubElement(self._robot, "link", name=frame.name)
-        joint = SubElement(self._robot, "joint", name=self._new(f"{frame.name}_fixed", self._joints), type="fixed")
+        joint = SubElement(self._robot, "joint", name=take_name(f"{frame.name}_fixed", self._joints), type="fixed")
         _ends(joint, frame.body, frame.name)
         _origin(joint, frame.pose)
 
@@ -181,7 +180,7 @@ class _Writer:
             self._notes.add("spherical joints, written as three revolute joints with other coordinates", joint.name)
         parent = joint.parent
         for k, part in enumerate(parts):
-            child = joint.child if k == len(parts) - 1 else self._new(f"{part.name}_link", self._links)
+            child = joint.child if k == len(parts) - 1 else take_name(f"{part.name}_link", self._links)
             if child != joint.child:
                 SubElement(self._robot, "link", name=child)
             self._single(part, parent, child, joint.pose if k == 0 else Transform())
@@ -222,11 +221,6 @@ class _Writer:
             SubElement(
                 element, "mimic", joint=coupling.of, multiplier=numbers([coupling.ratio]), offset=numbers([coupling.offset])
             )
-
-    def _new(self, name: str, taken: set[str]) -> str:
-        found = free_name(name, taken)
-        taken.add(found)
-        return found
 
 
 def _uneven(joint: Joint) -> bool:

@@ -12,8 +12,7 @@ from ...errors import ModelError
 from ...model.edits.weld import check_undriven
 from ...model.elements import Body, Joint, fitting
 from ...model.joints import KINDS, EulerAngles, JointKind
-from ...model.mechanism import WORLD, Mechanism
-from ...model.read.shapes import free_name
+from ...model.mechanism import WORLD, Mechanism, free_name
 from ...model.tree.tree import alignment, exact
 from ...spatial import Transform, pose
 from .spherical_states import Ball, SphericalMerge

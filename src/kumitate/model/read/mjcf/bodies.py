@@ -25,10 +25,9 @@ from ...convert.order import control_of
 from ...drives import Drive, EffortDrive, PositionDrive, VelocityDrive
 from ...elements import Body, Frame, Joint, Limits
 from ...joints import KINDS
-from ...mechanism import WORLD
+from ...mechanism import WORLD, free_name, take_name
 from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Shape, Sphere
 from ..repairs import usable_inertia
-from ..shapes import free_name
 from ..xml import Notes
 from .compiled import CompiledModel, placed
 
@@ -269,7 +268,7 @@ class BodyTree:
         """The shapes of the world are those of a body that is fixed to it."""
         visuals, collisions = self._shapes.of(0)
         if visuals or collisions:
-            name = self._new_body(f"{WORLD}_link")
+            name = take_name(f"{WORLD}_link", self._taken)
             self.bodies.append(Body(name, visuals=visuals, collisions=collisions))
             self.with_shapes[0] = name
             self._fix_to(name, WORLD, Transform())
@@ -301,7 +300,7 @@ class BodyTree:
             at = there
             last = joint == joints[-1] and not at.any()
             made = self._compiled.names("joint")[joint]
-            child = name if last else self._new_body(made)
+            child = name if last else take_name(made, self._taken)
             if child != name:
                 self.bodies.append(Body(child))
             self.joints.append(self._joint(joint, made, parent, child, where))
@@ -325,14 +324,8 @@ class BodyTree:
         return at if np.linalg.norm(at) > _TOUCHING else np.zeros(3)
 
     def _fix_to(self, body: str, parent: str, where: Transform, name: str | None = None) -> None:
-        name = free_name(name or f"fixed_{body}", self._joint_names_taken)
-        self._joint_names_taken.add(name)
+        name = take_name(name or f"fixed_{body}", self._joint_names_taken)
         self.joints.append(Joint(name, KINDS["fixed"], parent, body, where.dense()))
-
-    def _new_body(self, name: str) -> str:
-        name = free_name(name, self._taken)
-        self._taken.add(name)
-        return name
 
     # --- joints -----------------------------------------------------------------------------------------------------------
     def _joint(self, joint: int, name: str, parent: str, child: str, where: Transform) -> Joint:
@@ -380,9 +373,7 @@ class BodyTree:
         model, taken = self._compiled.model, {body.name for body in self.bodies} | {WORLD}
         for site, name in enumerate(self._compiled.names("site")):
             body = self.body_names[int(model.site_bodyid[site])]
-            name = free_name(name, taken)
-            taken.add(name)
-            yield Frame(name, body, placed(model.site_pos[site], model.site_quat[site]).dense())
+            yield Frame(take_name(name, taken), body, placed(model.site_pos[site], model.site_quat[site]).dense())
 
 
 def _backward(kind: str, axis: np.ndarray, ref: float) -> Transform:
@@ -397,20 +388,15 @@ def _backward(kind: str, axis: np.ndarray, ref: float) -> Transform:
 
 def kept_apart(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
     """The pairs of bodies that never touch; those of masks only where no joints connect them, as others touch on request."""
-    yield from _excluded(compiled, tree, notes)
     names = tree.body_names
-    for one, two in _masked(compiled):
-        yield names[one], names[two]
-
-
-def _excluded(compiled: CompiledModel, tree: BodyTree, notes: Notes) -> Iterator[tuple[str, str]]:
-    """The pairs of bodies of <exclude>; a signature is the numbers of both, of 16 bits each."""
-    for at, signature in enumerate(compiled.model.exclude_signature.tolist()):
-        one, two = tree.body_names[signature >> 16], tree.body_names[signature & 0xFFFF]
-        if WORLD in (one, two):
+    for at, signature in enumerate(compiled.model.exclude_signature.tolist()):  # the numbers of both, of 16 bits each
+        one, two = signature >> 16, signature & 0xFFFF
+        if 0 in (one, two):
             notes.add("<exclude> of the world: not used", compiled.names("exclude")[at], compiled.line("exclude", at))
         else:
-            yield one, two
+            yield names[one], names[two]
+    for one, two in _masked(compiled):
+        yield names[one], names[two]
 
 
 def _masked(compiled: CompiledModel) -> Iterator[tuple[int, int]]:

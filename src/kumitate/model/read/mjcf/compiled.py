@@ -57,11 +57,9 @@ class CompiledModel:
             elements = {element.id: element for element in getattr(spec, listed) if element.id >= 0}
             self._lines |= {(kind, at): line for at, element in elements.items() if (line := _line(element.info))}
             self._names[kind] = [
-                getattr(elements.get(at), "name", "") or self._unnamed(kind, at) for at in range(getattr(self.model, number))
+                getattr(elements.get(at), "name", "") or f"{kind}_{at}" for at in range(getattr(self.model, number))
             ]
-
-    def _unnamed(self, kind: str, at: int) -> str:
-        return "world" if kind == "body" and at == 0 else f"{kind}_{at}"
+        self._names["body"][0] = "world"
 
     def names(self, kind: str) -> list[str]:
         """The names of all elements of a kind, by their numbers in the model; those without one: the kind and the number."""

@@ -14,9 +14,8 @@ import numpy as np
 from ....spatial import Transform
 from ...elements import Coupling, Joint, Loop
 from ...joints import KINDS
-from ...mechanism import first_circle
+from ...mechanism import first_circle, free_name
 from ...tree.tree import alignment
-from ..shapes import free_name
 from ..xml import Notes
 from .bodies import BodyTree
 from .compiled import CompiledModel, placed
@@ -42,12 +41,15 @@ class Constraints:
             if off or not model.eq_active0[equality]:
                 self._leave("equality constraints that are not active, left out", equality)
                 continue
-            kind = compiled.enum("mjtEq", model.eq_type[equality])
-            reader = {"connect": self._connect, "weld": self._weld, "joint": self._related, "tendon": self._related}.get(kind)
-            if reader is None:
-                self._leave(f"equality constraints of type {kind}: not simulated", equality)
+            kind, data = compiled.enum("mjtEq", model.eq_type[equality]), model.eq_data[equality]
+            if kind == "connect":
+                self._close(equality, "spherical", ((data[:3], _UPRIGHT), (data[3:6], _UPRIGHT)))
+            elif kind == "weld":  # the anchor in the second body; its place and the second body's orientation in the first
+                self._close(equality, "fixed", ((data[3:6], data[6:10]), (data[:3], _UPRIGHT)))
+            elif kind in ("joint", "tendon"):
+                self._related(equality)
             else:
-                reader(equality)
+                self._leave(f"equality constraints of type {kind}: not simulated", equality)
 
     def _leave(self, remark: str, equality: int) -> None:
         self._notes.add(remark, self._compiled.names("equality")[equality], self._compiled.line("equality", equality))
@@ -56,15 +58,6 @@ class Constraints:
         return free_name(self._compiled.names("equality")[equality], {*self._joints, *(loop.name for loop in self.loops)})
 
     # --- loops ------------------------------------------------------------------------------------------------------------
-    def _connect(self, equality: int) -> None:
-        data = self._compiled.model.eq_data[equality]
-        self._close(equality, "spherical", ((data[:3], _UPRIGHT), (data[3:6], _UPRIGHT)))
-
-    def _weld(self, equality: int) -> None:
-        # the anchor in the second body; its place and the second body's orientation in the first
-        data = self._compiled.model.eq_data[equality]
-        self._close(equality, "fixed", ((data[3:6], data[6:10]), (data[:3], _UPRIGHT)))
-
     def _close(self, equality: int, kind: str, places: Sequence[tuple[Any, Any]]) -> None:
         """A loop between two bodies, at places given by position and quaternion, or between two sites, which have their own."""
         compiled, model = self._compiled, self._compiled.model
@@ -141,12 +134,10 @@ class Constraints:
         for joint, of in ((one, two), (two, one)):
             if joint not in follows and not first_circle(follows | {joint: of}):
                 ratio, offset = -factors[of] / factors[joint], total / factors[joint]
-                self.couplings.append(Coupling(self._coupling_name(equality), joint, of, ratio, offset))
+                name = free_name(self._compiled.names("equality")[equality], {item.name for item in self.couplings})
+                self.couplings.append(Coupling(name, joint, of, ratio, offset))
                 return True
         return False
-
-    def _coupling_name(self, equality: int) -> str:
-        return free_name(self._compiled.names("equality")[equality], {item.name for item in self.couplings})
 
     def _hold(self, equality: int, joint: Joint, at: float) -> None:
         """One joint held at a coordinate: its child is fixed to its parent."""

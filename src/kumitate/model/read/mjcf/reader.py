@@ -13,9 +13,8 @@ from ....errors import ModelError
 from ...bounds import joint_columns
 from ...convert import mujoco as mujoco_order
 from ...elements import INITIAL, NamedState
-from ...mechanism import Mechanism
+from ...mechanism import Mechanism, free_name
 from ..repairs import note_weightless
-from ..shapes import free_name
 from ..xml import Notes
 from .bodies import BodyTree, kept_apart
 from .compiled import CompiledModel, compiled_file
@@ -66,15 +65,10 @@ _SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)
 
 #: Kinds of elements of which nothing is read.
 _KINDS = {
-    "camera": "cameras, lights, textures and skins: not drawn",
-    "light": "cameras, lights, textures and skins: not drawn",
-    "texture": "cameras, lights, textures and skins: not drawn",
-    "skin": "cameras, lights, textures and skins: not drawn",
+    **dict.fromkeys(("camera", "light", "texture", "skin"), "cameras, lights, textures and skins: not drawn"),
     "flex": "flexes (deformable bodies): not simulated",
     "plugin": "<plugin>: programs for MuJoCo, not used",
-    "numeric": "<custom>: data for other programs, not used",
-    "text": "<custom>: data for other programs, not used",
-    "tuple": "<custom>: data for other programs, not used",
+    **dict.fromkeys(("numeric", "text", "tuple"), "<custom>: data for other programs, not used"),
     "pair": "<pair>: its two shapes can touch, by the rules of km.Contact; its own settings are not used",
 }
 
