@@ -16,7 +16,7 @@ pytest.importorskip("matplotlib")
 
 from kumitate.view.animate import animate
 from kumitate.view.arrows import Arrows, _reach, arrows_at, arrows_of
-from kumitate.view.contact_panels import force_curves
+from kumitate.view.contact_panels import force_panels
 from kumitate.view.drawing_window import Stage
 from kumitate.view.figures import figure
 from kumitate.view.outlines import View
@@ -69,7 +69,7 @@ def test_impacts_do_not_press_flat_what_lasts(bounced):
 
 def test_the_panel_of_joint_forces_knows_of_contact(bounced):
     """Nothing but contact holds the ball: at its free joint there is no force to draw."""
-    assert force_curves(bounced) == []
+    assert force_panels(bounced) == []
 
 
 # --- arrows -----------------------------------------------------------------------------------------------------------

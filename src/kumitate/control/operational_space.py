@@ -56,7 +56,7 @@ def operational_space(
     def law(q: Any, v: Any, pose: Any, rate: Any, bend: Any, tau: Any) -> Any:
         v, pose, tau = list(v), list(pose), list(tau)
         X = place_pose(tree, link_poses(tree, q), at)
-        J, J_rate = (_picked(matrix, chosen) for matrix in (jacobian(tree, q, at), jacobian_rate(tree, q, v, at)))
+        J, J_rate = ([rows[i] for i in chosen] for rows in (jacobian(tree, q, at), jacobian_rate(tree, q, v, at)))
         error = _pose_error(X, pose)
         wished = [
             bend[i] + d * (rate[i] - dot(row, v)) + k * error[i] - dot(drift, v)
@@ -78,10 +78,6 @@ def operational_space(
     goal, goal_rate, goal_bend = _motion(reference)
     rest = np.zeros(mechanism.nv)
     return lambda t, q, v: page(q, v, goal(t), goal_rate(t), goal_bend(t), rest if posture is None else posture(t, q, v))
-
-
-def _picked(matrix: Sequence[Sequence[Scalar]], rows: Sequence[int]) -> list[Sequence[Scalar]]:
-    return [matrix[i] for i in rows]
 
 
 def _scale(tree: Any, row: int) -> float:

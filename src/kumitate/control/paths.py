@@ -388,21 +388,25 @@ def _jerk_form(h: float) -> np.ndarray:
 _SERIES = 22
 
 
-class PoseSpline:
+class PoseSpline(PlannedMotion):
     """A motion of a frame through poses, with continuous velocity and acceleration.
 
     Between two way-points the orientation is that of the first, rotated by a vector whose components are polynomials of fifth
     order; angular velocity and angular acceleration are continuous at the way-points. Before the first and after the
     last time it rests.
 
-    Called with a time or a symbol it gives (qx, qy, qz, qw, x, y, z), the coordinates of a floating joint; with m times, m
-    rows.
+    Called with a time or a symbol it gives (qx, qy, qz, qw, x, y, z), the coordinates of a floating joint [m]; with m times, m
+    rows. Its velocity is [ω; v] (6), of the frame and of its origin, in the axes that the poses are given in [rad/s, m/s]; its
+    acceleration [ω̇; v̇], likewise [rad/s², m/s²].
 
     Attributes:
         times: (k,); `quaternions`: (k, 4), x y z w; `positions`: a `Spline` (k, 3) [m].
         turnings, turning_rates: angular velocities [rad/s] and accelerations [rad/s²] at the way-points (k, 3), in the axes of
             the moving frame.
     """
+
+    orders = 3
+    _plain = False
 
     def __init__(
         self,
@@ -455,24 +459,6 @@ class PoseSpline:
                 )
             )  # fmt: skip
 
-    def __call__(self, t: Any) -> Any:
-        """The pose (7) at `t`: quaternion x y z w, then position [m]."""
-        return self._evaluated(t, 0)
-
-    def velocity(self, t: Any) -> Any:
-        """[ω; v] (6) at `t`: of the frame and of its origin, in the axes that the poses are given in [rad/s, m/s]."""
-        return self._evaluated(t, 1)
-
-    def acceleration(self, t: Any) -> Any:
-        """[ω̇; v̇] (6) at `t`, likewise [rad/s², m/s²]."""
-        return self._evaluated(t, 2)
-
-    def _evaluated(self, t: Any, order: int) -> Any:
-        if np.ndim(t):
-            return self._kernels[order](np.asarray(t, dtype=float))
-        symbolic = isinstance(t, Symbol)
-        return np.array(self._at(t if symbolic else float(t), order), dtype=object if symbolic else float)
-
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
         base = self.quaternions[0].tolist()
         parts = [list(self._turns[0].derivative(t - self.positions.start, k)) for k in range(3)]
@@ -491,16 +477,6 @@ class PoseSpline:
         if order == 1:
             return [*R.rotate(omega), *self.positions.velocity(t)]
         return [*R.rotate(omega_rate), *self.positions.acceleration(t)]  # ω × ω = 0: the rotation of the frame adds nothing
-
-    @cached_property
-    def _kernels(self) -> list[Kernel]:
-        def kernel(order: int) -> Kernel:
-            return Kernel(trace(lambda t: self._at(t, order), {"t": ()}, f"pose_spline_{order}"))
-
-        return [kernel(order) for order in range(3)]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> PoseSpline:
-        return self  # it has no state
 
 
 def _between(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -129,9 +129,8 @@ def reactionless_acceleration(
     """
     parted = partition(tree, q, base, about_mass_center=about_mass_center)
     coupling = _chosen(tree, parted.M_fl, rows)
-    rate = [
-        _scaled(tree, row, x) for row, x in _picked(reaction_rate(tree, q, v, base, about_mass_center=about_mass_center), rows)
-    ]
+    reaction = reaction_rate(tree, q, v, base, about_mass_center=about_mass_center)
+    rate = [_scaled(tree, row, reaction[row]) for row in rows]
     rates = [v[k] for k in parted.joints]
     wanted = [-(x + decay * dot(row, rates)) for x, row in zip(rate, coupling, strict=True)]
     return _nearest(coupling, wanted, wish, weights)
@@ -211,17 +210,13 @@ def _listed(M_f: Dense, M_fl: Dense, M_l: Dense, joints: list[int]) -> BaseParti
     return BasePartition(whole, coupling, own, joints)
 
 
-def _picked(values: Sequence[Any], rows: Sequence[int]) -> list[tuple[int, Any]]:
-    return [(row, values[row]) for row in rows]
-
-
 def _scaled(tree: Tree, row: int, value: Scalar) -> Scalar:
     """A momentum per m ℓ² or m ℓ, so that angular and linear rows compare."""
     return value * (1.0 / (tree.mass * (tree.size**2 if row < 3 else tree.size)))
 
 
 def _chosen(tree: Tree, M_fl: Sequence[Sequence[Scalar]], rows: Sequence[int]) -> list[list[Scalar]]:
-    return [[_scaled(tree, row, x) for x in line] for row, line in _picked(M_fl, rows)]
+    return [[_scaled(tree, row, x) for x in M_fl[row]] for row in rows]
 
 
 def _nearest(

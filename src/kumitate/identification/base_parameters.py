@@ -11,7 +11,7 @@ import numpy as np
 from ..dynamics.motion import link_motion
 from ..kinematics import neutral, random_coordinates
 from ..model import Link, Mechanism, Tree, outward
-from ..model.tree.base_parameters import SIZE, inertia_of, numbers_of
+from ..model.tree.base_parameters import SIZE, inertia_of, inertia_shift
 from ..spatial import Motion, Transform, Vector3
 from .unknowns import NUMBERS, Unknowns, unknowns_of
 
@@ -90,7 +90,7 @@ def felt_by_structure(tree: Tree, gravity: Sequence[float]) -> np.ndarray:
 def _felt_at(link: Link, parent: _Felt, states: Sequence[tuple[list[float], list[float]]], still: Sequence[float]) -> _Felt:
     pairs, motions, changes, carried = [], [parent.motions[:0]], [], []
     n = link.kind.nv
-    X0 = _inertia_to_parent(link.pose(still))
+    X0 = inertia_shift(link.pose(still))
     for q, v in states:
         X = link.pose(q)
         S = np.array([[float(x) for x in motion] for motion in link.kind.subspace(link.coordinates(q))]).reshape(n, 6)
@@ -100,7 +100,7 @@ def _felt_at(link: Link, parent: _Felt, states: Sequence[tuple[list[float], list
             products = np.einsum("ka,pab,jb->kjp", S, _UNITS, V)  # Sᵀ I V as functions of the ten numbers
             pairs.append(np.concatenate([products, armatures], axis=2).reshape(-1, SIZE + n))
         pairs.append(np.pad(_turning(link, q, v), ((0, 0), (0, n))))
-        moved = _inertia_to_parent(X)
+        moved = inertia_shift(X)
         changes.append(parent.functions @ (moved - X0))
         carried.append(parent.functions @ moved)
     difference = np.vstack(changes)
@@ -125,11 +125,6 @@ def _turning(link: Link, q: Sequence[float], v: Sequence[float]) -> np.ndarray:
 def _to_child(motions: np.ndarray, X: Transform) -> np.ndarray:
     """Motions (…, 6) of the parent's frame in the child's."""
     return np.array([[float(x) for x in Motion.of(V).to_child(X)] for V in motions.tolist()]).reshape(-1, 6)
-
-
-def _inertia_to_parent(X: Transform) -> np.ndarray:
-    """The ten numbers of a child's inertia in the parent's frame, as a matrix (10, 10)."""
-    return np.array([[float(x) for x in numbers_of(inertia_of(unit).to_parent(X))] for unit in np.eye(SIZE).tolist()]).T
 
 
 def _span(rows: np.ndarray) -> np.ndarray:

@@ -170,7 +170,10 @@ class Identified:
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Signs that something is wrong with the log, a sentence each: `identify` warns of them."""
-        return doubts_of(self)
+        checks = [_beyond_limits]
+        if not self.model.mechanism.tree.closed:  # with loops, their forces are among the efforts
+            checks += [_opposite, _few] if self.unknowns.drives else [_opposite, _worse, _late, _few]
+        return tuple(doubt for check in checks for doubt in check(self))
 
     @property
     def thinnest(self) -> float:
@@ -230,14 +233,6 @@ _FEW = 0.03
 _OPPOSITE = -0.3
 #: Half of the samples are explained worse than before if their residuals are longer by this factor.
 _WORSE = 1.2
-
-
-def doubts_of(found: Identified) -> tuple[str, ...]:
-    """What is doubtful about an identification, a sentence each."""
-    checks = [_beyond_limits]
-    if not found.model.mechanism.tree.closed:  # with loops, their forces are among the efforts
-        checks += [_opposite, _few] if found.unknowns.drives else [_opposite, _worse, _late, _few]
-    return tuple(doubt for check in checks for doubt in check(found))
 
 
 def _beyond_limits(found: Identified) -> Iterator[str]:

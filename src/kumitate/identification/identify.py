@@ -89,8 +89,8 @@ def identify(
         window = 0
     elif window is None:
         window = _best_window(robot, logs, solved)
-    else:
-        window = _checked_window(window)
+    elif not isinstance(window, int) or window <= DEGREE:
+        raise InputError(f"identify: the window is {window!r}; it must be a whole number above {DEGREE}, of samples")
     parts = [_inside(robot, one, window) for one in logs]
     equations, found = solved(parts)
     reach = _reach(unknowns, equations.sizes(base.G @ unknowns.values), parts)
@@ -144,12 +144,6 @@ def _best_window(robot: Robot, logs: Sequence[MotionLog], solved: Any) -> int:
         if unlikely < least:
             best, least = window, unlikely
     return best
-
-
-def _checked_window(window: Any) -> int:
-    if not isinstance(window, int) or window <= DEGREE:
-        raise InputError(f"identify: the window is {window!r}; it must be a whole number above {DEGREE}, of samples")
-    return window
 
 
 def _reach(unknowns: Unknowns, sizes: np.ndarray, parts: Sequence[tuple[MotionLog, States]]) -> np.ndarray:

@@ -30,12 +30,10 @@ class Physical:
     Attributes:
         values: of the unknown parameters, in their order.
         covariance: of them, given the model with its `spread`.
-        reciprocals: 1/K of the drives (nv).
     """
 
     values: np.ndarray
     covariance: np.ndarray
-    reciprocals: np.ndarray
 
 
 @dataclass
@@ -60,11 +58,6 @@ class _Problem:
             own = slice(SIZE * k, SIZE * (k + 1))
             values[own], slopes[own, own] = inertia_numbers(z[own])
         return values, slopes
-
-    def reciprocals(self, z: np.ndarray) -> np.ndarray:
-        found = np.ones(len(self.equations.samples))
-        found[list(self.unknowns.drives)] = np.exp(z[len(self.unknowns.names) :])
-        return found
 
     def weighted(self, noise: np.ndarray) -> list[tuple[np.ndarray, int | None]]:
         """Triangles in units of the noise, with the index of their drive; those of all known drives are one."""
@@ -122,7 +115,7 @@ def physical(
     J = problem.slopes(z, triangles)
     held = _at_zero(problem, z) & (J.T @ problem.residuals(z, triangles) > 0.0)
     half = by_z[:, ~held] @ np.linalg.pinv(J[:, ~held])
-    return Physical(values, half @ half.T, problem.reciprocals(z))
+    return Physical(values, half @ half.T)
 
 
 def _problem(unknowns: Unknowns, base: BaseParameters, equations: LogEquations, reach: np.ndarray, spread: float) -> _Problem:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError, did_you_mean
 from ..model import Body, Joint, Mechanism
-from ..model.tree.base_parameters import SIZE, inertia_of, numbers_of
+from ..model.tree.base_parameters import SIZE, inertia_shift, numbers_of
 
 __all__ = ["NUMBERS", "OF_JOINTS", "Unknowns", "unknowns_of"]
 
@@ -66,8 +66,7 @@ class Unknowns:
         T = np.zeros((links + 3 * tree.nv, len(self.names)))
         for at, k in enumerate(self.bodies):
             place = tree.places[self.mechanism.bodies[k].name]
-            moved = [[float(x) for x in numbers_of(inertia_of(unit).to_parent(place.pose))] for unit in np.eye(SIZE).tolist()]
-            T[SIZE * place.link : SIZE * (place.link + 1), SIZE * at : SIZE * (at + 1)] = np.array(moved).T
+            T[SIZE * place.link : SIZE * (place.link + 1), SIZE * at : SIZE * (at + 1)] = inertia_shift(place.pose)
         rows = [links + part * tree.nv + i for part, own in enumerate(self.dofs) for i in own]
         T[rows, np.arange(self.inertial, len(self.names))] = 1.0
         return T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -102,27 +102,12 @@ def _places(record: ContactRecord, bodies: list[str]) -> Panel:
 _UNSEEN = 1e-4
 
 
-class ForceCurves(NamedTuple):
-    """Components of joint forces with the same unit, either all determined by the motion or none.
-
-    Attributes:
-        determined: whether the motion determines them; otherwise they are of least norm (`dynamics.loops.wrenches`).
-        moments: whether they are moments [N·m] or forces [N].
-        names: "joint1 fx"; `values`: (n, names).
-    """
-
-    determined: bool
-    moments: bool
-    names: tuple[str, ...]
-    values: np.ndarray
-
-
-def force_curves(result: Result) -> list[ForceCurves]:
+def force_panels(result: Result) -> list[Panel]:
     """The wrench of every joint on the body it carries, about that body's frame and in its axes.
 
     Loop joints come last: their wrench on `body_b`, about and in their frame there. Components that are
-    zero all the time are left out.
-    Contact forces, external wrenches and drives of loops are in them.
+    zero all the time are left out. Those that the motion determines have panels of their own; the others are of least norm
+    (`dynamics.loops.wrenches`). Contact forces, external wrenches and drives of loops are in them.
 
     Raises:
         ModelError: if a motion of the mechanism has no inertia; InputError: as `contact_loads` and `acted`.
@@ -153,18 +138,17 @@ def force_curves(result: Result) -> list[ForceCurves]:
     known = constraint_report(LoopEquations(mechanism), result.q[0]).determined
     joints = [*(link.name for link in tree.links), *(chord.name for chord in tree.chords)]
     values = values.reshape(len(result), len(joints), 6)  # without joints the array lacks its further axes
-    curves = []
-    for determined in (True, False):
-        for moments in (False, True):
-            half = range(3) if moments else range(3, 6)
+    panels = []
+    for determined, how in ((True, "determined"), (False, "least in norm")):
+        for what, unit, half in (("force", "N", range(3, 6)), ("moment", "N·m", range(3))):
             chosen = [(i, k) for i, name in enumerate(joints) for k in half if known[name][k] == determined]
             columns = [values[:, i, k] for i, k in chosen]
             least = max(_UNSEEN * float(np.abs(values[:, :, list(half)]).max(initial=0.0)), 1e-9)
             kept = [j for j, column in enumerate(columns) if np.abs(column).max() > least]
             if kept:
                 names = tuple(f"{joints[chosen[j][0]]} {COMPONENTS[chosen[j][1]]}" for j in kept)
-                curves.append(ForceCurves(determined, moments, names, np.column_stack([columns[j] for j in kept])))
-    return curves
+                panels.append(Panel(f"Joint {what}, {how}", unit, names, np.column_stack([columns[j] for j in kept])))
+    return panels
 
 
 # --- panels of the forces in loops: how large those of loop joints, rods and lines are, and the efforts of couplings ------

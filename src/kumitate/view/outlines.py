@@ -5,7 +5,7 @@ The drawings are vector graphics for print and GIF, and need no display.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -102,21 +102,20 @@ class Silhouettes:
 
     def outlines(self, poses: np.ndarray) -> list[Outline]:
         """The outlines in one posture, X_WB (bodies, 4, 4), the furthest first."""
-        found = []
-        for (body, item), place in zip(self._items, self._places, strict=True):
-            X = (poses[body] if body >= 0 else np.eye(4)) @ place
-            turn, origin = self.view.axes @ X[:3, :3], self.view.axes @ X[:3, 3]
-            color = None if item.color is None else item.color[:3]
-            found += [Outline(part, depth, tone, body, color) for part, depth, tone in _parts(item, turn, origin)]
-        return sorted(found, key=lambda outline: outline.depth)
+        places = zip(self._items, self._places, strict=True)
+        return self._drawn((body, item, poses[body] @ place if body >= 0 else place) for (body, item), place in places)
 
     def still(self, shapes: Sequence[Geometry]) -> list[Outline]:
         """The outlines of shapes fixed in the world, the furthest first."""
+        return self._drawn((-1, item, np.array(item.pose.matrix(), dtype=float)) for item in shapes)
+
+    def _drawn(self, items: Iterable[tuple[int, Geometry, np.ndarray]]) -> list[Outline]:
+        """The outlines of shapes with their bodies and their poses in the world, the furthest first."""
         found = []
-        for item in shapes:
-            X = self.view.axes @ np.array(item.pose.matrix(), dtype=float)[:3]
+        for body, item, X in items:
+            turn, origin = self.view.axes @ X[:3, :3], self.view.axes @ X[:3, 3]
             color = None if item.color is None else item.color[:3]
-            found += [Outline(part, depth, tone, -1, color) for part, depth, tone in _parts(item, X[:, :3], X[:, 3])]
+            found += [Outline(part, depth, tone, body, color) for part, depth, tone in _parts(item, turn, origin)]
         return sorted(found, key=lambda outline: outline.depth)
 
     def box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -104,7 +104,10 @@ def write_sweep_page(
     data = {
         "title": title, "runs": runs, "done": count, "command": f"kumitate simulate {shlex.quote(folder)} --run ",
         "columns": [
-            {"name": name, "unit": units[name], "parameter": name in parameters, "values": _picked(columns[name], chosen)}
+            {
+                "name": name, "unit": units[name], "parameter": name in parameters,
+                "values": [_short(columns[name][k]) for k in chosen],
+            }
             for name in plotted
         ],
         **{name: [columns[name][k] for k in chosen] for name in ("run", "status", "message", "recorded")},
@@ -114,10 +117,6 @@ def write_sweep_page(
     with replacing(target) as temporary:
         temporary.write_text(filled("sweep.html", parts, style="sweep.css", script="sweep.js"), encoding="utf-8", newline="\n")
     return target
-
-
-def _picked(values: Sequence[Any], chosen: Sequence[int]) -> list[Any]:
-    return [_short(values[k]) for k in chosen]
 
 
 def _short(value: Any) -> Any:

@@ -14,7 +14,7 @@ from ..kinematics import link_poses, place_pose, total_mass, world_velocity
 from ..model import JointKind, joint_columns
 from ..scalar import trace
 from ..simulate.results.result import Result
-from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels, force_curves, loop_panels
+from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels, force_panels, loop_panels
 from .joint_panels import JOINT_PANELS, is_base, joint_panels, panels_of_joint
 from .panel import Panel, without_impacts
 
@@ -84,10 +84,7 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
             values = closure_determinant(result.mechanism, result.q)
             yield Panel("Determinant of the loops' J Jᵀ", "", ("det(J Jᵀ)",), values[:, None])
     elif name == "joint_forces":
-        for curves in force_curves(result):
-            what = "moment" if curves.moments else "force"
-            how = "determined" if curves.determined else "least in norm"
-            yield Panel(f"Joint {what}, {how}", "N·m" if curves.moments else "N", curves.names, curves.values)
+        yield from force_panels(result)
     elif name == "loop_forces":
         yield from loop_panels(result)
     elif name in CONTACT_PANELS:

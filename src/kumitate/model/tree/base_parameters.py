@@ -93,9 +93,9 @@ class InertiaMap:
         for k, name in enumerate(bodies):
             place = tree.places[name]
             if place.link != WORLD_LINK:
-                places.append((k, place.link, _shift(place.pose)))
+                places.append((k, place.link, inertia_shift(place.pose)))
         movable = [_matrix(link.kind.movable_inertia) for link in tree.links]
-        shifts = [_shift(link.placement) for link in tree.links]
+        shifts = [inertia_shift(link.placement) for link in tree.links]
         kept = tuple(np.eye(SIZE) - part for part in movable)
         moved = tuple(shift @ part for shift, part in zip(shifts, movable, strict=True))
         return cls(tuple(places), kept, moved, tuple(link.parent for link in tree.links))
@@ -117,8 +117,8 @@ def _product(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.asarray((rows[:, None, :] * matrix).sum(axis=-1))
 
 
-def _shift(pose: Transform) -> np.ndarray:
-    """The change of inertias to another frame (10, 10)."""
+def inertia_shift(pose: Transform) -> np.ndarray:
+    """The change of the ten numbers of an inertia to the parent's frame (10, 10); `pose`: of its own there."""
     return _matrix(lambda inertia: inertia.to_parent(pose))
 
 

@@ -135,13 +135,9 @@ def _further_reasons(mujoco: Any, text: str, reason: str, path: Path | None) -> 
             return reasons
         except ValueError as error:
             reason = str(error)
-        if _said_line(reason) not in gone and reason not in reasons and not any(f"'{name}'" in reason for name in gone):
+        if _line(reason) not in gone and reason not in reasons and not any(f"'{name}'" in reason for name in gone):
             reasons.append(reason)
     return reasons
-
-
-def _said_line(reason: str) -> int:
-    return _line(reason.replace("line number=", "line "))
 
 
 def _without(text: str, reason: str) -> tuple[str, set[str | int]] | None:
@@ -149,7 +145,7 @@ def _without(text: str, reason: str) -> tuple[str, set[str | int]] | None:
 
     None if it names none.
     """
-    line = _said_line(reason)
+    line = _line(reason)
     starts = [found for found in re.finditer(r"<([A-Za-z]\w*)\b", text) if text.count("\n", 0, found.start()) + 1 == line]
     said = re.search(r"Element '(\w+)'", reason)
     starts = [found for found in starts if said is None or found[1] == said[1]] or starts
@@ -176,15 +172,14 @@ def _without(text: str, reason: str) -> tuple[str, set[str | int]] | None:
 
 def _refusal(source: str, reason: str) -> str:
     """MuJoCo's reason as one sentence, after the file and the line."""
-    found = re.search(r"\bline(?: number=|\s+)(\d+)", reason, flags=re.IGNORECASE)
-    line = f":{found[1]}" if found and int(found[1]) else ""
+    line = f":{_line(reason)}" if _line(reason) else ""
     said = re.sub(r"\s*\n\s*", "; ", reason.strip()).removesuffix(";")
     return f"{source}{line}: MuJoCo refuses the file: {said}. Correct what it names; kumitate reads what MuJoCo compiles"
 
 
 def _line(info: str) -> int:
-    """The line in the information on an element, "line 12"; 0 if it has none."""
-    found = re.search(r"line (\d+)", info or "")
+    """The line in the information on an element, "line 12", or in a reason, "line number=12"; 0 if it has none."""
+    found = re.search(r"\bline(?: number=|\s+)(\d+)", info or "", flags=re.IGNORECASE)
     return int(found[1]) if found else 0
 
 
