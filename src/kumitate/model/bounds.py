@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import cos, inf, pi, sin, tau
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..scalar import Scalar, absolute, minimum, select
-from .elements import Joint, Limits, Loop
+from .elements import Joint, Limits, Loop, in_order
 from .joints import JointKind
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
-
-Item = TypeVar("Item", bound=Joint | Loop)
 
 #: The ranges of angles of loop joints are at least this much narrower than a turn [rad]: a step may end so far outside.
 _ROOM = 0.2
@@ -164,11 +162,3 @@ def joint_columns(mechanism: Mechanism) -> Iterator[JointColumns]:
     """The columns of every joint of the tree, in their order; those of fixed joints are empty."""
     for joint, q, v in in_order(mechanism.joints):
         yield JointColumns(joint, joint.kind, slice(q, q + joint.kind.nq), slice(v, v + joint.kind.nv))
-
-
-def in_order(items: Iterable[Item]) -> Iterator[tuple[Item, int, int]]:
-    """Joints and loops, each with the indices of its first coordinate and of its first velocity among those of all."""
-    q = v = 0
-    for item in items:
-        yield item, q, v
-        q, v = q + item.kind.nq, v + item.kind.nv

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -286,6 +286,18 @@ class Loop:
         _check_motion("loop", self)
         if self.body_a == self.body_b:
             raise ModelError(f"loop {self.name!r} joins {self.body_a!r} to itself; name the two bodies that it holds together")
+
+
+#: A joint or a loop.
+Item = TypeVar("Item", bound=Joint | Loop)
+
+
+def in_order(items: Iterable[Item]) -> Iterator[tuple[Item, int, int]]:
+    """Joints and loops, each with the indices of its first coordinate and of its first velocity among those of all."""
+    q = v = 0
+    for item in items:
+        yield item, q, v
+        q, v = q + item.kind.nq, v + item.kind.nv
 
 
 @dataclass(frozen=True)

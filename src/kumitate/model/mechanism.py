@@ -13,9 +13,8 @@ from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import ModelError, UnknownNameError, did_you_mean, warn
-from .bounds import in_order
 from .drives.contract import Drive, drive_states
-from .elements import Actuator, Body, Coupling, Frame, Joint, Loop, NamedState, drive_targets
+from .elements import Actuator, Body, Coupling, Frame, Joint, Loop, NamedState, drive_targets, in_order
 from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree
 from .tree.dh_frames import with_dh_frames
 from .tree.tree import Tree, build_tree

@@ -16,7 +16,7 @@ from ..read.xml import Notes
 from .mjcf import mjcf_text
 from .urdf import urdf_text
 
-__all__ = ["WRITERS", "mechanism_text", "writable"]
+__all__ = ["WRITERS", "mechanism_text", "mjcf_text", "urdf_text", "writable"]
 
 #: The writer for each suffix: text(mechanism, folder of the file, notes that take what the format cannot express).
 WRITERS: dict[str, Callable[[Mechanism, Path, Notes], str]] = {
