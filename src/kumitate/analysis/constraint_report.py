@@ -191,9 +191,6 @@ def _untouched(units: dict[int, Force], stress: np.ndarray, size: float) -> tupl
     return tuple(bool(x) for x in np.abs(changes).max(axis=1, initial=0.0) < 1e-7)
 
 
-#: Singular values below this fraction of the largest count as zero.
-
-
 def closed_directions(equations: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Z (nv, m), W (nv, k) and P (nv, m): closed loops stay closed if ξ = Z y and δv = W w + P y.
 
@@ -218,7 +215,7 @@ def closed_directions(equations: LoopEquations, q: np.ndarray, v: np.ndarray) ->
     J = equations.state(q, v).J
     U, s, Vt = np.linalg.svd(J)
     rank, W = report.rank, Vt[report.rank :].T
-    Z = W if equations.holonomic.all() else _null_space(J[equations.holonomic])
+    Z = W if equations.holonomic.all() else null_space(J[equations.holonomic])
     tree, (E, _) = mechanism.tree, tangent(mechanism, q, v)
 
     def opening(q: Any, v: Any) -> list[Any]:
@@ -256,7 +253,7 @@ def slopes_along(program: Program, at: Sequence[np.ndarray], along: Sequence[np.
     return values[0], *(slopes[start : start + count].T for start, count in zip(starts, counts, strict=False))
 
 
-def _null_space(J: np.ndarray) -> np.ndarray:
-    """Orthonormal columns Z with J Z = 0."""
+def null_space(J: np.ndarray) -> np.ndarray:
+    """Orthonormal columns Z (nv, k) with J Z = 0."""
     _, s, Vt = np.linalg.svd(J)
-    return np.asarray(Vt[int((s > _ZERO * s[0]).sum()) :].T)
+    return np.asarray(Vt[int((s > _ZERO * s.max(initial=0.0)).sum()) :].T)

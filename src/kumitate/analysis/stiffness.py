@@ -9,6 +9,7 @@ import numpy as np
 from ..dynamics import Row, chord_closings, chord_rows, crba, free_springs, link_motions, loop_jacobian, passive_slope
 from ..model import Command, DriveLaw, Mechanism
 from ..scalar import floats
+from .constraint_report import null_space
 from .loop_motion import joint_motion
 
 
@@ -45,18 +46,10 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
         stiffness = stiffness + J.T @ np.diag(floats(k for _, k, _ in springs) or chord.stiffness) @ J
     if not damping.any() and not stiffness.any():
         return 0.0, ""
-    allowed = _null_space(np.array(loop_jacobian(tree, motions, held), dtype=float).reshape(len(held), tree.nv))
+    allowed = null_space(np.array(loop_jacobian(tree, motions, held), dtype=float).reshape(len(held), tree.nv))
     M, D, K = (allowed.T @ matrix @ allowed for matrix in (np.array(crba(tree, state[0]), dtype=float), damping, stiffness))
     n = len(M)
     rates, modes = np.linalg.eig(np.block([[-np.linalg.solve(M, D), -np.linalg.solve(M, K)], [np.eye(n), np.zeros((n, n))]]))
     fastest = int(np.argmax(np.abs(rates)))
     shape = np.abs(allowed @ modes[:n, fastest])
     return float(abs(rates[fastest])), mechanism.v_names[int(np.argmax(shape))]
-
-
-def _null_space(J: np.ndarray) -> np.ndarray:
-    """A basis (nv, k) of the velocities that J maps to zero."""
-    if not len(J):
-        return np.eye(J.shape[1])
-    _, s, Vt = np.linalg.svd(J)
-    return Vt[int((s > 1e-9 * s[0]).sum()) :].T if len(s) else np.eye(J.shape[1])

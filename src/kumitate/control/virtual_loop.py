@@ -24,7 +24,7 @@ from ..dynamics import (
 )
 from ..dynamics.acting import Applied
 from ..dynamics.loops.multipliers import solved_rows
-from ..dynamics.loops.schur import LoopSystem, with_rows
+from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Loop, Mechanism, Tree
@@ -66,9 +66,10 @@ def loop_accelerations(
     by_drives = _by_drives(M, undriven)
     virtual = by_drives([t + h - p for t, h, p in zip(tau, bias, pushed, strict=True)])
     system = with_rows(tree, q, v, closings, M, [a - h for a, h in zip(virtual, bias, strict=True)])
-    if undriven:
+    if undriven:  # the rows are enforced by other forces than those along their own gradients
         J = loop_jacobian(tree, link_motions(tree, q, v), system.rows)
-        system = _closed_by(system, J, [solve_symmetric(M, by_drives(gradient)) for gradient in J])
+        responses = [solve_symmetric(M, by_drives(gradient)) for gradient in J]
+        system = replace(system, responses=responses, Lambda=[[dot(row, response) for response in responses] for row in J])
 
     def forces(accelerations: Sequence[Scalar], damping: float) -> list[Scalar]:
         return solved_rows(tree, system.rows, system.Lambda, [-a for a in accelerations], damping=damping)
@@ -92,11 +93,6 @@ def _by_drives(M: Sequence[Sequence[Scalar]], undriven: Sequence[int]) -> Callab
         return [0.0 if k in undriven else value - dot((M[k][i] for i in undriven), yielded) for k, value in enumerate(g)]
 
     return by_drives
-
-
-def _closed_by(system: LoopSystem, J: Sequence[Sequence[Scalar]], responses: list[list[Scalar]]) -> LoopSystem:
-    """The loop system whose rows are enforced by forces other than those along their own gradients."""
-    return replace(system, responses=responses, Lambda=[[dot(row, response) for response in responses] for row in J])
 
 
 def closed_by(robot: Any, loops: Sequence[Loop]) -> Mechanism:

@@ -13,7 +13,7 @@ from ..dynamics import crba, rnea
 from ..errors import DivergenceError, InputError, needed
 from ..inverse_kinematics import Goal, Posture
 from ..kinematics import jacobian, neutral, rate
-from ..model import Mechanism, Place
+from ..model import Mechanism, Place, joint_columns
 from ..scalar import Program, call, directional, table, trace
 from ..spatial import Transform, Vector3, dot, identity_rotation
 from .controllers import mechanism_of
@@ -44,14 +44,13 @@ class DrivenLimits(NamedTuple):
     def of(cls, mechanism: Mechanism, efforts: bool) -> DrivenLimits:
         """The limits of a mechanism; those of efforts if wanted."""
         driven = [joint.kind.nv == 1 for joint in mechanism.joints for _ in range(joint.kind.nv)]
-        place, rows, begin = [], [], 0
-        for joint in mechanism.joints:
-            if joint.kind.nv == 1:
+        place, rows = [], []
+        for joint, kind, q, _ in joint_columns(mechanism):
+            if kind.nv == 1:
                 limits = joint.limits[0]
                 most = _or(limits.effort if efforts else None, np.inf)
-                place.append(begin)
+                place.append(q.start)
                 rows.append((-most, most, _or(limits.lower, -np.inf), _or(limits.upper, np.inf)))
-            begin += joint.kind.nq
         return cls(np.array(driven), np.array(place, dtype=int), *np.array(rows).reshape(-1, 4).T)
 
     def stops(self, rate: float, q: Any, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -139,10 +139,6 @@ class _SomeRows(LoopEquations):
         return self._whole.stepped(q, dv)
 
 
-def _holonomic(loops: LoopEquations, q: Any, v: Any) -> list[Row]:
-    return [row for row in loops.rows(q, v) if row.holonomic]
-
-
 def conflict(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarray) -> str:
     """What to say of loops that cannot be closed, as further sentences of a message.
 
@@ -151,7 +147,7 @@ def conflict(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarra
         starts: postures (nq) to search from: the nearest that was found, and where the search for it began.
     """
     anywhere = random_coordinates(loops.mechanism.tree, np.random.default_rng(0))
-    rows = _holonomic(loops, anywhere, np.zeros(loops.mechanism.nv))
+    rows = [row for row in loops.rows(anywhere, np.zeros(loops.mechanism.nv)) if row.holonomic]
     owners = np.array(loops.names)[loops.blocks]
     alone = {name: _left(loops, starts, free, owners == name) for name in dict.fromkeys(owners.tolist())}
     sets = [([name], left) for name, left in alone.items() if left is not None]

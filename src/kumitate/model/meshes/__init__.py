@@ -10,7 +10,7 @@ from ...errors import InputError, needed
 from ...renamed import former_names
 from ..shapes import Facets, Hull, Mesh
 from ..shapes.mesh_files import stored
-from ..shapes.surfaces import convex_hull, distance_from_hull, fewer_faces, outermost
+from ..shapes.surfaces import convex_hull, distances_from_hull, fewer_faces, outermost
 
 __all__ = ["Facets", "decimated", "hull", "left_out", "load_mesh", "touching_hull", "touching_pieces"]
 __getattr__ = former_names(__name__, {"Surface": "Facets"})
@@ -66,8 +66,9 @@ def left_out(mesh: Mesh, hull_of_few: Hull) -> float:
     Raises:
         InputError: as `hull`.
     """
-    kept = np.array(hull_of_few.vertices)
-    return max(distance_from_hull(point, kept) for point in hull(mesh).vertices)
+    points = hull(mesh).vertices
+    most = float(distances_from_hull(points, np.array(hull_of_few.vertices)).max())
+    return most if most > 1e-12 * float(np.abs(points).max()) else 0.0
 
 
 def decimated(mesh: Mesh, faces: int = 2000) -> Facets:

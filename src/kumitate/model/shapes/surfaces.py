@@ -255,7 +255,9 @@ def distances_from_hull(points: np.ndarray, corners: np.ndarray, before: np.ndar
     `before`: the distances from the hull of all corners but the last. What is nearer now is nearer to a face of that one.
     """
     if on_one_line(corners):
-        return np.array([distance_from_hull(point, corners) for point in points])
+        along = corners[:, int(np.ptp(corners, axis=0).argmax())]
+        start, end = corners[int(along.argmin())], corners[int(along.argmax())]
+        return _distances_from_triangles(points, np.array([[start, end, end]]))[:, 0]
     hull = convex_hull(Facets(corners, np.zeros((0, 3))), "a hull")
     triangles = hull.vertices[hull.faces]
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
@@ -276,8 +278,9 @@ def _distances_from_triangles(points: np.ndarray, triangles: np.ndarray) -> np.n
     rims = np.linalg.norm(offsets - np.clip(along, 0.0, 1.0)[..., None] * edges, axis=3).min(axis=2)
     normals = np.cross(edges[:, 0], edges[:, 1])
     inside = (np.einsum("nfek,fek->nfe", offsets, np.cross(normals[:, None], edges)) >= 0.0).all(axis=2)
-    planes = np.abs(np.einsum("nfk,fk->nf", offsets[:, :, 0], normals)) / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
-    return np.where(inside, planes, rims)
+    sizes = np.linalg.norm(normals, axis=1)  # zero for lines
+    planes = np.abs(np.einsum("nfk,fk->nf", offsets[:, :, 0], normals)) / np.maximum(sizes, 1e-300)
+    return np.where(inside & (sizes > 0.0), planes, rims)
 
 
 def _flat_corners(points: np.ndarray) -> list[int]:
@@ -295,17 +298,3 @@ def _flat_corners(points: np.ndarray) -> list[int]:
                 corners = [int(flat[(square @ diagonal).argmax()]) for diagonal in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
                 found.append((float(np.prod(sides)), corners))
     return [index for _, corners in sorted(found, key=lambda side: -side[0]) for index in corners]
-
-
-def distance_from_hull(point: np.ndarray, points: np.ndarray) -> float:
-    """How far a point (3,) is from the convex hull of points (n, 3), 0 inside [m].
-
-    By non-negative least squares (Lawson and Hanson 1974): over λ ≥ 0 and with the point as origin, the least of
-    |Σ λ p|² + (Σ λ − 1)² is d²/(1 + d²), d being the distance of the hull.
-    """
-    nnls = needed("scipy.optimize", "meshes need the package scipy", "mesh").nnls
-    offsets = points - point
-    size = float(np.abs(offsets).max()) or 1.0
-    rows = np.vstack([offsets.T / size, np.ones(len(offsets))])
-    _, residual = nnls(rows, np.array([0.0, 0.0, 0.0, 1.0]), maxiter=100 * len(points))
-    return size * residual / float(np.sqrt(max(1.0 - residual * residual, 1e-30))) if residual > 1e-12 else 0.0
