@@ -11,9 +11,9 @@ from pathlib import Path
 from ...errors import InputError, did_you_mean
 from ...spatial import pose
 from ..elements import Body, Joint, Loop
-from ..joints import KINDS, Distance
+from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism
-from ..shapes import Box, Capsule, Cylinder, Geometry, Sphere
+from ..shapes import Box, Capsule, Cylinder, Geometry
 
 __all__ = [
     "ABOUT_Y", "ANDREWS_START", "ANDREWS_TORQUE", "BICYCLE_START", "COLORS", "DARK", "FLOATING_ARM_START",
@@ -188,7 +188,6 @@ def hoap2_soles() -> tuple[tuple[float, float, float], ...]:
 LENGTH = 1.0
 MASS = 1.0
 _RADIUS = 0.03
-_GREY = (0.55, 0.58, 0.62, 1.0)
 DARK = (0.20, 0.22, 0.26, 1.0)
 COLORS = (
     (0.16, 0.42, 0.70, 1.0), (0.90, 0.49, 0.13, 1.0), (0.20, 0.60, 0.40, 1.0), (0.72, 0.25, 0.32, 1.0), (0.50, 0.38, 0.70, 1.0),
@@ -227,15 +226,12 @@ def planar_tree_5() -> Mechanism:
 
 def pendulum() -> Mechanism:
     """A point mass of 1 kg on a massless rod of 1 m, hanging from the world at angle zero."""
-    return Mechanism("pendulum", (_bob("bob", COLORS[0]),), (Joint("hinge", KINDS["revolute"], WORLD, "bob", axis=ABOUT_Y),))
+    return _stored("pendulum")
 
 
 def double_pendulum() -> Mechanism:
     """Two point masses of 1 kg on massless rods of 1 m, one hanging from the other."""
-    bodies = (_bob("upper", COLORS[0]), _bob("lower", COLORS[1]))
-    first = Joint("shoulder", KINDS["revolute"], WORLD, "upper", axis=ABOUT_Y)
-    second = Joint("elbow", KINDS["revolute"], "upper", "lower", pose((0.0, 0.0, -LENGTH)), axis=ABOUT_Y)
-    return Mechanism("double_pendulum", bodies, (first, second))
+    return _stored("double_pendulum")
 
 
 def free_rod(*, axial_inertia: float = 1e-6) -> Mechanism:
@@ -260,13 +256,6 @@ def _rods(name: str, parents: Sequence[int | None]) -> Mechanism:
         for i, parent in enumerate(parents)
     )  # fmt: skip
     return Mechanism(name, bodies, joints)
-
-
-def _bob(name: str, color: Sequence[float]) -> Body:
-    end = (0.0, 0.0, -LENGTH)
-    string = Geometry(Capsule(0.01, LENGTH), pose((0.0, 0.0, -LENGTH / 2.0)), _GREY)
-    ball = Geometry(Sphere(0.08), pose(end), tuple(color))  # type: ignore[arg-type]
-    return Body(name, MASS, end, visuals=(string, ball, hinge()))
 
 
 def hinge(height: float = 0.0) -> Geometry:
@@ -388,16 +377,7 @@ def _four_bars_name(count: int) -> str:
 
 def distance_pendulum() -> Mechanism:
     """A pendulum without a joint (A01): a point mass of 1 kg that moves freely in space, held 1 m from the world's origin."""
-    ball = Body("bob", 1.0, visuals=(Geometry(Sphere(0.08), color=COLORS[0]),))
-    axes = {"x": (1.0, 0.0, 0.0), "y": ABOUT_Y, "z": (0.0, 0.0, 1.0)}
-    carriers = (Body("along_x"), Body("along_y"), ball)
-    joints = []
-    parent = WORLD
-    for (name, axis), body in zip(axes.items(), carriers, strict=True):
-        joints.append(Joint(name, KINDS["prismatic"], parent, body.name, axis=axis))
-        parent = body.name
-    string = Loop("string", Distance(LENGTH), WORLD, "bob")
-    return Mechanism("distance_pendulum", carriers, tuple(joints), (string,))
+    return _stored("distance_pendulum")
 
 
 # --- the catalogue ------------------------------------------------------------------------------------------------------
