@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree
 from ..scalar import Program, Scalar, directional, gradient, inlined, is_zero, trace
+from ..spatial import dot
 from .derivatives import EnergyDerivatives, applied_power, energy_derivatives
 
 #: A longer chain is traced as loops, which do not have a gradient; and O(n³) would be too slow for it.
@@ -92,10 +93,10 @@ def generalised_push(
     qdot, E = rate(tree, q, v), [rate(tree, q, [float(i == j) for i in range(n)]) for j in range(n)]
     p, pdot = derivatives.momentum_rate(q, v, qdot)
     slope = derivatives.slope(q, v, acting.gravity)
-    bias = [rise + _dot(column, slope) for rise, column in zip(pdot, E, strict=True)]
+    bias = [rise + dot(column, slope) for rise, column in zip(pdot, E, strict=True)]
     for link in tree.links:
         for k, turned in enumerate(_turning(link, q, v)):
-            bias[link.v_start + k] = bias[link.v_start + k] - _dot(turned, link.velocities(p))
+            bias[link.v_start + k] = bias[link.v_start + k] - dot(turned, link.velocities(p))
     driven = [t - f for t, f in zip(tau, _passive(tree, v), strict=True)]
     if acting.wrenches is not None:
         forces = [part for link in tree.links for part in acting.on(link, q)]
@@ -123,13 +124,9 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     ]
     if all(is_zero(part) for row in apart for part in row):
         return [still] * n
-    square = [[_dot(a, b) for b in columns] for a in columns]  # EᵀE: E has more rows than columns
-    return [solve_symmetric(square, [_dot(column, part) for column in columns]) for part in apart]
+    square = [[dot(a, b) for b in columns] for a in columns]  # EᵀE: E has more rows than columns
+    return [solve_symmetric(square, [dot(column, part) for column in columns]) for part in apart]
 
 
 def _passive(tree: Tree, v: Sequence[Scalar]) -> list[Scalar]:
     return [force for link in tree.links for force in passive_force(link, link.velocities(v))]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

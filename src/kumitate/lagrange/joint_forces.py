@@ -21,7 +21,7 @@ from ..dynamics.loops.schur import with_rows
 from ..dynamics.loops.wrenches import LoopLoads, LoopWrenches, least_wrenches
 from ..model import KINDS, Link, Tree
 from ..scalar import Scalar
-from ..spatial import Force
+from ..spatial import Force, dot
 from .derivatives import energy_derivatives
 from .forward import check_size, generalised_push, joint_equations
 
@@ -61,8 +61,8 @@ def _released_forces(
         place += KINDS["floating"].locate(link.motion(q))
         for k in range(6):
             along = [column[k] for column in S]
-            speed.append(_dot(along, rates))
-            rise.append(_dot(along, link.velocities(vdot)) + _dot([column[k] for column in turning], rates))
+            speed.append(dot(along, rates))
+            rise.append(dot(along, link.velocities(vdot)) + dot([column[k] for column in turning], rates))
     by_link = {link.index: acting.on(link, q) for link in tree.links}
     derivatives, still = energy_derivatives(released), [0.0] * released.nv
     push = generalised_push(derivatives, released, place, speed, still, Acting(acting.gravity, LinkForces(by_link)))
@@ -83,7 +83,3 @@ def _released(tree: Tree) -> Tree:
 
     links = tuple(link(k, before) for k, before in enumerate(tree.links))
     return replace(tree, links=links, chords=(), gears=(), limbs=(), nq=free.nq * len(links), nv=free.nv * len(links))
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -135,8 +135,3 @@ class SymbolNames:
 
     def _known(self) -> str:
         return ", ".join((*self.names, "t"))
-
-
-def listed(values: Mapping[Any, Any] | Sequence[Any] | None) -> list[Any]:
-    """The keys of a mapping, or the items of a sequence; empty for None."""
-    return [] if values is None else list(values)

@@ -23,7 +23,7 @@ from .motion_program import (
     rolled_out,
     step_program,
 )
-from .symbols import SymbolNames, entries, listed, sympy_module
+from .symbols import SymbolNames, entries, sympy_module
 
 #: The most coordinates for which accelerations are solved symbolically.
 _SOLVED = 3
@@ -79,7 +79,7 @@ class System:
         self._potential = plain(_one(potential, "potential"), "the potential energy", rates=False)
         self._dissipation = plain(_one(dissipation, "dissipation"), "the dissipation function")
         self._pushes = pushes(self.names, forces)
-        self._order = [self.names.symbol(symbol) for symbol in listed(parameters)]
+        self._order = [self.names.symbol(symbol) for symbol in (() if parameters is None else parameters)]
         self._values = self._numbers(parameters) if isinstance(parameters, Mapping) else {}
 
     def __repr__(self) -> str:

@@ -182,13 +182,8 @@ def _mass_matrix(m: Mechanism, *, method: str = "crba") -> Traceable:
 
 
 def _bias_forces(m: Mechanism) -> Traceable:
-    check_inertias(m)
-    tree, still = limbed(m.base_parameter_tree, ()), table([0.0] * m.nv)
-
-    def bias(q: Any, v: Any) -> Any:
-        return dynamics.rnea(tree, q, v, still, gravity=m.gravity, wrenches=_with_chords(tree, q, v, None))
-
-    return bias, state_inputs(m)
+    (inverse, _), still = _inverse_dynamics(m), table([0.0] * m.nv)
+    return lambda q, v: inverse(q, v, still), state_inputs(m)
 
 
 def _gravity_forces(m: Mechanism) -> Traceable:
@@ -225,32 +220,20 @@ def _forward_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     return slopes, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches)
 
 
-def _inverse_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
-    """Inverse dynamics with all its derivatives; closed loops are cut, as by `inverse_dynamics`."""
-    from ..dynamics.derivatives import rnea_derivatives
+def _inverse_slopes(page: Callable[..., Any], *inputs: str) -> Callable[..., Traceable]:
+    """Derivatives of inverse dynamics by these inputs (nv) in addition to q and v; closed loops are cut, as by itself."""
 
-    check_inertias(m)
-    tree = m.base_parameter_tree
+    def made(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
+        check_inertias(m)
+        tree, sizes = m.base_parameter_tree, state_inputs(m) | dict.fromkeys(inputs, m.nv)
 
-    def slopes(q: Any, v: Any, a: Any, *values: Any) -> dict[str, Any]:
-        found = rnea_derivatives(tree, q, v, a, gravity=m.gravity, wrenches=applied(tree, wrenches, values))
-        return found._asdict()
+        def slopes(*given: Any) -> dict[str, Any]:
+            pushed = applied(tree, wrenches, given[len(sizes) :])
+            return page(tree, *given[: len(sizes)], gravity=m.gravity, wrenches=pushed)._asdict()  # type: ignore[no-any-return]
 
-    return slopes, state_inputs(m) | {"a": m.nv} | wrench_inputs(wrenches)
+        return slopes, sizes | wrench_inputs(wrenches)
 
-
-def _inverse_second_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
-    """The second derivatives of inverse dynamics, contracted with weights; closed loops are cut."""
-    from ..dynamics.derivatives import rnea_second_derivatives
-
-    check_inertias(m)
-    tree = m.base_parameter_tree
-
-    def slopes(q: Any, v: Any, a: Any, weights: Any, *values: Any) -> dict[str, Any]:
-        pushed = applied(tree, wrenches, values)
-        return rnea_second_derivatives(tree, q, v, a, weights, gravity=m.gravity, wrenches=pushed)._asdict()
-
-    return slopes, state_inputs(m) | {"a": m.nv, "weights": m.nv} | wrench_inputs(wrenches)
+    return made
 
 
 def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
@@ -274,7 +257,7 @@ def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
 
 DERIVATIVES: dict[str, Callable[..., Traceable]] = {
     "forward_slopes": _forward_slopes,
-    "inverse_slopes": _inverse_slopes,
-    "inverse_second_slopes": _inverse_second_slopes,
+    "inverse_slopes": _inverse_slopes(_page(".dynamics.derivatives", "rnea_derivatives"), "a"),
+    "inverse_second_slopes": _inverse_slopes(_page(".dynamics.derivatives", "rnea_second_derivatives"), "a", "weights"),
     "forward_slope": _forward_slope,
 }

@@ -18,7 +18,7 @@ from ..dynamics import link_motions
 from ..dynamics.motion import acceleration, falling
 from ..errors import InputError, did_you_mean
 from ..kinematics import link_poses, link_twists, place_pose, place_twist
-from ..model import Body, Mechanism, Place, Sensor, outward
+from ..model import Body, Mechanism, Place, Sensor, joint_columns, outward
 from ..model.sensors import AT_JOINTS
 from ..model.things import belongs, pushes
 from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
@@ -114,18 +114,13 @@ def sensor_program(mechanism: Mechanism, sensor: Sensor, points: Sequence[tuple[
 
 def _of_joint(mechanism: Mechanism, sensor: Sensor, name: str) -> Program:
     """Coordinates, velocities or efforts of a joint."""
-    q = v = 0
-    for joint in mechanism.joints:
-        if joint.name == sensor.of:
-            break
-        q, v = q + joint.kind.nq, v + joint.kind.nv
-    else:
+    own = next((item for item in joint_columns(mechanism) if item.joint.name == sensor.of), None)
+    if own is None:
         meant = did_you_mean(sensor.of, [joint.name for joint in mechanism.joints], lead="; ")
         raise InputError(f"{mechanism.name}: a sensor is at {sensor.of!r}, which is not a joint{meant}")
     signal = {"joint_position": "q", "joint_velocity": "v", "joint_effort": "tau"}[sensor.kind]
-    own = slice(q, q + joint.kind.nq) if signal == "q" else slice(v, v + joint.kind.nv)
-    size = mechanism.nq if signal == "q" else mechanism.nv
-    return trace(lambda values: [sensor.scale * x for x in list(values)[own]], {signal: size}, name)
+    part, size = (own.q, mechanism.nq) if signal == "q" else (own.v, mechanism.nv)
+    return trace(lambda values: [sensor.scale * x for x in list(values)[part]], {signal: size}, name)
 
 
 def _in_its_axes(of: Callable[[MovingFrame], Vector3]) -> Callable[[MovingFrames, Sensor], Vector3]:
@@ -165,18 +160,13 @@ def _angular_velocity(moving: MovingFrames, sensor: Sensor) -> Vector3:
     return base.X.rotation.unrotate(frame.angular - base.angular)
 
 
-def _center(carried: list[tuple[Body, MovingFrame]], values: list[Vector3]) -> Vector3:
-    """The mean of vectors by the masses of bodies."""
-    total = sum(body.mass for body, _ in carried)
-    return sum((value * (body.mass / total) for (body, _), value in zip(carried, values, strict=True)), Vector3())
-
-
 def _of_subtree(of: Callable[[MovingFrame], Vector3]) -> Callable[[MovingFrames, Sensor], Vector3]:
-    """The mean of what is known of the centers of mass that a body carries."""
+    """The mean, by their masses, of what is known of the centers of mass that a body carries."""
 
     def measured(moving: MovingFrames, sensor: Sensor) -> Vector3:
         carried = moving.carried(sensor.of)
-        return _center(carried, [of(frame) for _, frame in carried])
+        total = sum(body.mass for body, _ in carried)
+        return sum((of(frame) * (body.mass / total) for body, frame in carried), Vector3())
 
     return measured
 

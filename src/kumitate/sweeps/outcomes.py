@@ -14,6 +14,8 @@ from ..scenario.setup import Described
 from ..simulate.divergence import RUNAWAY
 
 _UNITS = {"energy": "J", "center_of_mass": "m", "t": "s"}
+#: What takes one of two values, and what it begins with.
+_FOLDS: dict[str, tuple[np.ufunc, float]] = {"least": (np.minimum, np.inf), "largest": (np.maximum, -np.inf)}
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,7 @@ class Summary:
 
     def __init__(self, outcomes: Sequence[Outcome], runs: int):
         self._outcomes = outcomes
-        self._extremes = {
-            one.name: np.full(runs, np.inf if one.of == "least" else -np.inf) for one in outcomes if one.of != "end"
-        }
+        self._extremes = {one.name: np.full(runs, _FOLDS[one.of][1]) for one in outcomes if one.of != "end"}
         self.reached, self.lost = np.zeros(runs), np.zeros(runs, dtype=bool)
         self.unsolved = np.zeros(runs, dtype=bool)
         self._last: Mapping[str, np.ndarray] = {}
@@ -81,13 +81,8 @@ class Summary:
         self.reached = np.maximum(self.reached, np.where(solved, time, 0.0).max(axis=1))
         for one in self._outcomes:
             if one.of != "end":
-                values, empty = _component(seen[one.array], one.index), np.inf if one.of == "least" else -np.inf
-                best, fold = np.where(fine, values, empty), np.minimum if one.of == "least" else np.maximum
-                fold(
-                    self._extremes[one.name],
-                    getattr(best, "min" if one.of == "least" else "max")(axis=1),
-                    out=self._extremes[one.name],
-                )
+                (fold, empty), known = _FOLDS[one.of], self._extremes[one.name]
+                fold(known, fold.reduce(np.where(fine, _component(seen[one.array], one.index), empty), axis=1), out=known)
         self._last = {name: array[:, -1] for name, array in seen.items()}
 
     def columns(self) -> dict[str, np.ndarray]:
