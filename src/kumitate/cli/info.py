@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..errors import KumitateWarning
 from ..model import WORLD, Limits, Mechanism
+from ..model.bounds import limits_text
 from ..model.read import names_file, read_file
 from .options import AsJson, FixInertia, FloatingBase, RobotName
 from .report import complain, print_facts, print_json, print_table
@@ -90,7 +91,7 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
 
 def _picked(parts: Sequence[Any], names: str, **made: Callable[[Any], Any]) -> list[dict[str, Any]]:
     """Attributes of each part by name, some of them made otherwise; kinds by their names."""
-    made = {"kind": lambda part: _kind(part.kind), **made}
+    made = {"kind": lambda part: part.kind.name, **made}
     return [{name: made[name](part) if name in made else getattr(part, name) for name in names.split()} for part in parts]
 
 
@@ -115,13 +116,13 @@ def drawn(mechanism: Mechanism) -> list[str]:
         joint, before, behind = waiting.pop()
         mass = mechanism.body(joint.child).mass
         names.append(joint.child)
-        rows.append((before + joint.child, f"{joint.name}, {_kind(joint.kind)}", f"{mass:.4g} kg" if mass else ""))
+        rows.append((before + joint.child, f"{joint.name}, {joint.kind.name}", f"{mass:.4g} kg" if mass else ""))
         waiting += _branches(children.get(joint.child, []), behind)
     first, second = (max((len(row[k]) for row in rows), default=0) for k in (0, 1))
     lines = [WORLD, *(f"{body:<{first}}  {joint:<{second}}  {mass}".rstrip() for body, joint, mass in rows)]
     places = {name: k for k, name in enumerate([WORLD, *names])}
     loops = mechanism.loops
-    return with_arcs(lines, [Arc(places[lo.body_a], places[lo.body_b], f"{lo.name}, {_kind(lo.kind)}") for lo in loops])
+    return with_arcs(lines, [Arc(places[lo.body_a], places[lo.body_b], f"{lo.name}, {lo.kind.name}") for lo in loops])
 
 
 def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
@@ -227,24 +228,11 @@ def _joint_rows(facts: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     for joint in facts["joints"]:
         between = f"{joint['parent']} → {joint['child']}"
         axis = _vector(joint["axis"]) if 0 < joint["nv"] < 6 else ""  # joints that allow all motions, or none, have no axis
-        yield joint["name"], joint["kind"], between, axis, _limits(joint["limits"])
+        limits = limits_text([Limits(**limit) for limit in joint["limits"]])
+        yield joint["name"], joint["kind"], between, axis, limits
     for loop in facts["loops"]:
         yield loop["name"], f"{loop['kind']}, loop", f"{loop['body_a']} – {loop['body_b']}", _vector(loop["axis"]), ""
 
 
-def _kind(kind: Any) -> str:
-    return getattr(kind, "name", str(kind))
-
-
 def _vector(parts: Any) -> str:
     return "(" + ", ".join(f"{part:.4g}" for part in parts) + ")"
-
-
-def _limits(limits: list[dict[str, Any]]) -> str:
-    named = [Limits(**limit) for limit in limits]
-    spans = [f"{_bound(limit.lower, '−∞')} … {_bound(limit.upper, '∞')}" for limit in named]
-    return "; ".join(spans) if any(limit.lower is not None or limit.upper is not None for limit in named) else ""
-
-
-def _bound(value: float | None, without: str) -> str:
-    return without if value is None else f"{value:.4g}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model import Mechanism
+from ..model.bounds import position_limits
 from ..model.values import BOUND, NOT_NEGATIVE, POSITIVE, checked_array, checked_number
 from ..scalar import maximum
 from .controllers import Controller, mechanism_of
@@ -84,18 +85,13 @@ def joint_stops(robot: Any, *, stiffness: Any, damping: Any = 0.0, width: float 
         for what, x in (("stiffness", stiffness), ("damping", damping))
     )
     width = checked_number(mechanism.name, "the width of joint stops", width, POSITIVE, error=InputError)
-    stops = [
-        (link.q_start + i, link.v_start + i, limit)
-        for link in mechanism.tree.links
-        if link.kind.nq == link.kind.nv
-        for i, limit in enumerate(mechanism.joint(link.name).limits)
-    ]
+    stops = list(position_limits(mechanism))
 
     def law(t: Any, q: Any, v: Any) -> Any:
         tau: list[Any] = [0.0] * mechanism.nv
-        for i, j, limit in stops:
-            for bound, sign in ((limit.upper, 1.0), (limit.lower, -1.0)):
-                if bound is not None:
+        for i, j, lower, upper in stops:
+            for bound, sign in ((upper, 1.0), (lower, -1.0)):
+                if np.isfinite(bound):
                     over = maximum(0.0, sign * (q[i] - bound))
                     tau[j] = tau[j] - (sign * float(k[j]) * over + float(d[j]) * blend(over, 0.0, width) * v[j])
         return np.array(tau)

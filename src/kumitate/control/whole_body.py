@@ -48,9 +48,9 @@ class DrivenLimits(NamedTuple):
         for joint, kind, q, _ in joint_columns(mechanism):
             if kind.nv == 1:
                 limits = joint.limits[0]
-                most = _or(limits.effort if efforts else None, np.inf)
+                most = np.inf if limits.effort is None or not efforts else limits.effort
                 place.append(q.start)
-                rows.append((-most, most, _or(limits.lower, -np.inf), _or(limits.upper, np.inf)))
+                rows.append((-most, most, *limits.range))
         return cls(np.array(driven), np.array(place, dtype=int), *np.array(rows).reshape(-1, 4).T)
 
     def stops(self, rate: float, q: Any, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -63,10 +63,6 @@ class DrivenLimits(NamedTuple):
             return np.full(self.low.shape, -np.inf), np.full(self.high.shape, np.inf)
         at, speed = np.asarray(q, dtype=float)[self.place], v[self.driven]
         return rate**2 * (self.low - at) - 2.0 * rate * speed, rate**2 * (self.high - at) - 2.0 * rate * speed
-
-
-def _or(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else float(value)
 
 
 #: Faces of the pyramid inside the friction cone.

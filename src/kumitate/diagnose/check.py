@@ -14,6 +14,7 @@ from ..analysis import LoopEquations, assemble
 from ..dynamics import crba
 from ..errors import KumitateWarning, ModelError
 from ..model import Mechanism, Mesh
+from ..model.bounds import limits_text
 from ..model.read import read_file
 from ..model.read.repairs import BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS
 from ..scalar import floats
@@ -180,9 +181,7 @@ def _limits(mechanism: Mechanism) -> Iterator[Finding]:
             if low is not None and low == high:
                 found["held"].append((joint.name, f"at {low:.6g}"))
             elif (low is not None and low > 0.0) or (high is not None and high < 0.0):
-                found["outside"].append(
-                    (joint.name, f"{'−∞' if low is None else f'{low:.4g}'} … {'∞' if high is None else f'{high:.4g}'}")
-                )
+                found["outside"].append((joint.name, limits_text([limit])))
             if limit.velocity is not None and limit.velocity <= 0.0:
                 found["slow"].append((joint.name, f"{limit.velocity:g}"))
             if limit.effort is not None and limit.effort <= 0.0:

@@ -241,8 +241,8 @@ def _beyond_limits(found: Identified) -> Iterator[str]:
     mechanism = found.model.mechanism
     for link in mechanism.tree.links:
         joint = mechanism.joint(link.name)
-        low, high = (joint.limits[0].lower, joint.limits[0].upper) if link.kind.nq == 1 else (None, None)
-        if low is None or high is None or not np.isfinite([low, high]).all():
+        low, high = joint.limits[0].range if link.kind.nq == 1 else (-np.inf, np.inf)
+        if not np.isfinite([low, high]).all():
             continue
         values, away = q[:, link.q_start], 0.5 * (high - low)
         outside = float(np.mean((values < low - away) | (values > high + away)))

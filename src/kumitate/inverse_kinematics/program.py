@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from ..dynamics import chord_closings, constraint_rows, link_motions, loop_jacobian, projected, solve_symmetric
 from ..kinematics import integrate, normalized
 from ..model import Mechanism, Tree
+from ..model.bounds import position_limits
 from ..scalar import Program, Scalar, absolute, both, either, is_zero, loop, maximum, minimum, select, trace
 from .contract import Goal, Posture
 
@@ -90,17 +92,8 @@ def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
 def limits_of(mechanism: Mechanism) -> tuple[dict[int, float], dict[int, float]]:
     """The lowest and the highest values of coordinates that have limits, by their index in q."""
-    low: dict[int, float] = {}
-    high: dict[int, float] = {}
-    joints = {joint.name: joint for joint in mechanism.joints}
-    for link in mechanism.tree.links:
-        if link.kind.nq != link.kind.nv:  # quaternions have no limits of their own
-            continue
-        for k, limit in enumerate(joints[link.name].limits):
-            for bounds, value in ((low, limit.lower), (high, limit.upper)):
-                if value is not None:
-                    bounds[link.q_start + k] = value
-    return low, high
+    found = list(position_limits(mechanism))
+    return {i: x for i, _, x, _ in found if x > -inf}, {i: x for i, _, _, x in found if x < inf}
 
 
 def free_at_limits(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..analysis import LoopEquations, loop_equations
 from ..errors import InputError, KumitateError
-from ..model import Limits, Mechanism, joint_columns
+from ..model import Mechanism, joint_columns
 from ..simulate.starts import state_by_name
 from ..simulate.stepping.advance import State
 from .contract import LiveRobot, LiveSimulation
@@ -63,12 +63,8 @@ def joint_sliders(mechanism: Mechanism) -> list[JointSlider]:
     """The sliders of a mechanism: of all coordinates but those of joints with quaternions, which are dragged instead."""
     found = []
     for joint, kind, q, _ in joint_columns(mechanism):
-        if kind.nq != kind.nv:
-            continue
-        for k, part in enumerate(kind.coordinates):
-            limits = joint.limits[k] if joint.limits else Limits()
-            least = -np.inf if limits.lower is None else limits.lower
-            most = np.inf if limits.upper is None else limits.upper
+        for k, part in enumerate(kind.coordinates if kind.nq == kind.nv else ()):
+            least, most = joint.limits[k].range
             length = part in _LENGTHS
             reach = max(mechanism.tree.size, 0.1) if length else np.pi
             lower = least if np.isfinite(least) else min(0.0, most) - reach

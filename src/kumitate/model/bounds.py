@@ -94,6 +94,24 @@ def loop_bounds(loop: Loop) -> list[Bound]:
     return found
 
 
+def position_limits(mechanism: Mechanism) -> Iterator[tuple[int, int, float, float]]:
+    """For coordinates of joints without quaternions: the index in q, that in v, and the range, infinite where it has no end."""
+    for joint, kind, q, v in joint_columns(mechanism):
+        for k, limit in enumerate(joint.limits if kind.nq == kind.nv else ()):
+            yield q.start + k, v.start + k, *limit.range
+
+
+def limits_text(limits: Sequence[Limits]) -> str:
+    """Position limits of a joint as text; "" where there are none.
+
+    >>> limits_text([Limits(lower=-1.5)])
+    '-1.5 … ∞'
+    """
+    spans = [f"{low:.4g} … {high:.4g}" for low, high in (limit.range for limit in limits)]
+    text = "; ".join(spans).replace("-inf", "−∞").replace("inf", "∞")
+    return text if set(spans) - {"-inf … inf"} else ""
+
+
 def in_loops(mechanism: Mechanism, bounds: Sequence[Bound]) -> bool:
     """Whether some of these limits are of loop joints or lines."""
     return any(bound.v >= mechanism.nv for bound in bounds)

@@ -127,6 +127,11 @@ class Limits:
                 rule = BOUND if key in ("lower", "upper") else MOST
                 object.__setattr__(self, key, checked_number("limits", f"the limit {key!r}", value, rule))
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """From `lower` to `upper`, infinite where there is no limit."""
+        return (-math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper)
+
 
 @dataclass(frozen=True)
 class Joint:

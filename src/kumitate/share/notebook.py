@@ -7,14 +7,14 @@ import gzip
 import html
 import io
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from ..kinematics import link_poses, place_pose
-from ..model import Joint, Mechanism
+from ..model import Mechanism
+from ..model.bounds import limits_text
 from ..scalar import floats
 
 # --- A page inside another: compressed, in a frame of its own that can reach nothing outside of it ------------------------
@@ -52,15 +52,6 @@ def framed(page: str, *, height: int = 560) -> str:
     return f'<iframe sandbox="allow-scripts" loading="lazy" title="3D playback" style="{style}" srcdoc="{document}"></iframe>'
 
 
-def smallest_framed(pages: Iterable[Callable[[], str]]) -> str | None:
-    """The first of these pages that is small enough in a frame, or None; they come from the richest to the plainest."""
-    for page in pages:
-        found = framed(page())
-        if len(found) <= MOST:
-            return found
-    return None
-
-
 # --- robots and runs ------------------------------------------------------------------------------------------------------
 #: Pictures per second of the page in a notebook, tried in this order until it is small enough.
 _RATES = (50, 25, 10)
@@ -74,7 +65,7 @@ def robot_html(mechanism: Mechanism, q: Any) -> str:
     """A robot at coordinates q (nq): its picture, if matplotlib is installed, and its joints."""
     picture = _picture(mechanism, q) if find_spec("matplotlib") and mechanism.bodies else ""
     counts = _counted(mechanism)
-    rows = [_joint_row(joint) for joint in mechanism.joints]
+    rows = [(j.name, j.kind.name, f"{j.parent} → {j.child}", limits_text(j.limits)) for j in mechanism.joints]
     rows += [(loop.name, f"{loop.kind.name}, loop", f"{loop.body_a} – {loop.body_b}", "") for loop in mechanism.loops]
     titles = ("joint", "kind", "between", "limits [rad, m]")
     columns = slice(None) if any(row[-1] for row in rows) else slice(-1)
@@ -87,7 +78,8 @@ def robot_html(mechanism: Mechanism, q: Any) -> str:
 
 def run_html(title: str, facts: Sequence[str], page: Callable[[int], str]) -> str:
     """A run that plays in a frame: its title, facts about it, and `page`, the document at so many pictures per second."""
-    frame = smallest_framed(partial(page, rate) for rate in _RATES)
+    frames = (framed(page(rate)) for rate in _RATES)
+    frame = next((frame for frame in frames if len(frame) <= MOST), None)  # from the richest to the plainest
     shown = frame or "<p>Too large to be kept in a notebook; run.page(path) writes it to a file.</p>"
     notes = "".join(f"<li>{html.escape(fact)}</li>" for fact in facts)
     return f"<div><p><b>{html.escape(title)}</b></p>{shown}<details><summary>Notes</summary><ul>{notes}</ul></details></div>"
@@ -98,17 +90,6 @@ def _counted(mechanism: Mechanism) -> str:
     counts = [f"{count} {one if count == 1 else many}" for count, one, many in parts if count]
     mass = sum(body.mass for body in mechanism.bodies)
     return ", ".join([*counts, f"nq = {mechanism.nq}, nv = {mechanism.nv}", f"{mass:.4g} kg"])
-
-
-def _joint_row(joint: Joint) -> tuple[str, str, str, str]:
-    spans = [(limit.lower, limit.upper) for limit in joint.limits]
-    limited = any(bound is not None for span in spans for bound in span)
-    texts = [f"{_bound(lower, '−∞')} … {_bound(upper, '∞')}" for lower, upper in spans]
-    return joint.name, joint.kind.name, f"{joint.parent} → {joint.child}", "; ".join(texts) if limited else ""
-
-
-def _bound(value: float | None, without: str) -> str:
-    return without if value is None else f"{value:.4g}"
 
 
 def _table(titles: Iterable[str], rows: Sequence[Sequence[str]]) -> str:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ModelError
-from ...model import joint_columns
+from ...model.bounds import position_limits
 from ..loops import LoopEquations, LoopGap
 
 #: The largest error of a loop that a step is to close [rad, m], and the largest step of a joint.
@@ -74,12 +74,10 @@ def other_starts(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> Itera
     """Other postures to start from, with repeatable random numbers: near q, then anywhere within the limits of the joints."""
     mechanism, rng = loops.mechanism, np.random.default_rng(0)
     low, high = (np.full(mechanism.nv, sign * np.pi) for sign in (-1.0, 1.0))
-    for joint, kind, at_q, at_v in joint_columns(mechanism):
-        for k, limit in enumerate(joint.limits if kind.nq == kind.nv else ()):
-            lower, upper = (-np.inf if limit.lower is None else limit.lower), (np.inf if limit.upper is None else limit.upper)
-            if lower < upper:  # files write 0 to 0 for limits that nobody knows
-                low[at_v][k] = max(-np.pi, lower - q[at_q][k])
-                high[at_v][k] = max(min(np.pi, upper - q[at_q][k]), low[at_v][k])
+    for at_q, at_v, lower, upper in position_limits(mechanism):
+        if lower < upper:  # files write 0 to 0 for limits that nobody knows
+            low[at_v] = max(-np.pi, lower - q[at_q])
+            high[at_v] = max(min(np.pi, upper - q[at_q]), low[at_v])
     for spread in (*_SPREADS, *(None,) * _ANYWHERE):
         move = rng.uniform(low, high) if spread is None else np.clip(rng.normal(scale=spread, size=mechanism.nv), low, high)
         yield loops.stepped(q, move * free)

@@ -163,8 +163,7 @@ class SphericalMerge:
         for ball in self.balls:
             for name, limit in zip(ball.joints, ball.limits, strict=True):
                 x = rows[..., columns[name].start]
-                low = -np.inf if limit.lower is None else limit.lower
-                high = np.inf if limit.upper is None else limit.upper
+                low, high = limit.range
                 found[name] = np.maximum(np.maximum(low - x, x - high), 0.0)
         return found
 
