@@ -33,7 +33,7 @@ from .spatial import Transform
 
 if TYPE_CHECKING:
     from .contact.queries import Hit, Nearest, ShapeTable
-    from .inverse_kinematics import Reached
+    from .inverse_kinematics import Reached, StandingPosture
 
 __all__ = ["Robot", "as_robot"]
 
@@ -206,6 +206,19 @@ class Robot(Contents):
             InputError: for unknown names, wrong numbers, poses that are not reached, loops that cannot be closed.
         """
         return state_by_name(self._loops, named_start(self.name, self.starts, start, self.start), q or {}, v or {}, pose or {})
+
+    def stance(self) -> StandingPosture:
+        """The posture in which a legged robot with a free base stands on the floor z = 0: its `q` (nq), and its `feet`.
+
+        That of its file, a keyframe or a state of the SRDF beside it, where one says how all legs are, put level. Otherwise
+        feet are flat and level under the hips, knees are bent, and the center of mass is over the middle of the feet.
+
+        Raises:
+            InputError: if it has no free base or no legs, or if no such posture was found.
+        """
+        from .inverse_kinematics import stance  # loaded on first use
+
+        return stance(self.mechanism, self.start[0])
 
     # --- loops --------------------------------------------------------------------------------------------------------
     def assemble(self, q: Any, v: Any = None) -> Any:

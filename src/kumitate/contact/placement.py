@@ -51,15 +51,20 @@ def lowest_bodies(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact
 
 def ground_gaps(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, float]:
     """The gap [m] between each moving body that can touch the world and the world, by name."""
+    return {name: min(FAR, points[:, 3].min()) for name, points in ground_touches(mechanism, q, contact).items()}
+
+
+def ground_touches(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, np.ndarray]:
+    """Where each moving body that can touch the world is nearest to it, by name: rows (n, 4) of points and gaps [m]."""
     tree = mechanism.base_parameter_tree
     poses = link_poses(tree, [float(part) for part in q])
-    gaps: dict[str, float] = {}
+    found: dict[str, list[list[float]]] = {}
     for pair in contact_pairs(mechanism, tree, contact or Contact()):
         if pair.links[1] < 0:
             X_WA, X_WB = pair.poses(tree, poses)
-            found = touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB)
-            gaps[pair.bodies[0]] = min(gaps.get(pair.bodies[0], FAR), *(float(touch.gap) for touch in found))
-    return gaps
+            for touch in touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB):
+                found.setdefault(pair.bodies[0], []).append([*map(float, touch.on_b.point), float(touch.gap)])
+    return {name: np.array(rows) for name, rows in found.items()}
 
 
 def on_ground(

@@ -4,8 +4,9 @@ from .contract import Goal, Posture
 from .places import LookAtGoal, OrientationGoal, PoseGoal, PositionGoal
 from .postures import CenterOfMassGoal, PostureGoal
 from .search import Reached, inverse_kinematics
+from .stance import StandingPosture, stance
 
 __all__ = [
     "CenterOfMassGoal", "Goal", "LookAtGoal", "OrientationGoal", "PoseGoal", "PositionGoal", "Posture", "PostureGoal",
-    "Reached", "inverse_kinematics",
+    "Reached", "StandingPosture", "inverse_kinematics", "stance",
 ]  # fmt: skip
