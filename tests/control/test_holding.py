@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+import warnings
 
 import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate import control
 from kumitate.analysis import loop_equations
 from kumitate.cli.app import run
 from kumitate.contact import lowest_bodies
-from kumitate.control import holding_drives
+from kumitate.control import holding_drives, holding_efforts
 from kumitate.dynamics import crba
-from kumitate.errors import InputError
+from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import reroot
+from tests.quadruped import quadruped
 
 G, RATE = 9.81, 30.0
 
@@ -187,3 +191,80 @@ def test_the_command_holds_a_robot_where_it_starts(tmp_path, capsys):
     again = ["simulate", str(tmp_path / "out" / "result.h5"), "--formats", "", "--json", "--out", str(tmp_path / "again")]
     assert run(again) == 0
     np.testing.assert_array_equal(km.open(json.loads(capsys.readouterr().out)["files"]["result.h5"]).q, held.q)
+
+
+# --- standing robots ----------------------------------------------------------------------------------------------------
+def standing_dog(rate: float, **options):
+    """A small quadruped held in its stance, that posture, and the efforts that carry it."""
+    robot = km.load(quadruped())
+    stance = robot.stance()
+    drives = holding_drives(robot, stance.q, rate=rate, standing=stance.feet, **options)
+    return robot.with_drives(drives), stance.q, {"feed_forward": holding_efforts(robot, stance.q, standing=stance.feet)}
+
+
+def up(run) -> np.ndarray:
+    """How far the base has risen [m]."""
+    z = run.q[:, run.mechanism.q_names.index("base.z")]
+    return z - z[0]
+
+
+def test_a_held_robot_stands_still_and_the_floor_carries_its_weight():
+    robot, q, inputs = standing_dog(2.0 * np.pi * 10.0)
+    run = km.simulate(robot, q, contact="rigid", inputs=inputs, duration=2.0, step=1e-3)
+    assert np.abs(up(run)).max() < 1e-6
+    floor = run.contact.force[-1].sum(axis=0)
+    np.testing.assert_allclose(floor, [0.0, 0.0, robot.mass * G], atol=1e-4 * robot.mass * G)
+    assert (run.contact.force[-1, :, 2] > 0.1 * robot.mass * G).all()
+
+
+@pytest.mark.parametrize("hertz", [6.0, 10.0])
+def test_a_held_robot_bounces_at_the_frequency_that_is_asked_for(hertz):
+    robot, q, inputs = standing_dog(2.0 * np.pi * hertz, damping=0.02)
+    kick = control.push((0.0, 0.0, -20.0), control.pulse(0.0, 0.01))
+    run = km.simulate(robot, q, contact="rigid", inputs=inputs, duration=1.0, step=5e-4, wrenches={"trunk": kick})
+    z = up(run)[len(run.time) // 10 :]
+    z = z - z.mean()
+    crossings = np.flatnonzero((z[:-1] < 0.0) & (z[1:] >= 0.0))
+    measured = (len(crossings) - 1) / (run.time[crossings[-1]] - run.time[crossings[0]])
+    assert measured == pytest.approx(hertz, rel=0.1)
+
+
+def test_a_push_shows_and_the_robot_comes_back():
+    robot, q, inputs = standing_dog(2.0 * np.pi * 10.0)
+    push = control.push((60.0, 0.0, 0.0), control.pulse(0.1, 0.2))
+    run = km.simulate(
+        robot, q, contact=km.Contact(surface=km.Surface(2.0)), inputs=inputs, duration=1.0, step=1e-3, wrenches={"trunk": push}
+    )
+    x = run.q[:, robot.mechanism.q_names.index("base.x")]
+    moved = np.abs(x - x[0])
+    assert 3e-3 < moved.max() < 0.05
+    assert moved[-1] < 0.2 * moved.max()
+    assert np.abs(up(run)).max() < 0.01
+
+
+def test_springs_too_soft_for_the_weight_are_told_and_let_it_sink():
+    with pytest.warns(
+        KumitateWarning, match=r"dog: held at 1 Hz it sinks to the floor, as legs carry its weight from (.*) Hz on"
+    ) as told:
+        robot, q, inputs = standing_dog(2.0 * np.pi * 1.0)
+    least = float(re.search(r"from (.*) Hz on", str(told[0].message))[1])
+    nudge = {"trunk": control.push((3.0, 2.0, 0.0), control.pulse(0.0, 0.05))}
+    fell = []
+    for hertz in (0.8 * least, 1.25 * least):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            robot, q, inputs = standing_dog(2.0 * np.pi * hertz)
+        run = km.simulate(
+            robot, q, contact=km.Contact(surface=km.Surface(2.0)), inputs=inputs, duration=3.0, step=1e-3, wrenches=nudge
+        )
+        fell.append(up(run)[-1] < -0.02)
+    assert fell == [True, False]
+
+
+def test_efforts_that_hold_an_arm_are_those_of_gravity_and_none_are_in_free_fall():
+    arm = km.load("pa10")
+    q = np.linspace(0.1, 0.7, arm.nq)
+    np.testing.assert_allclose(list(holding_efforts(arm, q).values()), arm.gravity_forces(q), atol=1e-9)
+    assert set(holding_efforts(km.load(quadruped())).values()) == {0.0}
+    with pytest.raises(InputError, match="standing has 'fl hip body', which has no shape to stand on"):
+        holding_efforts(km.load(quadruped()), standing=["fl hip body"])

@@ -10,7 +10,9 @@ import numpy as np
 
 from ..dynamics import Wrenches, chord_closings, chord_drives, rnea
 from ..errors import InputError
-from ..kinematics import center_of_mass, jacobian
+from ..kinematics import center_of_mass, jacobian, link_poses
+from ..model import Place, Tree
+from ..spatial import Transform, Vector3
 from .balance import SupportPolygon, ground_wrench, support_polygon, zero_moment_point
 from .loops import LoopEquations
 
@@ -56,6 +58,7 @@ def static_equilibrium(
     *,
     passive: Sequence[str] = (),
     held: Sequence[str] = (),
+    pressed: Mapping[str, Any] | None = None,
     wrenches: Mapping[str, Sequence[float]] | None = None,
     contacts: Any = None,
 ) -> Equilibrium:
@@ -69,6 +72,7 @@ def static_equilibrium(
         q: coordinates (nq), closing the loops.
         passive: names of joints without a drive. A joint with six degrees of freedom to the world never has one.
         held: bodies or frames that the ground holds in all six directions.
+        pressed: points (n, 3) in the world at which the ground carries bodies, without moments, by the bodies' names.
         wrenches: external [n; f] (6) by name of a body or frame: world's axes, about that place's origin.
         contacts: points (n, 3) in the world where it touches the ground; the ground is at their mean height.
 
@@ -77,7 +81,7 @@ def static_equilibrium(
     """
     mechanism = equations.mechanism
     tree, q, still = mechanism.tree, [float(x) for x in q], [0.0] * mechanism.nv
-    for name in (*held, *(wrenches or {})):
+    for name in (*held, *(pressed or {}), *(wrenches or {})):
         tree.place(name, f"{mechanism.name}: a force acts on")
     applied = Wrenches(tree, wrenches) if wrenches else None
     pushed = chord_drives(tree, chord_closings(tree, q, still), {}, applied)
@@ -85,7 +89,8 @@ def static_equilibrium(
 
     _, _, J_loops = equations.state(q, still)
     J_held = [np.array(jacobian(tree, q, tree.places[name]), dtype=float) for name in held]
-    J = np.vstack([J_loops.reshape(len(J_loops), tree.nv), *J_held])
+    J_points = [np.array(jacobian(tree, q, place), dtype=float)[3:] for place in body_points(tree, q, pressed or {})]
+    J = np.vstack([J_loops.reshape(len(J_loops), tree.nv), *J_held, *J_points])
     idle = _idle(equations, passive)
     strengths = _least_drives(load, J, idle)
     left = load - J.T @ strengths
@@ -100,11 +105,18 @@ def static_equilibrium(
         foot = zero_moment_point(ground.tolist(), point=(0.0, 0.0, height)) if pressed else None
         margin = -np.inf if foot is None else float(polygon.margin(foot))
     rows = len(J_loops)
-    wrench = strengths[rows:].reshape(-1, 6)
+    wrench = strengths[rows : rows + 6 * len(held)].reshape(-1, 6)
     return Equilibrium(
         np.where(idle, 0.0, left), strengths[:rows], dict(zip(held, wrench, strict=True)), residual,
         bool(np.abs(residual).max(initial=0.0) <= 1e-9 * scale), np.array(center_of_mass(tree, q)), ground, polygon, margin,
     )  # fmt: skip
+
+
+def body_points(tree: Tree, q: Sequence[float], points: Mapping[str, Any]) -> list[Place]:
+    """The places on bodies that are at points (n, 3) in the world, by the bodies' names."""
+    poses = link_poses(tree, q)
+    links = [(tree.links[tree.places[name].link], row) for name, rows in points.items() for row in np.asarray(rows).tolist()]
+    return [Place(link.index, Transform(translation=poses[link].inverse().point(Vector3(*row)))) for link, row in links]
 
 
 def _idle(equations: LoopEquations, passive: Sequence[str]) -> np.ndarray:

@@ -16,7 +16,7 @@ from .controllers import (
     total,
     undriven,
 )
-from .holding import holding_drives
+from .holding import holding_drives, holding_efforts
 from .operational_space import operational_space
 from .paths import PoseSpline, Spline, Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
 from .pushes import closed_gravity_compensation, half_sine, pulse, push
@@ -37,7 +37,7 @@ __all__ = [
     "BasePartition", "CompiledPage", "Controller", "Delayed", "Noisy",
     "PoseSpline", "Sampled", "Spline", "Trapezoid", "actuated_columns", "blend", "clamp",
     "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "holding_drives",
-    "inverse_dynamics", "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations",
+    "holding_efforts",    "inverse_dynamics", "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations",
     "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless", "reactionless_acceleration",
     "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid", "speed_limited", "total",
     "undriven", "virtual_loop",
