@@ -140,7 +140,7 @@ def test_mistakes_of_contact_are_told_with_their_lines(tmp_path):
 WRONG_DRIVING = """\
 robot: four_bar
 lock: pivot9                     ## lock: four_bar: there is no joint 'pivot9'
-hold: maybe                      ## hold: hold is 'maybe'; write true or false
+hold: maybe                      ## hold: hold is 'maybe'; it must be a natural frequency above zero, 20Hz, or soft
 wrenches:
   leg9: [0, 0, 0, 0, 0, 1]       ## wrenches.leg9: there is no such key, did you mean
   leg1: [0, 0, 1]                ## wrenches.leg1: leg1 is [0.0, 0.0, 1.0] (3 values); it must be 6 numbers

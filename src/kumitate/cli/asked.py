@@ -12,10 +12,12 @@ from cyclopts import Parameter
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..errors import InputError
 from ..scenario import Scenario, names_scenario, read_scenario, scenario_of
+from ..scenario.parts import HOLD, SOFT
 from ..scenario.setup import SOLVER
 from ..scenario.written import Written
 from ..sweeps.folder import is_sweep, opened_scenario
 from .options import FixInertia, FloatingBase
+from .report import complain
 from .run_folder import OF_RESULTS
 
 
@@ -24,6 +26,7 @@ class TypedOptions:
     """Options that only the command has, and those of a setup that are written otherwise on the command line.
 
     Attributes:
+        start: Where it starts: a named state of the file, "zero", or "stance", which legged robots take with --contact.
         q: Initial coordinates, "name=value, ...", in SI units; angles also as 30deg. Other joints close loops.
         v: Initial velocities, "name=value, ...", in SI units; angular ones also as 30deg, per second.
         lock: Joints to lock in their initial positions, "name, ...".
@@ -31,7 +34,6 @@ class TypedOptions:
         restitution: Coefficient of restitution, 0 to 1, with --contact; 0 by default.
         height: Initial height of the lowest point above the floor [m], with --contact; with --floating-base 0 by default.
         hull_vertices: Most vertices of the hulls that meshes touch with, with --contact; 16 by default, fewer compile faster.
-        hold: Joints without drives hold their initial positions, by drives with gains from the inertia.
         controller: Laws that drive it, "name, ...", or one with its numbers, "law=pd, kp=200, kd=40"; FILE.py:FUNCTION is a law
             too. For a result or a sweep, the functions of files that it may run.
         wrenches: On bodies and frames, "name=nx,ny,nz,fx,fy,fz, ...", in the world's axes [N·m, N]; or name=FILE.py:FUNCTION.
@@ -48,6 +50,7 @@ class TypedOptions:
 
     floating_base: FloatingBase = False
     fix_inertia: FixInertia = False
+    start: str | None = None
     q: str | None = None
     v: str | None = None
     lock: str | None = None
@@ -59,7 +62,14 @@ class TypedOptions:
     restitution: float | None = None
     height: float | None = None
     hull_vertices: int | None = None
-    hold: bool = False
+    hold: Annotated[
+        bool | str | None,
+        Parameter(
+            negative="",
+            help="Joints without drives hold their initial positions, as springs with a natural frequency at their load: "
+            f"--hold for {HOLD:g}Hz, --hold 20Hz, or --hold soft for {SOFT:g}Hz.",
+        ),
+    ] = None
     controller: str | None = None
     wrenches: str | None = None
     loop_tau: str | None = None
@@ -73,10 +83,12 @@ class TypedOptions:
 
 #: The options that place a robot, which `kumitate view` has too.
 PLACING = (
-    "floating_base", "fix_inertia", "q", "v", "lock", "contact", "friction", "restitution", "height", "hull_vertices", "hold",
+    "floating_base", "fix_inertia", "start", "q", "v", "lock", "contact", "friction", "restitution", "height",
+    "hull_vertices", "hold",
 )  # fmt: skip
 #: Where options stand in a scenario that are not keys of their names there.
 _AT = {
+    "start": ("start", "from"),
     **{name: ("start", name) for name in ("q", "v", "height")},
     "contact": ("contact", "model"),
     **{name: ("contact", name) for name in ("friction", "restitution", "hull_vertices")},
@@ -105,7 +117,10 @@ def asked(source: str, options: Mapping[str, Any], run: int | None = None) -> tu
     if not kept and not names_scenario(source):
         if run is not None:
             raise InputError(f"--run {run}: is for sweeps, and {source} is neither a scenario's file nor a sweep's folder")
-        return path.stem if path.exists() else source, read_scenario(_written(source, options))
+        scenario = read_scenario(_written(source, options))
+        if scenario.setup.told:
+            complain(scenario.setup.told, what="note")
+        return path.stem if path.exists() else source, scenario
     for name, value in options.items():
         if not kept or name != "controller":
             option = ("no-" if value is False else "") + name.replace("_", "-")

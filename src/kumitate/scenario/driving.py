@@ -30,7 +30,7 @@ def read_driving(top: Section, setup: Described, plain: dict[str, Any]) -> Descr
     loops = {loop.name: loop.kind.nv for loop in m.loops if isinstance(loop.kind, JointKind)}
     return replace(
         setup, laws=_laws(top, setup), wrenches=_efforts(top, "wrenches", dict.fromkeys(m.tree.places, 6)),
-        loop_tau=_efforts(top, "loop_tau", loops), inputs=_inputs(top, m),
+        loop_tau=_efforts(top, "loop_tau", loops), inputs={**(setup.inputs or {}), **_inputs(top, m)},
     )  # fmt: skip
 
 

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..contact import lowest_bodies
-from ..control import holding_drives
-from ..errors import InputError
+from ..analysis import loop_equations
+from ..contact import ground_gap, lowest_bodies
+from ..control import holding_drives, holding_efforts
+from ..errors import InputError, KumitateError, did_you_mean
+from ..inverse_kinematics.stance import has_legs
 from ..loading import load
 from ..model import Mechanism
 from ..model.samples import SAMPLES
 from ..model.values import LENGTH, shown
 from ..robot import Robot
+from ..simulate.starts import default_start
 from .setup import Described
 from .written import Section, names_in, number_of
+
+#: Starts that have these names in all robots.
+STANCE, ZERO = "stance", "zero"
+#: The natural frequencies of robots that are held [Hz]: as of their actuators where nothing else is said, and soft.
+HOLD, SOFT = 10.0, 6.0
+#: A robot stands on a floor that is at most this far below it [m].
+_TOUCHING = 1e-3
 
 
 # --- the robot --------------------------------------------------------------------------------------------------------
@@ -53,8 +64,8 @@ def read_robot(top: Section, folder: Path, mechanism: Mechanism | None, plain: d
 def read_start(top: Section, robot: Robot, solver: Mapping[str, Any], plain: dict[str, Any]) -> Described:
     """The setup of a robot from its start, which `plain` has in full, with these settings of the solver."""
     m = robot.mechanism
-    section = top.section("start", ("q", "v", "assemble", "height"))
-    q, v = robot.start
+    section = top.section("start", ("from", "q", "v", "assemble", "height"))
+    (q, v), told = _start_by_name(top, section, robot)
     q = values_by_name(section, "q", m.q_names, q)
     v = values_by_name(section, "v", m.v_names, np.zeros(m.nv) if "q" in section else v)
     rough = {"assemble": section.flag("assemble"), "height": section.number("height", LENGTH)}
@@ -65,11 +76,33 @@ def read_start(top: Section, robot: Robot, solver: Mapping[str, Any], plain: dic
         named = [{name: x[names.index(name)] for name in part if name in names} for part, (names, x) in known]
         with top.mistakes.catching(section.at):
             q, v = robot.state(*named)
-    plain["start"] = {**section.values, "q": q.tolist(), "v": v.tolist()}
+    plain["start"] = {key: value for key, value in section.values.items() if key != "from"}
+    plain["start"] |= {"q": q.tolist(), "v": v.tolist()}
     tau = values_by_name(top, "tau", m.v_names, np.zeros(m.nv))
     if "tau" in top and "controller" in top:
         top.mistakes.add(("tau",), "is a constant effort, and there is a controller; write one of them")
-    return Described(m, q, v, tau=tau, **rough, **solver)
+    return Described(m, q, v, tau=tau, told=told, **rough, **solver)
+
+
+def _start_by_name(top: Section, section: Section, robot: Robot) -> tuple[tuple[np.ndarray, np.ndarray], str]:
+    """The start (q, v) that is named, and what is to be told about it; unless one is, a legged robot on a floor stands."""
+    name, m = section.text("from"), robot.mechanism
+    bent = "contact" in top and "q" not in section and top.values.get("robot") not in SAMPLES and has_legs(m)
+    if name in (None, STANCE) and name not in robot.starts and (bent or name == STANCE):
+        try:
+            stance = robot.stance()
+            return (stance.q, np.zeros(m.nv)), f"{m.name} starts in its stance, {stance.told}"
+        except KumitateError as error:
+            if name == STANCE:
+                top.mistakes.add((*section.at, "from"), str(error))
+            return robot.start, f"{m.name} starts at its zero state: {error}"
+    if name == ZERO:
+        return (default_start(loop_equations(m)), np.zeros(m.nv)), ""
+    if name is not None and name not in robot.starts:
+        known = (STANCE, ZERO, *robot.starts)
+        near = did_you_mean(name, known, lead=", ")
+        top.mistakes.add((*section.at, "from"), f"there is no start {name!r}{near}; there are {', '.join(known)}")
+    return robot.starts.get(name, robot.start), ""
 
 
 def values_by_name(section: Section, key: str, names: Sequence[str], default: np.ndarray) -> np.ndarray:
@@ -93,13 +126,40 @@ def values_by_name(section: Section, key: str, names: Sequence[str], default: np
     return values
 
 
-def read_hold(top: Section, setup: Described) -> Described:
-    """The setup with drives that hold it where it starts, if asked for: stiff enough for the bodies on which it stands."""
-    if not top.flag("hold"):
+def read_hold(top: Section, setup: Described, plain: dict[str, Any]) -> Described:
+    """The setup with drives that hold it where it starts, if asked for, and with the efforts that carry its weight there."""
+    hertz = top.take("hold", stiffness_of)
+    if not hertz:
         return setup
     m = setup.mechanism
     with top.mistakes.catching(("hold",)):
         q, _ = setup.start
         standing = lowest_bodies(m, q, setup.contact) if setup.contact else []
-        return replace(setup, mechanism=m.with_drives(holding_drives(m, q, standing=standing)))
+        drives = holding_drives(m, q, rate=2.0 * np.pi * hertz, standing=standing)
+        stands = bool(standing) and ground_gap(m, q, setup.contact) < _TOUCHING
+        carried = {"feed_forward": holding_efforts(m, q, standing=standing if stands else ())} if drives else {}
+        if carried and isinstance(plain.get("inputs", {}), dict):
+            plain["inputs"] = carried | plain.get("inputs", {})
+        return replace(setup, mechanism=m.with_drives(drives), inputs=carried)
     return setup
+
+
+def stiffness_of(given: Any) -> float:
+    """The natural frequency [Hz] at which joints are held; 0 for false.
+
+    Raises:
+        InputError: for anything but true, false, "soft", or a frequency such as "20Hz".
+
+    >>> stiffness_of("20Hz"), stiffness_of(True)
+    (20.0, 10.0)
+    """
+    if isinstance(given, bool):
+        return HOLD if given else 0.0
+    text = str(given).strip()
+    with suppress(ValueError):
+        hertz = SOFT if text == "soft" else float(text.lower().removesuffix("hz"))
+        if 0.0 < hertz < np.inf:
+            return hertz
+    raise InputError(
+        f"hold is {shown(given)}; it must be a natural frequency above zero, 20Hz, or soft. Leave the value out for {HOLD:g}Hz"
+    )

@@ -153,7 +153,7 @@ def read_scenario(
         fitted = setup.fitted
         run_times(setup.mechanism.name, setup.duration, fitted.step, setup.every)
     setup = read_contact(top, setup)
-    setup = read_hold(top, setup) if mechanism is None else setup
+    setup = read_hold(top, setup, plain) if mechanism is None else setup
     setup = _outputs(top, read_held(top, read_driving(top, setup, plain)))
     parameters = top.section("parameters")
     for name, value in parameters.values.items():

@@ -40,6 +40,7 @@ class Described(Experiment):
         allowed: the functions of files whose code may be run; None for all.
         assemble: whether loops are closed from a rough start, by the nearest configuration.
         height: of the lowest point above the floor at the start [m]; None leaves the start as it is.
+        told: a sentence for people about where it starts.
         step: time step [s], made a little shorter if the duration is not a multiple of it; that of a sample, or 1e-3, unless
             given.
         duration: simulated time [s]; that of a sample, or 10, unless given.
@@ -54,6 +55,7 @@ class Described(Experiment):
     allowed: Collection[str] | None = field(default=None, kw_only=True)
     assemble: bool = field(default=False, kw_only=True)
     height: float | None = field(default=None, kw_only=True)
+    told: str = field(default="", kw_only=True)
 
     @property
     def plant(self) -> Plant:
