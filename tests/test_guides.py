@@ -179,6 +179,20 @@ def test_world(page):
     assert np.abs(shown["batch"].q - shown["state"].q).max() < 2e-3  # of lists the controller holds for a step
 
 
+@of("how-to/stand.md")
+def test_stand(page):
+    shown, _ = page
+    assert shown["stance"].told == "its state 'standing' of go2.srdf"
+    assert np.abs(shown["stood"].q - shown["stood"].q[0]).max() < 1e-6
+    np.testing.assert_allclose(shown["stood"].contact.force[-1].sum(axis=0), [0, 0, shown["robot"].mass * 9.81], atol=1e-3)
+    assert shown["aside"].max() == pytest.approx(0.022, abs=1e-3)
+    page = (DOCS / "how-to/stand.md").read_text(encoding="utf-8")
+    (push,) = re.findall(r"```py\n(.*?)```", page, flags=re.DOTALL)
+    file: dict = {}
+    exec(push, file)
+    np.testing.assert_allclose(file["aside"](shown["held"])(0.3, *shown["held"].start), [0, 0, 0, 0, 60, 0])
+
+
 @of("how-to/balance.md")
 def test_balance(page, tmp_path):
     shown, _ = page

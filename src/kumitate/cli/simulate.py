@@ -46,7 +46,7 @@ def simulate(
     """Simulate a mechanism; write its data and a page with 3D playback and plots to a folder.
 
     Graphs and snapshots for print are written with --formats pdf,png, and by `kumitate plot` at any later time.
-    With --contact the floor is z = 0, and a robot file with --floating-base starts with its lowest point on it.
+    With --contact the floor is z = 0. Robot files with --floating-base start with their lowest point on it; legged ones stand.
     """
     wanted = formats_of(formats)
     name, scenario = asked(robot, options, run)
