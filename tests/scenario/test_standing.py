@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,3 +78,33 @@ def test_the_command_says_where_it_starts_and_refuses_what_is_no_stiffness(dog, 
     assert "starts in" not in capsys.readouterr().err
     assert command(["simulate", dog, *options, "--hold", "0Hz"]) == 1
     assert "--hold: hold is '0Hz'; it must be a natural frequency above zero" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::kumitate.KumitateWarning")
+@pytest.mark.parametrize(
+    ("name", "base", "push"),
+    [
+        ("go2", "base", (60, 0, 0)),
+        ("anymal_c", "base", (0, 60, 0)),
+        ("g1", "pelvis", (0, 100, 0)),
+        ("talos", "base_link", (100, 0, 0)),
+    ],
+)
+def test_robots_stand_for_ten_seconds_and_take_a_push(name, base, push):
+    """Without a push for 10 s; and one of 0.1 s, after which the trunk is back within 1 cm but for what feet slid."""
+    standing = {"robot": name, "floating_base": True, "contact": "rigid", "hold": True}
+    run = km.read_scenario({**standing, "solver": {"duration": 10.0, "every": 10}}).run()
+    m = run.mechanism
+    x = next(column.q.start for column in km.model.joint_columns(m) if column.kind.nv == 6) + 4
+    moved = run.q[:, x : x + 3] - run.q[0, x : x + 3]
+    assert np.abs(moved[:, 2]).max() < 1e-3
+    assert np.abs(moved[:, :2]).max() < 5e-3
+    np.testing.assert_allclose(run.contact.force[-1].sum(axis=0)[2], run.robot.mass * 9.81, rtol=1e-3)
+    scenario = km.read_scenario({**standing, "solver": {"duration": 2.0}})
+    wrench = {base: km.control.push(push, km.control.pulse(0.2, 0.3))}
+    setup = replace(scenario.setup.made(), wrenches=wrench)
+    pushed = km.Simulation.of(setup).run(duration=2.0)
+    moved = pushed.q[:, x : x + 3] - pushed.q[0, x : x + 3]
+    assert 1e-3 < np.abs(moved[:, :2]).max() < 0.1
+    assert np.abs(moved[-1]).max() < 0.02
