@@ -51,7 +51,7 @@ def lowest_bodies(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact
 
 def ground_gaps(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, float]:
     """The gap [m] between each moving body that can touch the world and the world, by name."""
-    return {name: min(FAR, points[:, 3].min()) for name, points in ground_touches(mechanism, q, contact).items()}
+    return {name: min(FAR, float(points[:, 3].min())) for name, points in ground_touches(mechanism, q, contact).items()}
 
 
 def ground_touches(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, np.ndarray]:

@@ -94,6 +94,12 @@ def holding_efforts(robot: Any, q: Any = None, *, standing: Iterable[str] = ()) 
 
     Raises:
         InputError: for coordinates of another shape, or a name that is not that of a body with a shape.
+
+    >>> from kumitate import load
+    >>> arm = load("planar_3r")
+    >>> efforts = holding_efforts(arm, [0.5, 0.4, 0.3])
+    >>> [round(effort, 6) for effort in efforts.values()] == arm.gravity_forces([0.5, 0.4, 0.3]).round(6).tolist()
+    True
     """
     mechanism = mechanism_of(robot)
     tree, at = mechanism.tree, _checked(mechanism, q)
