@@ -39,9 +39,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--learn", action="store_true", help="tests of tests/learning, too: they take minutes and need the extra learn"
     )
 
+    parser.addoption("--gpu", action="store_true", help="tests of tests/cuda that need an NVIDIA GPU, too")
+
+
+#: Tests that run when they are asked for, by the option that does.
+_ON_DEMAND = {"learning": "--learn", "test_pytorch_on_gpu.py": "--gpu"}
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if collection_path.name == "learning" and not config.getoption("--learn") else None
+    option = _ON_DEMAND.get(collection_path.name)
+    return True if option is not None and not config.getoption(option) else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -33,12 +33,15 @@ from .spatial import Transform
 
 if TYPE_CHECKING:
     from .contact.queries import Hit, Nearest, ShapeTable
+    from .cuda import DeviceKernel
     from .inverse_kinematics import Reached, StandingPosture
 
 __all__ = ["Robot", "as_robot"]
 
 #: With loops, the degrees of freedom up to which one program computes all derivatives: their number grows with the cube.
 _MOST_AT_ONCE = 40
+#: What kernels are compiled for.
+_TARGETS = ("cpu", "cuda")
 
 
 @plain_calls(
@@ -56,7 +59,7 @@ class Robot(Contents):
     def __init__(self, mechanism: Mechanism, *, start: tuple[Any, Any] | None = None):
         """A robot of a mechanism; `start` is the state (q, v) at which simulations begin by default."""
         self.mechanism, self._given_start = mechanism, start
-        self._kernels: dict[tuple, Kernel] = {}
+        self._kernels: dict[tuple, Any] = {}
         self._plain_calls: dict[Any, PlainCall] = {}
 
     @cached_property
@@ -500,21 +503,41 @@ class Robot(Contents):
         return ShapeTable(self.mechanism)
 
     # --- kernels ------------------------------------------------------------------------------------------------------
-    def compile(self, function: str, *, dtype: Any = np.float64, portable: bool = False, **options: Any) -> Kernel:
+    @overload
+    def compile(
+        self, function: str, *, dtype: Any = ..., portable: bool = ..., target: Literal["cpu"] = ..., **options: Any
+    ) -> Kernel: ...
+
+    @overload
+    def compile(self, function: str, *, dtype: Any = ..., target: Literal["cuda"], **options: Any) -> DeviceKernel: ...
+
+    def compile(
+        self, function: str, *, dtype: Any = np.float64, portable: bool = False, target: str = "cpu", **options: Any
+    ) -> Kernel | DeviceKernel:
         """The compiled kernel of one of this class's functions, to be called without checks of the state.
 
         Args:
             function: its name, such as "forward_dynamics"; dtype: float64, or float32 for twice the lanes.
             portable: whether results have the same bits on every processor, at some cost.
+            target: "cpu", or "cuda" for NVIDIA's GPUs: the kernel takes arrays of PyTorch, CuPy or JAX there, where float32 is
+                the faster one.
             options: of that function: `method`; `wrenches`, names of the bodies or frames that external wrenches act on, each
                 of which becomes one more input (6); `place`, the body or frame of pose, velocity, jacobian and jacobian_rate.
 
         Raises:
-            InputError: for an unknown function, method or place; the message lists the right ones.
+            InputError: for an unknown function, method, place or target; the message lists the right ones.
         """
-        key = (np.dtype(dtype).name, portable, *kernel_key(function, options))
+        if target not in _TARGETS or (portable and target != "cpu"):
+            raise InputError(f"there is no target {target!r} of code{' that is portable' if portable else ''}; take 'cpu'")
+        key = (np.dtype(dtype).name, portable, target, *kernel_key(function, options))
         if key not in self._kernels:
-            self._kernels[key] = Kernel(stored_program(self.mechanism, function, options), dtype, portable=portable)
+            program = stored_program(self.mechanism, function, options)
+            if target == "cpu":
+                self._kernels[key] = Kernel(program, dtype, portable=portable)
+            else:
+                from .cuda import DeviceKernel  # loaded only where a GPU is asked for
+
+                self._kernels[key] = DeviceKernel(program, dtype)
         return self._kernels[key]
 
     def prepare(self, *functions: str) -> Robot:

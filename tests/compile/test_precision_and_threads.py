@@ -14,7 +14,7 @@ import kumitate as km
 from kumitate.compile import Kernel, threads
 from kumitate.errors import InputError
 from kumitate.programs import make_program
-from kumitate.scalar import arctan2, cos, exp, loop, sin, table, trace
+from kumitate.scalar import arctan2, cos, exp, loop, sin, sqrt, table, trace
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,11 @@ sys.exit(os.waitstatus_to_exitcode(status))
     environment = {**os.environ, "KUMITATE_THREADS": "2"}
     answer = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=100)
     assert answer.returncode == 0, f"the child ended with {answer.returncode} (-14: it hung); {answer.stderr}"
+
+
+def test_numbers_too_small_for_a_precision_are_not_zero():
+    kernel = Kernel(trace(lambda x: [x[0] / (x[0] + 1e-300), sqrt(x[0] * x[0] + 1e-300)], {"x": 1}, "small"), np.float32)
+    assert np.isfinite(kernel(np.zeros(1, np.float32))).all()
 
 
 def test_stretches_cover_every_state_once():

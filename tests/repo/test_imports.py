@@ -14,7 +14,8 @@ HEAVY = {
 #: What of kumitate is loaded when it is asked for.
 LATER = {
     "kumitate.cli", "kumitate.compile.exports", "kumitate.compile.fastcall", "kumitate.compile.llvm",
-    "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.lagrange",
+    "kumitate.compile.pipeline", "kumitate.compile.report", "kumitate.contact", "kumitate.control", "kumitate.cuda",
+    "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.shapes.mesh_files",
     "kumitate.model.shapes.surfaces", "kumitate.model.write", "kumitate.scalar.purity",
     "kumitate.runs", "kumitate.simulate.results.archive", "kumitate.simulate.simulation", "kumitate.simulate.integrators",

@@ -30,11 +30,11 @@ def doctor(*, as_json: AsJson = False) -> int:
     """
     facts: dict[str, Any] = {**machine(), "installed in": str(Path(__file__).resolve().parents[1]), "threads": _threads()}
     fault, milliseconds = _compiled()
-    cache, extras, browser = kept_on_disk(cache_folder()), _extras(), find_chromium()
+    cache, extras, browser, gpu = kept_on_disk(cache_folder()), _extras(), find_chromium(), _gpu()
     if as_json:
         print_json({
             "machine": facts, "compiling": {"fault": fault, "milliseconds": milliseconds}, "cache": cache, "extras": extras,
-            "chromium": browser,
+            "chromium": browser, "gpu": gpu,
         })  # fmt: skip
         return int(fault is not None)
     print_facts("this machine", [(name, str(value)) for name, value in facts.items()])
@@ -43,6 +43,7 @@ def doctor(*, as_json: AsJson = False) -> int:
         ("compiling", f"works, {milliseconds:.0f} ms for a first function" if fault is None else f"fails: {fault}"),
         ("cache", f"{cache['folder'] or 'none'}  ({kept})"),
         *([("", f"not used: {cache['fault']}")] if cache["fault"] else []),
+        ("GPU", gpu["fault"] or "{name}, {memory}, {capability}, {driver}; code is compiled for {target}".format(**gpu)),
         ("Chromium", browser or f"not found: films are drawn as skeletons; install it, or set {VARIABLE} to its path"),
     ]
     print_facts("what works", checks)
@@ -57,6 +58,21 @@ def _threads() -> str:
         return str(thread_count())
     except InputError as error:
         return str(error)
+
+
+def _gpu() -> dict[str, Any]:
+    """The GPU that target="cuda" computes on, and what code is compiled for there; or why there is none."""
+    from ..cuda import gpu
+
+    try:
+        found = gpu()
+        memory, capability = found.memory[1], ".".join(map(str, found.capability))
+    except InputError as error:
+        return {"fault": str(error)}
+    return {
+        "fault": None, "name": found.name, "memory": f"{memory / 1e9:.0f} GB", "capability": f"compute capability {capability}",
+        "driver": f"a driver for CUDA {found.driver}", "target": found.target.cpu,
+    }  # fmt: skip
 
 
 def _compiled() -> tuple[str | None, float]:

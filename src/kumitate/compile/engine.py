@@ -235,3 +235,18 @@ def _optimized(text: str, target: Target) -> bytes:
     with _switched((f"{option}={str(not lean).lower()}",), (f"{option}=true",)):
         passes.getModulePassManager().run(module, passes)
     return processor.emit_object(module)  # type: ignore[no-any-return]
+
+
+def threads_assembly(text: str, target: Target) -> str:
+    """The assembly text of an LLVM module for a GPU, after LLVM's passes, by which a thread's own memory becomes registers.
+
+    Instructions are ordered and registers assigned by what assembles it.
+    """
+    llvm, processor = binding(), machine(target)
+    module = _parsed(text, target)
+    module.data_layout = str(processor.target_data)
+    settings = llvm.create_pipeline_tuning_options(speed_level=2)
+    settings.loop_vectorization = settings.slp_vectorization = False
+    passes = llvm.create_pass_builder(processor, settings)
+    passes.getModulePassManager().run(module, passes)
+    return str(processor.emit_assembly(module))

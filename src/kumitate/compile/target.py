@@ -67,6 +67,15 @@ class Target:
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 #: 64-bit ARM processors of the servers' kind, with two float64 lanes.
 ARM64 = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+fp-armv8", 2)
+#: Compute capabilities of GPUs that code is compiled for; PTX of one is assembled for those above it, too.
+_CAPABILITIES = ((8, 0), (9, 0), (10, 0), (12, 0))
+_NVIDIA = "nvptx64-nvidia-cuda"
+
+
+def gpu_target(capability: tuple[int, int]) -> Target:
+    """The target for NVIDIA's GPUs of a compute capability, such as (9, 0): the last of those known that is not above it."""
+    major, minor = max(known for known in _CAPABILITIES if known <= max(capability, _CAPABILITIES[0]))
+    return Target(_NVIDIA, f"sm_{major}{minor}", "", 1)
 
 
 def binding() -> ModuleType:

@@ -78,7 +78,8 @@ def blocks_function(module: Module, program: Program, head: str) -> str:
     body.in_results = {} if body.in_parts else stacks_in_results(program)
     body.run_program()
     body.store_results("%out")
-    return body.function(f"define {head}(ptr %in, ptr %out, ptr %scratch) noinline #0")
+    kept = "" if module.threads else " noinline"  # inlined, a thread's arguments are registers; LLVM knows what is too long
+    return body.function(f"define {head}(ptr %in, ptr %out, ptr %scratch){kept} #0")
 
 
 class ProgramBody(KeptInMemory):
@@ -295,10 +296,10 @@ class ProgramBody(KeptInMemory):
         for outer in node.args[len(carries) :]:
             if outer not in inside:
                 self.value(outer)  # loaded or computed before the loop, not in it
-        stack = self.in_results.get(node) or loop_stack(node, self.module.lanes, self.scratch_used)
+        stack = self.in_results.get(node) or loop_stack(node, self.scratch_used, packs=self.module.packs)
         self.stacks[node] = stack
         self.scratch_used += block.count * len(keeps)
-        if in_blocks(node, self.module.lanes):
+        if in_blocks(node, packs=self.module.packs):
             write_blocks(self, node)
             self.forget(inside)
             return "loop"

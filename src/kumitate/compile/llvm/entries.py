@@ -179,14 +179,15 @@ def write_module(
     *,
     portable: bool = False,
     shared: Mapping[Program, str] | None = None,
+    threads: bool = False,
 ) -> str:
     """The LLVM module of an entry for `lanes` states at a time.
 
     `portable` code fuses no products with sums and takes sine and cosine from the C library: every processor with that library
     gives the same bits. An arm then takes 1.5 times as long for one state, and 6 times in a batch (the library works lane by
-    lane). `shared`: as of `Module`.
+    lane). `shared`, `threads`: as of `Module`.
     """
-    module = Module(lanes, precision, portable=portable, shared=shared)
+    module = Module(lanes, precision, portable=portable, shared=shared, threads=threads)
     module.functions.append(entry.function(module))
     return module.text()
 
@@ -229,7 +230,7 @@ class _OverRows:
         """Computes the program from rows of its inputs into those of its outputs, which follow them."""
         count = len(self.program.inputs)
         self.inputs.rows.update(zip((array.name for array in self.program.inputs), rows[:count], strict=True))
-        _run_into_rows(self.body, rows[count:])
+        run_into_rows(self.body, rows[count:])
 
     def function(self, name: str, parameters: Sequence[str]) -> str:
         """The text of the whole function."""
@@ -302,7 +303,7 @@ def inlined(name: str, program: Program, *, portable: bool) -> str | None:
         dict(zip((array.name for array in program.inputs), rows, strict=False)),
     )
     body = ProgramBody(module, program, inputs)
-    _run_into_rows(body, rows[len(program.inputs) :])
+    run_into_rows(body, rows[len(program.inputs) :])
     parameters = ", ".join(f"ptr {row}" for row in rows)
     text = body.function(f"define internal void @{name}({parameters}) alwaysinline #0")
     return None if module.functions or module.tables else text
@@ -336,7 +337,7 @@ def scratch_memory(module: Module, slots: int) -> tuple[list[str], list[str]]:
     size = module.align * slots
     if not slots:
         return [], []
-    if size <= _STACK_BYTES:
+    if size <= _STACK_BYTES or module.threads:
         return [f"  %scratch = alloca [{slots} x {module.real}], align 64"], []
     taken = [
         f"  %heap = call ptr @malloc(i64 {size + 64})",
@@ -349,7 +350,7 @@ def scratch_memory(module: Module, slots: int) -> tuple[list[str], list[str]]:
 
 
 # --- results --------------------------------------------------------------------------------------------------------------
-def _run_into_rows(body: ProgramBody, rows: Sequence[Row]) -> None:
+def run_into_rows(body: ProgramBody, rows: Sequence[Row]) -> None:
     """Computes a program, its results going to the rows of its outputs, which may be rows of its inputs."""
     outputs = _Outputs(body, rows)
     body.noted = None if body.in_parts else outputs.computed

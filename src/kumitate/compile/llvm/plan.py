@@ -224,9 +224,9 @@ def read_inside(node: Symbol) -> set[Symbol]:
     return inputs if len(inputs) > _HELD and without_order(node) else set()
 
 
-def in_blocks(node: Symbol, lanes: int) -> bool:
-    """Whether a loop is computed eight passes at a time where there are so many states at a time."""
-    return lanes == 1 and node.payload.count >= BLOCK and without_order(node)
+def in_blocks(node: Symbol, *, packs: bool) -> bool:
+    """Whether a loop is computed eight passes at a time; `packs`: whether numbers of one state share vectors."""
+    return packs and node.payload.count >= BLOCK and without_order(node)
 
 
 # --- scratch memory: for loops' stacks, results of calls, values that cross between parts, and what called programs need --

@@ -41,10 +41,10 @@ class LoopStack(NamedTuple):
     columns: dict[int, int]
 
 
-def loop_stack(node: Symbol, lanes: int, start: int) -> LoopStack:
+def loop_stack(node: Symbol, start: int, *, packs: bool) -> LoopStack:
     """The places of what a loop keeps in the scratch memory, from `start` on."""
     count, keeps = node.payload.count, node.payload.keeps
-    if in_blocks(node, lanes):
+    if in_blocks(node, packs=packs):
         return LoopStack("%scratch", 1, {k: start + place * count for place, k in enumerate(keeps)})
     return LoopStack("%scratch", len(keeps), {k: start + place for place, k in enumerate(keeps)})
 
@@ -144,7 +144,7 @@ def write_passes(around: KeptInMemory, node: Symbol) -> None:
     block: LoopBlock = node.payload
     for outer in node.args:
         around.value(outer)
-    if around.module.lanes == 1 < block.count <= WIDEST:
+    if around.module.packs and 1 < block.count <= WIDEST:
         around.side_by_side[node] = PassLanes(around, node, block.count).run()
         return
     counters = [part for part in block.line if part.op == "counter"]

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from ...scalar import LoopBlock, Symbol
 from ...scalar.operations import LIBRARY, TRACED
+from ..target import DOUBLE, SINGLE, Precision
 from .writer import Module, Writer, exact
 
 #: A sum takes in what stands at most so many nodes before its use: until then its terms live, and registers are few.
@@ -31,16 +32,41 @@ PACKED = 4
 Angle = tuple[Symbol, Symbol, float]
 
 _TWO_OVER_PI = 0.6366197723675814
-_ROUND = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to an integer and leaves that integer in the low bits
-_HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
-_SIN = (
-    1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04,
-    8.33333333332248946124e-03, -1.66666666666666324348e-01,
-)  # fmt: skip
-_COS = (
-    -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05,
-    -1.38888888888741095749e-03, 4.16666666666666019037e-02,
-)  # fmt: skip
+
+
+class _Series(NamedTuple):
+    """The numbers for sine and cosine in a precision.
+
+    Attributes:
+        integer: the type of the bits of a number.
+        sign: the place of the sign's bit, less one.
+        round: adding it rounds to an integer and leaves that integer in the low bits.
+        half_pi: parts of π/2; sine, cosine: the coefficients, of the highest power first.
+    """
+
+    integer: str
+    sign: int
+    round: float
+    half_pi: tuple[float, ...]
+    sine: tuple[float, ...]
+    cosine: tuple[float, ...]
+
+
+_SERIES = {
+    DOUBLE: _Series(
+        "i64", 62, 6755399441055744.0, (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
+        (1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04,
+         8.33333333332248946124e-03, -1.66666666666666324348e-01),
+        (-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05,
+         -1.38888888888741095749e-03, 4.16666666666666019037e-02),
+    ),
+    # of a GPU's threads; the coefficients are those of k_sinf.c and k_cosf.c
+    SINGLE: _Series(
+        "i32", 30, 12582912.0, (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
+        (2.71831149398982190e-06, -1.98393348360966317e-04, 8.33332938588946318e-03, -1.66666666416265235596e-01),
+        (2.43904487962774090654e-05, -1.38867637746099294692e-03, 4.16666233237390631894e-02),
+    ),
+}  # fmt: skip
 
 
 class StraightLine(Writer):
@@ -72,7 +98,7 @@ class StraightLine(Writer):
     def look_ahead(self, line: Sequence[Symbol], used: Mapping[Symbol, int]) -> None:
         """Finds the sums of a line; for one state, computes angles that are known before it runs."""
         if not self.module.portable:
-            if self.module.lanes == 1:
+            if self.module.packs:
                 self.pack_turns(line)
             sums, taken = fused_sums(line, used)
             self.sums |= sums
@@ -168,8 +194,10 @@ class StraightLine(Writer):
             self.turn_size += 2 * PACKED
 
     def sincos(self, x: str, lanes: int) -> tuple[str, str]:
-        """Sine and cosine of so many numbers at once; of single precision by way of double."""
+        """Sine and cosine of so many numbers at once; of single precision by way of double, save in a GPU's threads."""
         module = self.module
+        if module.threads:
+            return emit_sincos(x, lanes, self.line, module.precision)
         real, wide = module.vector(module.element, lanes), module.vector("double", lanes)
         if real != wide:
             x = self.line(f"fpext {real} {x} to {wide}")
@@ -258,19 +286,21 @@ def _terms(root: Symbol, place: Mapping[Symbol, int], used: Mapping[Symbol, int]
 
 
 # --- sine and cosine ------------------------------------------------------------------------------------------------------
-def emit_sincos(x: str, lanes: int, line: Callable[[str], str]) -> tuple[str, str]:
-    """Writes the code for sin and cos of the value `x` (a double on each of `lanes` lanes); returns the names of the two.
+def emit_sincos(x: str, lanes: int, line: Callable[[str], str], precision: Precision = DOUBLE) -> tuple[str, str]:
+    """Writes the code for sin and cos of the value `x` (a number on each of `lanes` lanes); returns the names of the two.
 
     `line` writes one instruction and returns the name of its value.
     """
-    real, integer, condition = (kind if lanes == 1 else f"<{lanes} x {kind}>" for kind in ("double", "i64", "i1"))
-    suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+    series, element = _SERIES[precision], precision.name
+    real, integer, condition = (kind if lanes == 1 else f"<{lanes} x {kind}>" for kind in (element, series.integer, "i1"))
+    suffix = precision.suffix if lanes == 1 else f"v{lanes}{precision.suffix}"
 
     def constant(value: float) -> str:
-        return exact(value) if lanes == 1 else f"splat (double {exact(value)})"
+        number = exact(float(precision.dtype.type(value)))
+        return number if lanes == 1 else f"splat ({element} {number})"
 
     def whole(value: int) -> str:
-        return str(value) if lanes == 1 else f"splat (i64 {value})"
+        return str(value) if lanes == 1 else f"splat ({series.integer} {value})"
 
     def fma(a: str, b: str, c: str) -> str:
         return line(f"call {real} @llvm.fma.{suffix}({real} {a}, {real} {b}, {real} {c})")
@@ -281,21 +311,21 @@ def emit_sincos(x: str, lanes: int, line: Callable[[str], str]) -> tuple[str, st
     def bits(op: str, a: str, b: str) -> str:
         return line(f"{op} {integer} {a}, {b}")
 
-    shifted = fma(x, constant(_TWO_OVER_PI), constant(_ROUND))
-    turns = binary("fsub", shifted, constant(_ROUND))
+    shifted = fma(x, constant(_TWO_OVER_PI), constant(series.round))
+    turns = binary("fsub", shifted, constant(series.round))
     back = line(f"fneg {real} {turns}")
     r = x
-    for part in _HALF_PI:
+    for part in series.half_pi:
         r = fma(back, constant(part), r)
     z = binary("fmul", r, r)
 
-    s = constant(_SIN[0])
-    for coefficient in _SIN[1:]:
+    s = constant(series.sine[0])
+    for coefficient in series.sine[1:]:
         s = fma(s, z, constant(coefficient))
     s = fma(binary("fmul", s, z), r, r)
 
-    c = constant(_COS[0])
-    for coefficient in _COS[1:]:
+    c = constant(series.cosine[0])
+    for coefficient in series.cosine[1:]:
         c = fma(c, z, constant(coefficient))
     half = binary("fmul", z, constant(0.5))
     w = binary("fsub", constant(1.0), half)
@@ -307,7 +337,7 @@ def emit_sincos(x: str, lanes: int, line: Callable[[str], str]) -> tuple[str, st
 
     def signed(swapped: str, straight: str, sign_bits: str) -> str:
         chosen = line(f"select {condition} {odd}, {real} {swapped}, {real} {straight}")
-        sign = bits("shl", bits("and", sign_bits, whole(2)), whole(62))
+        sign = bits("shl", bits("and", sign_bits, whole(2)), whole(series.sign))
         return line(f"bitcast {integer} {bits('xor', line(f'bitcast {real} {chosen} to {integer}'), sign)} to {real}")
 
     return signed(c, s, quadrant), signed(s, c, bits("add", quadrant, whole(1)))

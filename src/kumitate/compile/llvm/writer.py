@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+
+import numpy as np
 
 from ...scalar import Program, Table
 from ...scalar.operations import LIBRARY, TRACED, OperationRow
@@ -41,6 +44,8 @@ class Module:
 
     Attributes:
         shared: programs whose functions are in modules of their own, with the names of these.
+        threads: whether every state has a thread of a GPU: numbers of one state are then not packed into vectors, single
+            precision stays single, and memory is a thread's own.
         functions, tables, names: the texts so far; the constants by what is in them; the functions of called programs.
         further: more lines for the end of the text.
     """
@@ -52,9 +57,11 @@ class Module:
         *,
         portable: bool = False,
         shared: Mapping[Program, str] | None = None,
+        threads: bool = False,
     ):
         """A module without functions."""
         self.portable, self.shared, self.precision, self.element = portable, shared or {}, precision, precision.name
+        self.threads = threads
         self.functions: list[str] = []
         self.tables: dict[str, str] = {}
         self._of_table: dict[Table, str] = {}
@@ -77,6 +84,11 @@ class Module:
         other.__dict__.pop("patterns", None)
         other._widen(lanes)
         return other
+
+    @property
+    def packs(self) -> bool:
+        """Whether numbers of one state share vectors: there are instructions on vectors, and one state at a time."""
+        return self.lanes == 1 and not self.threads
 
     @property
     def align(self) -> int:
@@ -110,8 +122,10 @@ class Module:
         return "\n".join([*declarations(body), body, *attributes, *self.further, ""])
 
     def number(self, value: float) -> str:
-        """A number of this precision."""
-        return exact(float(self.precision.dtype.type(value)))
+        """A number of this precision; one that is too small for it becomes the least, not zero, as it may be divided by."""
+        with np.errstate(over="ignore"):  # what is too large becomes infinite
+            found = float(self.precision.dtype.type(value))
+        return exact(found if found or not value else math.copysign(float(np.finfo(self.precision.dtype).tiny), value))
 
     def constant(self, value: float) -> str:
         """A number on all lanes."""

@@ -1,0 +1,11 @@
+"""Robots on NVIDIA GPUs: the same programs, a thread for each state, by the driver alone.
+
+`robot.compile(function, target="cuda")` gives a `DeviceKernel`; nothing here is loaded before.
+"""
+
+from .arrays import DeviceArray, to_device
+from .driver import Device, gpu
+from .kernel import DeviceKernel
+from .recurrence import DeviceRecurrence
+
+__all__ = ["Device", "DeviceArray", "DeviceKernel", "DeviceRecurrence", "gpu", "to_device"]
