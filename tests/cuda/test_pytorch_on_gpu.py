@@ -42,3 +42,19 @@ def test_tensors_are_used_where_they_stand():
         kernel(q.requires_grad_(), v, tau)
     with pytest.raises(InputError, match="in the processor's memory"):
         kernel(q.detach().cpu(), v, tau)
+
+
+def test_efforts_are_written_in_place():
+    sim = km.Simulation(km.load("pa10"), wrenches={"link7": None})
+    host, device = sim.batch(STATES), sim.batch(STATES, target="cuda", dtype=np.float64)
+    tau = torch.as_tensor(device.tau, device="cuda")
+    tau[:] = 0.5
+    host.tau[:] = 0.5
+    torch.from_dlpack(device.wrenches["link7"])[:] = 1.5
+    host.wrenches["link7"][:] = 1.5
+    host.step(3)
+    device.step(3)
+    assert off(device.q.numpy(), host.q) <= 1e-12
+    assert device.tau.numpy().shape == (STATES, 7)
+    torch.as_tensor(device.q, device="cuda")[:] = 0.0
+    assert not device.q.numpy().any()

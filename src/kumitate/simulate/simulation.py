@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from ..contact.plan import ContactPlan
+    from .device_batch import DeviceBatch
     from .results.contact_record import Touched
 
 __all__ = ["MechanismSimulation"]
@@ -299,21 +300,48 @@ class MechanismSimulation(SettledAttributes):
         motion, carried = (self._stepper.time, seen["q"], seen["v"], float(seen["work"])), self._stepper.carried()
         return State(*motion, outputs, carried, shown, self.mechanism)
 
-    def batch(self, q: Any, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> Batch:
+    @overload
+    def batch(
+        self, q: Any, v: Any = ..., *, parameters: Mapping[str, Any] | None = ..., target: Literal["cpu"] = ...
+    ) -> Batch: ...
+
+    @overload
+    def batch(
+        self, q: Any, v: Any = ..., *, parameters: Mapping[str, Any] | None = ..., target: Literal["cuda"], dtype: Any = ...
+    ) -> DeviceBatch: ...
+
+    def batch(
+        self,
+        q: Any,
+        v: Any = None,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        target: str = "cpu",
+        dtype: Any = np.float32,
+    ) -> Batch | DeviceBatch:
         """A batch of many states.
 
         Args:
             q: initial coordinates (N, nq), or the number N of states that begin at the start; v: velocities (N, nv), zero
                 unless given.
             parameters: values by name, as of `Batch.set`.
+            target: "cpu", or "cuda" for states that stay on an NVIDIA GPU; dtype: in which it computes; "cpu" takes float64.
 
         Raises:
             InputError: for wrong shapes or values, or if the step cannot be made without Python.
         """
         if isinstance(q, int | np.integer):
-            return Batch(self.side_by_side, *self.starts(None, v, int(q)), by_name("parameters", parameters))
-        rows = checked_rows(self.mechanism, "q", q, self.mechanism.nq)
-        return Batch(self.side_by_side, *self.starts(rows, v, len(rows)), by_name("parameters", parameters))
+            start = self.starts(None, v, int(q))
+        else:
+            rows = checked_rows(self.mechanism, "q", q, self.mechanism.nq)
+            start = self.starts(rows, v, len(rows))
+        if target == "cuda":
+            from .device_batch import DeviceBatch
+
+            return DeviceBatch(self.side_by_side, *start, by_name("parameters", parameters), dtype)
+        if target != "cpu":
+            raise InputError(f"there is no target {target!r}; there are cpu, cuda")
+        return Batch(self.side_by_side, *start, by_name("parameters", parameters))
 
     def touching(self, state: State) -> Touched | None:
         """The contact of the step that begins at a state; None without contact of bodies."""
