@@ -14,7 +14,7 @@ import kumitate as km
 from kumitate.compile import Kernel, threads
 from kumitate.errors import InputError
 from kumitate.programs import make_program
-from kumitate.scalar import arctan2, cos, exp, loop, sin, sqrt, table, trace
+from kumitate.scalar import arctan2, cos, exp, is_double, loop, select, sin, sqrt, table, trace
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,15 @@ sys.exit(os.waitstatus_to_exitcode(status))
     environment = {**os.environ, "KUMITATE_THREADS": "2"}
     answer = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=100)
     assert answer.returncode == 0, f"the child ended with {answer.returncode} (-14: it hung); {answer.stderr}"
+
+
+@pytest.mark.parametrize(("dtype", "expected"), [(np.float64, 1.0), (np.float32, 0.0)])
+@pytest.mark.parametrize("portable", [False, True])
+def test_programs_know_their_precision(dtype, expected, portable):
+    kernel = Kernel(trace(lambda x: [select(is_double(x[0]), 1.0, 0.0)], {"x": 1}, "known"), dtype, portable=portable)
+    x = np.array([[1e-6], [1.0], [1.234], [3e5], [7.0], [8.0], [9.0], [10.0], [11.0]], dtype)
+    assert (kernel(x) == expected).all()
+    assert kernel(x[0]) == expected
 
 
 def test_numbers_too_small_for_a_precision_are_not_zero():

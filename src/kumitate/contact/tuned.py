@@ -20,6 +20,7 @@ ABSOLUTE, RELATIVE = 1e-11, 1e-11  # m/s, and part of the fastest velocity: the 
 PASSES = 40  # the most Newton steps
 PATIENCE, EASE = 8, 4.0  # after so many, each further one multiplies the accepted residual (by up to DOUBT): redundant points
 DOUBT = 1e-6  # part of 1 m/s + the fastest velocity                                                                    (limbs)
+COARSE, COARSE_DOUBT, COARSE_STIFF = 5e-5, 5e-4, 1e4  # in the places of RELATIVE, DOUBT and STIFF in single precision
 EARLY, EVERY = 2, 4  # sweeps follow the step PATIENCE, or EARLY where no link has two points, and then every fourth    (plans)
 SWEEPS = 2.5  # for each step so far                                                                                    (limbs)
 MOST_SWEEPS = 100

@@ -12,6 +12,7 @@ from .functions import (
     equal,
     exp,
     floats,
+    is_double,
     is_zero,
     log,
     maximum,
@@ -30,6 +31,6 @@ from .under_way import under_way
 __all__ = [
     "Array", "Graph", "Hole", "Index", "LoopBlock", "Program", "Scalar", "Stack", "Symbol", "Table", "TraceError", "Vector",
     "absolute", "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp",
-    "flatten", "floats", "gradient", "hessian", "inlined", "inlined_slopes", "is_zero", "jacobian", "live", "log", "loop",
-    "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh", "trace", "under_way", "when",
+    "flatten", "floats", "gradient", "hessian", "inlined", "inlined_slopes", "is_double", "is_zero", "jacobian", "live", "log",
+    "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh", "trace", "under_way", "when",
 ]  # fmt: skip

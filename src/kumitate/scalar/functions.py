@@ -79,6 +79,15 @@ def either(a: Any, b: Any) -> Any:
     return apply("or", a, b)
 
 
+def is_double(x: Any) -> Any:
+    """Condition: numbers tell x > 0 from x (1 + 1e-9), as double precision does and single precision does not.
+
+    >>> is_double(2.0)
+    True
+    """
+    return x * (1.0 + 1e-9) - x > 0.0
+
+
 def is_zero(x: Scalar) -> bool:
     """Whether `x` is known to be zero, so that what it multiplies need not be computed; False for symbols, and for arrays.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import Scalar, both, either, flatten, loop, maximum, minimum, select, sqrt, when
+from ...scalar import Scalar, both, either, flatten, is_double, loop, maximum, minimum, select, sqrt, when
 from .. import tuned
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
@@ -82,7 +82,11 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             closing = maximum(closing, target - point.free[0])
     soft = tuned.SOFT_LOOPS if given.loops else tuned.SOFT
     begin = tuned.EARLY if _one_by_link(given) else tuned.PATIENCE
-    enough, doubtful = tuned.ABSOLUTE + tuned.RELATIVE * fastest, tuned.DOUBT * (1.0 + fastest)
+    scale = 1.0 + fastest
+    fine = is_double(scale)
+    enough = select(fine, tuned.ABSOLUTE + tuned.RELATIVE * fastest, tuned.COARSE * scale)
+    doubtful = select(fine, tuned.DOUBT, tuned.COARSE_DOUBT) * scale
+    stiff = select(fine, STIFF, tuned.COARSE_STIFF)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
         approach = Approach(
@@ -106,7 +110,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         tried, residual = found.guess, found.residual
         done = either(residual < now.residual, now.strength <= tuned.WEAKEST)
         weaker = maximum(now.strength * (1.0 / tuned.WEAKER), tuned.WEAKEST)
-        stronger = minimum(now.strength * tuned.STRONGER, STIFF)
+        stronger = minimum(now.strength * tuned.STRONGER, stiff)
         after = replace(
             now,
             guess=_chosen(done, tried, now.guess),
@@ -121,7 +125,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
 
         def helped() -> _Pass:
             guess = point_by_point(given, after.guess, targets, tuned.SWEEPS * after.passes)
-            return replace(after, guess=guess, residual=given.residual(guess, targets), strength=STIFF).bettered()
+            return replace(after, guess=guess, residual=given.residual(guess, targets), strength=stiff).bettered()
 
         lost = both(now.help_in <= 1.0, after.least > maximum(doubtful, after.enough))
         return when(lost, helped, after), None
@@ -129,7 +133,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     nothing = given.nothing()
     # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
     start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
-    first = _Pass(nothing, start, nothing, start, enough, STIFF, 0.0, float(begin))
+    first = _Pass(nothing, start, nothing, start, enough, stiff, 0.0, float(begin))
     end = loop(tuned.PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)
 
