@@ -308,15 +308,16 @@ class Player:
 
     def _begin_at(self, state: State) -> None:
         """A state without a past."""
-        self.state = state
-        self.past.clear()
-        self.past.append(state)
+        self.state, self.past = state, deque([state], maxlen=_KEPT)
 
     def _keep(self) -> None:
         """Keeps the state as the last of the past: what came after it, before `seek`, did not happen."""
-        while self.past and self.past[-1].time >= self.state.time:
+        while len(self.past) > 1 and self.past[-1].time >= self.state.time:
             self.past.pop()
-        self.past.append(self.state)
+        if self.past[-1].time >= self.state.time:
+            self.past[-1] = self.state  # other threads read it: it is never empty
+        else:
+            self.past.append(self.state)
 
     def _step(self, count: int) -> None:
         """Makes steps, each with the force that the spring then has; where they fail, the state stays, and time stops."""
