@@ -1,4 +1,4 @@
-"""Logs in tables of text: what is written is read, in other units and under other names, and what is wrong is told by line."""
+"""Logs in tables of text: a table that was written is read back, also in other units and columns; mistakes are told by line."""
 
 from __future__ import annotations
 

@@ -266,3 +266,21 @@ def test_signals_are_those_of_the_states():
     for kind, values in (("q", player.state.q), ("v", player.state.v)):
         read = [signal.read(player.state)[0] for name, signal in signals.items() if name.startswith(f"{kind} ")]
         np.testing.assert_array_equal(read, values)
+
+
+@pytest.mark.parametrize(
+    ("joint", "drive", "ends"),
+    [
+        ("loop0", km.PositionDrive(kp=50.0, kd=5.0), (None, None)),  # a joint that closes a loop has no coordinate in q
+        ("pivot0", km.PositionDrive(kp=50.0, kd=5.0), (-np.pi, np.pi)),
+        ("pivot0", km.EffortDrive(limit=3.0), (-3.0, 3.0)),
+        ("pivot0", km.VelocityDrive(kd=5.0), (None, None)),
+    ],
+)
+def test_targets_of_all_sorts_of_drives_have_their_ends(joint, drive, ends):
+    player = Player(km.Simulation(km.load("four_bar").with_drives({joint: drive})))
+    (target,) = player.settings
+    assert (target.label, target.lower, target.upper) == (f"target {joint}", *ends)
+    player.set(target, 0.5)
+    player.step(3)
+    assert player.message == ""

@@ -23,7 +23,29 @@ if TYPE_CHECKING:
     from .report import KernelReport
 
 
-class Kernel:
+class ProgramKernel:
+    """What kernels of a program have in common, whatever they run on: its name and arrays, and their precision."""
+
+    def __init__(self, program: Program | StoredProgram, dtype: Any):
+        self._given, self.name, self.precision = program, program.name, precision_of(dtype)
+        self.inputs, self.outputs = program.inputs, program.outputs
+
+    def __repr__(self) -> str:
+        arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
+        return f"{type(self).__name__} {self.name}({arrays}) of {self.operations} operations"
+
+    @property
+    def operations(self) -> int:
+        """The number of operations of one evaluation."""
+        return self._given.operations.total()
+
+    @property
+    def program(self) -> Program:
+        """The program; if its code was found on disk, it is traced now."""
+        return traced(self._given)
+
+
+class Kernel(ProgramKernel):
     """A program, compiled on first use: for one state, or for a batch with several states per instruction.
 
     Called with one array per input, each of the input's shape, or with leading axes for a batch (the axes of different inputs
@@ -52,11 +74,7 @@ class Kernel:
             fillings: programs for its holes, by name; shared: long programs that it calls, as other kernels do: their code is
                 compiled and kept in memory once for all.
         """
-        self._given = program
-        self.name = program.name
-        self.inputs = program.inputs
-        self.outputs = program.outputs
-        self.precision = precision_of(dtype)
+        super().__init__(program, dtype)
         self.portable = portable
         self._dtype = self.precision.dtype
         self._only = self.outputs[0].shape if len(self.outputs) == 1 else None
@@ -75,20 +93,6 @@ class Kernel:
         other = Kernel(self._given, self.precision.dtype, portable=self.portable, fillings=fillings, shared=self.shared)
         other._compilations = self._compilations
         return other
-
-    def __repr__(self) -> str:
-        arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
-        return f"Kernel {self.name}({arrays}) of {self.operations} operations"
-
-    @property
-    def operations(self) -> int:
-        """The number of operations of one evaluation."""
-        return self._given.operations.total()
-
-    @property
-    def program(self) -> Program:
-        """The program; if its code was found on disk, it is traced now."""
-        return traced(self._given)
 
     @cached_property
     def _most(self) -> int:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..compile.engine import kept_image
+from ..compile.kernel import ProgramKernel
 from ..compile.llvm import Entry
 from ..compile.stored import StoredProgram, joint_key, source_stamp, traced
-from ..compile.target import Precision, precision_of
+from ..compile.target import Precision
 from ..errors import InputError
 from ..scalar import Array, Program
 from ..scalar.under_way import under_way
@@ -51,7 +52,7 @@ def stream_of(stream: Any) -> int:
     raise InputError(f"{stream!r:.60} is not a stream; give one of PyTorch's or CuPy's, or its number")
 
 
-class DeviceKernel:
+class DeviceKernel(ProgramKernel):
     """A program on a GPU, compiled on first use: a thread for each state.
 
     Called with one array per input, as the processor's `Kernel`: of the input's shape, or with leading axes for a batch. They
@@ -63,24 +64,9 @@ class DeviceKernel:
         self, program: Program | StoredProgram, dtype: Any = np.float32, *, fillings: Mapping[str, Program] | None = None
     ):
         """The kernel of a program, computing in float32 or float64; `fillings`: programs for its holes, by name."""
+        super().__init__(program, dtype)
         self._entry = StatePerThread(program, fillings)
-        self._given, self.precision = program, precision_of(dtype)
-        self.name, self.inputs, self.outputs = program.name, program.inputs, program.outputs
         self._codes: dict[int, DeviceCode] = {}
-
-    def __repr__(self) -> str:
-        arrays = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
-        return f"DeviceKernel {self.name}({arrays}) of {self.operations} operations"
-
-    @property
-    def operations(self) -> int:
-        """The number of operations of one evaluation."""
-        return self._given.operations.total()
-
-    @property
-    def program(self) -> Program:
-        """The program; if its code was found on disk, it is traced now."""
-        return traced(self._given)
 
     def code(self, device: Device | None = None) -> DeviceCode:
         """The code for a GPU, the current one by default, with its registers and local memory."""

@@ -13,7 +13,7 @@ from ..compile.llvm.writer import Module, Writer
 from ..compile.stored import StoredProgram, traced
 from ..compile.target import Precision, Target
 from ..scalar import Program
-from .library import library
+from .mathematics import called_functions
 
 #: The name of the function that is launched.
 KERNEL = "kernel"
@@ -66,7 +66,7 @@ class StatePerThread:
         run_into_rows(body, rows[count:])
         memory, _ = scratch_memory(module, scratch_size(program))
         text = body.function(_head(len(arrays)), begin=[*memory, *_THREAD])
-        return "\n".join([*library(module, [*module.functions, text]), text])
+        return "\n".join([*called_functions(module, [*module.functions, text]), text])
 
 
 def _fill(module: Module, fillings: Mapping[str, Program]) -> None:
@@ -130,7 +130,7 @@ class StepsPerThread:
         buffers = {"here": start, "there": start, "scratch": max(scratch_size(step), 1)}
         memory = [f"  %{name} = alloca [{size} x {module.real}], align 16" for name, size in buffers.items()]
         text = to.framed(_head(len(step.inputs), ", i64 %count"), [*memory, *_THREAD])
-        return "\n".join([*library(module, [*module.functions, text]), text])
+        return "\n".join([*called_functions(module, [*module.functions, text]), text])
 
 
 def _at(to: Writer, row: str, element: int) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model import Drive, EffortDrive, Joint, Limits, VelocityDrive
+from ..model import Driven, EffortDrive, Limits, VelocityDrive
 from ..simulate.driving.actuation import How
 from ..simulate.driving.inputs import COMMANDS
 from ..simulate.stepping.advance import State
@@ -16,8 +16,6 @@ from .contract import LiveRobot, LiveSimulation
 _TARGET = COMMANDS[0]
 #: Most components of an output that are plotted.
 _MOST_CURVES = 8
-#: The sliders of positions without limits reach this far to each side [rad, m].
-_REACH = 3.0
 
 
 class Setting(NamedTuple):
@@ -40,20 +38,24 @@ class Setting(NamedTuple):
     upper: float | None = None
 
 
-def settings_of(simulation: LiveSimulation, start: State) -> list[Setting]:
+def settings_of(simulation: LiveSimulation, start: State, ends: Mapping[int, tuple[float, float]]) -> list[Setting]:
     """What can be set: targets of drives, inputs and parameters, but for those that functions give.
 
     A parameter that stands for different numbers, such as "damping:*", has none to begin with and is left out.
+
+    Args:
+        ends: of the sliders of joints, by the places of their coordinates in q [rad, m].
     """
     actuation, found = simulation.actuation, []
-    joints = {joint.name: joint for joint in simulation.robot.mechanism.joints}
-    driven = [joints[joint.name] for joint in simulation.robot.mechanism.driven]
+    limits = {joint.name: joint.limits[0] for joint in simulation.robot.mechanism.joints if joint.limits}
+    driven = simulation.robot.mechanism.driven
     for source, how in zip(actuation.forcing.sources, actuation.how, strict=True):
         if source.group != "commands" or source.name != _TARGET or how is not How.CONSTANT:
             continue
         values = np.broadcast_to(np.asarray(source.given, dtype=float), (len(driven),))
-        for k, (joint, value) in enumerate(zip(driven, values.tolist(), strict=True)):
-            found.append(Setting(f"target {joint.name}", "inputs", _TARGET, k, value, *_range(joint, value)))
+        for k, (one, value) in enumerate(zip(driven, values.tolist(), strict=True)):
+            lower, upper = _range(one, limits.get(one.name, Limits()), value, ends.get(one.q))
+            found.append(Setting(f"target {one.name}", "inputs", _TARGET, k, value, lower, upper))
     given = {"inputs": actuation.forcing.inputs, "parameters": start.parameters}
     for group, values_by_name in given.items():
         for name, values in values_by_name.items():
@@ -81,14 +83,12 @@ def with_setting(given: dict[str, Any], setting: Setting, value: float, settings
     return {**given, setting.name: values}
 
 
-def _range(joint: Joint, value: float) -> tuple[float | None, float | None]:
-    """The ends of the slider of a drive's target: what the joint's limits say of a position, a speed or an effort."""
-    drive, limits = cast(Drive, joint.drive), joint.limits[0] if joint.limits else Limits()
-    if drive.holds:
-        lower = value - _REACH if limits.lower is None else limits.lower
-        upper = value + _REACH if limits.upper is None else limits.upper
-        return min(value, lower), max(value, upper)
-    most = {VelocityDrive.kind: limits.velocity, EffortDrive.kind: drive.limit or limits.effort}.get(drive.kind)
+def _range(driven: Driven, limits: Limits, value: float, ends: tuple[float, float] | None) -> tuple[float | None, float | None]:
+    """The ends of the slider of a drive's target: those of the joint's slider, or the limits of a speed or an effort."""
+    if driven.drive.holds:
+        return (None, None) if ends is None else (min(value, ends[0]), max(value, ends[1]))
+    limit = driven.limit if np.isfinite(driven.limit) else None
+    most = {VelocityDrive.kind: limits.velocity, EffortDrive.kind: limit}.get(driven.drive.kind)
     return (None, None) if most is None else (min(value, -most), max(value, most))
 
 

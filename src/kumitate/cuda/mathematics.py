@@ -136,13 +136,13 @@ FUNCTIONS: dict[str, tuple[Callable[[_Doubles], str], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def library(module: Module, texts: Sequence[str], prefix: str = "") -> list[str]:
+def called_functions(module: Module, texts: Sequence[str], prefix: str = "") -> list[str]:
     """The texts of the functions that these texts call."""
     called = {name for text in texts for name in re.findall(r"call double @(\w+)\(", text)}
-    return [library_function(module, name, prefix) for name in FUNCTIONS if name in called]
+    return [function_text(module, name, prefix) for name in FUNCTIONS if name in called]
 
 
-def library_function(module: Module, name: str, prefix: str = "") -> str:
+def function_text(module: Module, name: str, prefix: str = "") -> str:
     """The text of a function."""
     write, parameters = FUNCTIONS[name]
     writer = _Doubles(module)

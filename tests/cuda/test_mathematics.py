@@ -13,7 +13,7 @@ from kumitate.compile.engine import Code, load
 from kumitate.compile.llvm.straight_line import emit_sincos
 from kumitate.compile.llvm.writer import Module, Writer
 from kumitate.compile.target import SINGLE, host
-from kumitate.cuda.library import FUNCTIONS, library_function
+from kumitate.cuda.mathematics import FUNCTIONS, function_text
 
 
 @cache
@@ -21,7 +21,7 @@ def code() -> Code:
     """All of them, under names of their own."""
     module = Module(1)
     for name in FUNCTIONS:
-        text = library_function(module, name).replace(f"@{name}(", f"@gpu_{name}(")
+        text = function_text(module, name).replace(f"@{name}(", f"@gpu_{name}(")
         module.functions.append(text.replace("define internal", "define"))
     writer = Writer(Module(1, SINGLE))
     for k, value in enumerate(emit_sincos("%x", 1, writer.line, SINGLE)):
