@@ -367,3 +367,13 @@ def test_a_hall_with_an_arm_a_conveyor_meshes_and_a_quadruped(tmp_path):
     assert 0.3 < high < 0.45
     assert "a batch of 3 halls: (3, 98), 0 lost" in done.stdout
     assert (tmp_path / "hall.html").stat().st_size > 1e6
+
+
+def test_a_further_piece_of_ground_leaves_the_friction_as_it_was():
+    world = km.World()
+    world.add(km.box((0.1, 0.1, 0.1), mass=1.0), at=(0.0, 0.0, 0.06), name="cube")
+    world.ground(friction=0.8, restitution=0.1)
+    world.ground(km.Box((1.0, 1.0, 0.1)), at=(3.0, 0.0, 0.0))
+    assert world.contact.surfaces["ground"] == km.Surface(0.8, restitution=0.1)
+    world.ground(km.Box((1.0, 1.0, 0.1)), at=(6.0, 0.0, 0.0), friction=0.3)
+    assert world.contact.surfaces["ground"] == km.Surface(0.3, restitution=0.1)

@@ -163,15 +163,19 @@ class World:
         self.placed[name] = replace(placed, start=(start[0], speeds))
         vars(self).pop("robot", None)
 
-    def ground(self, shape: Shape | None = None, *, at: Any = (0.0, 0.0, 0.0), friction: float = 0.5, **surface: Any) -> None:
+    def ground(
+        self, shape: Shape | None = None, *, at: Any = (0.0, 0.0, 0.0), friction: float | None = None, **surface: Any
+    ) -> None:
         """Adds ground: the floor z = 0, or a shape that stands still, such as a slope, a step, or a `km.HeightField`.
 
         Args:
             shape: by default a plane; at: where, as of `add`.
-            friction: of all ground [1]; surface: its other properties, as of `km.Surface`, such as `restitution`.
+            friction: of all ground [1], 0.5 unless given; surface: its other properties, as of `km.Surface`, such as
+                `restitution`. What is not given stays as an earlier call said.
         """
         self._ground.append(Geometry(shape or Plane(), _pose(self.name, at)))
-        self._surfaces["ground"] = Surface(friction, **surface)
+        given = surface if friction is None else {"friction": friction, **surface}
+        self._surfaces["ground"] = replace(self._surfaces.get("ground", Surface(0.5)), **given)
 
     def surface(self, name: str, friction: float = 0.5, **surface: Any) -> None:
         """Gives a robot, an object, or one body such as "arm/hand" a surface: friction and more, as of `km.Surface`."""
