@@ -54,6 +54,25 @@ def test_all_passes_to_machine_code_run_in_their_order(monkeypatch):
     assert code.addresses["kernel"]
 
 
+def test_threads_that_begin_one_compilation_write_their_own_modules(monkeypatch):
+    """The second begins while the first has written its module but has not yet wrapped it."""
+    work = Compilation(HostBatch(chain()), 1, python=True)
+    ran = []
+
+    def interrupted(step):
+        def run(one):
+            step.run(one)
+            ran.append(step.name)
+            if ran == ["partition", "write"]:
+                pipeline.object_file(work)
+
+        return step._replace(run=run)
+
+    monkeypatch.setattr(pipeline, "CODE_PASSES", tuple(map(interrupted, CODE_PASSES)))
+    assert machine_code(work).addresses["fastcall"]
+    assert ran == ["partition", "write", "partition", "write", "wrap", "generate", "wrap", "generate", "link"]
+
+
 @pytest.fixture
 def cut():
     """The program cut into parts of five nodes, and its partition."""

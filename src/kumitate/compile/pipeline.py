@@ -182,19 +182,23 @@ def machine_code(work: Compilation) -> Code:
 
 def object_file(work: Compilation) -> CacheEntry:
     """The object file of a compilation: all passes but the last."""
-    if work.image is None and work.key:
-        options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.functions}"
-        options += "".join(f" {_shared_name(program)}" for program in work.shared)
-        work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work).content)
-    return work.image or _generated(work)
+    if work.image is None:
+        if work.key:
+            options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.functions}"
+            options += "".join(f" {_shared_name(program)}" for program in work.shared)
+            work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work).content)
+        else:
+            work.image = _generated(work)
+    return work.image
 
 
 def _generated(work: Compilation) -> CacheEntry:
-    """The object file by all passes but the last."""
+    """The object file by all passes but the last, over a copy: threads that call a new kernel at once begin with the same."""
+    copy = replace(work)
     for step in CODE_PASSES[:-1]:
-        step.run(work)
-    assert work.image is not None
-    return work.image
+        step.run(copy)
+    assert copy.image is not None
+    return copy.image
 
 
 def pass_table() -> str:
