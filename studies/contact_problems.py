@@ -18,7 +18,7 @@ from kumitate.contact.models import FORCE_MODELS
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Floating, Geometry, Hull, Joint, Mechanism, Plane, Prismatic, Shape, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 __all__ = [

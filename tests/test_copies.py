@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 COPIES = {"pickle": lambda thing: pickle.loads(pickle.dumps(thing)), "deepcopy": copy.deepcopy, "copy": copy.copy}
 

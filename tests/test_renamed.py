@@ -17,7 +17,7 @@ RENAMED = {
         "ThreeJointModel": "kumitate.papers.legged.ThreeJointModel",
     },
     "lagrange": {"Motion": "kumitate.lagrange.Trajectory"},
-    "simulate": {"readings": "kumitate.simulate.results.readings"},
+    "simulate": {"readings": "kumitate.results.readings"},
     "analysis": {"Nearness": "kumitate.robot.Robot"},
     "share": {"RobotSharing": "kumitate.robot.Robot"},
     "model.meshes": {"Surface": "kumitate.model.meshes.Facets"},

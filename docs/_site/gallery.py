@@ -23,7 +23,7 @@ import kumitate
 from kumitate.errors import KumitateError
 from kumitate.examples.catalogue import Example
 from kumitate.examples.illustrated import Illustrated
-from kumitate.simulate.results.archive import save
+from kumitate.results.archive import save
 from studies.papers import all_examples
 
 FOLDER = "_gallery"

@@ -17,12 +17,12 @@ from .model import Mechanism
 from .model.things import ThingMotion, thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
+from .results.result import Result, acted, check_line_laws
 from .robot import Robot, as_robot
 from .share import RunWithRobot
 from .simulate import run as runs_of_setups
 from .simulate.bar import bar
 from .simulate.checks import checked_state
-from .simulate.results.result import Result, acted, check_line_laws
 from .simulate.setup import Experiment
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Run(RunWithRobot):
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.
 
-        Contact forces of the run are in them, as `kumitate.simulate.results.readings.contact_loads` says, and the wrenches and
+        Contact forces of the run are in them, as `kumitate.results.readings.contact_loads` says, and the wrenches and
         drives of loops that acted.
 
         Raises:
@@ -69,14 +69,14 @@ class Run(RunWithRobot):
         wrenches, loop_tau = (acted(self, name, options.pop(name, None)) for name in ("wrenches", "loop_tau"))
         if self.contact is None:
             return self.robot.joint_wrenches(self.q, self.v, self.tau, wrenches=wrenches, loop_tau=loop_tau, **options)
-        from .simulate.results.readings import contact_loads
+        from .results.readings import contact_loads
 
         tau, wrenches = contact_loads(self, wrenches)
         return self.robot.joint_wrenches(self.q, self.v, tau, wrenches=wrenches, loop_tau=loop_tau, **options)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
-        from .simulate.results import archive
+        from .results import archive
 
         return archive.save(self, path)
 
@@ -298,7 +298,7 @@ def open_run(path: str | Path) -> Run:
     >>> bool((again.q == run.q).all())
     True
     """
-    from .simulate.results import archive
+    from .results import archive
 
     return as_run(archive.load(path))
 

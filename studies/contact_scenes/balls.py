@@ -11,7 +11,7 @@ import numpy as np
 
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Floating, Geometry, Joint, Mechanism, Revolute, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.spatial import pose
 
 from ..contact_problems import Measured, Trial, at, solid, unconnected, weightless

@@ -8,7 +8,7 @@ import numpy as np
 
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Hull, Mechanism
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 from ..contact_problems import Measured, Trial, at, solid, unconnected
 

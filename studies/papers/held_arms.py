@@ -15,7 +15,7 @@ from kumitate.examples.illustrated import Curves, Plate
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.samples import COLORS, DARK
 from kumitate.simulate.interactions.held import held_motion
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 

@@ -16,7 +16,7 @@ from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Mechanism
 from kumitate.model.samples import hoap1
 from kumitate.scalar import arctan2, sqrt, trace
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from .humanoid import FEET, SOLE, STANCE, Plan, Servos, standing

@@ -12,7 +12,7 @@ from kumitate.dynamics import Acting
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.model.tree.subchains import parts_by_names
 from kumitate.scalar import trace
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 __all__ = ["hybrid_apart", "hybrid_note"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.lagrange import System, Trajectory
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 __all__ = ["agreement"]
 

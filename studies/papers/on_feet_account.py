@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kumitate.examples.illustrated import Curves, Plate
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 from .on_feet import LAWS, Drives, fate, footing, run
 from .standing import Strategy, correlation, read

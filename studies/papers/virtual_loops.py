@@ -10,7 +10,7 @@ import numpy as np
 from kumitate.analysis import LoopEquations
 from kumitate.control import Controller
 from kumitate.model import Mechanism
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 __all__ = ["DRAWN", "SAMPLE_TIME", "loop_distance", "sampled", "with_sampled"]

@@ -11,7 +11,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import KumitateWarning
 from kumitate.model import Sphere
-from kumitate.simulate.results.contact_record import ContactRecord, Touched
+from kumitate.results.contact_record import ContactRecord, Touched
 from studies.contact_problems import solid
 
 from .with_others import G, R, run, ways

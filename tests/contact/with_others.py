@@ -10,7 +10,7 @@ import pytest
 
 from kumitate.contact.scene import Contact
 from kumitate.model import Body, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.contact_problems import solid, unconnected

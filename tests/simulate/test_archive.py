@@ -15,9 +15,9 @@ from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Limits, Mechanism
 from kumitate.model.files import os, replacing
 from kumitate.model.read.json import to_json
-from kumitate.simulate.results.archive import load, save, write_carried
-from kumitate.simulate.results.audit import Audit, LimitPassed, limits_passed, quaternion_error
-from kumitate.simulate.results.result import Energy, Result
+from kumitate.results.archive import load, save, write_carried
+from kumitate.results.audit import Audit, LimitPassed, limits_passed, quaternion_error
+from kumitate.results.result import Energy, Result
 from kumitate.spatial import pose
 
 SUFFIXES = [".h5", ".hdf5", ".npz"]

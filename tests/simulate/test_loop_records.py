@@ -10,9 +10,9 @@ from scipy.integrate import simpson
 
 import kumitate as km
 from kumitate.model import Body, Coupling, Joint, Loop, Mechanism, recut
+from kumitate.results.archive import load, save
+from kumitate.results.entry_files import Hdf5Entries
 from kumitate.share.columns import columns_of
-from kumitate.simulate.results.archive import load, save
-from kumitate.simulate.results.entry_files import Hdf5Entries
 from kumitate.spatial import pose
 from kumitate.view.playback import channels_of
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.analysis.loop_motion import loops_at
 from kumitate.dynamics import Acting, prescribed_dynamics
 from kumitate.model import recut
 from kumitate.scalar import directional, evaluate, trace
-from kumitate.simulate.driving.inputs import loops_at
 
 from ..mechanisms import closed_cases, random_mechanism, random_ring, random_state, seeds
 

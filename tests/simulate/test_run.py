@@ -12,7 +12,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import DivergenceError, InputError
 from kumitate.model.samples import free_rod
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 
 def damped_pendulum(damping: float, friction: float = 0.0) -> km.Mechanism:

@@ -9,7 +9,7 @@ import pytest
 
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
-from kumitate.simulate.results.result import Energy, Result
+from kumitate.results.result import Energy, Result
 from kumitate.spatial import pose
 
 mpl = pytest.importorskip("matplotlib")

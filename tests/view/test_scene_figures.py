@@ -12,7 +12,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Mechanism
-from kumitate.simulate.results.result import Energy, Result
+from kumitate.results.result import Energy, Result
 from kumitate.spatial import pose
 
 pytest.importorskip("matplotlib")

@@ -14,7 +14,10 @@ from ..errors import ModelError
 from ..kinematics import chord_closing, chord_motion, rate
 from ..model import Bound, Chord, JointKind, Line, Mechanism, freedoms
 from ..scalar import Program, Scalar, call, directional, either, trace
+from ..scalar.arrays import SymbolArray
 
+#: What functions may read of loop joints and lines: their coordinates and rates (`Mechanism.loop_q_names`, `loop_v_names`).
+LOOPS = ("loop_q", "loop_v")
 #: Singular values below this fraction of the largest count as zero.
 _RANK = 1e-9
 
@@ -79,6 +82,18 @@ def loop_coordinates(mechanism: Mechanism) -> Program:
         }
 
     return trace(motion, {"q": mechanism.nq, "v": mechanism.nv}, f"loop_motion_{mechanism.name}")
+
+
+def loops_at(mechanism: Mechanism, q: Any, v: Any) -> dict[str, Any]:
+    """`LOOPS` at a state: arrays of numbers, or of symbols while tracing."""
+    if isinstance(q, SymbolArray):
+        return {name: SymbolArray(values) for name, values in call(loop_coordinates(mechanism), list(q), list(v)).items()}
+    return dict(zip(LOOPS, _loop_kernel(mechanism)(q, v), strict=True))
+
+
+@lru_cache(64)
+def _loop_kernel(mechanism: Mechanism) -> Kernel:
+    return Kernel(loop_coordinates(mechanism))
 
 
 def joint_motion(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:

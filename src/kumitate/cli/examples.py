@@ -43,7 +43,7 @@ def run_example(example: Example, out: Out, *, formats: str, gif: bool, as_json:
     """Runs an example, and writes its result, its page, and the figures that are asked for into a folder."""
     from .. import open as reopen
     from ..examples.illustrated import Illustrated
-    from ..simulate.results.archive import save
+    from ..results.archive import save
     from .run_folder import formats_of
 
     wanted = formats_of(formats)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ..errors import InputError
-from ..simulate.results.result import Result
+from ..results.result import Result
 
 __all__ = ["Example", "example", "examples"]
 

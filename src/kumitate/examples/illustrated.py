@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..simulate.results.result import Result
+from ..results.result import Result
 from .catalogue import Example
 
 __all__ = ["Curves", "Illustrated", "Plate"]

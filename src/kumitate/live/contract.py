@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model import Mechanism
+from ..results.result import Energy
 from ..simulate.driving.actuation import Actuation
-from ..simulate.results.result import Energy
 from ..simulate.stepping.advance import State
 
 

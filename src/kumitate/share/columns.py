@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model import Mechanism, joint_columns
-from ..simulate.results.result import Result
+from ..results.result import Result
 from ..view.joint_panels import names_of, unit_of
 
 _XYZ = ("x", "y", "z")
@@ -63,7 +63,7 @@ def _of_loops(result: Result) -> Iterator[Column]:
     """What loop joints, lines and couplings did. The effort of a coupling is that at its joint."""
     if not result.mechanism.tree.closed or not len(result):
         return
-    from ..simulate.results.loop_records import loop_arrays  # compiles programs
+    from ..results.loop_records import loop_arrays  # compiles programs
 
     kinds = {loop.name: loop.kind for loop in result.mechanism.loops}
     for name, arrays in loop_arrays(result).items():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simulate.results.result import Result
+from ..results.result import Result
 
 
 class RunWithRobot(Result, ABC):

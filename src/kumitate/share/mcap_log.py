@@ -13,8 +13,8 @@ from ..errors import InputError, KumitateWarning, needed, warn
 from ..model import WORLD, Mechanism, joint_columns
 from ..model.values import POSITIVE, checked_number
 from ..model.write import mechanism_text
+from ..results.readings import contact_loads
 from ..scalar import floats
-from ..simulate.results.readings import contact_loads
 from ..spatial import Transform, pose, quaternion_of
 from .contract import RunWithRobot
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError, needed
 from ..model.files import replacing
-from ..simulate.results.result import Result
+from ..results.result import Result
 from .columns import columns_of
 from .film import write_film
 from .mcap_log import write_mcap

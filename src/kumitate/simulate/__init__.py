@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from ..renamed import former_names
 
 if TYPE_CHECKING:
+    from ..results.audit import Audit
+    from ..results.loop_records import CouplingRecord, LoopRecord
+    from ..results.result import Energy, JointMotion, Result
     from .integrators import INTEGRATORS, Integrator
-    from .results.audit import Audit
-    from .results.loop_records import CouplingRecord, LoopRecord
-    from .results.result import Energy, JointMotion, Result
     from .run import simulate
     from .setup import Experiment, Setup
 
@@ -19,12 +19,12 @@ __all__ = [
 ]  # fmt: skip
 
 _LATER = {
-    "INTEGRATORS": ".integrators", "Audit": ".results.audit", "CouplingRecord": ".results.loop_records",
-    "Energy": ".results.result", "Integrator": ".integrators", "JointMotion": ".results.result",
-    "LoopRecord": ".results.loop_records", "Result": ".results.result", "simulate": ".run", "Setup": ".setup",
+    "INTEGRATORS": ".integrators", "Audit": "..results.audit", "CouplingRecord": "..results.loop_records",
+    "Energy": "..results.result", "Integrator": ".integrators", "JointMotion": "..results.result",
+    "LoopRecord": "..results.loop_records", "Result": "..results.result", "simulate": ".run", "Setup": ".setup",
     "Experiment": ".setup",
 }  # fmt: skip
-_former = former_names(__name__, {"readings": "results.readings"})
+_former = former_names(__name__, {"readings": "kumitate.results.readings", "results": "kumitate.results"})
 
 
 def __getattr__(name: str) -> Any:

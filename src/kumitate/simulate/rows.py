@@ -12,12 +12,12 @@ import numpy as np
 from ..analysis import LoopEquations, LoopGap
 from ..errors import warn
 from ..model import Bound, Mechanism, by_loop, drive_states
+from ..results.audit import Audit, contact_account, energy_balance, energy_notes, limits_passed, quaternion_error
+from ..results.result import Energy, Result
 from .divergence import RUNAWAY, Exchange, divergence, runaway, singular_angles, vanishing_steps
 from .driving.actuation import Actuation
 from .driving.inputs import read_by
 from .interactions import Interaction
-from .results.audit import Audit, contact_account, energy_balance, energy_notes, limits_passed, quaternion_error
-from .results.result import Energy, Result
 from .stepping.advance import Stepper
 from .stepping.outputs import STATE
 
@@ -229,7 +229,7 @@ def result_of(
     else:
         acceleration = touched.acceleration
         notes += touched.notes
-        from .results.contact_record import fast_turns  # loaded only where something touches
+        from ..results.contact_record import fast_turns  # loaded only where something touches
 
         name = mechanism.name
         told = [*touched.overlaps(name, step), *touched.failures(name, time), *touched.sunk(name, time)]

@@ -20,9 +20,9 @@ from .kept import Kept
 from .setup import Experiment, options_of
 
 if TYPE_CHECKING:
+    from ..results.contact_record import ContactRecord
+    from ..results.result import Result
     from .batch import Batch
-    from .results.contact_record import ContactRecord
-    from .results.result import Result
     from .simulation import MechanismSimulation
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import bounds_of, check_resistance
+from ..results.result import Result
 from ..version import __version__
 from .batch import Batch
 from .checks import by_name, check_memory, checked_rows, first_notes, fitted_sample_time, run_times, step_notes, steps_held
@@ -28,7 +29,6 @@ from .integrators.time_stepping import stopping
 from .interactions import Asked, StepDesign, interaction_of
 from .live_arrays import SettledAttributes
 from .parameters.variation import variation_of
-from .results.result import Result
 from .rows import Rows, fill, result_of
 from .setup import Experiment, Setup, Until
 from .starts import Starts
@@ -39,8 +39,8 @@ from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from ..contact.plan import ContactPlan
+    from ..results.contact_record import Touched
     from .device_batch import DeviceBatch
-    from .results.contact_record import Touched
 
 __all__ = ["MechanismSimulation"]
 
@@ -259,7 +259,7 @@ class MechanismSimulation(SettledAttributes):
         Raises:
             InputError: for another suffix, or if the file cannot be written.
         """
-        from .results.archive import write_carried  # with the formats of files
+        from ..results.archive import write_carried  # with the formats of files
 
         return write_carried(state.carried, repr(self), path)
 
@@ -269,7 +269,7 @@ class MechanismSimulation(SettledAttributes):
         Raises:
             InputError: if the file is missing, damaged, or of another simulation.
         """
-        from .results.archive import read_carried
+        from ..results.archive import read_carried
 
         with self._busy:
             self._stepper.load(read_carried(self._stepper.carried(), repr(self), path))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contact.scene import GROUND
 from ..model import WORLD, Mechanism, Mesh
-from ..simulate.results.result import Result
+from ..results.result import Result
 
 #: The length of a typical force, and of the longest arrow, as a part of the size of what touches.
 _LONG, _LONGEST = 0.35, 0.5

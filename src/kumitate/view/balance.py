@@ -10,8 +10,8 @@ import numpy as np
 
 from ..analysis import SupportPolygon, support_polygon
 from ..errors import InputError
-from ..simulate.results.readings import Given, balance_of, momenta_of, powers_of
-from ..simulate.results.result import Result
+from ..results.readings import Given, balance_of, momenta_of, powers_of
+from ..results.result import Result
 from .figures import panels_figure
 from .panel import Panel
 from .style import INK, PALETTE, QUIET, checked_target, drawing, print_style, tint, write_figure
@@ -36,7 +36,7 @@ def plot_balance(
     Args:
         contacts: points (k, 2 or 3) in the world on which it stands throughout [m]; their hull is drawn, and the margin: how
             far inside of it the zero-moment point is. Without them neither is.
-        height: of the ground [m]; wrenches: as in `simulate.results.readings.balance_of`.
+        height: of the ground [m]; wrenches: as in `results.readings.balance_of`.
 
     Raises:
         InputError: for another suffix, or as `balance_of` and `support_polygon`.
@@ -57,7 +57,7 @@ def plot_power(
     """Draw the power of drives, damping, springs, wrenches and gravity into a PDF, EPS, PNG or SVG.
 
     Args:
-        wrenches, loop_tau: as in `simulate.results.readings.powers_of`.
+        wrenches, loop_tau: as in `results.readings.powers_of`.
     """
     target = checked_target(path)
     return write_figure(power_figure(result, wrenches=wrenches, loop_tau=loop_tau), target)

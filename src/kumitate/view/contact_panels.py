@@ -11,11 +11,11 @@ from ..analysis import COMPONENTS, LoopEquations, constraint_report
 from ..compile import Kernel
 from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
+from ..results.contact_record import ContactRecord
+from ..results.loop_records import loop_forces
+from ..results.readings import contact_loads
+from ..results.result import Result, acted
 from ..scalar import trace
-from ..simulate.results.contact_record import ContactRecord
-from ..simulate.results.loop_records import loop_forces
-from ..simulate.results.readings import contact_loads
-from ..simulate.results.result import Result, acted
 from .panel import Panel, without_impacts
 
 #: All panels, and those drawn by default.

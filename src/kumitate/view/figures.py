@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..examples.illustrated import Plate
-from ..simulate.results.result import Result
+from ..results.result import Result
 from .panel import Panel
 from .panels import panels_of
 from .style import INK, QUIET, checked_target, curve_style, drawing, print_style, write_figure

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import WORLD, JointColumns, Mechanism, joint_columns
 from ..model.joints.contract import sort_of
-from ..simulate.results.result import Result
+from ..results.result import Result
 from .panel import Panel
 
 

@@ -12,8 +12,8 @@ from ..compile import Kernel
 from ..errors import InputError
 from ..kinematics import link_poses, place_pose, total_mass, world_velocity
 from ..model import JointKind, joint_columns
+from ..results.result import Result
 from ..scalar import trace
-from ..simulate.results.result import Result
 from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels, force_panels, loop_panels
 from .joint_panels import JOINT_PANELS, is_base, joint_panels, panels_of_joint
 from .panel import Panel, without_impacts

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..contact.settings import ground_of
 from ..errors import KumitateError, warn
-from ..simulate.results.result import Result
+from ..results.result import Result
 from .arrows import arrows_of
 from .contact_panels import loop_panels
 from .panel import Panel

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..contact.settings import ground_of
 from ..errors import InputError
-from ..simulate.results.result import Result
+from ..results.result import Result
 from .arrows import arrows_at
 from .drawing_window import Stage, checked_poses
 from .outlines import View

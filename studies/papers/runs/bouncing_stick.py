@@ -10,7 +10,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.model import KINDS, Body, Capsule, Geometry, Hull, Joint, Mechanism, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 

@@ -9,7 +9,7 @@ import numpy as np
 from kumitate.contact.scene import Contact
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.model import KINDS, Body, Geometry, Hull, Joint, Mechanism, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from .bouncing_stick import METHODS, G, M

@@ -13,7 +13,7 @@ from kumitate.measure.timing import seconds_text
 from kumitate.model import Mechanism
 from kumitate.model.samples import sample
 from kumitate.scalar import trace
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from ..five_ways import apart, integrated, measured, ways

@@ -6,7 +6,7 @@ import numpy as np
 
 from kumitate.examples.catalogue import Example
 from kumitate.model.samples import floating_arm, sample
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from ..hybrid_notes import hybrid_note

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kumitate.examples.catalogue import Example
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from ..four_link_arm import four_link_arm

@@ -7,7 +7,7 @@ import numpy as np
 
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.simulate.interactions.held import held_motion
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 from ..held_arms import TWO, routes_apart, two_points
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kumitate.examples.illustrated import Illustrated, Plate
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 from ..humanoid_runs import fallen, plate
 

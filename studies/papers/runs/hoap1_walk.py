@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kumitate.examples.illustrated import Illustrated, Plate
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 
 from ..humanoid import walking
 from ..humanoid_runs import followed, plate, read

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kumitate.examples.catalogue import Example
 from kumitate.model.samples import sample
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from ..hybrid_notes import hybrid_note

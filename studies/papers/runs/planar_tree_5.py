@@ -2,7 +2,7 @@
 
 from kumitate.examples.catalogue import Example
 from kumitate.model.samples import sample
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 

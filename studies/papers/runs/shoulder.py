@@ -8,7 +8,7 @@ from kumitate.examples.catalogue import Example
 from kumitate.model import Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.joints import KINDS
 from kumitate.papers import merge_spherical
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 

@@ -14,7 +14,7 @@ from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.kinematics import center_of_mass, jacobian, link_poses, place_pose, rate
 from kumitate.model import KINDS, Body, Box, Capsule, Frame, Geometry, Joint, Mechanism, Tree
 from kumitate.scalar import trace
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import dot, pose
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates, spring, translation
 from kumitate.model import KINDS, Body, Box, Geometry, Joint, Mechanism
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from ..lagrange_notes import agreement

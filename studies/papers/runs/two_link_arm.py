@@ -6,7 +6,7 @@ from math import pi
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates, gravity, translation
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 

@@ -10,7 +10,7 @@ import numpy as np
 from kumitate.control import closed_by, virtual_loop
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.model import KINDS, Body, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import Transform, pose, quaternion_of
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from ..four_link_arm import as_slider_crank_by_crank, four_link_arm, moment_arm, stretched, tip

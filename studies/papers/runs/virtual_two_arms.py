@@ -10,7 +10,7 @@ from kumitate.control import blend, closed_by, virtual_loop
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import KINDS, Body, Box, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import Transform, pose
 

@@ -7,7 +7,7 @@ from typing import Any
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates, gravity, rotation, translation
 from kumitate.model import KINDS, Body, Capsule, Coupling, Cylinder, Geometry, Joint, Mechanism, Sphere
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 

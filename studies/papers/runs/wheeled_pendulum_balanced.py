@@ -7,7 +7,7 @@ import numpy as np
 from kumitate.analysis import Linearization, LoopEquations, linearize
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates
-from kumitate.simulate.results.result import Result
+from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
 from ..lagrange_notes import agreement

@@ -10,6 +10,9 @@ from typing import Any
 from ...scalar import Scalar, absolute, is_zero, maximum, select, trace
 from .cone import onto_cone, onto_limits
 
+#: The solver for the impulses has failed if the contact laws are missed by more than this part of the points' speeds.
+FAILED = 1e-3
+
 
 def above(speed: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar, softness: Scalar) -> list[Scalar]:
     """The velocity relative to its target, which a soft point gives way to: what the laws of contact are about [m/s]."""

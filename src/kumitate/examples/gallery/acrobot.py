@@ -10,8 +10,8 @@ from ...compile import Kernel
 from ...dynamics import Acting, aba
 from ...errors import needed
 from ...model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
+from ...results.result import Result
 from ...scalar import Program, trace
-from ...simulate.results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

@@ -1,7 +1,7 @@
 """Andrews' squeezer: IFToMM's reference problem A03, of the Test Set for IVP Solvers."""
 
 from ...model.samples import ANDREWS_TORQUE, sample
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...analysis import Linearization, LoopEquations, linearize
 from ...model.samples import BICYCLE_START, bicycle, bicycle_velocity, sample
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..illustrated import Curves, Illustrated, Plate
 

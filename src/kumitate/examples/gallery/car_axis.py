@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model import KINDS, WORLD, Body, Box, Capsule, Geometry, Joint, Line, Loop, Mechanism, Sphere
 from ...model.samples import COLORS, DARK
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

@@ -11,7 +11,7 @@ from ...errors import KumitateWarning
 from ...kinematics import integrate, link_poses, place_pose
 from ...model import KINDS, Body, Geometry, Joint, Loop, Mechanism, PositionDrive, Sphere, lock
 from ...model.read import read_file
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...control.paths import blend
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 from ..machines.delta_robot import angles_of, delta_robot, posture, rates_of

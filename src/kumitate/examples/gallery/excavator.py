@@ -11,7 +11,7 @@ import numpy as np
 from ...analysis import joint_motion
 from ...control.paths import blend
 from ...model import Mechanism
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..illustrated import Curves, Illustrated, Plate
 from ..machines.excavator import ARM_LENGTH, BOOM_LENGTH, CYLINDERS, FOOT, TIP, excavator, posture

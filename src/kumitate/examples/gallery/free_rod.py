@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ...model.samples import free_rod, sample
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

@@ -1,7 +1,7 @@
 """The stiff flyball governor: IFToMM's reference problem A05."""
 
 from ...model.samples import sample
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

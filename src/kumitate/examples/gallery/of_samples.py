@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ...model.samples import sample
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 

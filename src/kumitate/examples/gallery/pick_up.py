@@ -11,7 +11,7 @@ from ...inverse_kinematics import PoseGoal, inverse_kinematics
 from ...model import KINDS, Frame, Joint, Mechanism, PositionDrive, attach
 from ...model.samples import pa10
 from ...model.solid_bodies import box
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example

@@ -2,7 +2,7 @@
 
 from ...contact.scene import Contact
 from ...contact.surface import Surface
-from ...simulate.results.result import Result
+from ...results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example
 from ..legged import Stance, legged

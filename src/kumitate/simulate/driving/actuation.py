@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.loop_motion import LOOPS, loops_at
 from ...errors import InputError, did_you_mean
 from ...kinematics import integrate
 from ...model.values import checked_array, shown
@@ -22,7 +23,7 @@ from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
 from .forcing import Forcing, InputSource, Overlaps
-from .inputs import LOOPS, by_position, command_values, loops_at
+from .inputs import by_position, command_values
 from .motion import PrescribedMotion
 
 #: t, q, v and inputs to try functions at.

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...analysis.loop_motion import LOOPS, loops_at
 from ...errors import InputError
 from ...model import Mechanism, drive_states
 from ...scalar import maximum
 from ..parameters import Variation
-from .inputs import LOOPS, InputLayout, loops_at, read_by
+from .inputs import InputLayout, read_by
 from .motion import FollowingJoint, PrescribedMotion, followers
 
 #: The name by which depths at the start are read; no parameter of a function can have it.

@@ -8,25 +8,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, pairwise, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...analysis import joint_motion
-from ...analysis.loop_motion import loop_coordinates
-from ...compile import Kernel
+from ...analysis.loop_motion import LOOPS
 from ...errors import InputError, did_you_mean
 from ...model import Command, Mechanism
 from ...model.values import checked_array
-from ...scalar import Scalar, call
-from ...scalar.arrays import SymbolArray
+from ...scalar import Scalar
 
 #: What is known of every state: time [s], coordinates, velocities, accelerations (nv), and the efforts at the joints (nv).
 SIGNALS = ("t", "q", "v", "a", "tau")
-#: What functions may read of loop joints and lines: their coordinates and rates (`Mechanism.loop_q_names`, `loop_v_names`).
-LOOPS = ("loop_q", "loop_v")
 #: What sensors read of contact: the pushes at all points, and of how many numbers each is: in the world the force on A [N],
 #: the position [m] and the normal from B to A.
 PUSHES, PUSH = "contact_pushes", 9
@@ -61,19 +57,6 @@ def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np
             )
         found[name] = checked_array(owner, f"the input {name!r}", values, values.shape).copy()
     return found
-
-
-def loops_at(mechanism: Mechanism, q: Any, v: Any) -> dict[str, Any]:
-    """`LOOPS` at a state: arrays of numbers, or of symbols while tracing."""
-    program = loop_coordinates(mechanism)
-    if isinstance(q, SymbolArray):
-        return {name: SymbolArray(values) for name, values in call(program, list(q), list(v)).items()}
-    return dict(zip(LOOPS, _kernel_of(mechanism)(q, v), strict=True))
-
-
-@lru_cache(64)
-def _kernel_of(mechanism: Mechanism) -> Kernel:
-    return Kernel(loop_coordinates(mechanism))
 
 
 def read_by(function: Callable[..., Any], known: Collection[str], label: str, what: str) -> tuple[str, ...]:

@@ -10,13 +10,13 @@ import numpy as np
 
 from ...analysis import LoopEquations, assemble
 from ...analysis.constraint_report import closed_neighbours
+from ...analysis.loop_motion import loops_at
 from ...errors import InputError, ModelError, did_you_mean
 from ...model import JointKind, Mechanism
 from ...model.edits.recut import with_loops_in_tree
 from ...model.tree.traversal import rolled_runs
 from ...scalar import Program, Scalar, call, directional, trace
 from ...scalar.purity import judged
-from .inputs import loops_at
 
 #: Times at which a function is tried before it is compiled [s].
 _TRIED = (0.0, 0.7, 1.9)

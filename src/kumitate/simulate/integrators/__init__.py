@@ -2,10 +2,9 @@
 
 from .contract import Begun, Impact, Integrator, IntegratorState, MechanicalSystem
 from .smooth import RK4, RKF45, ButcherTableau, ExtrapolatedEuler, RKF45Adaptive, RungeKutta, SemiImplicitEuler
-from .time_stepping import FAILED, FollowingSteps, Midpoint, TimeStepping, WithStops
+from .time_stepping import FollowingSteps, Midpoint, TimeStepping, WithStops
 
 __all__ = [
-    "FAILED",
     "INTEGRATORS",
     "RK4",
     "RKF45",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ...contact.laws.residual import FAILED
 from ...model import Bound
 from ...scalar import Scalar, maximum, select, when
 from .contract import Begun, ExtendedIntegrator, Impact, Integrator, IntegratorState, MechanicalSystem
 
-#: The solver for the impulses has failed if the contact laws are missed by more than this part of the points' speeds.
-FAILED = 1e-3
 #: Velocities that miss the contact laws by more than this many times the points' previous speeds are not a usable solution:
 #: `kumitate.papers.multipoint`, which obeys only some of the laws, misses the others by up to 2.3 times.
 STOPPED = 10.0

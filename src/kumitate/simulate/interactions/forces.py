@@ -17,10 +17,10 @@ from ...contact.scene import Contact
 from ...errors import InputError
 from ...model import Mechanism
 from ...model.mechanism import digest
+from ...results.contact_record import ContactRecord, Touched
 from ...scalar import trace
 from ..integrators import Integrator
 from ..parameters import Variation
-from ..results.contact_record import ContactRecord, Touched
 from ..stepping.equations import NO_STEP, row_of
 from ..stepping.interaction import Asked, ContactCode
 from .contact import TracedContact

@@ -15,10 +15,10 @@ from ...contact.held.point import HeldPoint, HeldPoints
 from ...dynamics import Acting, Wrenches
 from ...errors import InputError
 from ...model import Mechanism
+from ...results.result import Result, acted
 from ...scalar import trace
 from ..driving.forcing import Forcing
 from ..integrators import Integrator
-from ..results.result import Result, acted
 from ..stepping.interaction import Asked, Interaction
 
 #: A start that is off the surfaces by less than this fraction of the mechanism's size is silently moved onto them.

@@ -21,11 +21,11 @@ from ...contact.scene import Contact, Pair, contact_pairs
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
+from ...results.contact_record import ContactRecord, Touched
 from ...scalar import Program, call
 from ..driving.forcing import Overlaps
 from ..integrators import RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
-from ..results.contact_record import ContactRecord, Touched
 from ..stepping.interaction import EXPLICIT, Asked, ContactCode, check_midpoint
 from .contact import TracedContact, kept_from_lists
 

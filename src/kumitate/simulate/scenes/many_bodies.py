@@ -11,6 +11,7 @@ import numpy as np
 from ...analysis import fastest_rate
 from ...compile import Kernel
 from ...compile.threads import pool, thread_count
+from ...contact.laws.residual import FAILED
 from ...contact.scene import Contact
 from ...contact.scenes.arrays import Efforts, Scene, SceneLog
 from ...contact.scenes.building import log_of, roomier, scene_of
@@ -18,12 +19,11 @@ from ...contact.scenes.parts import RobotPart
 from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED
 from ...model import Mechanism
 from ...procedure import LocatedProgram
+from ...results.contact_record import LIST
 from ...scalar import Array
 from ..driving.actuation import Actuation
 from ..driving.inputs import InputLayout
-from ..integrators import FAILED
 from ..kept import Kept
-from ..results.contact_record import LIST
 from ..stepping.advance import Advance, Stepper, start_of
 from ..stepping.equations import efforts_program
 from ..stepping.interaction import EXPLICIT
@@ -33,7 +33,7 @@ from .record import UNIT, Logged, SceneOutputs, acceleration_of, joined, record_
 from .robots import RobotSteps, robots_of, with_robots
 
 if TYPE_CHECKING:
-    from ..results.contact_record import Touched
+    from ...results.contact_record import Touched
     from ..stepping.interaction import StepDesign
 
 #: With the option "sleeping", bodies sleep after this many steps in which they have hardly moved.

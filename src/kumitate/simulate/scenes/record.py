@@ -15,10 +15,10 @@ import numpy as np
 from ...compile import Kernel
 from ...contact.pairs import FAR
 from ...model.things import belongs, pushes
+from ...results.contact_record import ContactRecord, Touched
 from ...scalar import Array, Program, trace
 from ..driving.forcing import Forcing
 from ..driving.inputs import PUSH, PUSHES
-from ..results.contact_record import ContactRecord, Touched
 from ..stepping.outputs import Output, evaluated
 from .model import SceneModel
 from .pages import ScenePage

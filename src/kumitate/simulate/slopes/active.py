@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...analysis.loop_motion import loops_at
 from ...model import in_loops
-from ..driving.inputs import loops_at
 
 if TYPE_CHECKING:
     from ..simulation import MechanismSimulation

@@ -22,7 +22,7 @@ from ..driving.actuation import Actuation, How
 from ..integrators import Integrator
 
 if TYPE_CHECKING:
-    from ..results.contact_record import Touched
+    from ...results.contact_record import Touched
 
 
 @dataclass(frozen=True, eq=False)

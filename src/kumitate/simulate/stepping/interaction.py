@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ...contact.forces import ContactForces
     from ...contact.held.motion import HeldDynamics
     from ...contact.plan import ContactPlan
+    from ...results.contact_record import Touched
     from ...scalar import Program
-    from ..results.contact_record import Touched
     from .advance import Advance
 
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...analysis import centroidal_momentum, centroidal_momentum_rate, fastest_rate, ground_wrench, powers, zero_moment_point
-from ...compile import Kernel
-from ...dynamics import Wrenches, rnea
-from ...errors import InputError
-from ...kinematics import link_poses, place_pose
-from ...model import Mechanism
-from ...scalar import trace
+from ..analysis import centroidal_momentum, centroidal_momentum_rate, fastest_rate, ground_wrench, powers, zero_moment_point
+from ..compile import Kernel
+from ..dynamics import Wrenches, rnea
+from ..errors import InputError
+from ..kinematics import link_poses, place_pose
+from ..model import Mechanism
+from ..scalar import trace
 from .result import Given, Result, acted, check_line_laws
 
 #: Forces below this fraction of the weight are rounding: in free flight nothing supports a mechanism.

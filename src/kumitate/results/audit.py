@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...analysis import LoopGap
-from ...model import Joint, Limits, Loop, Mechanism, joint_columns
-from ..driving.inputs import loops_at
+from ..analysis import LoopGap
+from ..analysis.loop_motion import loops_at
+from ..model import Joint, Limits, Loop, Mechanism, joint_columns
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...errors import InputError
+from ..errors import InputError
 
 #: Increment by which an HDF5 file grows in memory [bytes].
 _BLOCK = 2**20

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
-from ...model import Mechanism, joint_columns
+from ..errors import InputError
+from ..model import Mechanism, joint_columns
 from .audit import Audit
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...contact.models.penalty import FALL
-from ...contact.parting import PARTING, THROWN
-from ...model import Mechanism
-from ...model.things import belongs
-from ..integrators import FAILED
+from ..contact.laws.residual import FAILED
+from ..contact.models.penalty import FALL
+from ..contact.parting import PARTING, THROWN
+from ..model import Mechanism
+from ..model.things import belongs
 
 #: The most pairs that a warning names.
 _NAMED = 6

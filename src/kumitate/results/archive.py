@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InputError, KumitateError, warn
-from ...model import Line, Mechanism
-from ...model.files import opened, replacing
-from ...model.joints.line import LineForce
+from ..errors import InputError, KumitateError, warn
+from ..model import Line, Mechanism
+from ..model.files import opened, replacing
+from ..model.joints.line import LineForce
 from .audit import Audit
 from .contact_record import LIST
 from .entry_files import DAMAGES, Hdf5Entries, NpzEntries, as_hdf5, as_npz
@@ -125,7 +125,7 @@ def _arrays(result: Result) -> dict[str, np.ndarray]:
 
 
 def _texts(result: Result) -> dict[str, str]:
-    from ...model.read.json import to_json  # the readers are loaded when they are needed
+    from ..model.read.json import to_json  # the readers are loaded when they are needed
 
     header = {"format": FORMAT, "version": VERSION}
     mechanism, laws = _without_line_laws(result.mechanism)
@@ -190,7 +190,7 @@ def _check_header(path: Path, entries: Entries) -> None:
 
 
 def _result(entries: Entries) -> Result:
-    from ...model.read.json import from_json  # the readers are loaded when they are needed
+    from ..model.read.json import from_json  # the readers are loaded when they are needed
 
     settings = json.loads(entries.text("settings"))
     if not isinstance(settings, dict):
