@@ -22,8 +22,8 @@ from .simulate.stepping.advance import State
 
 if TYPE_CHECKING:
     from .live import LiveView
-    from .simulate.slopes import SlopedStep, StepSlopes
-    from .simulate.slopes.step import RolloutTape
+    from .slopes import SlopedStep, StepSlopes
+    from .slopes.step import RolloutTape
 
 __all__ = ["Simulation"]
 
@@ -197,13 +197,13 @@ class Simulation(simulation.MechanismSimulation):
         >>> motion.q.shape, gradient.efforts["tau"].shape
         ((5, 5, 1), (5, 40, 1))
         """
-        from .simulate.slopes.step import RolloutTape
+        from .slopes.step import RolloutTape
 
         return RolloutTape(self.side_by_side, self._sloped, start, efforts or {}, steps, every)
 
     @cached_property
     def _sloped(self) -> SlopedStep:
-        from .simulate.slopes import SlopedStep
+        from .slopes import SlopedStep
 
         return SlopedStep(self.side_by_side)
 

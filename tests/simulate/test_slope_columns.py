@@ -6,7 +6,7 @@ import numpy as np
 
 import kumitate as km
 from kumitate.model.samples import HOAP1_STANDING, hoap1
-from kumitate.simulate.slopes.touching import Stretch, related, stretches_of
+from kumitate.slopes.touching import Stretch, related, stretches_of
 
 
 def test_stretches_hold_all_columns_once():

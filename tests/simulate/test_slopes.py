@@ -13,7 +13,7 @@ import kumitate as km
 from kumitate.errors import InputError
 from kumitate.kinematics import difference, integrate
 from kumitate.scalar import evaluate, trace
-from kumitate.simulate.slopes.direct import Along
+from kumitate.slopes.direct import Along
 
 from ..dynamics.test_derivatives import FIFTY_DIGITS
 from ..mechanisms import random_mechanism, random_state

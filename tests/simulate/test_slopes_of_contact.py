@@ -10,8 +10,8 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.simulate.slopes import ContactMode
-from kumitate.simulate.slopes.direct import Along
+from kumitate.slopes import ContactMode
+from kumitate.slopes.direct import Along
 
 H, G = 0.01, 9.80665
 UPRIGHT = [0.0, 0.0, 0.0, 1.0]

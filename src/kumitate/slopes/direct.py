@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compile import Kernel, found_or_traced
-from ...dynamics import Acting, Wrenches
-from ...dynamics.derivatives import aba_derivatives
-from ...kinematics import integrate, jacobian, motion_of, normalized, rate
-from ...kinematics.configuration import joint_motion_of
-from ...model import Bound, Link, Mechanism, least_gap
-from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, directional, inlined, inlined_slopes, select, trace
-from ...spatial import Dense
-from ..driving.forcing import Forcing
-from ..integrators import Integrator, RungeKutta, SemiImplicitEuler
-from ..stepping.step_code import StepCode
-from ..stepping.system import BEYOND
+from ..compile import Kernel, found_or_traced
+from ..dynamics import Acting, Wrenches
+from ..dynamics.derivatives import aba_derivatives
+from ..kinematics import integrate, jacobian, motion_of, normalized, rate
+from ..kinematics.configuration import joint_motion_of
+from ..model import Bound, Link, Mechanism, least_gap
+from ..model.joints import JointKind
+from ..scalar import Program, Scalar, call, directional, inlined, inlined_slopes, select, trace
+from ..simulate.driving.forcing import Forcing
+from ..simulate.integrators import Integrator, RungeKutta, SemiImplicitEuler
+from ..simulate.stepping.step_code import StepCode
+from ..simulate.stepping.system import BEYOND
+from ..spatial import Dense
 
 #: More degrees of freedom than these make the products of the chain rule longer than a step along every direction.
 FEW = 10

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...analysis.loop_motion import loops_at
-from ...model import in_loops
+from ..analysis.loop_motion import loops_at
+from ..model import in_loops
 
 if TYPE_CHECKING:
-    from ..simulation import MechanismSimulation
-    from ..stepping.step_code import StepCode
+    from ..simulate.simulation import MechanismSimulation
+    from ..simulate.stepping.step_code import StepCode
 
 
 #: Points that slide more slowly than this part of the fastest one, and of 1 cm/s, are at rest.

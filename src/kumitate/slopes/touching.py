@@ -20,20 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...contact.impulse.jacobians import Pattern, along, link_jacobians
-from ...contact.impulse.linearised import LinearisedContact, Pressing, linearised
-from ...contact.scene import Pair
-from ...dynamics import Wrenches
-from ...dynamics.derivatives import rnea_derivatives
-from ...dynamics.derivatives.slopes import InverseSlopes, Matrix, zeros
-from ...dynamics.passive import passive_curve, resisting_inertia
-from ...dynamics.settling.drives import drive_forces, limited
-from ...dynamics.settling.free_turning import lone_bodies
-from ...dynamics.settling.stops import RECOVERY, STIFF, stops_at
-from ...kinematics import carried, integrate, jacobian, turning
-from ...model import Bound, Command, Drive, Mechanism, Tree
-from ...model.joints import JointKind
-from ...scalar import (
+from ..contact.impulse.jacobians import Pattern, along, link_jacobians
+from ..contact.impulse.linearised import LinearisedContact, Pressing, linearised
+from ..contact.scene import Pair
+from ..dynamics import Wrenches
+from ..dynamics.derivatives import rnea_derivatives
+from ..dynamics.derivatives.slopes import InverseSlopes, Matrix, zeros
+from ..dynamics.passive import passive_curve, resisting_inertia
+from ..dynamics.settling.drives import drive_forces, limited
+from ..dynamics.settling.free_turning import lone_bodies
+from ..dynamics.settling.stops import RECOVERY, STIFF, stops_at
+from ..kinematics import carried, integrate, jacobian, turning
+from ..model import Bound, Command, Drive, Mechanism, Tree
+from ..model.joints import JointKind
+from ..scalar import (
     Program,
     Scalar,
     Stack,
@@ -49,12 +49,12 @@ from ...scalar import (
     table,
     trace,
 )  # fmt: skip
-from ...scalar import jacobian as derivatives
-from ...spatial import Dense, SparseFactors, dot
-from ..driving.forcing import Forcing
-from ..integrators import Integrator, TimeStepping
-from ..interactions import Interaction
-from ..stepping.step_code import StepCode
+from ..scalar import jacobian as derivatives
+from ..simulate.driving.forcing import Forcing
+from ..simulate.integrators import Integrator, TimeStepping
+from ..simulate.interactions import Interaction
+from ..simulate.stepping.step_code import StepCode
+from ..spatial import Dense, SparseFactors, dot
 from .active import RESTING, SLOW
 from .direct import Page, Sloped, turned
 

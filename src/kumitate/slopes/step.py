@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...compile import Kernel
-from ...errors import InputError, did_you_mean
-from ...model.values import checked_whole
-from ..batch import Batch
-from ..driving.actuation import How
-from ..driving.forcing import Forcing
-from ..integrators import WithStops
+from ..compile import Kernel
+from ..errors import InputError, did_you_mean
+from ..model.values import checked_whole
+from ..simulate.batch import Batch
+from ..simulate.driving.actuation import How
+from ..simulate.driving.forcing import Forcing
+from ..simulate.integrators import WithStops
 from .active import StepSlopes, active_sets
 from .direct import Along, direct_for, direct_kernel
 
 if TYPE_CHECKING:
-    from ..simulation import MechanismSimulation
+    from ..simulate.simulation import MechanismSimulation
 
 
 class SlopedStep:
