@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kumitate.contact.pairs.rows import Points, Solid, Solids, points_for, solids_of, touch
+from kumitate.contact.pairs.rows import Points, Solid, Solids, points_for, solids_of, touching
+from kumitate.contact.pairs.rows.touch import touch
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds
 from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, Hull, Shape, Sphere
 from kumitate.procedure import Floats, Ints, procedure
@@ -107,7 +108,7 @@ def overlapping(solids: Solids, count: int) -> np.ndarray:
         for _ in range(40):
             middle = 0.5 * (low + high)
             Y[3] = middle * way / np.linalg.norm(way)
-            found = touch(Solid(solids, 0, X), Solid(solids, 1, Y), 0.0, -1, out, 0)
+            found = touching(Solid(solids, 0, X), Solid(solids, 1, Y), 0.0, -1, out, 0)
             deep = found > 0 and float(out.gaps[:found].min()) < -DEPTH
             low, high = (middle, high) if deep else (low, middle)
         rows += [X, Y]

@@ -14,8 +14,8 @@ from kumitate.contact.held.surface import PlaneSurface
 from kumitate.examples.illustrated import Curves, Plate
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.samples import COLORS, DARK
-from kumitate.simulate.interactions.held import held_motion
 from kumitate.results.result import Result
+from kumitate.simulate.interactions.held import held_motion
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 

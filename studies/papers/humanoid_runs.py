@@ -15,8 +15,8 @@ from kumitate.examples.illustrated import Curves, Plate
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Mechanism
 from kumitate.model.samples import hoap1
-from kumitate.scalar import arctan2, sqrt, trace
 from kumitate.results.result import Result
+from kumitate.scalar import arctan2, sqrt, trace
 from kumitate.simulate.run import simulate
 
 from .humanoid import FEET, SOLE, STANCE, Plan, Servos, standing

@@ -11,8 +11,8 @@ from kumitate.compile import Kernel
 from kumitate.dynamics import Acting
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.model.tree.subchains import parts_by_names
-from kumitate.scalar import trace
 from kumitate.results.result import Result
+from kumitate.scalar import trace
 
 __all__ = ["hybrid_apart", "hybrid_note"]
 

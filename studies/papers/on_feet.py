@@ -23,8 +23,8 @@ from kumitate.errors import DivergenceError, InputError
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Box, Capsule, Geometry, Mechanism
 from kumitate.model.samples import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
-from kumitate.scalar import trace
 from kumitate.results.result import Result
+from kumitate.scalar import trace
 from kumitate.simulate.run import simulate
 from kumitate.spatial import Vector3
 

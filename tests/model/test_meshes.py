@@ -290,8 +290,9 @@ def test_missing_files_and_packages_are_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="faces=3 is too few"):
         decimated(mesh(path), 3)
     monkeypatch.setitem(sys.modules, "trimesh", None)
+    assert len(load_mesh(mesh(path)).faces) == len(FACES)  # a binary STL needs no package
     with pytest.raises(InputError, match=r"trimesh.*pip install 'kumitate\[mesh\]'"):
-        load_mesh(mesh(path))
+        load_mesh(mesh(written(tmp_path / "t.obj", obj(TETRA, FACES))))
 
 
 # --- hulls and fewer faces --------------------------------------------------------------------------------------------

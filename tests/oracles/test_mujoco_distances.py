@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from kumitate.contact.pairs.rows import Solid, points_for, solids_of, touch
+from kumitate.contact.pairs.rows import Solid, points_for, solids_of, touching
 from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, Hull, Sphere
 
 mujoco = pytest.importorskip("mujoco")
@@ -47,7 +47,7 @@ def test_distances_are_mujocos(i, j):
             np.concatenate([data.xmat[k], data.xpos[k]]).reshape(4, 3) for k in (1, 2)
         )  # geometries of meshes have frames of their own
         theirs = mujoco.mj_geomDistance(model, data, 0, 1, 10.0, None)
-        count = touch(Solid(solids, 0, X), Solid(solids, 1, Y), 10.0, -1, out, 0)
+        count = touching(Solid(solids, 0, X), Solid(solids, 1, Y), 10.0, -1, out, 0)
         if theirs > 1e-3:  # its depths are those along one direction
             met += 1
             assert out.gaps[:count].min() == pytest.approx(theirs, abs=1e-6), (seed, trial)

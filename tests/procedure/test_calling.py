@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from kumitate.contact.scenes.solvers.laws import add_wrench
-from kumitate.errors import InputError
-from kumitate.procedure import Floats, Ints, Shaped, procedure
+from kumitate.errors import InputError, ProcedureError
+from kumitate.procedure import Floats, Ints, Shaped, call_at, procedure
 
 SCALE = 2.0
 
@@ -146,3 +146,65 @@ def test_damaged_code_of_a_procedure_of_kumitate_is_made_again(tmp_path, monkeyp
             path.write_bytes(damaged + hashlib.sha256(damaged).digest())
     procedure(add_wrench.__wrapped__)(np.eye(3), lever, impulse, 0.5, wrench)
     assert {path: path.read_bytes() for path in entries} == entries
+
+
+# --- by address ---------------------------------------------------------------------------------------------------------------
+@procedure
+def push(x: Floats, by: float, up: bool) -> tuple[float, bool]:
+    x[0] += by if up else -by
+    return x[0], x[0] > 0.0
+
+
+@procedure
+def pull(x: Floats, by: float, up: bool) -> tuple[float, bool]:
+    x[0] -= 2.0 * (by if up else -by)
+    return x[0], x[0] > 0.0
+
+
+@procedure
+def chosen(addresses: Ints, order: Ints, x: Floats) -> int:
+    """Calls what the list says, one after the other; how many left the number above zero."""
+    above = 0
+    for k in range(len(order)):
+        reached, positive = call_at(addresses[order[k]], push, x, 0.5 + k, order[k] == k)
+        if positive and reached > 0.0:
+            above += 1
+    return above
+
+
+def test_procedures_are_called_by_their_addresses():
+    addresses, order = np.array([push.address, pull.address]), np.array([0, 1, 1, 0, 0])
+    machine, plain, expected, above = np.zeros(1), np.zeros(1), np.zeros(1), 0
+    for k, number in enumerate(order.tolist()):
+        above += (push, pull)[number].plain(expected, 0.5 + k, number == k)[1]
+    assert chosen(addresses, order, machine) == chosen.plain(addresses, order, plain) == above == 2
+    assert machine[0] == plain[0] == expected[0]
+
+
+def test_procedures_called_by_address_are_compiled_apart():
+    assert "push" not in chosen.source()
+
+
+def test_no_procedure_at_an_address_is_refused_as_written():
+    with pytest.raises(InputError, match="there is no procedure at the address 12345; its attribute `address` gives one"):
+        chosen.plain(np.array([12345]), np.array([0]), np.zeros(1))
+
+
+@procedure
+def reads_beyond(x: Floats, by: float, up: bool) -> tuple[float, bool]:
+    return x[len(x)], up
+
+
+def test_a_check_that_fails_behind_an_address_ends_the_checked_caller(monkeypatch):
+    monkeypatch.setenv("KUMITATE_DEBUG", "1")
+    with pytest.raises(IndexError, match=r"call_at.*the procedure at this address failed a check; call it by itself"):
+        chosen.machine(checked=True).call((np.array([reads_beyond.address]), np.array([0]), np.zeros(1)))
+
+
+def test_calls_by_address_name_a_procedure_that_is_alike():
+    @procedure
+    def wrong(address: int, x: Floats) -> float:
+        return call_at(address, x)
+
+    with pytest.raises(ProcedureError, match=r"is called as call_at\(address, like, arguments…\), like being a procedure"):
+        _ = wrong.typed

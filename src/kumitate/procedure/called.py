@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from ..errors import ProcedureError
+from ..errors import InputError, ProcedureError
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+#: The procedures that can be called by their addresses.
+_located: dict[int, Any] = {}
 _here = threading.local()
 _lock = threading.RLock()
 
@@ -39,9 +41,9 @@ class Procedure(Generic[Given, Result]):
         plain: the function as written; procedures that it calls run as written too.
     """
 
-    def __init__(self, function: Callable[Given, Result]):
+    def __init__(self, function: Callable[Given, Result], key: str = ""):
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function, self._key = function, key
         self._typed: TypedProcedure | None = None
         self._machines: dict[bool, Machine] = {}
         self._reading = False
@@ -76,7 +78,7 @@ class Procedure(Generic[Given, Result]):
         wanted = bool(os.environ.get("KUMITATE_DEBUG")) if checked is None else checked
         with _lock:
             if wanted not in self._machines:
-                self._machines[wanted] = Machine(self._function, lambda: self.typed, checked=wanted)
+                self._machines[wanted] = Machine(self._function, lambda: self.typed, checked=wanted, key=self._key)
             return self._machines[wanted]
 
     def __call__(self, *arguments: Given.args, **named: Given.kwargs) -> Result:
@@ -107,6 +109,15 @@ class Procedure(Generic[Given, Result]):
         found: Callable[[], Result] = self._current.bound(self._ordered(arguments, dict(named)))
         return found
 
+    @functools.cached_property
+    def address(self) -> int:
+        """The number by which `call_at` calls it; compiled on first use, and kept as long as the process."""
+        from .walk import ENTRY
+
+        found = self._current.code.addresses[ENTRY]
+        _located[found] = self
+        return found
+
     def source(self) -> str:
         """The text of the procedure and of all procedures that it calls, in LLVM's language."""
         from .walk import LlvmText
@@ -122,6 +133,27 @@ class Procedure(Generic[Given, Result]):
             _here.plain = before
 
 
-def procedure(function: Callable[Given, Result]) -> Procedure[Given, Result]:
-    """Makes a function a procedure."""
-    return Procedure(function)
+def procedure(function: Callable[Given, Result], key: str = "") -> Procedure[Given, Result]:
+    """Makes a function a procedure.
+
+    Args:
+        key: what a function in a function of this package is called on disk, where no other has this key; "" if it is not kept
+            there by name.
+    """
+    return Procedure(function, key)
+
+
+def call_at(address: int, like: Procedure[Given, Result], *arguments: Given.args, **named: Given.kwargs) -> Result:
+    """Calls the procedure at an address, which is compiled apart: one of several that are alike is chosen at run time.
+
+    Args:
+        address: of a procedure, as `Procedure.address` gives it.
+        like: takes and returns the same, and writes to all that the others write to.
+
+    Raises:
+        InputError: as written, if there is no procedure at the address.
+    """
+    if address not in _located:
+        raise InputError(f"there is no procedure at the address {address}; its attribute `address` gives one")
+    found: Result = _located[address](*arguments, **named)
+    return found

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..scalar import Array, Program, maximum, minimum
 from ..scalar.operations import LIBRARY, OPERATIONS
 from . import tree
+from .called import call_at
 from .expressions import Expressions, whole
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind, local, local_ints
 from .programs import apply, apply_at, at, by_name, over, program_of
@@ -54,6 +55,8 @@ class Calling(Expressions):
         typed = getattr(called, "typed", None)
         if isinstance(typed, tree.TypedProcedure):
             return self.invoke(typed, node)
+        if called is call_at:
+            return self.invoke_at(node)
         if isinstance(called, type) and isinstance(kind := kind_of(called), RecordKind):
             parts = self.arguments(node, list(zip(kind.names, kind.parts, strict=True)))
             return tree.Made(parts, kind)
@@ -220,8 +223,21 @@ class Calling(Expressions):
 
     def invoke(self, typed: tree.TypedProcedure, node: ast.Call) -> tree.Expression:
         """A call of another procedure."""
-        made = tree.Invoke(typed, self.arguments(node, typed.parameters), typed.result, self.source.site(node))
         if typed not in self.typed.calls:
             self.typed.calls.append(typed)
+        return self.handing(typed, node)
+
+    def handing(self, typed: tree.TypedProcedure, node: ast.Call) -> tree.Invoke:
+        """What a call hands to a procedure."""
+        made = tree.Invoke(typed, self.arguments(node, typed.parameters), typed.result, self.source.site(node))
         self.handed.append((made, node))
         return made
+
+    def invoke_at(self, node: ast.Call) -> tree.Expression:
+        """A call of a procedure by its address: `call_at(address, like, arguments…)`."""
+        like = getattr(self.source.static(node.args[1]), "typed", None) if len(node.args) > 1 else None
+        if not isinstance(like, tree.TypedProcedure):
+            raise self.source.fault(node, "is called as call_at(address, like, arguments…), like being a procedure")
+        address = self.as_kind(self.number(node.args[0]), INT, node)
+        rest = ast.copy_location(ast.Call(node.args[1], node.args[2:], node.keywords), node)
+        return tree.InvokeAt(address, self.handing(like, rest), like.result, self.source.site(node))

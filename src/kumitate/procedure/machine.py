@@ -43,12 +43,12 @@ class Machine:
         checked: whether indices are checked.
     """
 
-    def __init__(self, function: Callable[..., Any], typed: Callable[[], TypedProcedure], *, checked: bool):
-        """That of a function; `typed` reads it, unless its code is found without that."""
+    def __init__(self, function: Callable[..., Any], typed: Callable[[], TypedProcedure], *, checked: bool, key: str = ""):
+        """That of a function; `typed` reads it, unless its code is on disk: by its name, for which a closure has a key."""
         self.name, self.checked = function.__name__, checked
         self.sites: list[tuple[Site, str]] = []
         with under_way(lambda: f"compiling {self.name}") as work:
-            images = None if checked else kept_images(function, typed)
+            images = None if checked else kept_images(function, typed, key)
             if images is None:
                 text = written(typed, checked=checked)
                 images, self.sites = made_images(text, portable=checked), text.sites
@@ -203,19 +203,19 @@ def made_images(text: LlvmText, *, portable: bool = False) -> list[CacheEntry]:
     return images
 
 
-def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure]) -> list[CacheEntry] | None:
+def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure], name: str = "") -> list[CacheEntry] | None:
     """Those of a procedure of kumitate, found on disk by its name; None for all others, and where programs are checked.
 
-    typed: reads the procedure.
+    typed: reads the procedure; name: of one in a function.
     """
-    if function.__module__.split(".")[0] != _PACKAGE or function.__closure__ or verifying():
+    if function.__module__.split(".")[0] != _PACKAGE or (function.__closure__ and not name) or verifying():
         return None
 
     def make() -> bytes:
         contents = [image.content for image in made_images(written(typed))]
         return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
 
-    key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}"
+    key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}\0{name}"
     found = kept_image(key, host(), make)
     return [found._replace(content=part) for part in _parts(found.content)]
 

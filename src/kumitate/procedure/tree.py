@@ -169,6 +169,16 @@ class RunAt(Expression):
     kind: Kind = NOTHING
 
 
+@dataclass(frozen=True)
+class InvokeAt(Expression):
+    """A call of the procedure at an address, to which the same is handed as to another one."""
+
+    address: Expression
+    invoke: Invoke
+    kind: Kind
+    site: Site
+
+
 # --- statements ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class SetElement:

@@ -27,6 +27,8 @@ from .side_by_side import depends, loops_side_by_side
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
+#: The types of leaves in blocks of words, where another one.
+_WORDS = {"bool": "i64"}
 #: Functions of more lines that call others or have loops of unknown length are not inlined: a call costs them little, and the
 #: time that LLVM takes grows faster than the size of a function.
 _INLINED = 60
@@ -284,6 +286,32 @@ class ProcedureWriter(Writer):
             self.start(leaving)
             self.return_nothing()
             self.start(going)
+        return found
+
+    def value_InvokeAt(self, node: tree.InvokeAt) -> Value:
+        given = [leaf for argument in node.invoke.arguments for leaf in self.value(argument)]
+        leaves = [leaf for argument in node.invoke.arguments for leaf in argument.kind.leaves]
+        function = self.line(f"inttoptr i64 {self.value(node.address)[0]} to ptr")
+        self.calls += 1
+        self.count += 1
+        words, results = f"%words{self.count}", node.kind.leaves
+        self.head.append(f"  {words} = alloca [{FAULT_WORDS + len(results) + len(given)} x i64], align 64")
+
+        def word(k: int) -> str:
+            return self.line(f"getelementptr i64, ptr {words}, i64 {k}")
+
+        self.effect(f"store i64 0, ptr {words}, align 8")
+        for k, (leaf, value) in enumerate(zip(leaves, given, strict=True), FAULT_WORDS + len(results)):
+            value = self.line(f"zext i1 {value} to i64") if leaf == "bool" else value
+            self.effect(f"store {_WORDS.get(leaf, LLVM_TYPES[leaf])} {value}, ptr {word(k)}, align 8")
+        self.effect(f"call void {function}(ptr {words})")
+        if self.checked:
+            sound = self.line(f"icmp eq i64 {self.line(f'load i64, ptr {words}')}, 0")
+            self.check(sound, node.site, "the procedure at this address failed a check; call it by itself", ())
+        found: Value = []
+        for k, leaf in enumerate(results, FAULT_WORDS):
+            value = self.line(f"load {_WORDS.get(leaf, LLVM_TYPES[leaf])}, ptr {word(k)}, align 8")
+            found.append(self.line(f"icmp ne i64 {value}, 0") if leaf == "bool" else value)
         return found
 
     def value_RunProgram(self, node: tree.RunProgram) -> Value:

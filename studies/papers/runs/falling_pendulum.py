@@ -11,8 +11,8 @@ from kumitate.contact.surface import Surface
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.lagrange import System, coordinates
 from kumitate.model import Geometry, Hull, Mechanism
-from kumitate.simulate.driving.forcing import Controller
 from kumitate.results.result import Result
+from kumitate.simulate.driving.forcing import Controller
 from kumitate.simulate.run import simulate
 
 from . import wheeled_pendulum

@@ -12,8 +12,8 @@ from kumitate.examples.illustrated import Illustrated, Plate
 from kumitate.measure.timing import seconds_text
 from kumitate.model import Mechanism
 from kumitate.model.samples import sample
-from kumitate.scalar import trace
 from kumitate.results.result import Result
+from kumitate.scalar import trace
 from kumitate.simulate.run import simulate
 
 from ..five_ways import apart, integrated, measured, ways

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
-from kumitate.simulate.interactions.held import held_motion
 from kumitate.results.result import Result
+from kumitate.simulate.interactions.held import held_motion
 
 from ..held_arms import TWO, routes_apart, two_points
 

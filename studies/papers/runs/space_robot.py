@@ -13,8 +13,8 @@ from kumitate.dynamics import solve_symmetric
 from kumitate.examples.illustrated import Curves, Illustrated, Plate
 from kumitate.kinematics import center_of_mass, jacobian, link_poses, place_pose, rate
 from kumitate.model import KINDS, Body, Box, Capsule, Frame, Geometry, Joint, Mechanism, Tree
-from kumitate.scalar import trace
 from kumitate.results.result import Result
+from kumitate.scalar import trace
 from kumitate.simulate.run import simulate
 from kumitate.spatial import dot, pose
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kumitate.contact.pairs.rows import Solid, points_for, solids_of, touch
+from kumitate.contact.pairs.rows import Solid, points_for, solids_of, touching
 
 from ..distances import core, hull_distance, random_rotations, signed_distance
 
@@ -25,7 +25,7 @@ class Pair:
         """(position, normal, gap, feature) of every point of A, whose pose is X (4, 3), with B, whose pose is Y."""
         poses = (X, Y) if order == (0, 1) else (Y, X)
         one, other = (Solid(self.solids, row, pose) for row, pose in zip(order, poses, strict=True))
-        count = touch(one, other, margin, before, self.out, 0)
+        count = touching(one, other, margin, before, self.out, 0)
         out = self.out
         return [
             (out.positions[k].copy(), out.normals[k].copy(), float(out.gaps[k]), int(out.features[k])) for k in range(count)

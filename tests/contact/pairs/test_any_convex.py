@@ -8,9 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from kumitate.contact.pairs.rows import Solid, Solids, points_for, solids_of, touch
+from kumitate.contact.pairs.rows import Solid, Solids, points_for, solids_of, touching
 from kumitate.contact.pairs.rows.convex import convex_convex
 from kumitate.contact.pairs.rows.solids import CONVEX
+from kumitate.contact.pairs.rows.touch import touch
 from kumitate.errors import KumitateWarning, ModelError
 from kumitate.model import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Sphere
 
@@ -105,7 +106,7 @@ def test_closed_forms_and_the_general_routine_agree(i, j):
     rng = np.random.default_rng(seed)
     for trial in range(1500):
         X, Y = random_pose(rng, 0.12), random_pose(rng, 0.12)
-        count = touch(Solid(SOLIDS, i, X), Solid(SOLIDS, j, Y), MARGIN, -1, out, 0)
+        count = touching(Solid(SOLIDS, i, X), Solid(SOLIDS, j, Y), MARGIN, -1, out, 0)
         found = general(i, X, j, Y, MARGIN)
         assert bool(count) == bool(found), (seed, trial)
         if found is None:
@@ -195,10 +196,10 @@ def test_a_ball_around_any_solid_makes_every_gap_smaller_by_its_radius():
     rng, out, other, met = np.random.default_rng(16), points_for(1), points_for(1), 0
     for _ in range(60):
         X, Y = random_pose(rng, 0.15), random_pose(rng, 0.15)
-        count = touch(Solid(rows, 0, X), Solid(rows, 1, Y), 0.05, -1, out, 0)
+        count = touching(Solid(rows, 0, X), Solid(rows, 1, Y), 0.05, -1, out, 0)
         if count:
             met += 1
-            found = touch(Solid(rounded, 0, X), Solid(rounded, 1, Y), 0.05, -1, other, 0)
+            found = touching(Solid(rounded, 0, X), Solid(rounded, 1, Y), 0.05, -1, other, 0)
             assert other.gaps[:found].min() == pytest.approx(out.gaps[:count].min() - 0.03, abs=1e-12)
     assert met > 20
 
@@ -242,7 +243,7 @@ def test_machine_code_gives_what_the_page_says(i, j):
     for trial in range(4):
         X, Y = random_pose(rng, 0.08), random_pose(rng, 0.08)
         one, other = Solid(SOLIDS, i, X), Solid(SOLIDS, j, Y)
-        count = touch(one, other, MARGIN, -1, out, 0)
+        count = touching(one, other, MARGIN, -1, out, 0)
         assert touch.plain(one, other, MARGIN, -1, plain, 0) == count
         for one, other in zip(out, plain, strict=True):
             np.testing.assert_allclose(one[:count], other[:count], atol=1e-8, err_msg=f"{seed}, {trial}")

@@ -384,6 +384,6 @@ class Scene(NamedTuple):
     trial: SolverSpace
     overlaps: OverlapList  # of compliant solids at the start
     settled: Floats[21]  # of sleeping islands, the rows of `SceneLog.touches`, each with the energy gained in a step [J]
-    # [known points in the memory; needed pairs; needed points; needed couplings; settled rows; points of this step], the second
-    # to the fourth after a step that lacked room
+    # [known points in the memory; needed pairs; needed points; needed couplings; settled rows; points of this step; the routine
+    # that `touch` lacks], the second to the fourth and the last after a step that lacked room
     counts: Ints

@@ -13,7 +13,7 @@ from ...model import Mechanism, Plane, Shape
 from ...procedure.kinds import INT, ArrayKind
 from ...spatial import Transform
 from ..impulse.splitting import has_corners, rides_free
-from ..pairs.rows import points_for, pose_row, solids_of
+from ..pairs.rows import compile_routine, points_for, pose_row, solids_of
 from ..scene import Contact, PlacedShape, Touchable, nothing_touches
 from ..surface import NUMBERS, Surface
 from .arrays import (
@@ -91,7 +91,7 @@ def scene_of(
         solids=solids_of([item.geometry.shape for item in items]),
         placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),
         allowed=_allowed(mechanism, found), starts=solids + 2, axes=min(solids * solids, _AXES),
-        factors=_factors(units, _COUPLINGS * units), overlaps=_made(OverlapList, 0, marks=2, thrown=0.0, held=4), counts=6,
+        factors=_factors(units, _COUPLINGS * units), overlaps=_made(OverlapList, 0, marks=2, thrown=0.0, held=4), counts=7,
         **_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns),
     )  # fmt: skip
 
@@ -113,9 +113,13 @@ def with_efforts(
 
 
 def roomier(scene: Scene) -> Scene:
-    """The scene with the room that `counts` says it lacked, and some more; everything that is remembered is kept."""
+    """The scene with what `counts` says it lacked, room and some more or a routine; everything that is remembered is kept."""
+    if scene.counts[6] < 0:
+        compile_routine(scene.solids, int(scene.counts[6]))
+        scene.counts[6] = 0
+        return scene
     links, units = len(scene.bodies.mass), len(scene.factors.unit)
-    _, pairs, points, couplings, _, _ = (int(count) for count in scene.counts)
+    pairs, points, couplings = (int(count) for count in scene.counts[1:4])
     wanted_pairs = _more(pairs, len(scene.pairs))
     wanted_points = _more(points, len(scene.points.gap))
     changed = scene._asdict()

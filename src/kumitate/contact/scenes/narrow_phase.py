@@ -20,6 +20,8 @@ def find_points(
 ) -> int:  # fmt: skip
     """Lists the points of the pairs within a margin [m]; returns how many there are, or how many there must be room for.
 
+    A number below zero says which routine `touch` lacks.
+
     Args:
         known: the number of points of the last step.
         axes: of pairs of hulls, an axis along which they were further apart than the margin. If they still are, nothing else is
@@ -42,6 +44,8 @@ def find_points(
         if hulls and gap_along(one, two, axis) > margin:
             continue
         here = touch(one, two, margin, before, found, total)
+        if here < 0:
+            return here
         if hulls:
             axis[:] = found.normals[total] * (1.0 if here == 0 else 0.0)
         for c in range(total, total + here):

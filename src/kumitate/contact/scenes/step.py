@@ -21,8 +21,9 @@ from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
 from .springs import MOST, longest_part, place, press, ready, scale_impulses, shift_gaps
 
-#: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings
-#: (`Scene.counts` says for how many); contact has no usable solution, or the state has run away; springs are too stiff.
+#: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings, or a
+#: routine is not compiled (`Scene.counts` says for how many, and which); contact has no usable solution, or the state has run
+#: away; springs are too stiff.
 DONE, FULL, ROOM, UNSOLVED, STIFF = 0, 1, 2, 3, 4
 
 
@@ -145,7 +146,7 @@ def _push(rules: Rules, scene: Scene, count: int, left: Shaped[2]) -> int:
 
 @procedure
 def find(scene: Scene) -> int:
-    """The points of contact, with the impulses of the last step; −1 if there is not enough room.
+    """The points of contact, with the impulses of the last step; −1 if there is not enough room, or a routine is missing.
 
     Points between bodies that sleep on are left out; a point with a body that is awake wakes their island.
     """
@@ -172,6 +173,9 @@ def _find_awake(scene: Scene) -> int:
     count = find_points(
         scene.solids, scene.placed, scene.pairs, pairs, margin, scene.memory, known, scene.found, points, scene.axes
     )
+    if count < 0:
+        scene.counts[6] = count
+        return -1
     scene.counts[2] = count + (known if scene.counts[4] > 0 else 0)
     if scene.counts[2] > len(points.gap):
         return -1

@@ -1,4 +1,4 @@
-"""Reading mesh files, STL and OBJ by trimesh, COLLADA by our own reader.
+"""Reading mesh files: binary STL and COLLADA by our own readers, STL as text and OBJ by trimesh, whose import takes a second.
 
 What is made of a surface is kept on disk with the compiled code, named by the content of the file it was made from.
 """
@@ -25,6 +25,8 @@ from .surfaces import SideFiles, join, texture_colors, weld
 SUFFIXES = (".stl", ".obj", ".dae")
 #: The version of cached surfaces; another number invalidates all.
 _VERSION = 1
+#: A triangle in a binary STL: its normal, its corners, two bytes that writers use as they like.
+_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "V2")])
 #: The largest size of mesh files [bytes].
 _LARGEST = 2**30
 
@@ -43,7 +45,10 @@ def read_surface(data: bytes, path: Path, beside: SideFiles) -> Facets:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{path}: meshes of the kind {path.suffix!r} are not read; convert it to one of {', '.join(SUFFIXES)}")
-    surface = read_collada(data, str(path), beside.find) if suffix == ".dae" else _by_trimesh(data, path, beside)
+    if suffix == ".dae":
+        surface = read_collada(data, str(path), beside.find)
+    else:
+        surface = _binary_stl(data) if suffix == ".stl" and _is_binary(data) else _by_trimesh(data, path, beside)
     if not np.isfinite(surface.vertices).all():
         raise InputError(f"{path}: some of its vertices are not finite; export the mesh again")
     surface = weld(surface)
@@ -52,11 +57,21 @@ def read_surface(data: bytes, path: Path, beside: SideFiles) -> Facets:
     return surface
 
 
+def _is_binary(data: bytes) -> bool:
+    """Whether bytes have the length that a binary STL announces."""
+    return len(data) >= 84 and len(data) == 84 + _TRIANGLE.itemsize * int.from_bytes(data[80:84], "little")
+
+
+def _binary_stl(data: bytes) -> Facets:
+    corners = np.frombuffer(data, _TRIANGLE, offset=84)["corners"].astype(float).reshape(-1, 3)
+    return Facets(corners, np.arange(len(corners)).reshape(-1, 3))
+
+
 def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Facets:
     trimesh = needed("trimesh", "meshes need the package trimesh", "mesh")
     if path.suffix.lower() == ".obj":  # names in it may be in any encoding, and do not matter
         data = data.decode("utf-8", errors="replace").encode()
-    if path.suffix.lower() == ".stl" and not _is_stl(data):
+    if path.suffix.lower() == ".stl" and not _is_text(data):
         raise InputError(
             f"{path}: cannot be read as .stl (it is neither of the binary kind nor text in UTF-8); export it again"
         )
@@ -70,10 +85,7 @@ def _by_trimesh(data: bytes, path: Path, beside: SideFiles) -> Facets:
     raise InputError(f"{path}: cannot be read as {path.suffix} ({why}); export it again")
 
 
-def _is_stl(data: bytes) -> bool:
-    """Whether bytes have the length that a binary STL announces, or are text."""
-    if len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
-        return True
+def _is_text(data: bytes) -> bool:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -13,6 +13,10 @@ from ....procedure import Floats, Ints, Shaped, procedure
 #: Kinds, in the order in which pairs name them. Every kind after the first two is a sum of the same parts, so that a routine
 #: for CONVEX is one for all of them.
 PLANE, FIELD, SPHERE, CAPSULE, BOX, CONVEX = 0, 1, 2, 3, 4, 5
+#: The first number that is no kind: a pair of kinds is the number FREE · first + second.
+FREE = 6
+#: A routine that is not compiled is reported as LACKS less the number of its pair of kinds.
+LACKS = -2
 #: The largest number of points of one pair.
 MOST = 8
 
@@ -36,6 +40,7 @@ class Solids(NamedTuple):
     normals: Floats[4]  # of every face of a hull, its outward normal and its distance from the origin along it
     loops: Ints[2]  # of every face, the first of its `corners` and their number
     corners: Ints  # indices of vertices, within their hull, counter-clockwise as seen from outside
+    routines: Ints  # of every pair of kinds the address of its routine, 0 until one is compiled
 
 
 class Solid(NamedTuple):

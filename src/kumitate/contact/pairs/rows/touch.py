@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from ....procedure import apply, local, procedure
+from ....procedure import apply, call_at, local, procedure
 from ....procedure.called import Procedure
 from ....scalar import Program, trace
 from ....spatial import DenseRotation, Matrix3, Transform, Vector3
@@ -14,7 +15,7 @@ from .building import KINDS
 from .convex import convex_convex
 from .convex.pair import plane_convex
 from .fields import field_convex
-from .solids import Points, Solid, put
+from .solids import CONVEX, FREE, LACKS, Points, Solid, Solids, put
 
 Routine = Procedure[[Solid, Solid, float, int, Points, int], int]
 #: Procedures that the table names. Each takes the solid of the first kind before the other, and gives −1 where it cannot tell.
@@ -45,11 +46,10 @@ def _program(page: Page, *, swapped: bool) -> Program:
     return trace(slots, {"size_a": 8, "pose_a": (4, 3), "size_b": 8, "pose_b": (4, 3)}, page.__name__)
 
 
-def _listed(program: Program) -> Routine:
+def _listed(program: Program, key: str) -> Routine:
     """The slots within the margin, whose numbers are their features."""
     slots = program.outputs[0].shape[0]
 
-    @procedure
     def page(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
         rows = local(slots, 7)
         apply(program, a.solids.sizes[a.row], a.pose, a.solids.sizes[b.row], b.pose, rows)
@@ -60,44 +60,47 @@ def _listed(program: Program) -> Routine:
                 found += 1
         return found
 
-    return page
+    return procedure(page, key)
 
 
-def _of_kinds(first: int, second: int, routine: Routine, otherwise: Routine) -> Routine:
-    """A routine for solids of two kinds, and the one for all others."""
-
-    @procedure
-    def chosen(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
-        if a.solids.kinds[a.row] == first and a.solids.kinds[b.row] == second:
-            return routine(a, b, margin, before, out, k)
-        return otherwise(a, b, margin, before, out, k)
-
-    return chosen
-
-
-def _by_table() -> Routine:
-    """The routine of every pair of the table: the first that fits, and for those that are left the one for any solids."""
-    routines: dict[tuple[int, int], Routine] = {}
+@cache
+def routine(first: int, second: int) -> Routine:
+    """The routine of two kinds of solids, the smaller kind first: of the first pair of the table that fits."""
     for (a, b), pair in PAIRS.items():
-        if pair.rows and a in KINDS and b in KINDS:
-            first, second = sorted((KINDS[a], KINDS[b]))
-            if (first, second) not in routines:
-                page = pair.rows
-                made = SEARCHES[page] if isinstance(page, str) else _listed(_program(page, swapped=KINDS[a] > KINDS[b]))
-                routines[first, second] = made
-    whole: Routine = convex_convex
-    for (first, second), routine in reversed(routines.items()):
-        if routine is not convex_convex:
-            whole = _of_kinds(first, second, routine, whole)
-    return whole
+        if pair.rows and a in KINDS and b in KINDS and {KINDS[a], KINDS[b]} == {first, second}:
+            page, swapped = pair.rows, KINDS[a] > KINDS[b]
+            if isinstance(page, str):
+                return SEARCHES[page]
+            return _listed(_program(page, swapped=swapped), f"{page.__name__} {swapped}")
+    return convex_convex
 
 
-_BY_TABLE = _by_table()
+def compile_routine(solids: Solids, lack: int) -> None:
+    """Makes the routine that `touch` lacked; `lack`: what it gave."""
+    code = LACKS - lack
+    solids.routines[code] = routine(*divmod(code, FREE)).address
+
+
+def touching(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
+    """`touch` for one pair, which compiles what it lacks."""
+    while (count := touch(a, b, margin, before, out, k)) <= LACKS:
+        compile_routine(a.solids, count)
+    return count
+
+
+@procedure
+def nothing_near(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
+    """No points, as the routines of pairs give them: to row k and on, and their number."""
+    put(out, k, a.pose[3], b.pose[3], margin, before)
+    return 0
 
 
 @procedure
 def touch(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
     """Writes the points at which solid a touches solid b, and gives their number, at most eight.
+
+    The routines of pairs are compiled when solids of such kinds first come near each other, and are called by address: one that
+    is not there yet is named by a number below zero, which `compile_routine` takes.
 
     Args:
         a, b: of the same `Solids`; those of a are read, so that calls hand them over once.
@@ -107,13 +110,16 @@ def touch(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -
         out: where they are written, from row k on; eight rows must be free there. Where `convex_convex` finds none, an axis
             from A to B along which they are further apart than the margin is the normal of row k.
     """
-    # Pairs are named in the order of the kinds, so that there is one call of each routine, which can be inlined.
     swapped = a.solids.kinds[a.row] > a.solids.kinds[b.row]
     first = Solid(a.solids, b.row if swapped else a.row, b.pose if swapped else a.pose)
     second = Solid(a.solids, a.row if swapped else b.row, a.pose if swapped else b.pose)
-    found = _BY_TABLE(first, second, margin, before, out, k)
-    if found < 0:
-        found = convex_convex(first, second, margin, before, out, k)
+    code = FREE * a.solids.kinds[first.row] + a.solids.kinds[second.row]
+    found, tries = -1, 0
+    while found < 0 and tries < 2:
+        if a.solids.routines[code] == 0:
+            return LACKS - code
+        found = call_at(a.solids.routines[code], nothing_near, first, second, margin, before, out, k)
+        code, tries = FREE * CONVEX + CONVEX, tries + 1  # a routine that cannot tell leaves the pair to the one for any solids
     if swapped:
         out.normals[k : k + max(found, 1)] *= -1.0
     return found
