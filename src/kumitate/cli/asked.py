@@ -15,7 +15,6 @@ from ..scenario import Scenario, names_scenario, read_scenario, scenario_of
 from ..scenario.parts import HOLD, SOFT
 from ..scenario.setup import SOLVER
 from ..scenario.written import Written
-from ..sweeps.folder import is_sweep, opened_scenario
 from .options import FixInertia, FloatingBase
 from .report import complain
 from .run_folder import OF_RESULTS
@@ -100,6 +99,15 @@ _BY_NAME, _BY_PARTS = ("q", "v", "parameters"), ("wrenches", "loop_tau", "motion
 _LISTS = ("lock", "outputs", "controller")
 
 
+def _is_sweep(path: Path) -> bool:
+    """Whether a path is the folder of a sweep, whose modules are imported for folders alone."""
+    if not path.is_dir():
+        return False
+    from ..sweeps.folder import is_sweep
+
+    return is_sweep(path)
+
+
 def asked(source: str, options: Mapping[str, Any], run: int | None = None) -> tuple[str, Scenario]:
     """The scenario of a robot as the options say, or that of a file; and a name for its folder.
 
@@ -113,7 +121,7 @@ def asked(source: str, options: Mapping[str, Any], run: int | None = None) -> tu
     """
     path = Path(source)
     is_result = path.suffix.lower() in OF_RESULTS
-    kept = is_result or is_sweep(path)
+    kept = is_result or _is_sweep(path)
     if not kept and not names_scenario(source):
         if run is not None:
             raise InputError(f"--run {run}: is for sweeps, and {source} is neither a scenario's file nor a sweep's folder")
@@ -132,7 +140,12 @@ def asked(source: str, options: Mapping[str, Any], run: int | None = None) -> tu
             raise InputError(f"--run {run}: is for sweeps, and {source} is a result; leave it out")
         result = reopen(path)
         return f"{result.mechanism.name}-again", scenario_of(result, controller=options.get("controller"))
-    scenario = opened_scenario(path, options.get("controller")) if kept else read_scenario(source)
+    if kept:
+        from ..sweeps.folder import opened_scenario
+
+        scenario = opened_scenario(path, options.get("controller"))
+    else:
+        scenario = read_scenario(source)
     name = path.resolve().name if kept else path.stem
     if scenario.design is None and run is None:
         return name, scenario

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
 
+from ....compile.disk import cached
 from ....errors import ModelError, warn
 from ....model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 from ....model.shapes import Facets
@@ -33,7 +35,7 @@ class _Faces:
 
 @cache
 def _faces_of(hull: Hull) -> _Faces:
-    """The faces of a hull. A hull of one point, or of a line, has none; a flat one has two.
+    """The faces of a hull, kept on disk. A hull of one point, or of a line, has none; a flat one has two.
 
     Warns:
         KumitateWarning: if the hull is flat.
@@ -50,6 +52,13 @@ def _faces_of(hull: Hull) -> _Faces:
             f"a hull of {len(hull.vertices)} vertices is flat: it is touched from both sides, and what has passed its plane is "
             "pushed out on the other side; give it thickness"
         )
+    kept = cached(f"faces 1 {hull.vertices}", lambda: _found_faces(points, extent), suffix=".json").content
+    vertices, planes, loops = (tuple(map(tuple, rows)) for rows in json.loads(kept))
+    return _Faces(vertices, planes, loops, extent)
+
+
+def _found_faces(points: np.ndarray, extent: float) -> bytes:
+    """Vertices, planes and loops as of `_Faces`."""
     surface = convex_hull(Facets(points, np.zeros((0, 3))), "a hull")
     corners = surface.vertices[surface.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -66,7 +75,7 @@ def _faces_of(hull: Hull) -> _Faces:
         left = left[~same]
         planes.append((*n.tolist(), offset))
         loops.append(_loop(surface.vertices, on_plane, n))
-    return _Faces(_points(surface.vertices), tuple(planes), tuple(loops), extent)
+    return json.dumps([surface.vertices.tolist(), planes, loops]).encode()
 
 
 def _loop(vertices: np.ndarray, corners: np.ndarray, n: np.ndarray) -> tuple[int, ...]:
