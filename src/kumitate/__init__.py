@@ -53,7 +53,8 @@ from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import control, convert, lagrange
-    from .contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface, on_ground
+    from .contact import Contact, Surface, on_ground
+    from .held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
     from .identification.csv_log import read_log
     from .identification.identify import identify
     from .model import Sensor
@@ -82,8 +83,8 @@ __all__ = [
 
 
 _LATER = {
-    "Contact": ".contact", "CylinderSurface": ".contact", "HeldPoint": ".contact",
-    "PlaneSurface": ".contact", "SphereSurface": ".contact", "Surface": ".contact",
+    "Contact": ".contact", "CylinderSurface": ".held", "HeldPoint": ".held",
+    "PlaneSurface": ".held", "SphereSurface": ".held", "Surface": ".contact",
     "control": ".control", "convert": ".convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify",
     "read_log": ".identification.csv_log", "lagrange": ".lagrange",

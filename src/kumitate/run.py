@@ -14,10 +14,11 @@ import numpy as np
 from . import analysis
 from .errors import InputError
 from .model import Mechanism
-from .model.things import ThingMotion, thing_named
+from .model.things import thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
 from .results.result import Result, acted, check_line_laws
+from .results.thing_motion import ThingMotion
 from .robot import Robot, as_robot
 from .share import RunWithRobot
 from .simulate import run as runs_of_setups

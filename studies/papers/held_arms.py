@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kumitate.contact.held.point import HeldPoint
-from kumitate.contact.held.surface import PlaneSurface
 from kumitate.examples.illustrated import Curves, Plate
+from kumitate.held.point import HeldPoint
+from kumitate.held.surface import PlaneSurface
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.samples import COLORS, DARK
 from kumitate.results.result import Result

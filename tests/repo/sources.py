@@ -10,9 +10,9 @@ STUDIES = ROOT / "studies"
 
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
 ROOMS = (
-    "scalar", "compile", "cuda", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "analysis",
-    "inverse_kinematics", "control", "results", "simulate", "slopes", "measure", "diagnose", "examples", "view", "share",
-    "live", "programs", "calls", "derivatives", "outputs", "robot", "loading", "runs", "run", "simulation", "world",
+    "scalar", "compile", "cuda", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "held",
+    "analysis", "inverse_kinematics", "control", "results", "simulate", "slopes", "measure", "diagnose", "examples", "view",
+    "share", "live", "programs", "calls", "derivatives", "outputs", "robot", "loading", "runs", "run", "simulation", "world",
     "predictive", "pullbacks", "torch", "identification", "scenario", "sweeps", "papers", "gym", "cli",
 )  # fmt: skip
 

@@ -1,20 +1,20 @@
-"""Contact: shapes against shapes, contact models and friction, points held on surfaces.
+"""Contact: shapes against shapes, contact models and friction.
 
-`impulse` computes the impulses of a step, `held` treats held points, `models` holds the contact models, and `pairs` the
-table of the routines that find where two shapes touch.
+`impulse` computes the impulses of a step, `models` holds the contact models, and `pairs` the table of the routines that find
+where two shapes touch.
 """
 
 from ..renamed import former_names
-from .held.point import HeldPoint
-from .held.surface import CylinderSurface, PlaneSurface, SphereSurface
 from .models import FORCE_MODELS, IMPULSE_MODELS, Penalty
 from .placement import ground_gap, lowest_bodies, on_ground
 from .scene import Contact
 from .surface import Surface
 
 __all__ = [
-    "FORCE_MODELS", "IMPULSE_MODELS", "Contact", "CylinderSurface", "HeldPoint", "Penalty", "PlaneSurface", "SphereSurface",
-    "Surface", "ground_gap", "lowest_bodies", "on_ground",
+    "FORCE_MODELS", "IMPULSE_MODELS", "Contact", "Penalty", "Surface", "ground_gap", "lowest_bodies", "on_ground",
 ]  # fmt: skip
 
-__getattr__ = former_names(__name__, {"shapes": "pairs", "touching": "pairs.rows"})
+_HELD = ("CylinderSurface", "HeldPoint", "PlaneSurface", "SphereSurface")
+__getattr__ = former_names(
+    __name__, {"shapes": "pairs", "touching": "pairs.rows"} | {name: f"kumitate.held.{name}" for name in _HELD}
+)

@@ -15,7 +15,7 @@ from functools import partial as _partial
 from .. import contact as _contact
 from .. import dynamics as _dynamics
 from .. import programs as _programs
-from ..contact.held import motion as _held
+from ..held import motion as _held
 from .best_partition import BestPartition, PartitionTrial, best_partition
 from .held_newton_euler import newton_euler
 from .jacobian_inertia import jacobian_inertia, unit_vector

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..contact.held.motion import HeldSystem
-from ..contact.held.point import HeldEnd, HeldPoints
 from ..dynamics import Acting, passive_secant, rnea, solve_symmetric, spring_force
 from ..dynamics.acting import Applied, LinkForces
 from ..errors import InputError
+from ..held.motion import HeldSystem
+from ..held.point import HeldEnd, HeldPoints
 from ..kinematics import jacobian_rate
 from ..model import Place, Tree
 from ..scalar import Scalar, table

@@ -38,7 +38,7 @@ The subset:
 - `apply(program, rows...)` evaluates a traced program once, `over(program, count, arrays...)` once for each row, or each
   row that a list names: `at(rows, index)`. In machine code `over` works on several rows at a time. Inputs come first,
   then outputs. `apply_at(address, (inputs...), (outputs...))` evaluates a program that is chosen at run time, by the
-  address of a `LocatedProgram`; `call_at(address, like, arguments...)` calls the procedure with that `address`, which is
+  address of a `LocatedProgram`; `called.call_at(address, like, arguments...)` calls the procedure with that `address`, which is
   compiled apart, and takes, returns and writes what the procedure `like` does.
 
 Indices are from 0 to the length. Only constant ones may be negative and then count from the end. Machine code does not
@@ -53,11 +53,11 @@ of 6 x 6 numbers with rows of 8 (`Shaped[6, 8]`) are a little faster than those 
 
 from __future__ import annotations
 
-from .called import call_at, procedure
+from .called import procedure
 from .kinds import Floats, Ints, Shaped, ShapedInts, local, local_ints
 from .programs import LocatedProgram, apply, apply_at, at, over
 
 __all__ = [
-    "Floats", "Ints", "LocatedProgram", "Shaped", "ShapedInts", "apply", "apply_at", "at", "call_at", "local", "local_ints",
+    "Floats", "Ints", "LocatedProgram", "Shaped", "ShapedInts", "apply", "apply_at", "at", "local", "local_ints",
     "over", "procedure",
 ]  # fmt: skip

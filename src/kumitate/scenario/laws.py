@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import control
-from ..contact import HeldPoint
 from ..errors import InputError, KumitateError
+from ..held import HeldPoint
 from ..model.files import file_bytes
 from ..model.values import shown
 from ..robot import Robot

@@ -7,10 +7,11 @@ from dataclasses import MISSING, fields, replace
 from functools import partial
 from typing import Any
 
-from ..contact import Contact, CylinderSurface, HeldPoint, PlaneSurface, SphereSurface, Surface
+from ..contact import Contact, Surface
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
 from ..contact.surface import SURFACE_RULES
 from ..errors import InputError
+from ..held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
 from ..model.values import NOT_NEGATIVE, checked_numbers, shown
 from ..renamed import load_papers
 from .laws import ControlLaw

@@ -19,8 +19,8 @@ from ..model.values import Rule, checked_number, shown
 from .checks import DURATION, RATE, TIME, TOLERANCE, by_name, fitted_sample_time, run_times, steps_held
 
 if TYPE_CHECKING:
-    from ..contact.held.point import HeldPoint
     from ..contact.scene import Contact
+    from ..held.point import HeldPoint
     from .driving.forcing import Controller
     from .stepping.outputs import Output
 
@@ -50,7 +50,7 @@ def _checked_stabilisation(name: Any) -> None:
 
 def _checked_held_method(name: Any) -> None:
     if name != "rows":
-        from ..contact.held.motion import check_method  # loaded where another one is asked for
+        from ..held.motion import check_method  # loaded where another one is asked for
 
         check_method(name)
 

@@ -13,8 +13,8 @@ from ..parameters import Variation
 from ..stepping.interaction import Asked, Interaction, StepDesign
 
 if TYPE_CHECKING:
-    from ...contact.held.point import HeldPoint
     from ...contact.scene import Contact
+    from ...held.point import HeldPoint
 
 __all__ = ["Asked", "Interaction", "StepDesign", "interaction_of"]
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compile import Kernel
-from ...contact.held.motion import HeldDynamics
-from ...contact.held.point import HeldPoint, HeldPoints
 from ...dynamics import Acting, Wrenches
 from ...errors import InputError
+from ...held.motion import HeldDynamics
+from ...held.point import HeldPoint, HeldPoints
 from ...model import Mechanism
 from ...results.result import Result, acted
 from ...scalar import trace

@@ -15,7 +15,8 @@ import numpy as np
 from ...errors import InputError
 from ...kinematics import link_poses, place_pose
 from ...model import Mechanism
-from ...model.things import ThingMotion, thing_named
+from ...model.things import thing_named
+from ...results.thing_motion import ThingMotion
 from ...scalar import Array
 from ..checks import checked_count
 from ..driving.actuation import Actuation, How

@@ -44,7 +44,7 @@ from ..starts import default_start
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
-    from ...contact.held.motion import HeldDynamics
+    from ...held.motion import HeldDynamics
 
 #: A step [s] in which nothing moves; not zero, as implicit forces along the degrees of freedom of loops are divided by it.
 NO_STEP = 1e-30

@@ -20,8 +20,8 @@ from .outputs import Output
 
 if TYPE_CHECKING:
     from ...contact.forces import ContactForces
-    from ...contact.held.motion import HeldDynamics
     from ...contact.plan import ContactPlan
+    from ...held.motion import HeldDynamics
     from ...results.contact_record import Touched
     from ...scalar import Program
     from .advance import Advance

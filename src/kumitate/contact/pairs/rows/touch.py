@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ....procedure import apply, call_at, local, procedure
-from ....procedure.called import Procedure
+from ....procedure import apply, local, procedure
+from ....procedure.called import Procedure, call_at
 from ....scalar import Program, trace
 from ....spatial import DenseRotation, Matrix3, Transform, Vector3
 from ..table import PAIRS, Page

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
-from ...model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
-from ...scalar import Program, Scalar, TraceError, directional, gradient, inlined, trace
-from ...spatial import Vector3
+from ..errors import InputError
+from ..model.values import POSITIVE, SMALLEST, checked_number, checked_numbers
+from ..scalar import Program, Scalar, TraceError, directional, gradient, inlined, trace
+from ..spatial import Vector3
 
 #: C of a position r = (x, y, z) in the world [m]; zero on the surface, positive on the side that the normal points to.
 GapFunction = Callable[[Any], Any]

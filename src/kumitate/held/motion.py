@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...dynamics import Acting, Row, chord_closings, constraint_rows, link_motions, projected
-from ...dynamics.aba import accelerations, articulated
-from ...dynamics.loops.chord_forces import with_chord_drives
-from ...dynamics.loops.multipliers import mobilities, propagate_rows, solved_rows, with_forces
-from ...dynamics.motion import falling
-from ...errors import InputError
-from ...model import Tree
-from ...renamed import offers
-from ...scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, tanh
-from ...spatial import SparseFactors, dot, nearest_solution
+from ..dynamics import Acting, Row, chord_closings, constraint_rows, link_motions, projected
+from ..dynamics.aba import accelerations, articulated
+from ..dynamics.loops.chord_forces import with_chord_drives
+from ..dynamics.loops.multipliers import mobilities, propagate_rows, solved_rows, with_forces
+from ..dynamics.motion import falling
+from ..errors import InputError
+from ..model import Tree
+from ..renamed import offers
+from ..scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, tanh
+from ..spatial import SparseFactors, dot, nearest_solution
 from .point import SLIDING_SPEED, HeldEnd, HeldPoints, slide
 
 #: Damping of Λ in implicit steps, relative to the inverse of the mechanism's mass (see `dynamics.loops.multipliers.DAMPING`).

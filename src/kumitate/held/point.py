@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ...dynamics import Row, link_motions
-from ...dynamics.motion import LinkMotion
-from ...errors import InputError
-from ...kinematics import link_poses, link_twists, place_pose
-from ...model import Mechanism, PerLink, Place, Tree
-from ...model.tree.traversal import rolled_runs
-from ...model.tree.tree import WORLD_LINK
-from ...model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
-from ...scalar import Scalar, select, sqrt, tanh
-from ...spatial import Force, Motion, Transform, Vector3, centripetal
+from ..dynamics import Row, link_motions
+from ..dynamics.motion import LinkMotion
+from ..errors import InputError
+from ..kinematics import link_poses, link_twists, place_pose
+from ..model import Mechanism, PerLink, Place, Tree
+from ..model.tree.traversal import rolled_runs
+from ..model.tree.tree import WORLD_LINK
+from ..model.values import NOT_NEGATIVE, checked_number, checked_numbers, shown
+from ..scalar import Scalar, select, sqrt, tanh
+from ..spatial import Force, Motion, Transform, Vector3, centripetal
 from .surface import GapFunction, PlaneSurface, TracedSurface
 
 #: Friction has reached 76 % of its value at this speed [m/s], as tanh(ṙ/ṙ₀): N eq. 6 is 0/0 at rest.

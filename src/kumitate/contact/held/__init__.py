@@ -1,1 +1,0 @@
-"""Points held on surfaces: their equations, and two ways to solve them together with the dynamics."""

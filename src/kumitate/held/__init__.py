@@ -1,0 +1,6 @@
+"""Points held on surfaces: their equations, and two ways to solve them together with the dynamics."""
+
+from .point import HeldPoint
+from .surface import CylinderSurface, PlaneSurface, SphereSurface
+
+__all__ = ["CylinderSurface", "HeldPoint", "PlaneSurface", "SphereSurface"]
