@@ -52,7 +52,8 @@ CHROMIUM = Tool(
     browser.VARIABLE,
 )  # fmt: skip
 GCC = Tool("gcc", ("gcc",), ("gcc", "libc6-dev"))
+NODE = Tool("Node", ("node",), ("nodejs",))
 ARM_GCC = Tool("gcc for 64-bit ARM", ("aarch64-linux-gnu-gcc",), ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"))
 ARM_EMULATOR = Tool("an emulator of 64-bit ARM", ("qemu-aarch64", "qemu-aarch64-static"), ("qemu-user",))
 
-TOOLS = (CHROMIUM, GCC, ARM_GCC, ARM_EMULATOR)
+TOOLS = (CHROMIUM, GCC, NODE, ARM_GCC, ARM_EMULATOR)

@@ -18,6 +18,7 @@ from kumitate.model import Mechanism
 from kumitate.model.tree.traversal import with_limbs
 from kumitate.robot import Robot
 from kumitate.scalar import evaluate, trace
+from kumitate.scalar.elementary import PORTABLE
 from kumitate.simulate.driving.forcing import Forcing
 from kumitate.simulate.stepping.equations import dynamics_program
 from kumitate.spatial import Force, Transform, Vector3, pose
@@ -140,7 +141,7 @@ def test_portable_code_rounds_as_the_reference_does(lanes):
     )
     given = [np.array([part] * 4) for part in (case.q, case.v, case.tau)]
     (found,) = run_with_lanes(Kernel(program, portable=True), lanes, *given)
-    np.testing.assert_array_equal(found, [evaluate(program, [*case.q, *case.v, *case.tau])] * 4)
+    np.testing.assert_array_equal(found, [evaluate(program, [*case.q, *case.v, *case.tau], PORTABLE)] * 4)
 
 
 def test_a_robot_computes_its_limbs_side_by_side_for_one_state():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .engine import Code
     from .pipeline import Compilation
     from .report import KernelReport
+    from .wasm import WasmModule
 
 
 class ProgramKernel:
@@ -153,7 +154,11 @@ class Kernel(ProgramKernel):
         return self._compiled(lanes)[0]
 
     def source(self, form: str = "program", lanes: int = 1) -> str:
-        """The kernel as text: "program" (its listing), "llvm", "c" (C99 without dependencies) or "python" (a plain module)."""
+        """The kernel as text.
+
+        The forms are "program" (its listing), "llvm", "c" (C99 without dependencies), "python" (a plain module) and "wat"
+        (WebAssembly, of one state).
+        """
         from .exports import to_c, to_python  # loaded on first use
         from .llvm import HostBatch, write_module
 
@@ -162,6 +167,7 @@ class Kernel(ProgramKernel):
             "llvm": lambda: write_module(HostBatch(self.program), lanes, self.precision, portable=self.portable),
             "c": lambda: to_c(self.program),
             "python": lambda: to_python(self.program),
+            "wat": lambda: self.wasm().text,
         }
         if form not in forms:
             raise InputError(f"{self.name}: no source form {form!r}; the forms are {', '.join(forms)}")
@@ -176,6 +182,16 @@ class Kernel(ProgramKernel):
         from .engine import object_code
 
         return object_code(self.source("llvm", lanes), target or host())
+
+    def wasm(self) -> WasmModule:
+        """The kernel as WebAssembly, for one state in float64: its bytes, and where its arrays stand in the memory.
+
+        The module exports `memory` and the function `kernel`, which reads the inputs and writes the outputs there. They have
+        the bits of a kernel with `portable=True`. `WasmModule` says more.
+        """
+        from .wasm import wasm_module
+
+        return wasm_module({"kernel": self.program}, self.fillings)
 
     def to_casadi(self) -> Any:
         """The kernel as a `casadi.Function` (extra `casadi`)."""

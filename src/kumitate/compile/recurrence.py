@@ -18,6 +18,7 @@ from .threads import can_pool, run_blocks, thread_count
 if TYPE_CHECKING:
     from .engine import Code
     from .pipeline import Compilation
+    from .wasm import WasmModule
 
 #: Work from which threads share a call [operations of one lane]: waking one takes some microseconds.
 WORTH_SHARING = 100_000
@@ -73,6 +74,12 @@ class Recurrence:
             wanted = Compilation(RolloutEntry(self.step, self.look), lanes, shared=self.shared)
             self._codes[lanes] = compiled(self.step.name, self._compilations, wanted, self.fillings)
         return self._codes[lanes]
+
+    def wasm(self, further: Mapping[str, Program | StoredProgram] | None = None) -> WasmModule:
+        """The module of the programs `step` and `look`, whose `run(n)` steps n times, and of further ones by name."""
+        from .wasm import wasm_module
+
+        return wasm_module({"step": self.step, "look": self.look, **(further or {})}, self.fillings, repeated="step")
 
     def over(
         self, state: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], seen: Mapping[str, np.ndarray], *, batch: bool

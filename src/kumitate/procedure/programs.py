@@ -22,6 +22,7 @@ from ..compile.stored import StoredProgram, traced
 from ..errors import InputError
 from ..scalar import Program, evaluate
 from ..scalar.blocks import divided
+from ..scalar.elementary import PORTABLE
 
 Part = TypeVar("Part")
 _LOCATED: WeakValueDictionary[int, LocatedProgram] = WeakValueDictionary()
@@ -139,7 +140,7 @@ def _row(rows: np.ndarray, place: int) -> np.ndarray:
 def evaluate_rows(program: Program, given: Any, results: Any) -> None:
     """Evaluates a program on floats: rows of its inputs, and of its outputs, which are written to."""
     scalars = [float(x) for row in given for x in np.ravel(row)]
-    values = evaluate(program, scalars)
+    values = evaluate(program, scalars, PORTABLE)  # as checked machine code has it
     for row, some in zip(results, divided(program.outputs, values).values(), strict=True):
         row[...] = np.reshape(some, row.shape)
 

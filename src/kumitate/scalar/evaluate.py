@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from .blocks import Index, LoopBlock, Program, divided
@@ -11,9 +12,13 @@ from .operations import FLOAT
 from .passes import origin
 
 
-def evaluate(program: Program, scalars: Sequence[float]) -> list[float]:
-    """The results of `program` for its inputs' scalars, all inputs in one sequence."""
-    return Interpreter(divided(program.inputs, scalars), FLOAT, call=evaluate, stops=True).results(program)
+def evaluate(program: Program, scalars: Sequence[float], operations: Mapping[str, Callable[..., Any]] = FLOAT) -> list[float]:
+    """The results of `program` for its inputs' scalars, all inputs in one sequence.
+
+    `operations`: what they mean; for the bits of portable code, `elementary.PORTABLE`.
+    """
+    call = partial(evaluate, operations=operations)
+    return Interpreter(divided(program.inputs, scalars), operations, call=call, stops=True).results(program)
 
 
 class Interpreter:

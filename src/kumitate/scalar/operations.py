@@ -1,12 +1,13 @@
 """The operations of both languages, traced programs and procedures: a row each, with all that any form of them needs.
 
 A row gives the kinds of its operands and, last, of its result: f a float, b true or false, i an integer. Then come its text in
-LLVM's language and, of traced programs, in C, and in Python where that is not as in C; what it means on Python's numbers, which
-all forms must reproduce; and its partial derivatives.
+LLVM's language and, of traced programs, in C, in Python where that is not as in C, and in WebAssembly; what it means on
+Python's numbers, which all forms must reproduce; and its partial derivatives.
 
 Texts have the operands as {0}, {1}, … In LLVM's, {f} and {b} are the types of floats and conditions, numbers or vectors, {s} is
 the suffix that names of LLVM's own functions have for {f}, {nsz} and {contract} are permissions to forget the sign of zeros and
 to fuse products with sums; several instructions stand apart by semicolons, all but the last one with a name for what follows.
+In WebAssembly's, an instruction takes its operands from the stack: without {0}, … they are put there in their order.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class OperationRow(NamedTuple):
 
     Attributes:
         kinds: of its operands and its result.
-        llvm, c, python: its texts; no text for Python means that of C.
+        llvm, c, python, wasm: its texts; no text for Python means that of C.
         meaning: what it gives for Python's numbers.
         partials: its derivatives by its operands, of a function that applies an operation, the value, and the operands.
     """
@@ -32,6 +33,7 @@ class OperationRow(NamedTuple):
     meaning: Callable[..., Any] | None = None
     partials: Callable[..., tuple[Any, ...]] | None = None
     python: str = ""
+    wasm: str = ""
 
 
 def _library(name: str, partials: Callable[..., tuple[Any, ...]] | None = None, operands: int = 1) -> OperationRow:
@@ -52,7 +54,7 @@ def _extreme(name: str, sign: str, meaning: Callable[..., Any], partials: Callab
     # which of two zeros is the smaller one costs two instructions more on x86
     row = _intrinsic("fff", name, f"{{1}} {sign} {{0}} || {{1}} != {{1}} ? {{1}} : {{0}}", "{nsz}")
     python = f"{{1}} if {{1}} {sign} {{0}} or {{1}} != {{1}} else {{0}}"
-    return row._replace(meaning=meaning, partials=partials, python=python)
+    return row._replace(meaning=meaning, partials=partials, python=python, wasm=f"f64.{name[:3]}")
 
 
 def _chosen(do: Callable[..., Any], first: Any) -> tuple[Any, Any]:
@@ -62,16 +64,24 @@ def _chosen(do: Callable[..., Any], first: Any) -> tuple[Any, Any]:
 
 #: The operations of programs, with derivatives, save those whose values are true or false.
 TRACED: dict[str, OperationRow] = {
-    "neg": OperationRow("ff", "fneg {f} {0}", "-{0}", lambda a: -a, lambda do, y, a: (-1.0,)),
+    "neg": OperationRow("ff", "fneg {f} {0}", "-{0}", lambda a: -a, lambda do, y, a: (-1.0,), wasm="f64.neg"),
     "add": OperationRow(
-        "fff", "fadd{contract} {f} {0}, {1}", "{0} + {1}", lambda a, b: a + b, lambda do, y, a, b: (1.0, 1.0)
+        "fff", "fadd{contract} {f} {0}, {1}", "{0} + {1}", lambda a, b: a + b, lambda do, y, a, b: (1.0, 1.0),
+        wasm="f64.add",
     ),
     "sub": OperationRow(
-        "fff", "fsub{contract} {f} {0}, {1}", "{0} - {1}", lambda a, b: a - b, lambda do, y, a, b: (1.0, -1.0)
+        "fff", "fsub{contract} {f} {0}, {1}", "{0} - {1}", lambda a, b: a - b, lambda do, y, a, b: (1.0, -1.0),
+        wasm="f64.sub",
     ),
-    "mul": OperationRow("fff", "fmul{contract} {f} {0}, {1}", "{0}*{1}", lambda a, b: a * b, lambda do, y, a, b: (b, a)),
-    "div": OperationRow("fff", "fdiv {f} {0}, {1}", "{0}/{1}", lambda a, b: a / b, lambda do, y, a, b: (1.0 / b, -(y / b))),
-    "sqrt": _intrinsic("ff", "sqrt", "sqrt({0})")._replace(meaning=math.sqrt, partials=lambda do, y, a: (0.5 / y,)),
+    "mul": OperationRow(
+        "fff", "fmul{contract} {f} {0}, {1}", "{0}*{1}", lambda a, b: a * b, lambda do, y, a, b: (b, a), wasm="f64.mul"
+    ),
+    "div": OperationRow(
+        "fff", "fdiv {f} {0}, {1}", "{0}/{1}", lambda a, b: a / b, lambda do, y, a, b: (1.0 / b, -(y / b)), wasm="f64.div"
+    ),
+    "sqrt": _intrinsic("ff", "sqrt", "sqrt({0})")._replace(
+        meaning=math.sqrt, partials=lambda do, y, a: (0.5 / y,), wasm="f64.sqrt"
+    ),
     "sin": _library("sin", lambda do, y, a: (do("cos", a),)),
     "cos": _library("cos", lambda do, y, a: (-do("sin", a),)),
     "exp": _library("exp", lambda do, y, a: (y,)),
@@ -79,19 +89,26 @@ TRACED: dict[str, OperationRow] = {
     "tanh": _library("tanh", lambda do, y, a: (1.0 - y * y,)),
     "atan2": _library("atan2", lambda do, y, a, b: (b / (a * a + b * b), -(a / (a * a + b * b))), 2),
     "abs": _intrinsic("ff", "fabs", "fabs({0})")._replace(
-        meaning=abs, partials=lambda do, y, a: (do("select", do("lt", a, 0.0), -1.0, 1.0),), python="abs({0})"
+        meaning=abs, partials=lambda do, y, a: (do("select", do("lt", a, 0.0), -1.0, 1.0),), python="abs({0})",
+        wasm="f64.abs",
     ),
     "min": _extreme("minimum", "<", lambda a, b: b if b < a or b != b else a, lambda do, y, a, b: _chosen(do, do("le", a, b))),
     "max": _extreme("maximum", ">", lambda a, b: b if b > a or b != b else a, lambda do, y, a, b: _chosen(do, do("le", b, a))),
-    "lt": OperationRow("ffb", "fcmp olt {f} {0}, {1}", "{0} < {1}", lambda a, b: a < b),
-    "le": OperationRow("ffb", "fcmp ole {f} {0}, {1}", "{0} <= {1}", lambda a, b: a <= b),
-    "eq": OperationRow("ffb", "fcmp oeq {f} {0}, {1}", "{0} == {1}", lambda a, b: a == b),
-    "and": OperationRow("bbb", "and {b} {0}, {1}", "{0} && {1}", lambda a, b: bool(a) and bool(b), python="{0} and {1}"),
-    "or": OperationRow("bbb", "or {b} {0}, {1}", "{0} || {1}", lambda a, b: bool(a) or bool(b), python="{0} or {1}"),
-    "not": OperationRow("bb", "xor {b} {0}, {true}", "!{0}", lambda a: not a, python="not {0}"),
+    "lt": OperationRow("ffb", "fcmp olt {f} {0}, {1}", "{0} < {1}", lambda a, b: a < b, wasm="f64.lt"),
+    "le": OperationRow("ffb", "fcmp ole {f} {0}, {1}", "{0} <= {1}", lambda a, b: a <= b, wasm="f64.le"),
+    "eq": OperationRow("ffb", "fcmp oeq {f} {0}, {1}", "{0} == {1}", lambda a, b: a == b, wasm="f64.eq"),
+    "and": OperationRow(
+        "bbb", "and {b} {0}, {1}", "{0} && {1}", lambda a, b: bool(a) and bool(b), python="{0} and {1}",
+        wasm="i32.and",
+    ),
+    "or": OperationRow(
+        "bbb", "or {b} {0}, {1}", "{0} || {1}", lambda a, b: bool(a) or bool(b), python="{0} or {1}",
+        wasm="i32.or",
+    ),
+    "not": OperationRow("bb", "xor {b} {0}, {true}", "!{0}", lambda a: not a, python="not {0}", wasm="i32.eqz"),
     "select": OperationRow(
         "bfff", "select {b} {0}, {f} {1}, {f} {2}", "{0} ? {1} : {2}", lambda c, a, b: a if c else b,
-        lambda do, y, c, a, b: (0.0, *_chosen(do, c)), "{1} if {0} else {2}",
+        lambda do, y, c, a, b: (0.0, *_chosen(do, c)), "{1} if {0} else {2}", "{1} {2} {0} select",
     ),
 }  # fmt: skip
 

@@ -19,7 +19,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...scalar import LoopBlock, Symbol
+from ...scalar import LoopBlock, Program, Symbol
+from ...scalar.elementary import elementary
 from ...scalar.operations import LIBRARY, TRACED
 from ..target import DOUBLE, SINGLE, Precision
 from .writer import Module, Writer, exact
@@ -128,10 +129,11 @@ class StraightLine(Writer):
         pattern = self.patterns.get(op)
         if pattern is not None:
             return self.line(pattern.format(*[self.value(x) for x in node.args]))
-        if op in ("sin", "cos") and not self.module.portable:
+        if op in ("sin", "cos"):
             return self.turn(node)
         if op in LIBRARY:
-            return self.foreign(node)
+            portable = self.module.portable
+            return self.own(elementary(op)[0], [self.value(x) for x in node.args])[0] if portable else self.foreign(node)
         name: str = getattr(self, f"compute_{op}")(node)
         return name
 
@@ -175,7 +177,8 @@ class StraightLine(Writer):
         if x in self.packed:
             return self.load_block("%turns", self.packed[x] + (PACKED if node.op == "cos" else 0))
         if x not in self.trig:
-            self.trig[x] = self.sincos(self.value(x), self.module.lanes)
+            sine, cosine = self.sincos(self.value(x), self.module.lanes)
+            self.trig[x] = sine, cosine
         return self.trig[x][node.op == "cos"]
 
     def pack_turns(self, line: Sequence[Symbol]) -> None:
@@ -193,9 +196,11 @@ class StraightLine(Writer):
             self.packed |= {angle: self.turn_size + k for k, (angle, _, _) in enumerate(group)}
             self.turn_size += 2 * PACKED
 
-    def sincos(self, x: str, lanes: int) -> tuple[str, str]:
+    def sincos(self, x: str, lanes: int) -> Sequence[str]:
         """Sine and cosine of so many numbers at once; of single precision by way of double, save in a GPU's threads."""
         module = self.module
+        if module.portable:
+            return self.own(elementary("sin")[0], [x])
         if module.threads:
             return emit_sincos(x, lanes, self.line, module.precision)
         real, wide = module.vector(module.element, lanes), module.vector("double", lanes)
@@ -205,6 +210,18 @@ class StraightLine(Writer):
         if real != wide:
             sine, cosine = (self.line(f"fptrunc {wide} {y} to {real}") for y in (sine, cosine))
         return sine, cosine
+
+    def own(self, program: Program, arguments: Sequence[str]) -> list[str]:
+        """All that a program of `scalar.elementary` gives, in double precision."""
+        module, real = self.module, self.module.real
+        wide = module.vector("double")
+        if real != wide:
+            arguments = [self.line(f"fpext {real} {x} to {wide}") for x in arguments]
+        returned = f"{{ {', '.join([wide] * len(program.results))} }}"
+        listed = ", ".join(f"{wide} {x}" for x in arguments)
+        found = self.line(f"call {returned} {elementary_function(module, program, wide, returned)}({listed})")
+        values = [self.line(f"extractvalue {returned} {found}, {k}") for k in range(len(program.results))]
+        return [self.line(f"fptrunc {wide} {x} to {real}") for x in values] if real != wide else values
 
     def foreign(self, node: Symbol) -> str:
         """A function of the C library, lane by lane, in double precision."""
@@ -225,6 +242,25 @@ class StraightLine(Writer):
             arguments = [self.line(f"fpext {element} {a} to double") for a in arguments]
         result = self.line(TRACED[name].llvm.format(*arguments))
         return result if element == "double" else self.line(f"fptrunc double {result} to {element}")
+
+
+def elementary_function(module: Module, program: Program, real: str, results: str) -> str:
+    """The name of the function of an elementary program on numbers of a type, written into the module if it is not yet."""
+
+    def written(program: Program, name: str) -> str:
+        writer = StraightLine(Module(module.lanes, DOUBLE, portable=True))
+        parameters = [f"%x{k}" for k in range(len(program.inputs))]
+        places = {array.name: name for array, name in zip(program.inputs, parameters, strict=True)}
+        writer.values = {node: places[node.payload[0]] for node in program.line if node.op == "input"}
+        writer.compute_line(program.line)
+        returned = "poison"
+        for k, node in enumerate(program.results):
+            returned = writer.line(f"insertvalue {results} {returned}, {real} {writer.value(node)}, {k}")
+        writer.effect(f"ret {results} {returned}")
+        listed = ", ".join(f"{real} {name}" for name in parameters)
+        return writer.framed(f"define internal {results} {name}({listed}) noinline #0")
+
+    return module.callee(program, written)
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class Module:
         shared: programs whose functions are in modules of their own, with the names of these.
         threads: whether every state has a thread of a GPU: numbers of one state are then not packed into vectors, single
             precision stays single, and memory is a thread's own.
-        functions, tables, names: the texts so far; the constants by what is in them; the functions of called programs.
+        functions, tables, names: the texts so far; the constants by what is in them; the functions of called programs by lanes.
         further: more lines for the end of the text.
     """
 
@@ -65,7 +65,7 @@ class Module:
         self.functions: list[str] = []
         self.tables: dict[str, str] = {}
         self._of_table: dict[Table, str] = {}
-        self.names: dict[Program, str] = {}
+        self.names: dict[tuple[Program, int], str] = {}
         self.further: list[str] = []
         self._widen(lanes)
 
@@ -144,10 +144,11 @@ class Module:
 
     def callee(self, program: Program, write: Callable[[Program, str], str]) -> str:
         """The name of the function of a called program; `write` gives its text the first time."""
-        if program not in self.names:
-            name = self.names[program] = f"@program{len(self.names)}"
+        key = program, self.lanes
+        if key not in self.names:
+            name = self.names[key] = f"@program{len(self.names)}"
             self.functions.append(write(program, name))
-        return self.names[program]
+        return self.names[key]
 
 
 def _pattern(text: str, **types: str) -> str:
