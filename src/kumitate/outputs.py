@@ -13,7 +13,7 @@ from .errors import InputError, did_you_mean
 from .model import Mechanism, Sensor
 from .model.things import SEPARATOR, belongs, pushes, things_of
 from .programs import PROGRAMS, make_program
-from .programs.of_sensors import force_program
+from .programs.of_sensors import force_program, wrenches_program
 from .scalar import Program, trace
 from .simulate.driving.inputs import COMMANDS, SIGNALS
 from .simulate.interactions import Interaction
@@ -34,8 +34,8 @@ _READ_BY = {
     **dict.fromkeys(("accelerometer", "proper_acceleration"), frozenset(("gravity",))),
     **dict.fromkeys(("force", "torque", "subtree_angular_momentum"), _MASSES | {"moment", "inertia", "gravity"}),
 }
-#: What stands before the names of what pushes each other.
-FORCE = "force"
+#: What stands before the names of what pushes each other, and the output of all that pushes.
+FORCE, WRENCHES = "force", "contact_wrenches"
 #: Functions that cannot be outputs: they need more than a state and the forces that act.
 _NEED_MORE = ("forward_dynamics", "inverse_dynamics", "reach", "integrate", "difference")
 
@@ -101,14 +101,16 @@ def _output(
     if what in SIGNALS:
         return signal_output(mechanism, what, name)
     function, _, place = str(what).partition(":")
+    if what == WRENCHES:
+        return Output(name, WRENCHES, lambda: wrenches_program(mechanism, ()), (len(mechanism.bodies), 6))
     if function == FORCE:
         of, by = _pushed(mechanism, place, f"{mechanism.name}: the output {what!r}")
         return Output(name, (FORCE, of, by), lambda: force_program(mechanism, of, by, ()), feels=of, by=by)
-    known = [key for key in PROGRAMS if key not in _NEED_MORE]
+    known, others = [key for key in PROGRAMS if key not in _NEED_MORE], (*SIGNALS, FORCE, WRENCHES)
     if function not in known:
         raise InputError(
-            f"{mechanism.name}: there is no output {what!r}{did_you_mean(function, (*known, *SIGNALS, FORCE), lead=', ')}; "
-            f"there are {', '.join(SIGNALS)}, {FORCE}, {', '.join(known)}"
+            f"{mechanism.name}: there is no output {what!r}{did_you_mean(function, (*known, *others), lead=', ')}; "
+            f"there are {', '.join(others)}, {', '.join(known)}"
         )
     options = {"place": place} if place else {}
     if bool(place) != ("place" in signature(PROGRAMS[function]).parameters):
@@ -171,6 +173,14 @@ def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], around
         points = [(output.feels, output.by)] if around.of_many_bodies else around.touching_bodies
         made = force_program(mechanism, output.feels, output.by, points)
         return output._replace(make=lambda: made, feels=output.feels if around.of_many_bodies else "")
+    if output.key == WRENCHES:
+        if not around.touching_bodies:
+            raise InputError(
+                f"{mechanism.name}: the output {WRENCHES!r} is of points that are known beforehand; give contact=…, and "
+                f"side_by_side=True where it goes through lists; or take {FORCE}:NAME, of one body"
+            )
+        pushed = wrenches_program(mechanism, around.touching_bodies)
+        return output._replace(make=lambda: pushed)
     sensor = named[output.name]
     if getattr(sensor, "kind", "") != "touch":
         return output

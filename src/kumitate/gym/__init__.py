@@ -11,10 +11,11 @@ try:
 except ImportError:
     raise InputError("kumitate.gym needs Gymnasium; install it by pip install 'kumitate[gym]'") from None
 
+from .mjcf import task_from_mjcf
 from .registration import TASKS, named_task, register
 from .task import Start, Task
 from .vector import Env, VectorEnv
 
-__all__ = ["TASKS", "Env", "Start", "Task", "VectorEnv", "named_task", "register"]
+__all__ = ["TASKS", "Env", "Start", "Task", "VectorEnv", "named_task", "register", "task_from_mjcf"]
 
 register()

@@ -20,13 +20,15 @@ class Registered(NamedTuple):
     Attributes:
         id: by which Gymnasium makes it.
         max_episode_steps: after which an episode is cut off.
+        family: the module in `tasks` that makes it and others.
     """
 
     id: str
     max_episode_steps: int
+    family: str = ""
 
 
-#: By name; the function `task` of the module of that name in `tasks` makes it.
+#: By name; the function `task` of the module of that name in `tasks` makes it, or that of its family's, from the name.
 TASKS = {
     "cart_pole": Registered("kumitate/CartPole-v0", 500),
     "acrobot": Registered("kumitate/Acrobot-v0", 500),
@@ -34,6 +36,17 @@ TASKS = {
     "cassie_standing": Registered("kumitate/CassieStanding-v0", 500),
     "anymal": Registered("kumitate/Anymal-v0", 1000),
     "g1": Registered("kumitate/G1-v0", 1000),
+    "half_cheetah": Registered("kumitate/HalfCheetah-v5", 1000, "suite"),
+    "hopper": Registered("kumitate/Hopper-v5", 1000, "suite"),
+    "walker2d": Registered("kumitate/Walker2d-v5", 1000, "suite"),
+    "swimmer": Registered("kumitate/Swimmer-v5", 1000, "suite"),
+    "ant": Registered("kumitate/Ant-v5", 1000, "suite"),
+    "humanoid": Registered("kumitate/Humanoid-v5", 1000, "suite"),
+    "humanoid_standup": Registered("kumitate/HumanoidStandup-v5", 1000, "suite"),
+    "reacher": Registered("kumitate/Reacher-v5", 50, "suite"),
+    "pusher": Registered("kumitate/Pusher-v5", 100, "suite"),
+    "inverted_pendulum": Registered("kumitate/InvertedPendulum-v5", 1000, "suite"),
+    "inverted_double_pendulum": Registered("kumitate/InvertedDoublePendulum-v5", 1000, "suite"),
 }
 
 
@@ -54,14 +67,16 @@ def named_task(task: Task | str, **options: Any) -> Task:
 
 @cache
 def _made(name: str, **options: Any) -> Task:
-    task: Task = import_module(f".tasks.{name}", __package__).task(**options)
+    family = TASKS[name].family
+    make = import_module(f".tasks.{family or name}", __package__).task
+    task: Task = make(name, **options) if family else make(**options)
     task._maker = partial(_made, name, **options)
     return task
 
 
 def register() -> None:
     """Registers the environments of `TASKS` with Gymnasium; those that it knows already are left as they are."""
-    for name, (identity, most) in TASKS.items():
+    for name, (identity, most, _) in TASKS.items():
         if identity not in registration.registry:
             registration.register(
                 identity,

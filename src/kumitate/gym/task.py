@@ -18,8 +18,9 @@ from ..scalar.arrays import where
 from ..simulate.live_arrays import SettledAttributes
 from ..simulation import Simulation
 
-#: The inputs that every task has, and the outputs that its functions become.
-_ACTION, _LAST = "action", "last_action"
+#: The inputs that every task has, what follows the name of an output for the input of its value before the step, and the
+#: outputs that its functions become.
+_ACTION, _LAST, BEFORE = "action", "last_action", "_before"
 _FUNCTIONS = ("observation", "terminated", "reward")
 
 
@@ -43,7 +44,8 @@ class Task(SettledAttributes):
 
     The functions are of (t, q, v) of one state, after the step of the environment that the action was taken for. Their further
     parameters are what they read, by name: "action" and "last_action", the task's `inputs`, the signals "tau" (efforts at the
-    joints) and "a" (accelerations), `outputs`, and each other's values, in the order observation, terminated, reward. They are
+    joints) and "a" (accelerations), `outputs`, and each other's values, in the order observation, terminated, reward; of an
+    output that is `remembered`, as "height", also the value before the step, "height_before". They are
     compiled into the step, so that they hold no Python `if` on what they read: `kumitate.where`, `clip` and NumPy's functions
     take its place.
 
@@ -53,8 +55,8 @@ class Task(SettledAttributes):
         controller: of the simulation; None without one.
         inputs: of the simulation, those of the action apart, as they were given: numbers of components, values or functions.
         steps: of the simulation in one step of the environment.
-        action_space: of one environment: a `Box` of −1…1, or `Discrete`.
-        observation_space: of one environment: a `Box` of float32.
+        action_space: of one environment: a `Box`, of −1…1 unless given, or `Discrete`.
+        observation_space: of one environment: a `Box` of float32, or of `dtype`.
         draws: how many random numbers the start of an episode takes.
         ranges: least and largest value of each number of the model that is drawn for every episode, by name.
         info: the outputs that are reported in `info`.
@@ -64,7 +66,7 @@ class Task(SettledAttributes):
         self,
         robot: Robot | Mechanism,
         *,
-        actions: int | Sequence[Sequence[float]],
+        actions: int | Box | Sequence[Sequence[float]],
         observation: Callable[..., Any],
         reward: Callable[..., Any],
         begin: Callable[[np.ndarray], Start],
@@ -73,6 +75,8 @@ class Task(SettledAttributes):
         steps: int = 1,
         bounds: Sequence[float] | None = None,
         info: Sequence[str] = (),
+        remembered: Mapping[str, int] | None = None,
+        dtype: Any = np.float32,
         randomised: Mapping[str, Sequence[float]] | None = None,
         **options: Any,
     ):
@@ -80,11 +84,13 @@ class Task(SettledAttributes):
 
         Args:
             robot: that acts.
-            actions: the number of components of an action, each within −1…1; or, for actions that are choices, the values
-                (choices, components) that each puts into the input "action".
+            actions: the number of components of an action, each within −1…1, or a `Box` of them; or, for actions that are
+                choices, the values (choices, components) that each puts into the input "action".
             observation: one array of numbers; `reward`: a number; `terminated`: a condition, None if episodes never end.
             begin: from random numbers (k, draws), uniform in 0…1, to the `Start` of k episodes; it is called with arrays.
             bounds: the largest size of each component of an observation; unbounded by default.
+            remembered: outputs, by name, with the number of components of each, whose values before the step are read, too.
+            dtype: of observations.
             randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name
                 of a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is
                 drawn by itself, uniformly, with the generator of the episode's row.
@@ -100,21 +106,20 @@ class Task(SettledAttributes):
         self.draws, self.begin, self.info, self.controller = draws, begin, tuple(info), options.get("controller")
         self.inputs = dict(options.pop("inputs", None) or {})
         outputs = options.pop("outputs", None) or {}
-        self.choices = None if isinstance(actions, int) else checked_array(self.name, "the actions", actions)
-        if self.choices is not None and self.choices.ndim != 2:
-            raise InputError(f"{self.name}: actions has shape {self.choices.shape}; give (choices, components), or a number")
-        self.action_size = actions if isinstance(actions, int) else self.choices.shape[1]  # type: ignore[union-attr]
+        self.action_space, self.choices, self.action_size = _actions(self.name, actions)
+        self.remembered = dict(remembered or {})
         self.ranges = {name: _range(self.name, name, given) for name, given in (randomised or {}).items()}
         options.setdefault("side_by_side", True)
         options["parameters"] = [*self.ranges, *options.get("parameters", ())]
         own = dict(zip(_FUNCTIONS, (observation, _condition(terminated), reward), strict=True))
         self.simulation = Simulation(
             self.robot,
-            inputs={_ACTION: self.action_size, _LAST: self.action_size, **self.inputs},
+            inputs={_ACTION: self.action_size, _LAST: self.action_size, **self.inputs}
+            | {f"{name}{BEFORE}": size for name, size in self.remembered.items()},
             outputs={**outputs, **own},
             **options,
         )
-        self._bounds = bounds
+        self._bounds, self._dtype = bounds, np.dtype(dtype)
         self._maker: Callable[[], Task] | None = None  # of one that ships
         self._check()
         self._drawn = self._columns()
@@ -124,19 +129,12 @@ class Task(SettledAttributes):
         return f"Task({self.name!r})"
 
     @cached_property
-    def action_space(self) -> Space:
-        """Of one environment."""
-        if self.choices is not None:
-            return Discrete(len(self.choices))
-        return Box(-1.0, 1.0, (self.action_size,), np.float32)
-
-    @cached_property
     def observation_space(self) -> Box:
         """Of one environment."""
         (size,) = self._shapes["observation"]
         bounds = np.full(size, np.inf) if self._bounds is None else self._bounds
-        high = np.broadcast_to(np.asarray(bounds, dtype=np.float32), (size,))
-        return Box(-high, high, dtype=np.float32)
+        high = np.broadcast_to(np.asarray(bounds, dtype=self._dtype), (size,))
+        return Box(-high, high, dtype=self._dtype)  # type: ignore[arg-type]
 
     @property
     def time(self) -> float:
@@ -190,11 +188,25 @@ class Task(SettledAttributes):
             if len(shape) != dimensions:
                 must = "one array of numbers" if dimensions else "one number"
                 raise InputError(f"{self.name}: {name} gives an array of shape {shape}; it must give {must}")
-        for name in self.info:
-            if name not in self._shapes:
+        for what, names in (("info", self.info), ("remembered", self.remembered)):
+            if unknown := next((name for name in names if name not in self._shapes), None):
                 raise InputError(
-                    f"{self.name}: info names {name!r}, which is not an output; there are {', '.join(self._shapes)}"
+                    f"{self.name}: {what} names {unknown!r}, which is not an output; there are {', '.join(self._shapes)}"
                 )
+        for name, size in self.remembered.items():
+            if np.prod(self._shapes[name]) != size:
+                raise InputError(f"{self.name}: {name!r} is remembered with {size} numbers; its shape is {self._shapes[name]}")
+
+
+def _actions(owner: str, given: Any) -> tuple[Space, np.ndarray | None, int]:
+    """The space of actions, the values of choices, and the number of components of an action."""
+    box = Box(-1.0, 1.0, (given,), np.float32) if isinstance(given, int) else given
+    if isinstance(box, Box) and len(box.shape) == 1:
+        return box, None, box.shape[0]
+    table = checked_array(owner, "the actions", box.low if isinstance(box, Box) else box)
+    if isinstance(box, Box) or table.ndim != 2:
+        raise InputError(f"{owner}: actions has shape {table.shape}; give (choices, components), a number, or a flat Box")
+    return Discrete(len(table)), table, table.shape[1]
 
 
 def _range(owner: str, name: str, given: Any) -> tuple[float, float]:

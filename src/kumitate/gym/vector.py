@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from ..errors import InputError
 from .registration import named_task
-from .task import Task
+from .task import BEFORE, Task
 
 
 # --- episodes of one task side by side: what the single and the vector environment share ----------------------------------
@@ -22,7 +22,7 @@ class Episodes:
 
     Attributes:
         batch: of the task's simulation.
-        observations: (N, size), float32, written in place.
+        observations: (N, size), of the task's type, written in place.
         rewards: (N); `terminated` and `diverged`: (N), whether a row's episode has ended, and whether because its motion ran
             away: such a row has the reward zero, and zeros for observations.
         random: the generator of each row: what an episode starts with depends on its own row's alone.
@@ -31,7 +31,7 @@ class Episodes:
     def __init__(self, task: Task, count: int):
         self.task = task
         self.batch = task.simulation.batch(count)
-        self.observations = np.zeros((count, *task.observation_space.shape), dtype=np.float32)
+        self.observations = np.zeros((count, *task.observation_space.shape), dtype=task.observation_space.dtype)
         self.rewards = np.zeros(count)
         self.terminated, self.diverged = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
         self.random: list[np.random.Generator] = []
@@ -55,6 +55,7 @@ class Episodes:
         for name, values in batch.inputs.items():
             values[rows] = start.inputs.get(name, self._own[name])
         batch.look(rows)
+        self._remember(rows)
         self.rewards[rows], self.terminated[rows], self.diverged[rows] = 0.0, False, False
         self.observations[rows] = batch.outputs["observation"][rows]
 
@@ -64,6 +65,7 @@ class Episodes:
         taken = self._taken(actions)
         batch.inputs["last_action"][:] = batch.inputs["action"]
         batch.inputs["action"][:] = taken
+        self._remember(slice(None))
         batch.step(self.task.steps)
         self.diverged[:] = batch.lost
         self.terminated[:] = (batch.outputs["terminated"] > 0.5) | self.diverged
@@ -81,6 +83,11 @@ class Episodes:
             value = self.batch.outputs[name][row]
             found[name] = value.copy() if value.ndim else float(value)
         return {**found, "diverged": True} if self.diverged[row] else found
+
+    def _remember(self, rows: Any) -> None:
+        """Keeps outputs of some rows as those before the next step."""
+        for name, size in self.task.remembered.items():
+            self.batch.inputs[f"{name}{BEFORE}"][rows] = self.batch.outputs[name][rows].reshape(-1, size)
 
     @property
     def _own(self) -> Any:

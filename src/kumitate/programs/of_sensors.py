@@ -303,3 +303,27 @@ def force_program(mechanism: Mechanism, name: str, by: str, points: Sequence[tup
     if not any(signs):
         return trace(lambda q: [0.0, 0.0, 0.0], {"q": mechanism.nq}, f"force_{mechanism.name}")
     return trace(felt, {PUSHES: PUSH * len(points)}, f"force_{mechanism.name}")
+
+
+def wrenches_program(mechanism: Mechanism, points: Sequence[tuple[str, str]]) -> Program:
+    """The wrenches [n; f] of contact on all bodies in their order, about the world's origin [N·m, N], flat.
+
+    Args:
+        points: the bodies A and B of every push.
+    """
+    at = {body.name: 6 * k for k, body in enumerate(mechanism.bodies)}
+
+    def felt(pushed: Any) -> list[Scalar]:
+        total: list[Scalar] = [0.0] * (6 * len(at))
+        for k, pair in enumerate(points):
+            force, place = (Vector3.of(pushed[PUSH * k + part : PUSH * k + part + 3]) for part in (0, 3))
+            for sign, body in zip((1.0, -1.0), pair, strict=True):
+                if body in at:  # the ground is not among them
+                    for axis, part in enumerate((*place.cross(force), *force), at[body]):
+                        total[axis] = total[axis] + sign * part
+        return total
+
+    name = f"wrenches_{mechanism.name}"
+    if not points:
+        return trace(lambda q: [0.0] * (6 * len(at)), {"q": mechanism.nq}, name)
+    return trace(felt, {PUSHES: PUSH * len(points)}, name)

@@ -152,9 +152,10 @@ class Setup(Driving, Surroundings, Solver):
         q, v: the state (nq) and (nv) that runs begin at unless told otherwise; neutral and at rest unless given.
         outputs: further quantities computed of every recorded state: names of functions of `Robot` that need only q, v,
             accelerations and efforts, such as "energy", "center_of_mass", "pose:hand" or "velocity:hand"; "a", "tau";
-            "force:cube/hand", that of contact on a body or robot by another, by the ground or by all (3) [N]; or a dictionary
-            by names of your own, of such names, of sensors, or of functions of (t, q, v) that can be compiled. Further
-            parameters of a function are the signals "a" and "tau", inputs, or outputs before it, by their names.
+            "force:cube/hand", that of contact on a body or robot by another, by the ground or by all (3) [N],
+            "contact_wrenches" on all bodies; or a dictionary by names of your own, of such names, of sensors, or of functions
+            of (t, q, v) that can be compiled. Further parameters of a function are the signals "a" and "tau", inputs, or
+            outputs before it, by their names.
         parameters: numbers of the model that may differ from state to state and from row to row of a batch, by name:
             "mass:link3", "inertia:*", "damping:*", "friction:floor", "gain:kp", "gravity", …; docs/simulation.md lists the
             kinds. Where other values are not given, they are those of the mechanism, or of the dictionary that this may be.

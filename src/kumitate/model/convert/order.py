@@ -211,9 +211,9 @@ def _places(names: Sequence[str], among: Sequence[str]) -> list[int]:
 
 def _vector(x: np.ndarray, columns: list[int]) -> np.ndarray:
     """The vector (..., 3) of two or three columns: one of a plane has no z."""
-    vector = np.zeros((*x.shape[:-1], 3))
-    vector[..., : len(columns)] = x[..., columns]
-    return vector
+    if len(columns) == 3:
+        return x[..., columns]  # also of symbols, while tracing
+    return np.concatenate([x[..., columns], np.zeros((*x.shape[:-1], 3 - len(columns)))], axis=-1)
 
 
 def _times(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
