@@ -8,8 +8,9 @@ from typing import Any
 
 from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
+from kumitate_problems.contact import Trial
+from kumitate_problems.contract import Measured
 
-from .contact_problems import Measured, Trial
 from .contact_rows import ROWS, Row
 
 __all__ = ["MODELS", "Verdict", "contact_page", "contact_table", "told"]
@@ -45,7 +46,7 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         """The verdict as plain data."""
         expected = asdict(self.row.expected[self.model])
-        measured = [{**asdict(item), "error": float(item.error), "holds": bool(item.holds)} for item in self.measured]
+        measured = [item.as_dict() for item in self.measured]
         return {
             "row": self.row.name, "model": self.model, "step": self.step, "holds": bool(self.holds), "expected": expected,
             "measured": measured,
@@ -85,7 +86,7 @@ Printed by `scripts/study contact-table --markdown docs/contact-table.md`.
 Each contact model runs each problem with steps h of {step:g} s, and *holds* if all errors are within their tolerances:
 1.5 h v for positions, h for times of impacts, and separate bounds for what does not depend on the step. Cells show the
 error that is closest to its tolerance. The answers are closed forms, published numbers, or published equations that
-`studies/contact_scenes` integrates.
+`src/kumitate_problems/scenes` integrates.
 
 What each model should do, and why, was written before it ran; where the first run disagreed, the first expectation is
 given in brackets. No model can pass all rows: Newton's cradle has two valid answers, and models that round friction off

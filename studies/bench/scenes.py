@@ -18,8 +18,8 @@ from kumitate.simulate.scenes.many_bodies import ManyBodies
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
+from kumitate_problems.contact import solid, unconnected
 
-from ..contact_problems import solid, unconnected
 from .contract import Case
 from .mujoco_floor import DEFAULT, Settings
 from .mujoco_peer import MuJoCo, inertial, listed, placed

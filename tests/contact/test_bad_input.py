@@ -12,7 +12,7 @@ from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Box, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from studies.contact_problems import unconnected
+from kumitate_problems.contact import unconnected
 
 BRICK = Box((0.2, 0.16, 0.12))
 

@@ -15,7 +15,7 @@ from kumitate.simulate.run import simulate
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
-from studies.contact_problems import at, solid, unconnected
+from kumitate_problems.contact import at, solid, unconnected
 
 BRICK = Body("b", 1.0, inertia=(0.0033, 0.0045, 0.0055), collisions=(Geometry(Box((0.2, 0.16, 0.12))),))
 

@@ -18,7 +18,7 @@ from kumitate.simulate.run import simulate
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .with_others import G, R, run, ways
 

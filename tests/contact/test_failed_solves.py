@@ -22,7 +22,7 @@ from kumitate.model import Body, Geometry, Hull, Mechanism, Plane, Sphere
 from kumitate.scalar import Scalar, select
 from kumitate.simulate.run import simulate, simulate_batch
 from kumitate.spatial import pose
-from studies.contact_problems import unconnected
+from kumitate_problems.contact import unconnected
 
 TOLD = r"could not be solved in 1 step of 3, first at t = 0 s, worst at t = 0 s \('sledge' on 'ground'\).*0\.\d+ m/s, 0\.\d+ of"
 ON_FLOOR = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]

@@ -10,7 +10,7 @@ from kumitate.contact.surface import Surface
 from kumitate.model import Body, Capsule, Cylinder, Geometry, Joint, Mechanism, Sphere
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from studies.contact_problems import solid
+from kumitate_problems.contact import solid
 
 from .with_others import G, R, run, ways
 

@@ -10,7 +10,7 @@ from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Cylinder, Ellipsoid, Geometry, Joint, Mechanism, Plane, Polygon, Sphere
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .scenes.places import BRICK
 

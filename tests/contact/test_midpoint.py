@@ -14,7 +14,7 @@ from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Loop, Mechanism, PositionDrive, Sphere
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
-from studies.contact_problems import at, solid, unconnected
+from kumitate_problems.contact import at, solid, unconnected
 
 from ..mechanisms import random_body, random_joint
 

@@ -19,7 +19,7 @@ from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box
 from kumitate.scalar import trace
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 G, H = 9.81, 1e-3
 

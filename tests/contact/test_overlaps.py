@@ -13,7 +13,7 @@ from kumitate.model import Sphere
 from kumitate.simulate.run import simulate_batch
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .with_others import R, run, ways
 

@@ -13,7 +13,7 @@ from kumitate.errors import InputError
 from kumitate.model import Body, Box, Ellipsoid, Geometry, Sphere
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 BRICK, BALL = Box((0.2, 0.16, 0.12)), Sphere(0.1)
 

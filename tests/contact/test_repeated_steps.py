@@ -19,7 +19,7 @@ from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Box, Loop, Mechanism
 from kumitate.spatial import Transform, Vector3
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 model = import_module("kumitate.contact.models.rigid")  # `models` has a function of that name
 G, H, SIZE = 9.81, 1e-3, Box((0.4, 0.3, 0.2))

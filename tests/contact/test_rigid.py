@@ -19,7 +19,7 @@ from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
 from kumitate.scalar import call, trace
 from kumitate.simulate.run import simulate
 from kumitate.spatial import Vector3, pose
-from studies.contact_problems import Trial, solid, stack, unconnected
+from kumitate_problems.contact import Trial, solid, stack, unconnected
 
 from ..mechanisms import closed_cases, random_coordinates, random_mechanism, random_ring
 

@@ -11,7 +11,7 @@ from kumitate.contact.surface import Surface
 from kumitate.model import Box, Joint, Mechanism
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from studies.contact_problems import solid
+from kumitate_problems.contact import solid
 
 G, STATIC, KINETIC, ANGLE = 9.81, 0.6, 0.3, 0.45
 

@@ -13,7 +13,7 @@ from kumitate.contact.models import IMPULSE_MODELS
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Sphere
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .distances import random_rotations
 

@@ -12,7 +12,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import KumitateWarning
 from kumitate.model import Sphere
 from kumitate.results.contact_record import ContactRecord, Touched
-from studies.contact_problems import solid
+from kumitate_problems.contact import solid
 
 from .with_others import G, R, run, ways
 

@@ -16,7 +16,7 @@ from kumitate.model.read import read_file
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
-from studies.contact_problems import unconnected
+from kumitate_problems.contact import unconnected
 
 BALL = (Geometry(Sphere(0.1)),)
 

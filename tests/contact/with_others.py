@@ -13,7 +13,7 @@ from kumitate.model import Body, Sphere
 from kumitate.results.result import Result
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 __all__ = ["G", "R", "run", "ways"]
 

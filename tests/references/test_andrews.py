@@ -1,4 +1,4 @@
-"""Andrews' squeezer (A03) against the solution that the Test Set for IVP Solvers publishes, and against its energy."""
+"""Andrews' squeezer (A03): its energy, its start and its geometry; where it arrives is a problem of `kumitate validate`."""
 
 import numpy as np
 import pytest
@@ -6,24 +6,10 @@ import pytest
 from kumitate.examples.catalogue import example
 from kumitate.model.samples import ANDREWS_TORQUE, sample
 
-#: At 0.03 s, as published; the test set's angles are the sample's joint coordinates, by name.
-PUBLISHED = {
-    "beta": 15.81077119629904, "Theta": -15.75637105984298, "gamma": 0.04082224013073101, "Phi": -0.5347301163226948,
-    "delta": 0.5244099658805304, "Omega": 0.5347301163226948, "epsilon": 1.048080741042263,
-}  # fmt: skip
-
 
 @pytest.fixture(scope="module")
 def run():
     return example("andrews").run()
-
-
-def test_it_arrives_where_the_test_set_says(run):
-    assert run.time[-1] == pytest.approx(0.03, abs=1e-12)
-    found = dict(zip(run.mechanism.q_names, run.q[-1], strict=True))
-    assert set(found) == set(PUBLISHED)
-    for name, angle in PUBLISHED.items():
-        assert found[name] == pytest.approx(angle, rel=0.0, abs=1e-8), name
 
 
 def test_energy_grows_by_what_the_motor_gives(run):

@@ -15,13 +15,12 @@ from kumitate.analysis import LoopEquations, constraint_report
 from kumitate.model import Distance, Loop, Mechanism
 from kumitate.model.samples import bricard, distance_pendulum, four_bars, four_bars_start, planar_4r
 from kumitate.spatial import Motion, Transform, pose
+from kumitate_problems.closed_loops import A02_ANGLE
+from kumitate_problems.pendulums import A01_END
 
 from ..mechanisms import Hinge, Linkage, random_rotation
 
 G = 9.81
-A01_END = (-0.275087462576117, -0.961419205099125)
-#: A02 with two loops: the angle of its legs after ten seconds [rad], and the corner B0 (x, height) [m].
-A02_ANGLE, A02_CORNER = 31.7505971869861, (0.328458111540815, 0.944518538178601)
 
 
 def turned(mechanism: Mechanism, seed: int) -> Mechanism:
@@ -94,7 +93,6 @@ def check_a02(mechanism: Mechanism, count: int, tolerance: float, **options) -> 
     assert np.abs(run.q[:, legs] - expected[:, None]).max() < tolerance  # all legs alike: the parallelogram branch
     if count == 2:
         assert run.q[-1, 0] == pytest.approx(A02_ANGLE, abs=tolerance)
-        np.testing.assert_allclose((math.sin(run.q[-1, 0]), math.cos(run.q[-1, 0])), A02_CORNER, atol=tolerance)
     assert max(gap.distance for gap in run.audit.loop_gaps) < 1e-10
     assert run.audit.energy_drift < 1e-6
 
@@ -161,15 +159,6 @@ def ring_of(mechanism: Mechanism) -> Linkage:
     axes = (loop.axis, np.roll(loop.axis, 1))
     hinges.append(Hinge(loop.name, "revolute", loop.body_a, loop.body_b, loop.pose_a, loop.pose_b, axes, {}))
     return Linkage(mechanism.bodies, tuple(hinges), at)
-
-
-def test_a04_bricard_moves_although_one_equation_is_redundant():
-    mechanism = bricard()
-    for q in (np.zeros(5), km.Robot(mechanism).assemble(np.full(5, 0.05))):
-        report = constraint_report(LoopEquations(mechanism), q)
-        assert (report.freedoms, report.rows, report.mobility, report.redundant) == (5, 5, 1, 1)
-        assert len(report.dependent) == 1
-        assert not report.singular
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "kumitate"
+PROBLEMS = ROOT / "src" / "kumitate_problems"
 STUDIES = ROOT / "studies"
 
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
@@ -28,8 +29,8 @@ def studies() -> list[Path]:
 
 
 def sources() -> list[Path]:
-    """All Python files of the package and of its studies."""
-    return [*modules(), *studies()]
+    """All Python files of the package, of the reference problems that it installs beside it, and of its studies."""
+    return [*modules(), *sorted(PROBLEMS.rglob("*.py")), *studies()]
 
 
 def title(path: Path) -> str:
@@ -39,7 +40,7 @@ def title(path: Path) -> str:
 
 def dotted(path: Path) -> str:
     """A file's name as a module: "kumitate.model.joints.turning"."""
-    top = PACKAGE.parent if path.is_relative_to(PACKAGE) else ROOT
+    top = PACKAGE.parent if path.is_relative_to(PACKAGE.parent) else ROOT
     parts = path.relative_to(top).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from ..test_documents import blocks, saved
-from .sources import PACKAGE, ROOT
+from .sources import PACKAGE, PROBLEMS, ROOT
 from .test_requirements import PROJECT
 
 
@@ -46,8 +46,10 @@ def wheel(built) -> dict[str, bytes]:
 
 
 def test_the_wheel_has_every_file_of_the_package(wheel):
-    found = {name for name in wheel if name.startswith("kumitate/")}
-    there = {path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    found = {name for name in wheel if name.startswith(("kumitate/", "kumitate_problems/"))}
+    there = {
+        path for top in (PACKAGE, PROBLEMS) for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    }
     assert found == {path.relative_to(PACKAGE.parent).as_posix() for path in there}
     assert {"kumitate/py.typed", "kumitate/view/assets/player.js"} <= found
 

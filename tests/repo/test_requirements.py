@@ -46,7 +46,7 @@ def test_each_package_has_one_oldest_version():
 
 
 def test_the_wheel_is_the_package_and_nothing_else():
-    assert TARGETS["wheel"] == {"packages": ["src/kumitate"]}
+    assert TARGETS["wheel"] == {"packages": ["src/kumitate", "src/kumitate_problems"]}
     assert not [
         path for path in PACKAGE.rglob("*") if path.is_dir() and path.name in {"study", "studies", "bench", "comparison"}
     ]

@@ -21,7 +21,7 @@ from kumitate.results.audit import Audit, ContactAccount, contact_account
 from kumitate.results.contact_record import ContactRecord
 from kumitate.results.readings import contact_loads
 from kumitate.spatial import pose
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 G = 9.81
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from kumitate.errors import InputError
-from studies import contact_problems as problems
-from studies.contact_problems import Measured, Trial
+from kumitate_problems import contact as problems
+from kumitate_problems.contact import Measured, Trial
+from kumitate_problems.scenes import balls, buildings, dominoes, machines, tops
 from studies.contact_rows import ROWS, Expected, Row
-from studies.contact_scenes import balls, buildings, dominoes, machines, tops
 from studies.contact_table import MODELS, Verdict, contact_page, contact_table, told
 
 #: Run always; the others with the slow tests.

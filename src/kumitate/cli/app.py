@@ -29,6 +29,7 @@ _VERBS = {
     "examples": "List the examples, or run one with all its figures.",
     "cache": "Show or clear the compiled code that is kept on disk.",
     "doctor": "Show what kumitate finds on this machine: processor, LLVM, cache, extras, a browser.",
+    "validate": "Run problems whose answer is published, and compare: a table with source, error and bar of each.",
     "version": "Print the version.",
 }
 

@@ -13,7 +13,7 @@ from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 G = 9.81
 BRICK = Box((0.2, 0.16, 0.12))

@@ -15,7 +15,7 @@ from kumitate.errors import InputError
 from kumitate.model import Box, Mechanism
 from kumitate.programs import PROGRAMS, of_states
 from kumitate.spatial import Vector3
-from studies.contact_problems import solid
+from kumitate_problems.contact import solid
 
 from .places import BRICK, G, upright
 from .test_robots import arm, beside

@@ -11,7 +11,7 @@ from kumitate.contact.scenes.solvers import leaving_out
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Capsule, Geometry, Plane
 from kumitate.spatial import pose
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .places import simulation, upright
 

@@ -18,7 +18,7 @@ from kumitate.simulate.scenes.many_bodies import SceneSteps
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulation import Simulation
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .places import BRICK, G, at_random, bin_of, mixed, simulation, upright
 

@@ -17,7 +17,7 @@ from kumitate.results.loop_records import loop_records
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
-from studies.contact_problems import solid
+from kumitate_problems.contact import solid
 
 from .places import BRICK, G, simulation, upright
 from .test_robots import BRICKS, FAR, beside, check_python_steps, check_steps_by_one_and_many

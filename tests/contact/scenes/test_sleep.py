@@ -10,7 +10,7 @@ import pytest
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Limits, Sphere
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .places import BRICK, G, bin_of, simulation, upright
 from .test_robots import arm, beside

@@ -20,7 +20,7 @@ from kumitate.simulate.scenes import pages
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import Vector3, pose
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .places import BRICK, G, at_random, bin_of, mixed, simulation, upright
 

@@ -14,7 +14,7 @@ from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
-from studies.contact_problems import solid, unconnected
+from kumitate_problems.contact import solid, unconnected
 
 from .places import BRICK, G, simulation, upright
 

@@ -25,14 +25,15 @@ from kumitate.model import (
 from kumitate.scalar import cos
 from kumitate.spatial import pose
 
-from ..contact_problems import Measured, Trial, at, solid, unconnected
+from ..contact import RIGID, Trial, at, solid, unconnected
+from ..contract import Measured
 
 __all__ = ["arms_meet", "chain_over_drum", "conveyor", "gripper"]
 
 G = 9.81
 
 
-def conveyor(trial: Trial, count: int = 6) -> list[Measured]:
+def conveyor(trial: Trial = RIGID, count: int = 6) -> list[Measured]:
     """Boxes put on a belt at u: each is at rest on it after u/(μ g), on u²/(2 μ g) of way, and as far from the next as before.
 
     The belt's work is m u² a box: half of it heats the box's foot.
@@ -43,13 +44,13 @@ def conveyor(trial: Trial, count: int = 6) -> list[Measured]:
     run = trial.run(boxes, at(*((0.3 * k, 0.0, 0.1) for k in range(count))), duration=t, surface=Surface(mu), surfaces=belt)
     way = run.q[-1, 4::7] - run.q[0, 4::7]
     return [
-        Measured("speeds", float(np.abs(run.v[-1, 3::6] - u).max()), 1e-9, "m/s"),
-        Measured("ways", float(np.abs(way - u * t + 0.5 * u * u / (mu * G)).max()), 1.5 * trial.step * u, "m"),
-        Measured("work of the belt", abs(run.audit.work / (0.5 * boxes.tree.mass * u * u) - 1.0), 1e-6, "of it"),
+        Measured("speeds", run.v[-1, 3::6], 1e-9, "m/s", u),
+        Measured("ways", way, 1.5 * trial.step * u, "m", u * t - 0.5 * u * u / (mu * G)),
+        Measured("work of the belt", run.audit.work / (boxes.tree.mass * u * u), 1e-6, "of m u²", 0.5),
     ]
 
 
-def gripper(trial: Trial) -> list[Measured]:
+def gripper(trial: Trial = RIGID) -> list[Measured]:
     """Two fingers press a cube with P each and shake it up and down: it is held as long as 2 μ P ≥ m (g + a).
 
     The palm and all that it carries are moved by a force that gives them a cos ωt; 1 % below the limit the cube slips.
@@ -92,7 +93,7 @@ def gripper(trial: Trial) -> list[Measured]:
     ]
 
 
-def arms_meet(trial: Trial) -> list[Measured]:
+def arms_meet(trial: Trial = RIGID) -> list[Measured]:
     """A robot whose arms are driven together: plastic, they stop, and press with the moment over its lever, as on its trunk."""
     torque, length, half = 2.0, 0.4, 0.1
     fore = Geometry(Capsule(0.03, length), pose((0.5 * length, 0.0, 0.0), rpy=(0.0, 0.5 * math.pi, 0.0)))
@@ -125,12 +126,12 @@ def arms_meet(trial: Trial) -> list[Measured]:
     assert run.contact is not None
     force = np.linalg.norm(run.contact.on("arm0")[-1])
     return [
-        Measured("where they meet", float(np.abs(np.abs(run.q[-1, 3:]) - lean).max()), 1.5 * trial.step * 10.0, "rad"),
-        Measured("force", abs(float(force) * length * math.cos(lean) / torque - 1.0), 1e-4, "of it"),
+        Measured("where they meet", np.abs(run.q[-1, 3:]), 1.5 * trial.step * 10.0, "rad", lean),
+        Measured("force", float(force), 1e-4, "N", torque / (length * math.cos(lean))),
     ]
 
 
-def chain_over_drum(trial: Trial, beads: int = 8) -> list[Measured]:
+def chain_over_drum(trial: Trial = RIGID, beads: int = 8) -> list[Measured]:
     """A light chain of beads over a drum that does not turn: a weight holds another up to Euler's and Eytelwein's ratio.
 
     At each of n beads the chain bends by δ = π/n, and T2/T1 ≤ (1 + μ tan δ/2)/(1 − μ tan δ/2); for many, e^(μ π).

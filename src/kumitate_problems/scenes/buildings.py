@@ -10,7 +10,8 @@ from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Hull, Mechanism
 from kumitate.results.result import Result
 
-from ..contact_problems import Measured, Trial, at, solid, unconnected
+from ..contact import RIGID, Trial, at, solid, unconnected
+from ..contract import Measured
 
 __all__ = ["arch", "card_house", "stones"]
 
@@ -35,7 +36,7 @@ def stones(thickness: float, count: int) -> tuple[Mechanism, np.ndarray]:
     return unconnected(*bodies), np.array(places)
 
 
-def arch(trial: Trial, count: int = 20, duration: float = 3.0) -> list[Measured]:
+def arch(trial: Trial = RIGID, count: int = 20, duration: float = 3.0) -> list[Measured]:
     """A half circle stands down to t/R = 0.1075, with hinges at 54.5° from the crown (Milankovitch 1907; Heyman 1969: 0.106).
 
     Of 20 stones it may be a little thinner, as hinges are only at joints. At 0.109 nothing may move; at 0.105 it falls.
@@ -66,7 +67,7 @@ def tent(x: float, z: float, lean: float) -> list[tuple[float, ...]]:
     ]  # fmt: skip
 
 
-def card_house(trial: Trial, duration: float = 3.0) -> list[Measured]:
+def card_house(trial: Trial = RIGID, duration: float = 3.0) -> list[Measured]:
     """Two cards of length L and thickness d lean on each other, α from upright: they stand if μ ≥ ½ (tan α − d/L).
 
     Each turns about its foot: the force between them is W/2 (tan α − d/L), level by symmetry. A house of seven, too, stands.

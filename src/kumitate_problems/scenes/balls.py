@@ -14,7 +14,8 @@ from kumitate.model import Body, Box, Floating, Geometry, Joint, Mechanism, Revo
 from kumitate.results.result import Result
 from kumitate.spatial import pose
 
-from ..contact_problems import Measured, Trial, at, solid, unconnected, weightless
+from ..contact import RIGID, Trial, at, solid, unconnected, weightless
+from ..contract import Measured
 
 __all__ = ["balls_on_a_box", "bounces", "cube_of_balls", "turntable", "wall_hit"]
 
@@ -22,7 +23,7 @@ G = 9.81
 BALL = Sphere(0.5)
 
 
-def balls_on_a_box(trial: Trial) -> list[Measured]:
+def balls_on_a_box(trial: Trial = RIGID) -> list[Measured]:
     """SimBenchmark's rolling test: 25 balls on a sliding box that a force drags along the diagonal of the axes.
 
     Box 10 kg, balls 1 kg, 150 N, μ = 0.4 of the floor and 0.8 of the balls, which roll at 2/7 of the box's acceleration:
@@ -43,11 +44,9 @@ def balls_on_a_box(trial: Trial) -> list[Measured]:
     v = run.v[-1].reshape(-1, 6)
     moved = (run.q[-1] - run.q[0]).reshape(-1, 7)[1:, 4:] @ along
     return [
-        Measured("speed of the box", float(np.abs(v[0, 3:] - a * t * along).max()), 1e-6, "m/s"),
-        Measured(
-            "speeds of the balls", float(np.abs(np.linalg.norm(v[1:, 3:], axis=1) - 2.0 / 7.0 * a * t).max()), 1e-6, "m/s"
-        ),
-        Measured("ways of the balls", float(np.abs(moved - a * t * t / 7.0).max()), 1.5 * trial.step * a * t, "m"),
+        Measured("speed of the box", v[0, 3:], 1e-6, "m/s", a * t * along),
+        Measured("speeds of the balls", np.linalg.norm(v[1:, 3:], axis=1), 1e-6, "m/s", 2.0 / 7.0 * a * t),
+        Measured("ways of the balls", moved, 1.5 * trial.step * a * t, "m", a * t * t / 7.0),
     ]
 
 
@@ -57,7 +56,7 @@ def deepest(run: Result) -> float:
     return float(run.contact.penetration.max())
 
 
-def bounces(trial: Trial) -> list[Measured]:
+def bounces(trial: Trial = RIGID) -> list[Measured]:
     """SimBenchmark's bouncing test: elastic balls of 1 kg fall from 10 m; no energy is lost in 10 s.
 
     A step that ends a fall is shorter or longer than the fall, by a height of up to h v: each bounce may lose m g h v.
@@ -77,7 +76,7 @@ def bounces(trial: Trial) -> list[Measured]:
     ]
 
 
-def cube_of_balls(trial: Trial, restitution: float = 0.0, side: int = 6, duration: float = 1.5) -> list[Measured]:
+def cube_of_balls(trial: Trial = RIGID, restitution: float = 0.0, side: int = 6, duration: float = 1.5) -> list[Measured]:
     """SimBenchmark's 666 tests: 216 smooth balls of 10 kg in a cube, slightly out of order, fall and spread.
 
     Plastic, pairs sink in by nothing but the curvature of their way in a step, (h v)²/2R; elastic, the energy stays but for
@@ -98,7 +97,7 @@ def cube_of_balls(trial: Trial, restitution: float = 0.0, side: int = 6, duratio
     return found
 
 
-def turntable(trial: Trial) -> list[Measured]:
+def turntable(trial: Trial = RIGID) -> list[Measured]:
     """A solid ball that rolls on a turntable goes round a circle at 2/7 of the turntable's rate (Weltner 1979).
 
     Its center moves as v = 2/7 Ω × (r − c): started at v0, it is back after 7/2 turns of the table.
@@ -126,7 +125,7 @@ def turntable(trial: Trial) -> list[Measured]:
     return [Measured("off the circle", off, 1.5 * trial.step * fastest, "m")]
 
 
-def wall_hit(trial: Trial, rows: int = 8, columns: int = 6) -> list[Measured]:
+def wall_hit(trial: Trial = RIGID, rows: int = 8, columns: int = 6) -> list[Measured]:
     """A ball flies through a wall of bricks in free space: momentum to rounding, energy never gained; and one that stands."""
     brick, heavy = Box((0.2, 0.16, 0.12)), solid("ball", Sphere(0.15), 10.0)
     bricks = [solid(f"brick{k}", brick) for k in range(rows * columns)]
@@ -149,7 +148,7 @@ def wall_hit(trial: Trial, rows: int = 8, columns: int = 6) -> list[Measured]:
     kinetic = loose.energy.kinetic
     return [
         Measured("momentum, in free space", float(momentum), 1e-10, "kg m/s"),
-        Measured("energy gained, in free space", float(np.diff(kinetic).max()), 1e-9 * kinetic[0], "J a step"),
+        Measured("energy gained, in free space", max(0.0, float(np.diff(kinetic).max())), 1e-9 * kinetic[0], "J a step"),
         Measured("momentum less impulses of the floor", float(np.abs(balance).max()), 1e-9, "kg m/s"),
         Measured("energy gained, on the floor", float((stood.energy.total - stood.energy.total[0]).max()), 1e-9, "J"),
     ]
