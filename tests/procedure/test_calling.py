@@ -16,7 +16,7 @@ import pytest
 from kumitate.contact.scenes.solvers.laws import add_wrench
 from kumitate.errors import InputError, ProcedureError
 from kumitate.procedure import Floats, Ints, Shaped, procedure
-from kumitate.procedure.called import call_at
+from kumitate.procedure.programs import call_at
 
 SCALE = 2.0
 

@@ -38,8 +38,8 @@ The subset:
 - `apply(program, rows...)` evaluates a traced program once, `over(program, count, arrays...)` once for each row, or each
   row that a list names: `at(rows, index)`. In machine code `over` works on several rows at a time. Inputs come first,
   then outputs. `apply_at(address, (inputs...), (outputs...))` evaluates a program that is chosen at run time, by the
-  address of a `LocatedProgram`; `called.call_at(address, like, arguments...)` calls the procedure with that `address`, which is
-  compiled apart, and takes, returns and writes what the procedure `like` does.
+  address of a `LocatedProgram`; `programs.call_at(address, like, arguments...)` calls the procedure with that `address`,
+  which is compiled apart, and takes, returns and writes what the procedure `like` does.
 
 Indices are from 0 to the length. Only constant ones may be negative and then count from the end. Machine code does not
 check them; with the environment variable KUMITATE_DEBUG set at the first call, or by `f.machine(checked=True)`, it does,

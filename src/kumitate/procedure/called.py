@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from ..errors import InputError, ProcedureError
+from ..errors import ProcedureError
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-#: The procedures that can be called by their addresses.
-_located: dict[int, Any] = {}
 _here = threading.local()
 _lock = threading.RLock()
 
@@ -112,10 +110,11 @@ class Procedure(Generic[Given, Result]):
     @functools.cached_property
     def address(self) -> int:
         """The number by which `call_at` calls it; compiled on first use, and kept as long as the process."""
+        from .programs import PROCEDURES
         from .walk import ENTRY
 
         found = self._current.code.addresses[ENTRY]
-        _located[found] = self
+        PROCEDURES[found] = self
         return found
 
     def source(self) -> str:
@@ -141,19 +140,3 @@ def procedure(function: Callable[Given, Result], key: str = "") -> Procedure[Giv
             there by name.
     """
     return Procedure(function, key)
-
-
-def call_at(address: int, like: Procedure[Given, Result], *arguments: Given.args, **named: Given.kwargs) -> Result:
-    """Calls the procedure at an address, which is compiled apart: one of several that are alike is chosen at run time.
-
-    Args:
-        address: of a procedure, as `Procedure.address` gives it.
-        like: takes and returns the same, and writes to all that the others write to.
-
-    Raises:
-        InputError: as written, if there is no procedure at the address.
-    """
-    if address not in _located:
-        raise InputError(f"there is no procedure at the address {address}; its attribute `address` gives one")
-    found: Result = _located[address](*arguments, **named)
-    return found

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from ..scalar import Array, Program, maximum, minimum
 from ..scalar.operations import LIBRARY, OPERATIONS
 from . import tree
-from .called import call_at
 from .expressions import Expressions, whole
 from .kinds import FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind, local, local_ints
-from .programs import apply, apply_at, at, by_name, over, program_of
+from .programs import apply, apply_at, at, by_name, call_at, over, program_of
 from .source import UNKNOWN, Source, kind_of
 
 _METHODS = ("bit_count", "bit_length")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import lt
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -25,7 +25,11 @@ from ..scalar.blocks import divided
 from ..scalar.elementary import PORTABLE
 
 Part = TypeVar("Part")
+Result = TypeVar("Result")
+Given = ParamSpec("Given")
 _LOCATED: WeakValueDictionary[int, LocatedProgram] = WeakValueDictionary()
+#: The procedures that have been asked for their addresses.
+PROCEDURES: dict[int, Callable[..., Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -193,3 +197,19 @@ def apply_at(address: int, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) ->
             f"{program.name} takes arrays of {wanted[0]} numbers and gives {wanted[1]}, got {sizes[0]} and {sizes[1]}"
         )
     evaluate_rows(program, [np.ravel(array)[:size] for array, size in zip(inputs, wanted[0], strict=True)], outputs)
+
+
+def call_at(address: int, like: Callable[Given, Result], *arguments: Given.args, **named: Given.kwargs) -> Result:
+    """Calls the procedure at an address, which is compiled apart: one of several that are alike is chosen at run time.
+
+    Args:
+        address: of a procedure, as its attribute `address` gives it.
+        like: takes and returns the same, and writes to all that the others write to.
+
+    Raises:
+        InputError: as written, if there is no procedure at the address.
+    """
+    if address not in PROCEDURES:
+        raise InputError(f"there is no procedure at the address {address}; its attribute `address` gives one")
+    found: Result = PROCEDURES[address](*arguments, **named)
+    return found

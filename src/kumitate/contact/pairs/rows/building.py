@@ -17,7 +17,7 @@ from ....model.shapes.surfaces import convex_hull
 from ....spatial import Transform
 from ...mesh_hulls import check_size
 from .convex.support import LARGEST
-from .solids import BOX, CAPSULE, CONVEX, FIELD, FREE, MOST, PLANE, SPHERE, Points, Solids
+from .solids import BOX, CAPSULE, CONVEX, COUNT, FIELD, MOST, PLANE, SPHERE, Points, Solids
 
 #: Triangles whose normals differ by less, and whose planes are closer than this part of the size, are one face.
 _ONE_FACE = 1e-7
@@ -159,7 +159,7 @@ def solids_of(shapes: Sequence[Shape], names: Sequence[str] = ()) -> Solids:
         _floats([plane for row in rows for plane in row.faces.planes], 4),
         _ints(loops, 2),
         _ints([corner for row in rows for loop in row.faces.loops for corner in loop]),
-        np.zeros(FREE * FREE, dtype=np.int64),
+        np.zeros(COUNT * COUNT, dtype=np.int64),
     )
 
 

@@ -13,8 +13,8 @@ from ....procedure import Floats, Ints, Shaped, procedure
 #: Kinds, in the order in which pairs name them. Every kind after the first two is a sum of the same parts, so that a routine
 #: for CONVEX is one for all of them.
 PLANE, FIELD, SPHERE, CAPSULE, BOX, CONVEX = 0, 1, 2, 3, 4, 5
-#: The first number that is no kind: a pair of kinds is the number FREE · first + second.
-FREE = 6
+#: The number of kinds: a pair of them is the number COUNT · first + second.
+COUNT = 6
 #: A routine that is not compiled is reported as LACKS less the number of its pair of kinds.
 LACKS = -2
 #: The largest number of points of one pair.

@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any
 
 from ....procedure import apply, local, procedure
-from ....procedure.called import Procedure, call_at
+from ....procedure.called import Procedure
+from ....procedure.programs import call_at
 from ....scalar import Program, trace
 from ....spatial import DenseRotation, Matrix3, Transform, Vector3
 from ..table import PAIRS, Page
@@ -15,7 +16,7 @@ from .building import KINDS
 from .convex import convex_convex
 from .convex.pair import plane_convex
 from .fields import field_convex
-from .solids import CONVEX, FREE, LACKS, Points, Solid, Solids, put
+from .solids import CONVEX, COUNT, LACKS, Points, Solid, Solids, put
 
 Routine = Procedure[[Solid, Solid, float, int, Points, int], int]
 #: Procedures that the table names. Each takes the solid of the first kind before the other, and gives −1 where it cannot tell.
@@ -78,7 +79,7 @@ def routine(first: int, second: int) -> Routine:
 def compile_routine(solids: Solids, lack: int) -> None:
     """Makes the routine that `touch` lacked; `lack`: what it gave."""
     code = LACKS - lack
-    solids.routines[code] = routine(*divmod(code, FREE)).address
+    solids.routines[code] = routine(*divmod(code, COUNT)).address
 
 
 def touching(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
@@ -113,13 +114,13 @@ def touch(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -
     swapped = a.solids.kinds[a.row] > a.solids.kinds[b.row]
     first = Solid(a.solids, b.row if swapped else a.row, b.pose if swapped else a.pose)
     second = Solid(a.solids, a.row if swapped else b.row, a.pose if swapped else b.pose)
-    code = FREE * a.solids.kinds[first.row] + a.solids.kinds[second.row]
+    code = COUNT * a.solids.kinds[first.row] + a.solids.kinds[second.row]
     found, tries = -1, 0
     while found < 0 and tries < 2:
         if a.solids.routines[code] == 0:
             return LACKS - code
         found = call_at(a.solids.routines[code], nothing_near, first, second, margin, before, out, k)
-        code, tries = FREE * CONVEX + CONVEX, tries + 1  # a routine that cannot tell leaves the pair to the one for any solids
+        code, tries = COUNT * CONVEX + CONVEX, tries + 1  # a routine that cannot tell leaves the pair to the one for any solids
     if swapped:
         out.normals[k : k + max(found, 1)] *= -1.0
     return found
