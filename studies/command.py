@@ -18,6 +18,7 @@ _STUDIES = {
     "random-scenes": "Throw random bodies and robots into bins, and count the steps that keep the laws of contact.",
     "robot-files": "Write docs/robot-files.md: what kumitate makes of every robot file of example-robot-data.",
     "sweep-rate": "Measure how much of the kernel's own rate a sweep keeps.",
+    "webassembly": "Measure steps as WebAssembly in Node and Chromium, beside machine code: sizes and times.",
     "rows": "Write docs/rows.md: the example, tests and figures of every row of the papers.",
 }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import kumitate as km
 from kumitate.errors import KumitateWarning
 
 from .test_documents import ROOT, Shown, blocks, executed
+from .tools import NODE
 from .view.browser import played
 
 DOCS = ROOT / "docs"
@@ -231,6 +234,10 @@ def test_export(page, tmp_path):
     q = shown["arm"].start[0]
     theirs = np.asarray(shown["function"](q, np.zeros(7), np.zeros(7))).ravel()
     np.testing.assert_allclose(theirs, shown["arm"].forward_dynamics(q, np.zeros(7), np.zeros(7)), rtol=1e-9)
+    (script,) = blocks(DOCS / "how-to" / "export.md", "js")
+    said = subprocess.run([NODE.needed(), "-e", script], capture_output=True, check=True, text=True).stdout
+    portable = shown["arm"].compile("forward_dynamics", portable=True)
+    assert json.loads(said) == portable([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], np.zeros(7), np.zeros(7)).tolist()
 
 
 # --- other programs ---------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ STUDIES = {
     "robot-files",
     "rows",
     "sweep-rate",
+    "webassembly",
 }
 
 
