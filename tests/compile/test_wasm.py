@@ -18,9 +18,12 @@ from kumitate.contact import Contact, Surface
 from kumitate.errors import InputError
 from kumitate.examples.gallery.cassie import standing
 from kumitate.model.samples import HOAP1_STANDING, hoap1
+from kumitate.programs import PROGRAMS as CATALOGUE
+from kumitate.programs import make_program
 from kumitate.scalar import Program, evaluate, trace
 from kumitate.scalar.elementary import PORTABLE
 
+from ..mechanisms import random_mechanism
 from .in_node import Instance, run_in_node
 from .test_exports import PROGRAMS, states
 from .test_random_programs import INPUTS, SYMBOLS, run, steps
@@ -50,6 +53,26 @@ def test_programs_have_the_bits_of_the_reference():
     ):
         for arrays, found in zip(states(program), calls, strict=True):
             assert flat(found).tolist() == expected(program, arrays), name
+
+
+def branched() -> km.Mechanism:
+    kinds = ("revolute", "spherical", "universal", "prismatic")
+    return random_mechanism(np.random.default_rng(5), kinds, root="floating")
+
+
+@pytest.mark.parametrize("make", [branched, lambda: km.load("four_bar").mechanism], ids=["branched", "four-bar"])
+def test_every_function_of_a_robot_has_the_bits_of_the_reference(make):
+    mechanism = make()
+    place = mechanism.bodies[-1].name
+    programs = {}
+    for name in CATALOGUE:
+        options = {"place": place} if name in ("pose", "velocity", "jacobian", "jacobian_rate", "reach") else {}
+        options |= {"points": [[0.1, 0.2, 0.3]]} if name == "reach" else {}
+        programs[name] = make_program(mechanism, name, **options)
+    instances = [called(program, states(program, 1)) for program in programs.values()]
+    for (name, program), (found,) in zip(programs.items(), run_in_node(instances), strict=True):
+        values = expected(program, states(program, 1)[0])
+        np.testing.assert_array_equal(flat(found), values, err_msg=name)
 
 
 def test_random_programs_have_the_bits_of_the_reference_and_of_portable_machine_code():
