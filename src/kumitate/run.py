@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property
@@ -17,7 +17,7 @@ from .model import Mechanism
 from .model.things import thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
-from .results.result import Result, acted, check_line_laws
+from .results.result import MADE_BY, Result, acted, check_line_laws
 from .results.thing_motion import ThingMotion
 from .robot import Robot, as_robot
 from .share import RunWithRobot
@@ -28,6 +28,7 @@ from .simulate.setup import Experiment
 
 if TYPE_CHECKING:
     from .runs import Runs
+    from .simulate.simulation import MechanismSimulation
 
 __all__ = ["Run", "as_run", "linearize", "open_run", "runs_in_errors", "simulate", "simulate_batch"]
 
@@ -159,16 +160,44 @@ class Run(RunWithRobot):
         samples = self._frames(fps)
         return animate(self, self.poses(samples), self.time[samples], path, fps=fps, progress=progress)
 
-    def page(self, path: str | Path, *, fps: int = 50, title: str = "") -> Path:
+    def page(
+        self,
+        path: str | Path,
+        *,
+        fps: int = 50,
+        title: str = "",
+        live: bool | MechanismSimulation = False,
+        sliders: Sequence[str] | Mapping[str, tuple[float, float]] | None = None,
+        pull: str | Sequence[str] | None = "all",
+    ) -> Path:
         """Writes one self-contained HTML page: 3D playback and plots on one timeline, without a network.
 
+        Args:
+            fps: pictures per second of the motion.
+            title: of the page; the mechanism's name if empty.
+            live: whether a reader can take over at any time: the state there becomes that of a simulation in the page, and the
+                recorded motion stays as a ghost. Of a run from a file, the `Simulation` that continues it.
+            sliders, pull: of a live page, as of `Simulation.page`.
+
         Raises:
-            InputError: for another suffix than .html or .htm, and if the file cannot be written.
+            InputError: for another suffix than .html or .htm, and if the file cannot be written; for a live page of what cannot
+                play, with the reason.
         """
         from .view import playback, write_page
 
+        simulation = MADE_BY.get(self) if live is True else live
+        if live and simulation is None:
+            raise InputError(
+                f"{self.mechanism.name}: a run from a file, or of a batch, does not have its functions; give the simulation, "
+                "run.page(path, live=kumitate.Simulation(…))"
+            )
         samples = self._frames(fps)
-        return write_page(path, playback(self, samples, self.poses(samples), title=title))
+        scene = playback(self, samples, self.poses(samples), title=title)
+        if simulation:
+            from .live.playable import with_takeover
+
+            scene = with_takeover(scene, self, simulation, sliders, pull)
+        return write_page(path, scene)
 
     def _repr_html_(self) -> str:
         """What notebooks display: the page in a frame, which plays in notebooks that are opened again; 3 MB at most."""
@@ -306,4 +335,7 @@ def open_run(path: str | Path) -> Run:
 
 def as_run(result: Result) -> Run:
     """A result as a run."""
-    return Run(**{field.name: getattr(result, field.name) for field in fields(Result)})
+    run = Run(**{field.name: getattr(result, field.name) for field in fields(Result)})
+    if result in MADE_BY:
+        MADE_BY[run] = MADE_BY[result]
+    return run

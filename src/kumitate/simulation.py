@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from .errors import InputError
@@ -138,6 +139,49 @@ class Simulation(simulation.MechanismSimulation):
         """The same simulation with a wrench as an input on every body that has none."""
         bodies = {joint.child: None for joint in self.mechanism.joints if joint.kind.nv > 0}
         return Simulation(replace(self.setup, wrenches={**bodies, **(self.setup.wrenches or {})}))
+
+    def page(
+        self,
+        path: str | Path,
+        *,
+        sliders: Sequence[str] | Mapping[str, tuple[float, float]] | None = None,
+        pull: str | Sequence[str] | None = "all",
+        title: str = "",
+    ) -> Path:
+        """Writes one self-contained HTML page that is the simulator: the step as WebAssembly, without a network or a server.
+
+        Bodies are dragged by a spring; sliders act at once; the last minute can be gone back to, plotted and saved as a table.
+        The page can check that its steps have the same bits as native code.
+
+        Args:
+            sliders: what can be set: inputs, "target" for the targets of drives, gains ("kp"), and parameters such as
+                "gravity", "mass:hand" or "friction:floor"; or their ends by name, (low, high). By default all inputs and gains,
+                gravity, and the friction of the floor.
+            pull: the bodies that can be dragged: "all", names, or None.
+            title: of the page; the mechanism's name if empty.
+
+        Raises:
+            InputError: for functions that cannot be compiled, adaptive steps and scenes of many bodies, which pages cannot
+                play, with what to do; for sliders and bodies that there are not; if the file cannot be written.
+
+        >>> from tempfile import mkdtemp
+        >>> from kumitate import load
+        >>> path = Simulation(load("pendulum")).page(f"{mkdtemp()}/pendulum.html", sliders=["gravity"])
+        >>> path.name
+        'pendulum.html'
+        """
+        from .live.playable import live_scene
+        from .view.page import write_page
+
+        return write_page(path, live_scene(self, sliders, pull, title=title))
+
+    def _repr_html_(self) -> str:
+        """What notebooks display: a page that simulates, in a frame; or why it cannot."""
+        from .live.playable import live_scene
+        from .share.notebook import live_html
+        from .view.page import page_text
+
+        return live_html(repr(self), lambda: page_text(live_scene(self)))
 
     def slopes(
         self,

@@ -1,12 +1,12 @@
 // A picture of the 3D view, and a film of one passage; both leave as files, nothing is sent anywhere.
 
-function leave(blob, name) {
+export function leave(blob, name) {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-const fileName = (title, ending) => `${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "kumitate"}.${ending}`;
+export const fileName = (title, ending) => `${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "kumitate"}.${ending}`;
 
 /** The view with its background, which the page draws by itself, on a canvas. */
 function composed(stage, canvas) {

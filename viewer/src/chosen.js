@@ -5,7 +5,6 @@ import { tidy, valueAt } from "./data.js";
 const at = new THREE.Vector3();
 const turn = new THREE.Quaternion();
 const stretch = new THREE.Vector3();
-const later = new THREE.Vector3();
 
 const three = (vector) => vector.map((part) => tidy(part)).join("  ");
 
@@ -13,19 +12,6 @@ const three = (vector) => vector.map((part) => tidy(part)).join("  ");
 function angles(quaternion) {
   const { x, y, z } = new THREE.Euler().setFromQuaternion(quaternion, "ZYX");
   return [x, y, z].map(THREE.MathUtils.radToDeg);
-}
-
-/** The velocity of a body's origin [m/s]: between the frames around this time. */
-function speed(motion, body, time) {
-  const [first, last] = [motion.times[0], motion.times[motion.times.length - 1]];
-  const reach = (last - first) / Math.max(motion.times.length - 1, 1);
-  const [from, to] = [Math.max(time - 0.5 * reach, first), Math.min(time + 0.5 * reach, last)];
-  motion.moveTo(from);
-  at.setFromMatrixPosition(motion.of(body));
-  motion.moveTo(to);
-  later.setFromMatrixPosition(motion.of(body)).sub(at);
-  motion.moveTo(time);
-  return to > from ? later.divideScalar(to - from).toArray() : [0, 0, 0];
 }
 
 export class Chosen {
@@ -74,7 +60,7 @@ export class Chosen {
     this.motion.of(this.body).decompose(at, turn, stretch);
     this.row("position", `${three(at.toArray())} m`);
     this.row("roll, pitch, yaw", `${angles(turn).map((angle) => angle.toFixed(1).replace("-", "−")).join("  ")} deg`);
-    this.row("velocity", `${three(speed(this.motion, this.body, time))} m/s`);
+    this.row("velocity", `${three(this.motion.speed(this.body, time))} m/s`);
     if (!mass) return;
     this.row("mass", `${tidy(mass)} kg`);
     this.row("center of mass", `${three(at.fromArray(center).applyMatrix4(this.motion.of(this.body)).toArray())} m`);

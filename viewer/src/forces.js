@@ -9,8 +9,8 @@ const at = new THREE.Vector3();
 const along = new THREE.Vector3();
 const stretch = new THREE.Vector3();
 
-/** Arrows of a scene's `contact`; forces are means from each of `times` to the next. */
-export function makeForces({ points, forces, count, scale, longest }, times, size) {
+/** Arrows of a scene's `contact`, as it is now; forces are means from each of its times to the next. */
+export function makeForces(contact, size) {
   const radius = 0.005 * size;
   const head = 9 * radius;
   const material = new THREE.MeshBasicMaterial({ toneMapped: false, transparent: true, depthTest: false }); // seen through bodies
@@ -21,7 +21,7 @@ export function makeForces({ points, forces, count, scale, longest }, times, siz
   };
   const node = new THREE.Group();
   const [dot, shaft, tip] = Object.values(shapes).map((geometry) => {
-    const mesh = new THREE.InstancedMesh(geometry, material, Math.max(count, 1));
+    const mesh = new THREE.InstancedMesh(geometry, material, Math.max(contact.most, 1));
     mesh.frustumCulled = false; // its parts are all over the place
     mesh.renderOrder = 3;
     node.add(mesh);
@@ -33,6 +33,7 @@ export function makeForces({ points, forces, count, scale, longest }, times, siz
       material.color.set(theme.force);
     },
     moveTo(time) {
+      const { points, forces, count, scale, longest, times } = contact;
       const frame = indexBefore(times, time);
       let shown = 0;
       const column = (rows, k) => [0, 1, 2].map((axis) => rows[(3 * k + axis) * times.length + frame]);

@@ -90,7 +90,7 @@ export function makeLayers(scene, meshes) {
     add("i", "Inertia as boxes", inertiaOf(scene), (colors) => colors.inertia);
   }
   if (scene.loops.length) add("j", "Loop joints", loopsOf(scene), (colors) => colors.loop);
-  if (scene.contact?.ground.length) layers.push(makeSupport(scene));
+  if (scene.contact?.ground.length || scene.live?.contact?.ground.length) layers.push(makeSupport(scene));
   for (const layer of layers) layer.node.visible = false;
   return layers;
 }

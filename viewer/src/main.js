@@ -3,6 +3,7 @@ import { saveFilm, savePicture } from "./capture.js";
 import { Chosen } from "./chosen.js";
 import { Clock } from "./clock.js";
 import { readScene, tidy } from "./data.js";
+import { Live, prepareContact, simulatorOf } from "./live.js";
 import { Menu, wireToggle } from "./menu.js";
 import { Pace } from "./pace.js";
 import { Plot } from "./plot.js";
@@ -16,7 +17,7 @@ const state = (name) => (document.documentElement.dataset.state = name);
 function complain(message) {
   const note = find("trouble");
   note.textContent = message;
-  note.hidden = false;
+  note.hidden = !message;
 }
 
 function makeStage(scene) {
@@ -32,7 +33,9 @@ function makeStage(scene) {
 function describe(scene, stage) {
   const count = scene.bodies.length;
   const duration = scene.time[scene.time.length - 1] - scene.time[0];
-  const parts = [`${count} ${count === 1 ? "body" : "bodies"}`, `${tidy(duration, 3)} s`];
+  const parts = [`${count} ${count === 1 ? "body" : "bodies"}`];
+  if (duration) parts.push(`${tidy(duration, 3)} s`);
+  if (scene.live) parts.push(scene.live.states ? "take it over at any time" : "drag a body, move a slider");
   if (stage) parts.push(`grid ${tidy(stage.ground.cell, 2)} m`);
   if (scene.contact) parts.push(`force arrows ${tidy(scene.contact.scale, 2)} N per m`);
   find("facts").textContent = parts.join(" · ");
@@ -85,13 +88,14 @@ function wireChoice(stage, choose) {
   canvas.addEventListener("pointerdown", (event) => (down = [event.offsetX, event.offsetY]));
   canvas.addEventListener("pointerup", (event) => {
     if (!down || Math.hypot(event.offsetX - down[0], event.offsetY - down[1]) > 4) return;
-    choose(stage.bodyAt(event.offsetX, event.offsetY));
+    choose(stage.hitAt(event.offsetX, event.offsetY)?.body ?? null);
   });
 }
 
 async function start() {
   const scene = await readScene(find("scene").textContent);
   find("scene").remove();
+  prepareContact(scene);
   const clock = new Clock(scene.time[0], scene.time[scene.time.length - 1]);
   const stage = makeStage(scene);
   describe(scene, stage);
@@ -113,8 +117,13 @@ async function start() {
     },
     highlight: (group) => stage?.highlight(group ?? chosen.group),
   };
-  const plots = scene.channels.map((channel) => new Plot(find("plots"), channel, [clock.start, clock.end], actions));
-  document.body.classList.toggle("bare", plots.length === 0);
+  let plots = [];
+  const remake = (channels) => {
+    for (const plot of plots) plot.card.remove();
+    plots = channels.map((channel) => new Plot(find("plots"), channel, [clock.start, clock.end], actions));
+    document.body.classList.toggle("bare", plots.length === 0);
+  };
+  remake(scene.channels);
 
   const { keys, pace } = stage ? wireView(scene, stage, clock) : { keys: {} };
   find("view").hidden = !stage;
@@ -131,10 +140,14 @@ async function start() {
     keys.Escape = () => choose(null);
   }
   wireTransport(clock, { ...keys, "?": explain });
+  const simulator = await simulatorOf(scene, complain);
+  const live = simulator && new Live(scene, simulator, { clock, stage, chosen, remake, complain });
+  globalThis.kumitate = { clock, live, scene, simulator, stage }; // for scripts that drive the page
   clock.listen(() => {
     stage?.moveTo(clock.time);
     chosen?.show(clock.time);
     for (const plot of plots) plot.show(clock.time, hovered);
+    live?.show(plots);
   });
   onThemeChange(() => {
     stage?.recolor();
@@ -144,6 +157,7 @@ async function start() {
   // an address may name the time, a link, and the keys of what is shown: #t=0.5&link=hand&show=am
   const jump = () => {
     const asked = new URLSearchParams(location.hash.slice(1));
+    if (live?.restore(asked)) return asked;
     const link = scene.bodies.findIndex((body) => body.name === asked.get("link"));
     if (stage && link >= 0) choose(link);
     const time = asked.has("t") ? Number(asked.get("t")) : NaN;
@@ -153,11 +167,11 @@ async function start() {
   addEventListener("hashchange", jump);
   const asked = jump();
   for (const key of asked.get("show") ?? "") keys[key]?.();
-  if (!asked.has("t") && !matchMedia("(prefers-reduced-motion: reduce)").matches) clock.toggle();
+  if (!asked.has("t") && !asked.has("state") && !matchMedia("(prefers-reduced-motion: reduce)").matches) clock.toggle();
 
   let last = performance.now();
   const frame = (now) => {
-    clock.advance(Math.min(Math.max(now - last, 0), 250) / 1000); // a page that was hidden goes on where it was
+    clock.advance(Math.min(Math.max(now - last, 0), clock.simulator ? 500 : 250) / 1000); // a page that was hidden goes on where it was
     if (clock.playing) pace?.note(now - last);
     last = now;
     stage?.render();

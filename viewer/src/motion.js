@@ -3,8 +3,10 @@ import * as THREE from "three";
 import { indexBefore } from "./data.js";
 
 const place = new THREE.Vector3();
+const later = new THREE.Vector3();
 const turn = new THREE.Quaternion();
 const ones = new THREE.Vector3(1, 1, 1);
+const upward = new THREE.Vector3(0, 0, 1);
 const flat = [0, 0, 0, 1];
 const ends = [0, 0, 0, 1, 0, 0, 0, 1];
 
@@ -47,6 +49,19 @@ export class Motion {
     if (this.parents[k] >= 0) this.world[k].premultiply(this.world[this.parents[k]]);
   }
 
+  /** The velocity of a body's origin [m/s]: between the frames around a time. */
+  speed(body, time) {
+    const [first, last] = [this.times[0], this.times[this.times.length - 1]];
+    const reach = (last - first) / Math.max(this.times.length - 1, 1);
+    const [from, to] = [Math.max(time - 0.5 * reach, first), Math.min(time + 0.5 * reach, last)];
+    this.moveTo(from);
+    place.setFromMatrixPosition(this.of(body));
+    this.moveTo(to);
+    later.setFromMatrixPosition(this.of(body)).sub(place);
+    this.moveTo(time);
+    return to > from ? later.divideScalar(to - from).toArray() : [0, 0, 0];
+  }
+
   /** The way of a point of a body: x y z of every frame. */
   path({ body, point }) {
     const chain = [];
@@ -58,5 +73,52 @@ export class Motion {
     }
     this.moveTo(this.times[0]);
     return path;
+  }
+}
+
+/** Where the bodies of a simulation are that plays; rods and springs are drawn between the ends of their loops. */
+export class LiveMotion {
+  constructor({ bodies, loops, live }, simulator) {
+    this.simulator = simulator;
+    this.world = bodies.map(() => new THREE.Matrix4());
+    this.last = bodies.map(() => new THREE.Vector3());
+    this.rates = bodies.map(() => new THREE.Vector3());
+    this.struts = live.struts.map(([loop, far], k) => ({ body: bodies.length - live.struts.length + k, ends: loops[loop].ends, far }));
+    this.still = new THREE.Matrix4();
+    this.center = new THREE.Vector3();
+    this.moveTo();
+  }
+
+  of(body) {
+    return body < 0 ? this.still : this.world[body];
+  }
+
+  moveTo() {
+    const { poses, time } = this.simulator;
+    const count = this.world.length - this.struts.length;
+    for (let k = 0; k < count; k++) {
+      const [a, b, c, d, e, f, g, h, i, x, y, z] = poses.subarray(12 * k, 12 * k + 12);
+      this.world[k].set(a, b, c, x, d, e, f, y, g, h, i, z, 0, 0, 0, 1);
+    }
+    for (const { body, ends, far } of this.struts) {
+      const [start, end] = ends.map(({ body: carrier, position }) => new THREE.Vector3(...position).applyMatrix4(this.of(carrier)));
+      const turn = new THREE.Quaternion().setFromUnitVectors(upward, end.clone().sub(start).normalize());
+      this.world[body].compose(far ? end : start, turn, ones);
+    }
+    this.center.set(0, 0, 0);
+    for (const pose of this.world) this.center.addScaledVector(place.setFromMatrixPosition(pose), 1 / this.world.length);
+    const passed = time - this.moment;
+    if (passed === 0) return;
+    for (const [k, pose] of this.world.entries()) {
+      place.setFromMatrixPosition(pose);
+      this.rates[k].subVectors(place, this.last[k]).multiplyScalar(passed > 0 ? 1 / passed : 0);
+      this.last[k].copy(place);
+    }
+    this.moment = time;
+  }
+
+  /** The velocity of a body's origin [m/s], over the last picture. */
+  speed(body) {
+    return this.rates[body].toArray();
   }
 }

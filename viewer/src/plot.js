@@ -62,6 +62,7 @@ export class Plot {
     });
     card.append(heading, this.area, this.legend);
     holder.append(card);
+    this.card = card;
     this.area.addEventListener("pointerdown", (event) => {
       this.area.setPointerCapture(event.pointerId);
       this.scrubbing = true;

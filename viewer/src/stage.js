@@ -7,7 +7,7 @@ import { Bodies } from "./bodies.js";
 import { makeForces } from "./forces.js";
 import { makeGround } from "./ground.js";
 import { makeLayers } from "./layers.js";
-import { Motion } from "./motion.js";
+import { LiveMotion, Motion } from "./motion.js";
 import { surfaceGeometry } from "./surfaces.js";
 import { colorOf, theme } from "./theme.js";
 import { makeTrail } from "./trail.js";
@@ -45,7 +45,7 @@ export class Stage {
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", () => (this.stale = true));
     this.motion = new Motion(scene);
-    const meshes = scene.meshes.map(surfaceGeometry);
+    const meshes = (this.meshes = scene.meshes.map(surfaceGeometry));
     this.bodies = new Bodies(scene, meshes);
     this.layers = makeLayers(scene, meshes);
     this.anchor = this.motion.center.clone();
@@ -55,8 +55,9 @@ export class Stage {
     this.axes = makeAxes(axes);
     const duration = scene.time[scene.time.length - 1] - scene.time[0];
     this.trail = makeTrail(this.motion.path(scene.trail), scene.time, Math.min(Math.max(0.2 * duration, 0.8), 2.5));
+    this.trailed = true;
     this.scene.add(this.ground.node, this.axes, this.trail.mesh);
-    this.forces = scene.contact && makeForces(scene.contact, scene.time, scene.size);
+    this.forces = scene.contact && makeForces(scene.contact, scene.size);
     if (this.forces) this.scene.add(this.forces.node);
     this.scene.add(...this.layers.map((layer) => layer.node));
     this.recolor();
@@ -142,7 +143,8 @@ export class Stage {
   }
 
   set trailing(on) {
-    this.trail.mesh.visible = on;
+    this.trailed = on;
+    this.trail.mesh.visible = on && !this.simulator;
     this.stale = true;
   }
 
@@ -180,14 +182,61 @@ export class Stage {
     this.stale = true;
   }
 
-  /** The body under a point of the view [pixels]; null for none. */
-  bodyAt(x, y) {
+  /** The ray from the eye through a point of the view [pixels]. */
+  rayAt(x, y) {
     const { clientWidth: width, clientHeight: height } = this.renderer.domElement;
     this.pointer ??= new THREE.Raycaster();
     this.pointer.setFromCamera(new THREE.Vector2((2 * x) / width - 1, 1 - (2 * y) / height), this.camera);
+    return this.pointer.ray;
+  }
+
+  /** The body under a point of the view [pixels], and where it is seen in the world; null for none. */
+  hitAt(x, y) {
+    this.rayAt(x, y);
     const [hit] = this.pointer.intersectObjects(this.bodies.root.children, false);
     const body = hit ? hit.object.userData.items[hit.instanceId].body : -1;
-    return body < 0 ? null : body;
+    return body < 0 ? null : { body, point: hit.point };
+  }
+
+  /** Show a simulation that plays; what was recorded stays as a ghost. */
+  goLive(simulator) {
+    this.recorded = this.motion;
+    this.motion = new LiveMotion(this.data, simulator);
+    this.simulator = simulator;
+    if (this.data.live.states) {
+      const faint = { transparent: true, opacity: 0.18, depthWrite: false };
+      this.ghost = new Bodies(this.data, this.meshes, "shapes", [], faint);
+      for (const lot of this.ghost.lots) lot.mesh.castShadow = lot.mesh.receiveShadow = false;
+      this.scene.add(this.ghost.root);
+    }
+    const { contact } = this.data;
+    if (contact) this.recordedContact = { ...contact };
+    this.trail.mesh.visible = false; // of the recorded motion
+  }
+
+  /** Show the recorded motion again. */
+  goBack() {
+    this.motion = this.recorded;
+    this.simulator = null;
+    if (this.ghost) this.scene.remove(this.ghost.root);
+    this.ghost = null;
+    Object.assign(this.data.contact ?? {}, this.recordedContact);
+    this.trail.mesh.visible = this.trailed;
+  }
+
+  /** What touches in the simulation, as the one frame of its arrows. */
+  touch() {
+    const { contact, live } = this.data;
+    const pushes = this.simulator.pushes;
+    if (!pushes) return;
+    const { count, ground } = live.contact;
+    const [points, forces] = [new Float64Array(3 * count), new Float64Array(3 * count)];
+    for (let k = 0; k < count; k++) {
+      const force = pushes.subarray(9 * k, 9 * k + 3);
+      forces.set(force.some((x) => x !== 0) ? force : [NaN, NaN, NaN], 3 * k);
+      points.set(pushes.subarray(9 * k + 3, 9 * k + 6), 3 * k);
+    }
+    Object.assign(contact, { points, forces, count, ground, times: [0] });
   }
 
   resize() {
@@ -203,6 +252,11 @@ export class Stage {
 
   moveTo(time) {
     this.time = time;
+    if (this.simulator) this.touch();
+    if (this.ghost) {
+      this.recorded.moveTo(time);
+      this.ghost.moveTo(this.recorded);
+    }
     this.motion.moveTo(time);
     this.bodies.moveTo(this.motion);
     for (const layer of this.layers) if (layer.node.visible) layer.moveTo(this.motion, time);

@@ -19,9 +19,8 @@ export function hull(points) {
 }
 
 export function makeSupport(scene) {
-  const { points, forces, ground } = scene.contact;
-  const frames = scene.time.length;
-  const most = ground.length;
+  const { contact } = scene;
+  const most = contact.most;
   const lift = 2e-3 * scene.size;
   const corners = new THREE.BufferAttribute(new Float32Array(3 * (most + 1)), 3);
   const shape = new THREE.BufferGeometry().setAttribute("position", corners);
@@ -38,7 +37,6 @@ export function makeSupport(scene) {
   for (const part of [fill, edge]) part.frustumCulled = false;
   const node = new THREE.Group();
   node.add(fill, edge, zmp);
-  const value = (rows, row, frame) => rows[row * frames + frame];
   return {
     key: "z", name: "Support polygon and zero-moment point", node,
     recolor(colors) {
@@ -46,14 +44,16 @@ export function makeSupport(scene) {
       zmp.material.color.set(colors.center);
     },
     moveTo(_, time) {
-      const frame = indexBefore(scene.time, time);
+      const { points, forces, ground, times } = contact;
+      const frame = indexBefore(times, time);
+      const value = (rows, row) => rows[row * times.length + frame];
       const pressed = [];
       const mean = new THREE.Vector3();
       let total = 0;
       for (const k of ground) {
-        const pressure = value(forces, 3 * k + 2, frame);
+        const pressure = value(forces, 3 * k + 2);
         if (!(pressure > 0)) continue; // NaN where nothing touches
-        const point = new THREE.Vector3(...[0, 1, 2].map((axis) => value(points, 3 * k + axis, frame)));
+        const point = new THREE.Vector3(...[0, 1, 2].map((axis) => value(points, 3 * k + axis)));
         pressed.push(point);
         mean.addScaledVector(point, pressure);
         total += pressure;

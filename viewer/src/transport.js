@@ -6,15 +6,18 @@ export function wireTransport(clock, toggles) {
   const find = (id) => document.getElementById(id);
   const [play, line, speed, loop, now, end] = ["play", "line", "speed", "loop", "now", "end"].map(find);
   const places = Math.min(Math.max(3 - Math.ceil(Math.log10(clock.duration || 1)), 1), 5);
-  end.textContent = `/ ${clock.end.toFixed(places)} s`;
   now.style.minWidth = `${clock.end.toFixed(places).length}ch`;
-  Object.assign(line, { min: clock.start, max: clock.end, step: "any" });
+  line.step = "any";
 
   play.addEventListener("click", () => clock.toggle());
   loop.addEventListener("click", () => clock.set({ looping: !clock.looping }));
   line.addEventListener("input", () => clock.seek(Number(line.value)));
   speed.addEventListener("change", () => clock.set({ speed: Number(speed.value) }));
   clock.listen(() => {
+    const { simulator } = clock;
+    const pace = simulator && clock.playing && simulator.pace.part < 0.95 ? `, ${Math.round(100 * simulator.pace.part)} % of real time` : "";
+    end.textContent = simulator ? `s${pace}` : `/ ${clock.end.toFixed(places)} s`;
+    Object.assign(line, { min: clock.start, max: clock.end });
     const part = clock.duration ? (clock.time - clock.start) / clock.duration : 0;
     line.value = clock.time;
     line.style.setProperty("--part", part);
@@ -27,8 +30,14 @@ export function wireTransport(clock, toggles) {
 
   const step = (count) => {
     clock.set({ playing: false });
+    if (clock.simulator && count > 0 && clock.time >= clock.end) {
+      clock.simulator.step(count);
+      clock.simulator.keep(true);
+      return clock.changed();
+    }
     clock.seek(clock.time + count * SECONDS_A_PRESS * clock.duration);
   };
+  find("stepper").addEventListener("click", () => step(1));
   const keys = {
     " ": () => clock.toggle(),
     k: () => clock.toggle(),
@@ -40,7 +49,7 @@ export function wireTransport(clock, toggles) {
     ...toggles,
   };
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, .dial input")) return;
     if (event.key === " " && event.target.matches("button, summary")) return; // it presses the button
     const act = keys[event.key];
     if (!act) return;

@@ -101,10 +101,11 @@ def draw(
     *,
     gif: bool,
     formats: tuple[str, ...],
+    live: bool = False,
     panels: Sequence[str] | None = None,
     plates: Mapping[str, Plate] | None = None,
 ) -> dict[str, Path]:
-    """Draw all figures of a result: its graphs with `panels`, and further figures, `plates`, by name.
+    """Draw all figures of a result: its graphs with `panels`, further figures, `plates`, by name, and the page, `live` or not.
 
     Returns:
         The files by name, such as "graphs.pdf".
@@ -121,7 +122,7 @@ def draw(
         if find_spec("matplotlib") is None:
             complain("graphs are left out: they need matplotlib; pip install 'kumitate[plot]'", what="warning")
             jobs = []
-        jobs.append(("page.html", result.page))
+        jobs.append(("page.html", partial(result.page, live=live)))
         for number, (name, job) in enumerate(jobs):
             job(folder / name)
             files[name] = folder / name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +38,10 @@ def simulate(
     explain: Annotated[
         bool, flag("Only print which bodies may touch, how their contact is computed and why, and what compiling costs.")
     ] = False,
+    live: Annotated[
+        bool,
+        flag("Let the page simulate: readers take over at any time, drag bodies and move sliders. Steps are of equal length."),
+    ] = False,
     gif: Gif = False,
     formats: Formats = "",
     out: Out = None,
@@ -57,6 +62,11 @@ def simulate(
         else:
             print_text(plan)
         return
+    if live:
+        from ..live.playable import playable
+
+        scenario = replace(scenario, setup=replace(scenario.setup, equal_steps=True))
+        playable(scenario.setup.simulation(equal_steps=True))  # what cannot play is refused before anything is simulated
     saved = runs.result_file(runs.make(name, out))
     result = None
     try:
@@ -66,7 +76,7 @@ def simulate(
     except BaseException as error:  # it diverged, or was stopped
         _keep(result if result is not None else getattr(error, "result", None), saved)
         raise
-    finish(name, result, saved, gif=gif, formats=wanted, as_json=as_json)
+    finish(name, result, saved, gif=gif, formats=wanted, live=live, as_json=as_json)
 
 
 def _keep(result: Run | None, path: Path) -> None:

@@ -188,7 +188,8 @@ class Player:
         taken = {name for name, given in forcing.wrenches.items() if given is not None}
         self.pulled = tuple(name for name in forcing.wrenches if name not in taken)
         self._first = self.state = simulation.start()
-        self.settings = settings_of(simulation, self._first, {one.q: (one.lower, one.upper) for one in self.sliders})
+        ends = {one.q: (one.lower, one.upper) for one in self.sliders}
+        self.settings = settings_of(simulation, self._first.parameters, ends)
         self._given: dict[str, dict[str, Any]] = {"inputs": {}, "parameters": {}}
         self.past: deque[State] = deque([self._first], maxlen=_KEPT)
         self.playing, self.speed, self.pace, self.message = False, 1.0, 1.0, ""

@@ -38,17 +38,20 @@ class Setting(NamedTuple):
     upper: float | None = None
 
 
-def settings_of(simulation: LiveSimulation, start: State, ends: Mapping[int, tuple[float, float]]) -> list[Setting]:
+def settings_of(
+    simulation: LiveSimulation, parameters: Mapping[str, Any], ends: Mapping[int, tuple[float, float]]
+) -> list[Setting]:
     """What can be set: targets of drives, inputs and parameters, but for those that functions give.
 
     A parameter that stands for different numbers, such as "damping:*", has none to begin with and is left out.
 
     Args:
+        parameters: their values at the start, by name.
         ends: of the sliders of joints, by the places of their coordinates in q [rad, m].
     """
     actuation, found = simulation.actuation, []
-    limits = {joint.name: joint.limits[0] for joint in simulation.robot.mechanism.joints if joint.limits}
-    driven = simulation.robot.mechanism.driven
+    limits = {joint.name: joint.limits[0] for joint in actuation.forcing.mechanism.joints if joint.limits}
+    driven = actuation.forcing.mechanism.driven
     for source, how in zip(actuation.forcing.sources, actuation.how, strict=True):
         if source.group != "commands" or source.name != _TARGET or how is not How.CONSTANT:
             continue
@@ -56,7 +59,7 @@ def settings_of(simulation: LiveSimulation, start: State, ends: Mapping[int, tup
         for k, (one, value) in enumerate(zip(driven, values.tolist(), strict=True)):
             lower, upper = _range(one, limits.get(one.name, Limits()), value, ends.get(one.q))
             found.append(Setting(f"target {one.name}", "inputs", _TARGET, k, value, lower, upper))
-    given = {"inputs": actuation.forcing.inputs, "parameters": start.parameters}
+    given = {"inputs": actuation.forcing.inputs, "parameters": parameters}
     for group, values_by_name in given.items():
         for name, values in values_by_name.items():
             array = np.asarray(values, dtype=float)

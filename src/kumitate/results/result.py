@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class JointMotion(NamedTuple):
     v: np.ndarray
     a: np.ndarray
     tau: np.ndarray
+
+
+#: The simulation that made each result of this process that is one run: files do not keep its functions.
+MADE_BY: WeakKeyDictionary[Result, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)

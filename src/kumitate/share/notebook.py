@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import KumitateError
 from ..kinematics import link_poses, place_pose
 from ..model import Mechanism
 from ..model.bounds import limits_text
@@ -83,6 +84,16 @@ def run_html(title: str, facts: Sequence[str], page: Callable[[int], str]) -> st
     shown = frame or "<p>Too large to be kept in a notebook; run.page(path) writes it to a file.</p>"
     notes = "".join(f"<li>{html.escape(fact)}</li>" for fact in facts)
     return f"<div><p><b>{html.escape(title)}</b></p>{shown}<details><summary>Notes</summary><ul>{notes}</ul></details></div>"
+
+
+def live_html(title: str, page: Callable[[], str]) -> str:
+    """A simulation that plays in a frame, as `page` gives the document; or the reason that it does not play."""
+    try:
+        frame = framed(page())
+        shown = frame if len(frame) <= MOST else "<p>Too large for a notebook; simulation.page(path) writes it to a file.</p>"
+    except KumitateError as error:
+        shown = f"<p>{html.escape(str(error))}</p>"
+    return f"<div><p><b>{html.escape(title)}</b></p>{shown}</div>"
 
 
 def _counted(mechanism: Mechanism) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import bounds_of, check_resistance
-from ..results.result import Result
+from ..results.result import MADE_BY, Result
 from ..version import __version__
 from .batch import Batch
 from .checks import by_name, check_memory, checked_rows, first_notes, fitted_sample_time, run_times, step_notes, steps_held
@@ -410,6 +410,7 @@ class MechanismSimulation(SettledAttributes):
             progress(1.0)
         if failure:
             raise DivergenceError(f"{failure} {kept_up_to(result.time[-1])}", result)
+        MADE_BY[result] = self
         stepper.rest()
         self._idle.clear()
         self._idle[step] = stepper

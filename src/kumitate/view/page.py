@@ -18,6 +18,8 @@ from ..model.files import replacing
 from .scene.packing import packed
 
 ASSETS = Path(__file__).with_name("assets")
+#: Characters of a page: browsers open more, but slowly, and nobody sends it.
+MOST = 40_000_000
 
 
 def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
@@ -31,13 +33,21 @@ def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
 
     Raises:
         InputError: for another suffix than .html or .htm; if the folder does not exist, the disk refuses, or the scene holds
-            something that is not plain data.
+            something that is not plain data, or too much of it.
     """
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{target}: a page is a file that browsers open, .html or .htm; {target.suffix!r} is not one of these")
+    text = page_text(scene, str(target))
+    if len(text) > MOST:
+        parts = {name: len(packed({name: scene[name]})) for name in ("live", "meshes", "motion", "channels") if name in scene}
+        told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sorted(parts.items(), key=lambda part: -part[1]))
+        raise InputError(
+            f"{target}: the page would have {len(text) / 1e6:.0f} MB, and {MOST / 1e6:.0f} MB are allowed; it is {told}. "
+            "Record fewer times, decimate the meshes, or leave out the live simulation"
+        )
     with replacing(target) as temporary:
-        temporary.write_text(page_text(scene, str(target)), encoding="utf-8", newline="\n")
+        temporary.write_text(text, encoding="utf-8", newline="\n")
     return target
 
 

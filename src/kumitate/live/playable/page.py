@@ -1,0 +1,315 @@
+"""A simulation as data for a page that plays it: the compiled step, the state that it begins at, and what can be set."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compile import Kernel
+from ...contact.scene import GROUND
+from ...contact.settings import ground_of
+from ...errors import InputError, did_you_mean
+from ...kinematics import link_poses, place_pose
+from ...model import WORLD, Distance, Line, Mechanism, drive_states, joint_columns
+from ...model.mechanism import digest
+from ...scalar import floats
+from ...simulate.divergence import RUNAWAY
+from ...simulate.driving.actuation import How
+from ...simulate.simulation import MechanismSimulation
+from ...simulate.stepping.advance import start_of
+from ...simulate.stepping.compiled_step import CompiledStep
+from ...view.joint_panels import JOINT_PANELS, is_base, joint_panels
+from ...view.scene import build_scene
+from ..loop import FREQUENCY, joint_sliders
+from .programs import programs_of, pushed_program
+from .sliders import Asked, parameters_asked, sliders_of
+
+#: Steps that a page repeats to check itself.
+REPLAYED = 1000
+#: The camera sees all of so many steps, looked at every so many, and so much more than these fill.
+_SEEN, _BETWEEN, _AROUND = 3000, 50, 1.2
+
+
+# --- what can play --------------------------------------------------------------------------------------------------------
+def playable(simulation: MechanismSimulation, sliders: Asked = None) -> MechanismSimulation:
+    """The simulation as a page can play it: in straight-line code, with the parameters that sliders need.
+
+    Raises:
+        InputError: for functions that are called while it runs, adaptive steps, scenes of many bodies, with what to do.
+    """
+    owner = simulation.mechanism.name
+    if simulation.integrator.adaptive:
+        raise InputError(
+            f"{owner}: a page makes steps of equal length, and {simulation.integrator.name} chooses its own. Take "
+            "integrator='rk4', or 'semi_implicit_euler' where damping or springs are stiff"
+        )
+    lines = zip(simulation.actuation.lines(), simulation.actuation.functions, strict=True)
+    if called := [line for line, how in lines if how is not How.COMPILED]:
+        raise InputError(
+            f"{owner}: a page has no Python, and {called[0]}. Write it so that it can be compiled (plain arithmetic and NumPy, "
+            "no state of its own, without sample_time), or make it an input, which a slider sets"
+        )
+    setup = simulation.setup
+    more = parameters_asked(simulation, sliders)
+    if more and sliders is None and _fixed(simulation, more):
+        more = []
+    if more or (simulation.interaction.of_many_bodies and simulation.interaction.begins_traced):
+        asked = setup.parameters
+        given = asked if not isinstance(asked, str) else (asked,)
+        parameters = {**given, **_own(simulation, more)} if isinstance(given, dict) else (*given, *more)
+        simulation = type(simulation)(replace(setup, parameters=parameters, side_by_side=True))
+    if not isinstance(simulation.compiled, CompiledStep):
+        raise InputError(
+            f"{owner}: a page plays one robot and up to two objects beside it, by code that is traced pair by pair; scenes of "
+            f"many bodies go through lists, which pages do not have: {simulation.compiled.refusal}. Write a page of a run, "
+            "run.page(path)"
+        )
+    return simulation
+
+
+def _own(simulation: MechanismSimulation, names: Sequence[str]) -> dict[str, float]:
+    """The values that further parameters have in the mechanism."""
+    bare = type(simulation)(replace(simulation.setup, parameters=tuple(names)))
+    shown = bare.actuation.parameters(bare.actuation.constants)
+    return {name: float(np.ravel(value)[0]) for name, value in shown.items()}
+
+
+def _fixed(simulation: MechanismSimulation, names: Sequence[str]) -> bool:
+    """Whether a simulation cannot have parameters, which a page has unasked where it can."""
+    try:
+        type(simulation)(replace(simulation.setup, parameters=tuple(names)))
+    except InputError:
+        return True
+    return False
+
+
+def pullable(simulation: MechanismSimulation, asked: str | Sequence[str] | None) -> list[str]:
+    """The bodies that can be pulled, of those that are asked for: all that move, "all", some by name, or none.
+
+    Raises:
+        InputError: for a body that there is not, or that does not move.
+    """
+    m = simulation.mechanism
+    moving = [body.name for body in m.bodies if m.tree.places[body.name].link >= 0]
+    if asked is None or asked == "all":
+        return moving if asked else []
+    names = [asked] if isinstance(asked, str) else list(asked)
+    for name in names:
+        if name not in moving:
+            why = "is fixed to the world" if name in m.tree.places else "is not a body"
+            near = did_you_mean(str(name), moving, lead=", ")
+            raise InputError(f"{m.name}: {name!r} cannot be pulled, as it {why}{near}; there are {', '.join(moving)}")
+    return names
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------------
+def live_scene(
+    simulation: MechanismSimulation, sliders: Asked = None, pull: str | Sequence[str] | None = "all", *, title: str = ""
+) -> dict[str, Any]:
+    """The scene of a page that begins as the simulation does, for `write_page`; arguments and errors as of `live_data`."""
+    simulation = playable(simulation, sliders)
+    undisturbed = _undisturbed(simulation, simulation.step_size, *simulation._starts.default)
+    m, ground = simulation.mechanism, ground_of(simulation.settings)
+    poses = np.array([_poses(m, q) for q in undisturbed.seen])
+    around = build_scene(m, np.arange(len(poses)), poses, ground=ground)  # so that the camera sees where it goes by itself
+    scene = build_scene(m, [0.0], poses[:1], title=title, notes=_notes(simulation), ground=ground)
+    data = live_data(simulation, undisturbed, scene["size"], sliders, pull)
+    return {**scene, **_widened(around), "live": data}
+
+
+def _poses(m: Mechanism, q: np.ndarray) -> list[Any]:
+    """The poses (bodies, 4, 4) of all bodies at q (nq)."""
+    links = link_poses(m.tree, q.tolist())
+    placed = (place_pose(m.tree, links, m.tree.places[body.name]).matrix() for body in m.bodies)
+    return [[floats(row) for row in X] for X in placed]
+
+
+def _widened(scene: dict[str, Any]) -> dict[str, Any]:
+    """What the camera keeps in view: more than the motion reaches by itself, as nobody knows where it will be dragged."""
+    low, high = np.array(scene["extent"])
+    middle = 0.5 * (low + high)
+    away = _AROUND * (np.array([low, high, *scene["rim"]]) - middle) + middle
+    return {"extent": away[:2].tolist(), "rim": away[2:].tolist(), "view": scene["view"], "ground": scene["ground"]}
+
+
+def with_takeover(
+    scene: dict[str, Any], run: Any, simulation: MechanismSimulation, sliders: Asked, pull: str | Sequence[str] | None
+) -> dict[str, Any]:
+    """The scene of a run that a reader can take over; arguments and errors as of `live_data`.
+
+    Raises:
+        InputError: if the run is of another mechanism than the simulation.
+    """
+    if run.mechanism is not simulation.mechanism and digest(run.mechanism) != digest(simulation.mechanism):
+        raise InputError(
+            f"{run.mechanism.name}: the run is of another mechanism than the simulation, such as one with other parameters; "
+            "make the simulation of run.mechanism"
+        )
+    simulation = playable(simulation, sliders)
+    undisturbed = _undisturbed(simulation, float(run.settings["step"]), run.q[0], run.v[0])
+    data = live_data(simulation, undisturbed, scene["size"], sliders, pull) | {"states": _states(run, scene["time"])}
+    return {**scene, "notes": [*scene["notes"], *_notes(simulation)[len(simulation.notes) :]], "live": data}
+
+
+def _notes(simulation: MechanismSimulation) -> list[str]:
+    """What a page says of how it steps."""
+    notes = [*simulation.notes, f"the page makes steps of {simulation.step_size:g} s by {simulation.integrator.name}"]
+    if simulation.setup.contact is not None:
+        notes.append("contact in the page is traced pair by pair, where runs of one motion may go through lists")
+    if any(drive_states(joint.drive) for joint in simulation.mechanism.driven):
+        notes.append("where the page takes over, drives with states of their own, such as pressures, begin as at the start")
+    return notes
+
+
+# --- its data -------------------------------------------------------------------------------------------------------------
+class Undisturbed(NamedTuple):
+    """A motion that nobody disturbs, by native code whose bits do not depend on the processor.
+
+    Attributes:
+        step: [s]; start: what its steps carry, as of `start_of`.
+        replay: how many steps a page repeats, and q and v behind them.
+        seen: q (n, nq) at some times, at first that of the start.
+    """
+
+    step: float
+    start: dict[str, np.ndarray]
+    replay: dict[str, Any]
+    seen: np.ndarray
+
+
+def _undisturbed(simulation: MechanismSimulation, step: float, q: np.ndarray, v: np.ndarray) -> Undisturbed:
+    """The motion from a state (nq), (nv)."""
+    compiled = simulation.straight
+    start = {name: array[0] for name, array in start_of(simulation.actuation, step, q[None], v[None]).items() if name != "size"}
+    kernel = Kernel(compiled.code.repeated, portable=True).filled(compiled._fillings)
+    names = [array.name for array in compiled.recurrence.carried]
+    now, replay, seen = [start[name].copy() for name in names], {}, []
+    for number in range(1, _SEEN + 1):
+        if (number - 1) % _BETWEEN == 0 and _sound(now[names.index("q")], now[names.index("v")]):
+            seen.append(now[names.index("q")])
+        now = list(kernel(*now, step, start["u"]))
+        if number == REPLAYED:
+            replay = {name: np.atleast_1d(now[names.index(name)]) for name in ("q", "v")}
+    return Undisturbed(step, start, {"steps": REPLAYED, **replay}, np.array(seen))
+
+
+def _sound(q: np.ndarray, v: np.ndarray) -> bool:
+    return bool(np.isfinite(q).all() and (np.abs(v) < RUNAWAY).all())
+
+
+def live_data(
+    simulation: MechanismSimulation, undisturbed: Undisturbed, size: float, sliders: Asked,
+    pull: str | Sequence[str] | None,
+) -> dict[str, Any]:  # fmt: skip
+    """The simulator of a page, as the entry "live" of a scene of `build_scene`.
+
+    Args:
+        simulation: as of `playable`; undisturbed: its motion; size: of what is drawn [m].
+        sliders: names, or their ends by name; None for all inputs, targets, gains, gravity and friction.
+        pull: the bodies that can be dragged.
+
+    Raises:
+        InputError: for sliders or bodies that there are not.
+    """
+    from ...compile.wasm import wasm_module
+
+    m, compiled = simulation.mechanism, simulation.straight
+    code, actuation, pulled = compiled.code, simulation.actuation, pullable(simulation, pull)
+    dials = sliders_of(simulation, sliders)
+    programs = programs_of(code, pulled)
+    efforts = actuation.program
+    fillings = {} if efforts is None else {"efforts": pushed_program(efforts, code.layout.at("tau"))}
+    module = wasm_module(programs, fillings, repeated="step")
+    state = {name: np.atleast_1d(array).astype(float).ravel() for name, array in undisturbed.start.items()}
+    index = {body.name: k for k, body in enumerate(m.bodies)}
+    return {
+        "code": np.frombuffer(module.code, np.uint8),
+        "places": {name: [address, int(np.prod(shape))] for name, (address, shape) in module.places.items()},
+        "step": undisturbed.step,
+        "state": state,
+        "runaway": RUNAWAY,
+        "frequency": FREQUENCY,
+        "mass": float(m.tree.mass),
+        "tau": code.layout.at("tau").start,
+        "row": [code.layout.at("parameters").start, code.layout.size] if code.parameters else None,
+        "pulled": [index[name] for name in pulled],
+        "sliders": [dial.plain for dial in dials],
+        "joints": _joints(m),
+        "struts": _struts(m),
+        "curves": _curves(m),
+        "contact": _contact(simulation, size),
+        "digest": _digest(simulation, module.code, *state.values()),
+        "replay": undisturbed.replay,
+    }  # fmt: skip
+
+
+def _digest(simulation: MechanismSimulation, *parts: bytes | np.ndarray) -> str:
+    """A hash of the mechanism, the settings, the code and the start: pages with the same one simulate the same."""
+    plain = json.dumps(simulation.settings, sort_keys=True, default=str)
+    found = hashlib.sha256(f"{digest(simulation.mechanism) or repr(simulation.mechanism)} {plain}".encode())
+    for part in parts:
+        found.update(part if isinstance(part, bytes) else part.tobytes())
+    return found.hexdigest()
+
+
+def _states(run: Any, times: np.ndarray) -> dict[str, np.ndarray]:
+    """The states of a run at the times that a page shows, which can be taken over."""
+    kept = np.searchsorted(run.time, times - 1e-9 * (1.0 + np.abs(times)))
+    return {"time": run.time[kept], "q": run.q[kept].ravel(), "v": run.v[kept].ravel()}
+
+
+def _joints(m: Mechanism) -> list[dict[str, Any]]:
+    """The sliders of joints, with None in the place of infinite limits."""
+    first = {item.q.start + k: item.v.start + k for item in joint_columns(m) for k in range(item.kind.nv)}
+    return [
+        {
+            "name": one.name, "q": one.q, "v": first[one.q], "unit": one.unit, "low": one.lower, "high": one.upper,
+            "limits": [end if np.isfinite(end) else None for end in (one.least, one.most)], "turns": one.turns,
+        }
+        for one in joint_sliders(m)
+    ]  # fmt: skip
+
+
+def _struts(m: Mechanism) -> list[list[int]]:
+    """The bodies drawn for rods and springs: of which loop, and whether each stands at its end."""
+    kinds = [(k, loop.kind) for k, loop in enumerate(m.loops) if isinstance(loop.kind, Distance | Line)]
+    return [[k, far] for k, kind in kinds for far in ((0,) if isinstance(kind, Distance) else (0, 1))]
+
+
+def _curves(m: Mechanism) -> list[dict[str, Any]]:
+    """The plots of a live motion: which numbers of which array each curve is, and a factor, as graphs of runs have them."""
+    bases = [k for item in joint_columns(m) if is_base(item) for k in range(item.v.start, item.v.stop)]
+    efforts = np.where(np.isin(np.arange(m.nv), bases), 0, np.arange(m.nv))  # bases have none, and so no plot
+    numbers = {"q": np.arange(m.nq), "v": np.arange(m.nv), "tau": efforts}
+    places = SimpleNamespace(mechanism=m, contact=(), loops={}, **{name: row[None] for name, row in numbers.items()})
+    found = []
+    for name in numbers:
+        for panel in joint_panels(places, JOINT_PANELS.index(name), degrees=False):  # type: ignore[arg-type]
+            turning = panel.unit.startswith("rad")
+            found.append({
+                "title": panel.quantity, "unit": panel.unit.replace("rad", "deg") if turning else panel.unit, "from": name,
+                "at": panel.values[0].astype(int).tolist(), "names": list(panel.names),
+                "factor": 180.0 / np.pi if turning else 1.0,
+            })  # fmt: skip
+    found.insert(1, {"title": "Energy", "unit": "J", "from": "energy", "at": [0, 1, -1], "factor": 1.0,
+                     "names": ["kinetic", "potential", "total"]})  # fmt: skip
+    return [curve for curve in found if "quaternion" not in curve["title"]]
+
+
+def _contact(simulation: MechanismSimulation, size: float) -> dict[str, Any] | None:
+    """The arrows of contact: a force as large as the weight is a third of the mechanism long."""
+    owners = simulation.interaction.touching_bodies
+    if not owners:
+        return None
+    m = simulation.mechanism
+    wanted = (m.tree.mass * float(np.linalg.norm(m.gravity)) or 1.0) / (0.35 * size)
+    power = 10.0 ** np.floor(np.log10(wanted))
+    scale = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= wanted * (1.0 - 1e-9))
+    ground = [k for k, (_, other) in enumerate(owners) if other in (GROUND, WORLD)]
+    return {"count": len(owners), "ground": ground, "scale": float(scale), "longest": 0.5 * size}
