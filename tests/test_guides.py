@@ -224,6 +224,13 @@ def test_fit(page):
     np.testing.assert_allclose(shown["values"], shown["truth"], rtol=0.05)
 
 
+@of("how-to/simulator-page.md")
+def test_simulator_page(page, tmp_path):
+    assert {"arm.html", "run.html", "again.html", "brick.html"} <= written(tmp_path)
+    assert "sampled.html" not in written(tmp_path)
+    assert page[0]["run"].q.shape == (2001, 7)
+
+
 @of("how-to/export.md")
 def test_export(page, tmp_path):
     shown, _ = page

@@ -24,6 +24,9 @@ from kumitate.errors import KumitateError
 from kumitate.examples.catalogue import Example
 from kumitate.examples.illustrated import Illustrated
 from kumitate.results.archive import save
+from kumitate.results.result import MADE_BY
+from kumitate.run import Run
+from kumitate.simulate.simulation import MechanismSimulation
 from studies.papers import all_examples
 
 FOLDER = "_gallery"
@@ -74,7 +77,8 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
     shown = example(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a run reports is the matter of its tests
-        run = kumitate.open(save(shown.run(), folder / "run.npz"))
+        result = shown.run()
+        run = kumitate.open(save(result, folder / "run.npz"))
         own = set(pictures) - {"graphs", "snapshots"}
         plates = shown.plates(run) if own and isinstance(shown, Illustrated) else {}  # only if asked: they may take long
         for picture, file in zip(pictures, files, strict=True):
@@ -86,8 +90,17 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
                 from kumitate.view.figures import plot_plate
 
                 plot_plate(run.time, plates[picture], file)
-        run.page(page, title=shown.title)
+        write_page(run, MADE_BY.get(result), page, shown.title)
     (folder / "run.npz").unlink()
+
+
+def write_page(run: Run, simulation: MechanismSimulation | None, page: Path, title: str) -> None:
+    """The page of a run: one that can be taken over, where its simulation can play in a page."""
+    try:
+        run.page(page, title=title, live=simulation or False)
+    except KumitateError as error:
+        LOG.info(f"gallery: {page.stem} only plays back: {error}")
+        run.page(page, title=title)
 
 
 def card(name: str, pictures: list[str]) -> str:
