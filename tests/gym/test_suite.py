@@ -19,13 +19,19 @@ FREE = ("reacher", "pusher", "swimmer", "inverted_pendulum", "inverted_double_pe
 WALKS = ("half_cheetah", "hopper", "walker2d", "swimmer", "ant", "humanoid")
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """MuJoCo writes its log where it runs."""
+    monkeypatch.chdir(tmp_path)
+
+
 def theirs(name, **options):
     """Gymnasium's own environment."""
     return gymnasium.make(TASKS[name].id.removeprefix("kumitate/"), **options).unwrapped
 
 
 def seen_of(name):
-    return MujocoRobot(suite._folder() / suite.SUITE[name].file)
+    return MujocoRobot(suite.ASSETS / suite.SUITE[name].file)
 
 
 def earned(name, env, action, moved):
@@ -159,14 +165,14 @@ def test_options_are_those_of_gymnasium():
 
 
 def test_a_missing_file_is_named(monkeypatch):
-    monkeypatch.setattr(suite, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match="MJCF files of Gymnasium, which are not there"):
+    monkeypatch.setattr(suite, "ASSETS", suite.Path("nowhere"))
+    with pytest.raises(InputError, match=r"reacher.xml of Gymnasium is not in nowhere; install Gymnasium again"):
         suite.task("reacher")
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_task_of_a_file_is_driven_in_the_files_order():
-    file = suite._folder() / "ant.xml"
+    file = suite.ASSETS / "ant.xml"
     task = task_from_mjcf(file, reward=lambda t, q, v, qvel: qvel[0], noise=0.1, steps=2, contact=None)
     assert [joint.name for joint in task.robot.mechanism.driven] != [one.joint for one in task.robot.actuators]
     envs, model = VectorEnv(task, 3), theirs("ant").model

@@ -88,3 +88,32 @@ def test_mistakes_are_refused():
 def test_an_unknown_option_has_a_near_one():
     with pytest.raises(InputError, match="a simulation has no option 'integrater', did you mean 'integrator'"):
         km.Simulation(km.load("pendulum"), integrater="rk4")
+
+
+def test_saved_rows_go_on_as_they_did():
+    """With an input and a parameter that differ by row; one row can be where many go on."""
+    sim = km.Simulation(
+        km.load("planar_3r"), step=1e-3, integrator="semi_implicit_euler", parameters=["mass:*"], inputs={"push": 1},
+        controller=lambda t, q, v, push: push[0] * np.cos(q), outputs=["energy"],
+    )  # fmt: skip
+    batch = sim.batch(4, parameters={"mass:*": np.array([1.0, 2.0, 3.0, 4.0])})
+    batch.inputs["push"][:, 0] = [1.0, 2.0, 3.0, 4.0]
+    batch.step(20)
+    saved = batch.save([1, 3])
+    batch.step(30)
+    expected = {name: array[[1, 3]].copy() for name, array in batch.arrays().items()}
+    batch.inputs["push"][:] = 9.0
+    batch.set({"mass:*": 7.0})
+    batch.step(5)
+    batch.restore(saved, [0, 2])
+    batch.step(30)
+    for name, array in batch.arrays().items():
+        np.testing.assert_array_equal(array[[0, 2]], expected[name])
+    batch.restore({name: array[:1] for name, array in saved.items()}, slice(1, 4))
+    batch.step(30)
+    for name, array in batch.arrays().items():
+        np.testing.assert_array_equal(array[1:], np.repeat(expected[name][:1], 3, axis=0))
+    with pytest.raises(InputError, match="it has 2 rows for 3"):
+        batch.restore(saved, [0, 1, 2])
+    with pytest.raises(InputError, match="another simulation"):
+        km.Simulation(km.load("pendulum")).batch(2).restore(saved)

@@ -13,9 +13,10 @@ from gymnasium.spaces import Box
 
 from ..convert import Order
 from ..convert import mujoco as mujoco_order
-from ..errors import needed
 from ..loading import load
 from ..model.convert.order import quaternion_matrix
+from ..model.read.mjcf.compiled import compiled_file
+from .disturbances import gaussian
 from .task import Start, Task
 
 #: The number of MuJoCo's Runge-Kutta method, and its types of joints with quaternions, with the place of these in qpos.
@@ -34,11 +35,10 @@ class MujocoRobot:
     """
 
     def __init__(self, file: str | Path):
-        mujoco = needed("mujoco", f"{file}: MJCF is read by MuJoCo's compiler", "mjcf")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*of <option>: ")  # the step, and forces of a fluid, are used here
             self.robot = load(file)
-        self.model: Any = mujoco.MjModel.from_xml_path(str(file))
+        self.model: Any = compiled_file(file).model
         self.order: Order = mujoco_order(self.robot, self.model)
         self._bodies = [self.model.body(i).name or f"body_{i}" for i in range(self.model.nbody)]
 
@@ -148,12 +148,6 @@ class MujocoRobot:
         return [(i, self.robot.pose(q, self._bodies[i])) for i in range(1, self.model.nbody)]
 
 
-def gaussian(numbers: np.ndarray) -> np.ndarray:
-    """Normally distributed numbers (k, n) from uniform ones (k, 2 n) in 0…1 (Box and Muller 1958)."""
-    radius, angle = np.split(numbers, 2, axis=1)
-    return np.sqrt(-2.0 * np.log1p(-radius)) * np.cos(2.0 * np.pi * angle)
-
-
 def task_from_mjcf(
     file: str | Path | MujocoRobot,
     *,
@@ -186,6 +180,7 @@ def task_from_mjcf(
     >>> task.action_space, task.observation_space.shape, task.time
     (Box(-3.0, 3.0, (1,), float32), (4,), 0.04)
     """
+    given = dict(reward=reward, observation=observation, noise=noise, outputs=outputs, **options)
     seen = file if isinstance(file, MujocoRobot) else MujocoRobot(file)
     robot, begun = seen.robot, seen.around(noise)
     options.setdefault("contact", "rigid" if seen.touches else None)
@@ -193,11 +188,14 @@ def task_from_mjcf(
     for name, value in (("integrator", order), ("step", float(seen.model.opt.timestep)), ("wrenches", seen.drag() or None)):
         options.setdefault(name, value)
     inputs = {"target": lambda t, q, v, action: robot.targets(action), **options.pop("inputs", {})}
-    return Task(
+    made = Task(
         robot, actions=seen.controls, observation=observation or _whole_state, reward=reward, inputs=inputs,
         outputs={"qpos": seen.qpos, "qvel": seen.qvel, **(outputs or {})},
         **{"begin": begun[0], "draws": begun[1], **options},
     )  # fmt: skip
+    if not isinstance(file, MujocoRobot):
+        made._maker = partial(task_from_mjcf, file, **given)
+    return made
 
 
 def _whole_state(t: Any, q: Any, v: Any, qpos: Any, qvel: Any) -> Any:

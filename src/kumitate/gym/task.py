@@ -21,6 +21,8 @@ from ..simulation import Simulation
 #: The inputs that every task has, what follows the name of an output for the input of its value before the step, and the
 #: outputs that its functions become.
 _ACTION, _LAST, BEFORE = "action", "last_action", "_before"
+#: What stands before the name of a body that is pushed.
+_PUSH = "push:"
 _FUNCTIONS = ("observation", "terminated", "reward")
 
 
@@ -58,7 +60,8 @@ class Task(SettledAttributes):
         action_space: of one environment: a `Box`, of −1…1 unless given, or `Discrete`.
         observation_space: of one environment: a `Box` of float32, or of `dtype`.
         draws: how many random numbers the start of an episode takes.
-        ranges: least and largest value of each number of the model that is drawn for every episode, by name.
+        ranges: least and largest value of each number of the model that is drawn for every episode, by name; `disturbances`:
+            of "noise" and "delay"; `pushes`: of those of bodies.
         info: the outputs that are reported in `info`.
     """
 
@@ -78,6 +81,7 @@ class Task(SettledAttributes):
         remembered: Mapping[str, int] | None = None,
         dtype: Any = np.float32,
         randomised: Mapping[str, Sequence[float]] | None = None,
+        push_every: float = 2.0,
         **options: Any,
     ):
         """A task; nothing is compiled before an environment is made.
@@ -93,7 +97,10 @@ class Task(SettledAttributes):
             dtype: of observations.
             randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name
                 of a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is
-                drawn by itself, uniformly, with the generator of the episode's row.
+                drawn by itself, uniformly, with the generator of the episode's row. Likewise "noise", the standard deviation
+                of what is added to each component of observations, and "delay", by how many steps of the environment actions
+                come late. "push:BODY" is the range of horizontal pushes [N·s], each over one step, at the body's origin.
+            push_every: the mean time between two pushes of a body, which come at random [s].
             options: of `kumitate.Simulation`: step, controller, contact, integrator, …; `inputs`, such as commands, that stay
                 as they are during an episode; `outputs`, which the functions read.
 
@@ -108,7 +115,13 @@ class Task(SettledAttributes):
         outputs = options.pop("outputs", None) or {}
         self.action_space, self.choices, self.action_size = _actions(self.name, actions)
         self.remembered = dict(remembered or {})
-        self.ranges = {name: _range(self.name, name, given) for name, given in (randomised or {}).items()}
+        ranges = {name: _range(self.name, name, given) for name, given in (randomised or {}).items()}
+        self.disturbances = {name: ranges.pop(name) for name in ("noise", "delay") if name in ranges}
+        pushes = [name for name in ranges if name.startswith(_PUSH)]
+        self.pushes, self.push_every = {name.removeprefix(_PUSH): ranges.pop(name) for name in pushes}, push_every
+        self.ranges = ranges
+        if self.pushes:
+            options["wrenches"] = {**(options.get("wrenches") or {}), **dict.fromkeys(self.pushes)}
         options.setdefault("side_by_side", True)
         options["parameters"] = [*self.ranges, *options.get("parameters", ())]
         own = dict(zip(_FUNCTIONS, (observation, _condition(terminated), reward), strict=True))
@@ -146,9 +159,14 @@ class Task(SettledAttributes):
         return {output.name: output.shape for output in self.simulation.outputs}
 
     @property
+    def disturbed(self) -> bool:
+        """Whether there are noise, delay or pushes."""
+        return bool(self.disturbances or self.pushes)
+
+    @property
     def varied(self) -> int:
-        """How many further random numbers an episode takes, one for each number of the model that is drawn."""
-        return sum(self._drawn.values())
+        """How many further random numbers an episode takes: one for each number of the model, and three for disturbances."""
+        return sum(self._drawn.values()) + 3 * self.disturbed
 
     def parameters(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """The values of the parameters (k, targets) that are drawn, from random numbers (k, varied), uniform in 0…1."""
@@ -212,6 +230,9 @@ def _actions(owner: str, given: Any) -> tuple[Space, np.ndarray | None, int]:
 def _range(owner: str, name: str, given: Any) -> tuple[float, float]:
     """The least and the largest value of a parameter."""
     least, most = checked_numbers(owner, f"the range of {name!r}", given, 2, error=InputError)
+    whole = name == "delay"
+    if name in ("noise", "delay") and (least < 0.0 or (whole and (least % 1 or most % 1))):
+        raise InputError(f"{owner}: {name!r} is from {least} to {most}; it must be {'whole and ' * whole}not negative")
     if not least <= most:
         raise InputError(f"{owner}: the range of {name!r} is from {least} to {most}; give the lesser number first")
     return least, most

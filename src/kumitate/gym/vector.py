@@ -12,6 +12,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from ..errors import InputError
+from .disturbances import Disturbances
+from .pictures import Pictures, drawn_as
 from .registration import named_task
 from .task import BEFORE, Task
 
@@ -35,6 +37,8 @@ class Episodes:
         self.rewards = np.zeros(count)
         self.terminated, self.diverged = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
         self.random: list[np.random.Generator] = []
+        self._disturbed = Disturbances(task, count) if task.disturbed else None
+        self._pictures: Pictures | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "batch": self.batch.arrays()}
@@ -54,15 +58,22 @@ class Episodes:
             batch.set(parameters, rows)
         for name, values in batch.inputs.items():
             values[rows] = start.inputs.get(name, self._own[name])
+        for name in task.pushes:
+            batch.wrenches[name][rows] = 0.0
         batch.look(rows)
         self._remember(rows)
         self.rewards[rows], self.terminated[rows], self.diverged[rows] = 0.0, False, False
-        self.observations[rows] = batch.outputs["observation"][rows]
+        if self._disturbed is not None:
+            self._disturbed.begin(rows, numbers[:, -3:])
+        self._see(rows)
 
     def step(self, actions: Any) -> None:
         """One step of the environment in all rows, with the actions (N, components), or choices (N)."""
         batch = self.batch
         taken = self._taken(actions)
+        if self._disturbed is not None:
+            taken = self._disturbed.late(taken)
+            self._disturbed.push(batch.wrenches)
         batch.inputs["last_action"][:] = batch.inputs["action"]
         batch.inputs["action"][:] = taken
         self._remember(slice(None))
@@ -70,11 +81,8 @@ class Episodes:
         self.diverged[:] = batch.lost
         self.terminated[:] = (batch.outputs["terminated"] > 0.5) | self.diverged
         self.rewards[:] = batch.outputs["reward"]
-        seen = batch.outputs["observation"]
-        if self.diverged.any():
-            seen = np.where(self.diverged[:, None], 0.0, seen)
-            self.rewards[self.diverged] = 0.0
-        self.observations[:] = seen
+        self.rewards[self.diverged] = 0.0
+        self._see(slice(None))
 
     def info(self, row: int) -> dict[str, Any]:
         """What is reported of one row."""
@@ -83,6 +91,19 @@ class Episodes:
             value = self.batch.outputs[name][row]
             found[name] = value.copy() if value.ndim else float(value)
         return {**found, "diverged": True} if self.diverged[row] else found
+
+    def picture(self, row: int) -> np.ndarray:
+        """The picture (height, width, 3) of one row, uint8."""
+        if self._pictures is None:
+            self._pictures = Pictures(self.task)
+        return self._pictures.picture(self.batch.q[row], float(self.batch.time[row]))
+
+    def _see(self, rows: Any) -> None:
+        """Observes some rows."""
+        seen = self.batch.outputs["observation"][rows]
+        if self._disturbed is not None:
+            seen = self._disturbed.seen(seen, rows)
+        self.observations[rows] = np.where(self.diverged[rows][:, None], 0.0, seen) if self.diverged.any() else seen
 
     def _remember(self, rows: Any) -> None:
         """Keeps outputs of some rows as those before the next step."""
@@ -132,18 +153,20 @@ class Env(gymnasium.Env):
     ((4,), 1.0, False)
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as the base class has it
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012  as the base class has it
 
-    def __init__(self, task: Task | str, **options: Any):
+    def __init__(self, task: Task | str, *, render_mode: str | None = None, **options: Any):
         """An environment of a task, or of one of `TASKS` by name.
 
         Args:
+            render_mode: "rgb_array" for pictures by `render`; `gymnasium.make` takes "human" too, a window of pygame.
             options: of the task, where it is given by name.
 
         Raises:
-            InputError: for an unknown name, or if the task needs what is not installed.
+            InputError: for an unknown name or mode, or if the task needs what is not installed.
         """
         self.task = named_task(task, **options)
+        self.metadata, self.render_mode = drawn_as(self.task, render_mode), render_mode
         self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
         self._episodes = Episodes(self.task, 1)
 
@@ -164,6 +187,10 @@ class Env(gymnasium.Env):
         episodes.step(np.asarray(action)[None])
         ended = bool(episodes.terminated[0])
         return episodes.observations[0].copy(), float(episodes.rewards[0]), ended, False, episodes.info(0)
+
+    def render(self) -> np.ndarray | None:  # type: ignore[override]
+        """The picture (height, width, 3), uint8; None without a `render_mode`."""
+        return self._episodes.picture(0) if self.render_mode else None
 
 
 # --- environments ---------------------------------------------------------------------------------------------------------
@@ -187,6 +214,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         max_episode_steps: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
+        render_mode: str | None = None,
         **options: Any,
     ):
         """Environments of a task, or of one of `TASKS` by name.
@@ -196,15 +224,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             autoreset_mode: when an episode that has ended is followed by the next: at the next step, in the same step, or only
                 when `reset` is called with a mask.
             copy: whether observations are new arrays each time; without it one array is written to again and again.
+            render_mode: "rgb_array" for pictures of all rows by `render`.
             options: of the task, where it is given by name.
 
         Raises:
-            InputError: for an unknown name, or if the task needs what is not installed.
+            InputError: for an unknown name or mode, or if the task needs what is not installed.
         """
         self.task = named_task(task, **options)
+        self.render_mode = render_mode
         self.num_envs, self.copy, self.max_episode_steps = num_envs, copy, max_episode_steps
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**drawn_as(self.task, render_mode), "autoreset_mode": self.autoreset_mode}
         self.single_action_space, self.single_observation_space = self.task.action_space, self.task.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -286,6 +316,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             infos = self._final(self._ended)
             self._begin(self._ended)
         return self._observations(), rewards, terminated, truncated, {**infos, **self._infos(np.ones_like(truncated))}
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """The pictures (height, width, 3) of all rows, uint8; None without a `render_mode`."""
+        return tuple(self._episodes.picture(row) for row in range(self.num_envs)) if self.render_mode else None
 
     # --- rows ---------------------------------------------------------------------------------------------------------------
     def _begin(self, chosen: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import InputError
 from .checks import checked_count, chosen_rows
 from .divergence import FAST, RUNAWAY, leaps
 from .live_arrays import LiveArrays, SettledAttributes
@@ -189,6 +190,36 @@ class Batch(SettledAttributes):
         depths = self.simulation.actuation.forcing.layout.at("depths")
         self.efforts[chosen, depths] = state.carried["u"][depths]
         self.lost[chosen] = False
+
+    def save(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
+        """All that some rows hold, by name, in arrays of their own: states, efforts, inputs, parameters, outputs.
+
+        Args:
+            rows: their numbers, a mask, or a slice.
+        """
+        chosen = chosen_rows(rows, len(self))
+        return {name: array[chosen] for name, array in self.arrays().items()}
+
+    def restore(self, saved: Mapping[str, np.ndarray], rows: Any = slice(None)) -> None:
+        """Brings some rows back to what `save` of a batch of the same simulation gave, bit by bit.
+
+        Args:
+            saved: of as many rows, or of one, from which all go on.
+            rows: their numbers, a mask, or a slice.
+
+        Raises:
+            InputError: for what another simulation, or another number of rows, has saved.
+        """
+        chosen, arrays = chosen_rows(rows, len(self)), self.arrays()
+        shapes = {name: np.shape(array) for name, array in saved.items()}
+        count = next((shape[0] for shape in shapes.values() if shape), 0)
+        if count not in (1, len(chosen)) or shapes != {name: (count, *array.shape[1:]) for name, array in arrays.items()}:
+            raise InputError(
+                f"{self.simulation.mechanism.name}: what was saved does not fit: it has {count} rows for {len(chosen)}, or is "
+                "of another simulation. Give what `save` of a batch of this simulation gave, of as many rows or of one"
+            )
+        for name, array in arrays.items():
+            array[chosen] = saved[name]
 
     def _mark(self, before: Mapping[str, np.ndarray]) -> None:
         """Notes the rows that have run away since the states before, by their velocities or by energy from nowhere."""

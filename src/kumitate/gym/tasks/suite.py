@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from ...errors import InputError, KumitateWarning
@@ -16,6 +16,8 @@ from ...scalar.arrays import clip, where
 from ..mjcf import MujocoRobot, task_from_mjcf
 from ..task import Start, Task
 
+#: Where Gymnasium has its MJCF files.
+ASSETS = Path(gymnasium.__file__).parent / "envs/mujoco/assets"
 _ALL = (-np.inf, np.inf)
 
 
@@ -254,19 +256,12 @@ def task(name: str, **options: Any) -> Task:
     own, known = SUITE[name], {field.name for field in fields(Suited)} - {"file", "parts", "places", "observed"}
     observed = tuple(part for part in own.observed if options.pop(f"include_{part}_in_observation", True))
     own = replace(own, observed=observed, **{key: options.pop(key) for key in [*options] if key in known})
+    if not (ASSETS / own.file).is_file():
+        raise InputError(f"{own.file} of Gymnasium is not in {ASSETS}; install Gymnasium again by pip")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KumitateWarning)  # docs/learning.md says what of the files is not used
-        seen = MujocoRobot(_folder() / own.file)
+        seen = MujocoRobot(ASSETS / own.file)
     own = replace(own, step=own.step or float(seen.model.opt.timestep))
     touches = options.get("contact", "rigid" if seen.touches else None) is not None
     parts = own.parts(own, seen, touches)
     return task_from_mjcf(seen, step=own.step, steps=own.frame_skip, dtype=np.float64, **parts, **options)
-
-
-def _folder() -> Path:
-    """Where Gymnasium has its MJCF files."""
-    found = find_spec("gymnasium")
-    folder = Path(found.origin).parent / "envs/mujoco/assets" if found is not None and found.origin else Path()
-    if not (folder / "ant.xml").is_file():
-        raise InputError("robots of the suite are MJCF files of Gymnasium, which are not there; install Gymnasium again by pip")
-    return folder
