@@ -13,7 +13,9 @@ import numpy as np
 from kumitate.gym import VectorEnv
 from kumitate.measure.timing import thread_seconds
 
-__all__ = ["POLICIES", "Measured", "measure", "measure_all", "page", "table"]
+from . import suite_speed
+
+__all__ = ["POLICIES", "Measured", "measure", "measure_all", "one_thread", "page", "table"]
 
 #: How actions are chosen: none at all, or at random within the action's space. All are drawn beforehand.
 POLICIES = ("at rest", "at random")
@@ -58,7 +60,7 @@ class Measured:
 
 def measure(name: str, policy: str, *, count: int, steps: int, seed: int = 0) -> Measured:
     """Times the steps of `count` environments of a task, after as many steps that are not timed."""
-    with _one_thread():  # the clock is that of this thread
+    with one_thread():  # the clock is that of this thread
         return _measured(name, policy, count, steps, seed)
 
 
@@ -85,7 +87,8 @@ def _measured(name: str, policy: str, count: int, steps: int, seed: int) -> Meas
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
+    """Within it, batches are advanced by this thread alone."""
     before = os.environ.get("KUMITATE_THREADS")
     os.environ["KUMITATE_THREADS"] = "1"
     try:
@@ -155,11 +158,30 @@ of the simulation, observation, reward and end of the episodes, and the starts o
 is not machine code of kumitate, NumPy's part included.
 """
 
+_SUITE = """
+## Beside MuJoCo
 
-def page(found: Sequence[Measured], machine: Mapping[str, str]) -> str:
+Gymnasium's suite, each on Gymnasium's file, with its step and frame skip, under the same random actions, without early ends:
+steps of one environment a second and core, by the processor's time of one thread. After 30 steps, all columns take turns in
+three rounds, of which the best counts.
+
+- **here**: `VectorEnv` of as many environments as said, with observations, rewards and starts; "here, one": of one.
+- **mujoco.batch**: MuJoCo's batch of as many, on one thread: steps only, by the integrator of the file and by `implicitfast`.
+- **Gymnasium**: `SyncVectorEnv` of eight, with Python, observations and rewards.
+
+The last two columns say what makes rows unlike: the order of the integrator (order four evaluates four times), whether contact
+is rigid or soft, and whether links of the robot may touch each other. Where forces of contact are observed or rewarded, ours
+need contact once more, for the state after the step; "without forces" leaves them out.
+"""
+
+
+def page(found: Sequence[Measured], machine: Mapping[str, str], compared: Sequence[suite_speed.Compared] = ()) -> str:
     """docs/learning-speed.md."""
     columns, rows = table(found)
-    return "\n".join([_PAGE, *_lines(("machine", ""), machine.items()), "", *_lines(columns, rows)]) + "\n"
+    lines = [_PAGE, *_lines(("machine", ""), machine.items()), "", *_lines(columns, rows)]
+    if compared:
+        lines += [_SUITE, f"{compared[0].count} environments:", "", *_lines(*suite_speed.table(compared))]
+    return "\n".join(lines) + "\n"
 
 
 def _lines(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
     from .identification.csv_log import read_log
     from .identification.identify import identify
+    from .inverse_kinematics import DifferentialIK
     from .model import Sensor
     from .model.read.mjcf.sensors import read_sensors
     from .model.read.srdf import read_srdf
@@ -70,8 +71,8 @@ if TYPE_CHECKING:
     from .world import World
 
 __all__ = [
-    "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "Distance",
-    "DivergenceError", "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull",
+    "Body", "Box", "Capsule", "Contact", "Coupling", "Cylinder", "CylinderSurface", "DCMotor", "DifferentialIK",
+    "Distance", "DivergenceError", "EffortDrive", "EulerAngles", "Frame", "Geometry", "HeldPoint", "Helical", "Hull",
     "HydraulicCylinder", "InputError", "Joint", "KumitateError", "KumitateWarning", "Limits", "Line", "Loop", "Mechanism",
     "Mesh", "ModelError", "Plane", "PlaneSurface", "Polygon", "PositionDrive", "PrescribedMotion", "Robot", "RollingDisc",
     "RollingSphere", "Run", "Scenario", "Sensor", "Simulation", "Sphere", "SphereSurface", "Surface", "Sweep",
@@ -83,7 +84,7 @@ __all__ = [
 
 
 _LATER = {
-    "Contact": ".contact", "CylinderSurface": ".held", "HeldPoint": ".held",
+    "Contact": ".contact", "CylinderSurface": ".held", "DifferentialIK": ".inverse_kinematics", "HeldPoint": ".held",
     "PlaneSurface": ".held", "SphereSurface": ".held", "Surface": ".contact",
     "control": ".control", "convert": ".convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify",

@@ -2,7 +2,7 @@
 
 import json
 
-from studies import environments
+from studies import environments, suite_speed
 from studies.commands import gym as verb
 
 
@@ -21,3 +21,15 @@ def test_the_command_answers(capsys, tmp_path):
     verb.gym("acrobot", quick=True, markdown=tmp_path / "page.md")
     assert "acrobot" in capsys.readouterr().out
     assert "| acrobot | at rest | 1 × 200 ms | 16 |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_the_suite_is_timed_beside_mujoco(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log
+    verb.gym("reacher", quick=True, markdown=tmp_path / "page.md")
+    assert "implicitfast" in capsys.readouterr().out
+    line = next(line for line in (tmp_path / "page.md").read_text(encoding="utf-8").splitlines() if "no contact" in line)
+    assert line.startswith("| reacher |")
+    assert line.endswith("| 4, no contact | 4, no contact |")
+    compared = suite_speed.compare("reacher", count=4, steps=3)
+    assert min(compared.rates.values()) > 0.0
+    assert list(compared.rates) == list(suite_speed.COLUMNS)

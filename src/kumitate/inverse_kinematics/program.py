@@ -50,11 +50,11 @@ def damped_step(levels: Sequence[Level], free: Sequence[Scalar], damping: Scalar
     null: list[list[Scalar]] = [[free[i] if i == k else 0.0 for i in range(n)] for k in range(n)]
     for number, level in enumerate(levels):
         roots = [w**0.5 for w in level.weights]
-        within = [[root * _dot(row, column) for column in null] for root, row in zip(roots, level.slopes, strict=True)]  # J N
-        left = [root * (e - _dot(row, move)) for root, e, row in zip(roots, level.errors, level.slopes, strict=True)]
+        within = [[root * dot(row, column) for column in null] for root, row in zip(roots, level.slopes, strict=True)]  # J N
+        left = [root * (e - dot(row, move)) for root, e, row in zip(roots, level.errors, level.slopes, strict=True)]
         product = _product(within)
         own = _solution(within, product, left, damping * level.squared_error() + LEAST_DAMPING)
-        move = [a + _dot(row, own) for a, row in zip(move, null, strict=True)]
+        move = [a + dot(row, own) for a, row in zip(move, null, strict=True)]
         if number + 1 < len(levels):  # with more damping, later levels would take back what this one moves
             taken = [_solution(within, product, column, LEAST_DAMPING) for column in _transposed(within)]
             null = [[null[i][k] - taken[i][k] for i in range(n)] for k in range(n)]
@@ -66,14 +66,14 @@ def _solution(A: Sequence[Sequence[Scalar]], product: list[list[Scalar]], b: Seq
     H, across = _plus(product, damping), _transposed(A)
     if len(A) < len(across):
         y = solve_symmetric(H, list(b))
-        return [_dot(column, y) for column in across]
-    return solve_symmetric(H, [_dot(column, b) for column in across])
+        return [dot(column, y) for column in across]
+    return solve_symmetric(H, [dot(column, b) for column in across])
 
 
 def _product(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """A Aᵀ if A has fewer rows than columns, else Aᵀ A."""
     vectors = list(A) if len(A) < len(A[0]) else _transposed(A)
-    lower = [[_dot(vectors[i], vectors[k]) for k in range(i + 1)] for i in range(len(vectors))]
+    lower = [[dot(vectors[i], vectors[k]) for k in range(i + 1)] for i in range(len(vectors))]
     return [[lower[max(i, k)][min(i, k)] for k in range(len(vectors))] for i in range(len(vectors))]
 
 
@@ -86,7 +86,7 @@ def _plus(A: Sequence[Sequence[Scalar]], damping: Scalar) -> list[list[Scalar]]:
     return [[entry + damping if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(A)]
 
 
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), 0.0)
 
 
@@ -167,8 +167,8 @@ def search_program(
 
         def levels_at(q: Sequence[Scalar]) -> list[Level]:
             posture = Posture(tree, q)
-            found = [_level(level, posture, wanted) for level in levels]
-            return [_with_loops(found[0], tree, posture.q), *found[1:]] if tree.closed else found
+            found = [level_of(level, posture, wanted) for level in levels]
+            return [with_loops(found[0], tree, posture.q), *found[1:]] if tree.closed else found
 
         def body(k: Any, carry: _Search) -> tuple[_Search, None]:
             at, here = carry.q, carry.levels
@@ -203,7 +203,7 @@ def search_program(
     return trace(search, sizes, f"inverse_kinematics_{mechanism.name}")
 
 
-def _level(goals: Sequence[Goal], posture: Posture, wanted: dict[int, Any]) -> Level:
+def level_of(goals: Sequence[Goal], posture: Posture, wanted: dict[int, Any]) -> Level:
     level = Level([], [], [])
     for goal in goals:
         target = wanted[id(goal)]
@@ -214,7 +214,7 @@ def _level(goals: Sequence[Goal], posture: Posture, wanted: dict[int, Any]) -> L
     return level
 
 
-def _with_loops(level: Level, tree: Tree, q: Sequence[Scalar]) -> Level:
+def with_loops(level: Level, tree: Tree, q: Sequence[Scalar]) -> Level:
     """With the gaps of loops as further errors."""
     still = [0.0] * tree.nv
     motions = link_motions(tree, q, still)

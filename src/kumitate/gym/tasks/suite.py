@@ -11,7 +11,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from ...contact.scene import Contact
 from ...errors import InputError, KumitateWarning
+from ...model import Body, Capsule
+from ...robot import Robot
 from ...scalar.arrays import clip, where
 from ..mjcf import MujocoRobot, task_from_mjcf
 from ..task import Start, Task
@@ -27,7 +30,7 @@ class Suited:
 
     Attributes:
         file: of Gymnasium's; `frame_skip`: steps of the simulation for an action; `step`: of it [s], the file's unless given.
-        parts: from this and its robot to keywords of `Task`.
+        parts: from this and its robot to keywords of `Task`; `surroundings`: its contact, if it is not `rigid` by the file.
         places: how many coordinates of its place stand first in qpos, and are not observed.
         by_center: whether its center of mass is what moves ahead, not its root.
         stands_up: whether height is what is rewarded, not moving ahead.
@@ -39,6 +42,7 @@ class Suited:
     frame_skip: int
     parts: Callable[[Suited, MujocoRobot, bool], dict[str, Any]]
     step: float = 0.0
+    surroundings: Callable[[MujocoRobot], Contact] | None = None
     places: int = 1
     by_center: bool = False
     stands_up: bool = False
@@ -182,6 +186,19 @@ def _pusher(own: Suited, seen: MujocoRobot, touches: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _with_round_object(seen: MujocoRobot) -> Contact:
+    """Lets Pusher's cylinder touch as a capsule, off the table, which it cannot leave: such pairs have code of their own."""
+
+    def round_(body: Body) -> Body:
+        if body.name != "object":
+            return body
+        return replace(body, collisions=tuple(replace(g, shape=Capsule(0.05, 0.1)) for g in body.collisions))
+
+    mechanism = seen.robot.mechanism
+    seen.robot = Robot(replace(mechanism, bodies=tuple(map(round_, mechanism.bodies))))
+    return Contact(apart=[("object", "world_link")])
+
+
 def _pendulum(own: Suited, seen: MujocoRobot, touches: bool) -> dict[str, Any]:
     """Keeps a pole up that stands on a cart."""
     begin, draws = seen.around(own.reset_noise_scale)
@@ -241,7 +258,7 @@ SUITE: Mapping[str, Suited] = {
         contact_cost_weight=5e-7, contact_cost_range=(-np.inf, 10.0), healthy_reward=1.0,
     ),
     "reacher": Suited("reacher.xml", 2, _reacher),
-    "pusher": Suited("pusher_v5.xml", 5, _pusher, reward_control_weight=0.1),
+    "pusher": Suited("pusher_v5.xml", 5, _pusher, surroundings=_with_round_object, reward_control_weight=0.1),
     "inverted_pendulum": Suited("inverted_pendulum.xml", 2, _pendulum, reset_noise_scale=0.01),
     "inverted_double_pendulum": Suited("inverted_double_pendulum.xml", 5, _double_pendulum, healthy_reward=10.0),
 }  # fmt: skip
@@ -262,6 +279,9 @@ def task(name: str, **options: Any) -> Task:
         warnings.simplefilter("ignore", KumitateWarning)  # docs/learning.md says what of the files is not used
         seen = MujocoRobot(ASSETS / own.file)
     own = replace(own, step=own.step or float(seen.model.opt.timestep))
+    if own.surroundings:
+        contact = own.surroundings(seen)
+        options.setdefault("contact", contact)
     touches = options.get("contact", "rigid" if seen.touches else None) is not None
     parts = own.parts(own, seen, touches)
     return task_from_mjcf(seen, step=own.step, steps=own.frame_skip, dtype=np.float64, **parts, **options)
