@@ -45,7 +45,6 @@ def test_other_modes_are_refused():
 
 
 def test_videos_are_recorded(tmp_path):
-    pytest.importorskip("moviepy")
     env = gymnasium.wrappers.RecordVideo(gymnasium.make("kumitate/CartPole-v0", render_mode="rgb_array"), str(tmp_path))
     env.reset(seed=1)
     env.step(1)
@@ -204,16 +203,6 @@ def test_stable_baselines_sees_single_environments(stable):
     assert envs.env_is_wrapped(gymnasium.Wrapper, 1) == [False]
     with pytest.raises(InputError, match="no method render of their own"):
         envs.env_method("render")
-
-
-def test_stable_baselines_trains():
-    stable_baselines3 = pytest.importorskip("stable_baselines3")
-    from kumitate.gym.stable_baselines import StableVecEnv
-
-    importlib.import_module("torch").set_num_threads(1)
-    envs = StableVecEnv("cart_pole", 8, max_episode_steps=200)
-    model = stable_baselines3.PPO("MlpPolicy", envs, n_steps=64, n_epochs=1, seed=1)
-    assert model.learn(1024).num_timesteps == 1024
 
 
 def test_missing_stable_baselines_is_named(monkeypatch):
