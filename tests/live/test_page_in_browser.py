@@ -2,6 +2,7 @@
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,7 +113,10 @@ def test_an_arm_is_dragged_set_and_reset(tmp_path):
 
 
 def test_a_run_of_a_loop_is_taken_over(tmp_path):
-    simulation = km.Simulation(km.load("four_bar"))
+    four_bar = km.load("four_bar").mechanism
+    first, *others = four_bar.joints
+    hostile = replace(first, name="<img src=x onerror=window.said.push('taken')>")
+    simulation = km.Simulation(replace(four_bar, joints=(hostile, *others)))
     run = simulation.run(duration=1.0)
     with shown(run.page(tmp_path / "loop.html", live=True, title="<script>document.title = 'taken'</script>")) as browser:
         assert browser.evaluate("document.title").startswith("<script>")
@@ -123,6 +127,7 @@ def test_a_run_of_a_loop_is_taken_over(tmp_path):
         assert browser.evaluate("kumitate.stage.ghost.root.parent === kumitate.stage.scene")
         before, after = dragged(browser, "top0")
         assert after < before
+        assert "<img src=x" in browser.evaluate("document.querySelector('#dials').textContent")
         assert "the same bits" in replayed(browser)
         browser.evaluate("kumitate.simulator.slide(kumitate.scene.live.joints[0], kumitate.simulator.machine.q[0] + 0.4)")
         q = numbers(browser, "kumitate.simulator.machine.q")

@@ -13,10 +13,10 @@ function element(tag, properties = {}, ...children) {
 function dial({ label, unit, low, high, value }, moved) {
   const input = element("input", { type: "range", min: low, max: high, step: "any", value });
   input.setAttribute("aria-label", label);
-  const shown = (number) => tidy(Math.abs(number) < 1e-9 * (high - low) ? 0 : number); // what rounding left of zero is zero
+  const of = unit && unit !== "1" ? ` ${unit}` : "";
+  const shown = (number) => tidy(Math.abs(number) < 1e-9 * (high - low) ? 0 : number) + of; // what rounding left of zero is zero
   const output = element("output", { textContent: shown(value) });
   const name = element("span", { className: "name", textContent: label });
-  if (unit && unit !== "1") name.append(element("span", { className: "unit", textContent: unit }));
   input.addEventListener("input", () => {
     output.textContent = shown(Number(input.value));
     moved(Number(input.value));

@@ -64,7 +64,7 @@ export class Live {
     this.dials = new Dials(document.getElementById("plots"), simulator, scene.title, {
       moved: () => clock.changed(), paused: () => clock.set({ playing: false }), complain: this.complain,
     });
-    this.take.textContent = "Back to the record";
+    this.take.textContent = "Back";
     clock.follow(simulator, [0, 0, 0]);
   }
 

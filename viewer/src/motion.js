@@ -3,7 +3,7 @@ import * as THREE from "three";
 import { indexBefore } from "./data.js";
 
 const place = new THREE.Vector3();
-const later = new THREE.Vector3();
+const [earlier, later] = [new THREE.Vector3(), new THREE.Vector3()];
 const turn = new THREE.Quaternion();
 const ones = new THREE.Vector3(1, 1, 1);
 const upward = new THREE.Vector3(0, 0, 1);
@@ -55,9 +55,9 @@ export class Motion {
     const reach = (last - first) / Math.max(this.times.length - 1, 1);
     const [from, to] = [Math.max(time - 0.5 * reach, first), Math.min(time + 0.5 * reach, last)];
     this.moveTo(from);
-    place.setFromMatrixPosition(this.of(body));
+    earlier.setFromMatrixPosition(this.of(body));
     this.moveTo(to);
-    later.setFromMatrixPosition(this.of(body)).sub(place);
+    later.setFromMatrixPosition(this.of(body)).sub(earlier);
     this.moveTo(time);
     return to > from ? later.divideScalar(to - from).toArray() : [0, 0, 0];
   }
