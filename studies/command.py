@@ -19,6 +19,7 @@ _STUDIES = {
     "robot-files": "Write docs/robot-files.md: what kumitate makes of every robot file of example-robot-data.",
     "sweep-rate": "Measure how much of the kernel's own rate a sweep keeps.",
     "webassembly": "Measure steps as WebAssembly in Node and Chromium, beside machine code: sizes and times.",
+    "work-precision": "Draw error against processor time for kumitate and other programs, on problems whose end is known.",
     "rows": "Write docs/rows.md: the example, tests and figures of every row of the papers.",
 }
 

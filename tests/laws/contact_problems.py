@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from studies.contact_problems import solid, unconnected
 
 from kumitate.compile import Kernel
 from kumitate.contact.impulse.compliance import Compliance
@@ -26,6 +25,7 @@ from kumitate.model import Body, Box, Mechanism, Sphere
 from kumitate.simulate.scenes.many_bodies import ManyBodies
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
+from kumitate_problems.contact import solid, unconnected
 
 from ..mechanisms import quaternion_of
 

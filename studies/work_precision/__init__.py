@@ -1,0 +1,1 @@
+"""Error against processor time: kumitate's integrators and other programs on problems whose end is known otherwise."""
