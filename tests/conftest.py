@@ -10,6 +10,7 @@ from collections.abc import Generator
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,6 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--learn", action="store_true", help="tests of tests/learning, too: they take minutes and need the extra learn"
     )
 
+    parser.addoption(
+        "--drawn", default="", metavar="N:SEED", help="one test in N, drawn by the seed, which may be any text: 20:monday"
+    )
     parser.addoption("--gpu", action="store_true", help="tests of tests/cuda that need an NVIDIA GPU, too")
 
 
@@ -49,6 +53,15 @@ _ON_DEMAND = {"learning": "--learn", "test_pytorch_on_gpu.py": "--gpu"}
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     option = _ON_DEMAND.get(collection_path.name)
     return True if option is not None and not config.getoption(option) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests that are drawn, the same on every machine; where none is, the first."""
+    part, _, seed = config.getoption("--drawn").partition(":")
+    if part:
+        drawn = [item for item in items if crc32(f"{seed}{item.nodeid}".encode()) % int(part) == 0] or items[:1]
+        config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
+        items[:] = drawn
 
 
 @pytest.hookimpl(wrapper=True)

@@ -63,6 +63,13 @@ class Target:
     code_cache: int = 32768
 
 
+#: Processors of 64-bit PCs by LLVM's names, for which code can be made instead of for the one at hand: their lanes, and
+#: what the one at hand must have to run it.
+CPUS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "x86-64": (2, ("sse2",)), "nehalem": (2, ("sse4.2",)), "sandybridge": (4, ("avx",)),
+    "haswell": (4, ("avx2", "fma", "bmi2")),
+    "skylake-avx512": (8, ("avx512f", "avx512vl", "avx512dq", "avx512bw", "avx512cd")),
+}  # fmt: skip
 #: Where Linux tells the caches of the processor.
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 #: 64-bit ARM processors of the servers' kind, with two float64 lanes.
@@ -87,11 +94,25 @@ def binding() -> ModuleType:
 
 @cache
 def host() -> Target:
-    """The processor that runs this."""
+    """The processor that runs this, or that of `CPUS` which the environment variable KUMITATE_CPU names.
+
+    Raises:
+        InputError: for another name, or a processor whose instructions the one at hand does not have.
+    """
     llvm = binding()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
+    chosen = os.environ.get("KUMITATE_CPU")
+    if chosen:
+        lanes, needed = CPUS.get(chosen, (0, ()))
+        missing = [name for name in needed if not features.get(name)]
+        if not lanes or missing:
+            why = f"the one at hand has no {', '.join(missing)}" if missing else f"there are {', '.join(CPUS)}"
+            raise InputError(
+                f"KUMITATE_CPU is {chosen!r}, for which no code can be made here: {why}; unset it for the one at hand"
+            )
+        return Target(llvm.get_process_triple(), chosen, "", lanes, *_code_cache())
     lanes = next((width for name, width in (("avx512f", 8), ("avx", 4)) if features.get(name)), 2)
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes, *_code_cache())
 
