@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from .held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
     from .identification.csv_log import read_log
     from .identification.identify import identify
-    from .inverse_kinematics import DifferentialIK
+    from .inverse_kinematics.differential import DifferentialIK
     from .model import Sensor
     from .model.read.mjcf.sensors import read_sensors
     from .model.read.srdf import read_srdf
@@ -84,8 +84,8 @@ __all__ = [
 
 
 _LATER = {
-    "Contact": ".contact", "CylinderSurface": ".held", "DifferentialIK": ".inverse_kinematics", "HeldPoint": ".held",
-    "PlaneSurface": ".held", "SphereSurface": ".held", "Surface": ".contact",
+    "Contact": ".contact", "CylinderSurface": ".held", "DifferentialIK": ".inverse_kinematics.differential",
+    "HeldPoint": ".held", "PlaneSurface": ".held", "SphereSurface": ".held", "Surface": ".contact",
     "control": ".control", "convert": ".convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify",
     "read_log": ".identification.csv_log", "lagrange": ".lagrange",

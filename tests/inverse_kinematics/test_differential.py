@@ -10,16 +10,8 @@ from scipy.optimize import lsq_linear
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.inverse_kinematics import (
-    AccelerationLimit,
-    CenterOfMassGoal,
-    DifferentialIK,
-    JointLimit,
-    PoseGoal,
-    PositionGoal,
-    PostureGoal,
-    VelocityLimit,
-)  # fmt: skip
+from kumitate.inverse_kinematics import CenterOfMassGoal, PoseGoal, PositionGoal, PostureGoal
+from kumitate.inverse_kinematics.differential import AccelerationLimit, DifferentialIK, JointLimit, VelocityLimit
 
 LOWER, UPPER = np.linspace(-1.4, -0.8, 7), np.linspace(1.5, 0.6, 7)
 

@@ -1,14 +1,12 @@
 """Inverse kinematics: the posture at which places of a robot are where goals want them."""
 
 from .contract import Goal, Posture
-from .differential import AccelerationLimit, DifferentialIK, JointLimit, VelocityLimit
 from .places import LookAtGoal, OrientationGoal, PoseGoal, PositionGoal
 from .postures import CenterOfMassGoal, PostureGoal
 from .search import Reached, inverse_kinematics
 from .stance import StandingPosture, stance
 
 __all__ = [
-    "AccelerationLimit", "CenterOfMassGoal", "DifferentialIK", "Goal", "JointLimit", "LookAtGoal", "OrientationGoal",
-    "PoseGoal", "PositionGoal", "Posture", "PostureGoal", "Reached", "StandingPosture", "VelocityLimit",
-    "inverse_kinematics", "stance",
+    "CenterOfMassGoal", "Goal", "LookAtGoal", "OrientationGoal", "PoseGoal", "PositionGoal", "Posture", "PostureGoal",
+    "Reached", "StandingPosture", "inverse_kinematics", "stance",
 ]  # fmt: skip

@@ -18,6 +18,8 @@ from ..scalar import Program, Scalar, absolute, both, either, loop, maximum, min
 from .contract import Goal, KeyedGoals, Posture
 from .program import Level, dot, level_of, limits_of, with_loops
 
+__all__ = ["AccelerationLimit", "DifferentialIK", "JointLimit", "Moved", "VelocityLimit"]
+
 #: Loops count by this in a step, which is then closed; no goal is worth more.
 _LOOP = 1e4
 #: What is left of the gradient, as part of its first size, and the most rounds to get there; mostly one or two are needed.
@@ -66,9 +68,9 @@ class DifferentialIK:
 
     >>> from kumitate import load
     >>> from kumitate.inverse_kinematics import PositionGoal
-    >>> arm = load("planar_3r")
-    >>> moving = DifferentialIK(arm, PositionGoal("link3", (0.5, 0.6, 0.0)), limits=[VelocityLimit(1.0)])
-    >>> q = [0.3, 0.5, 0.2]
+    >>> arm, q = load("planar_3r"), [0.3, 0.5, 0.2]
+    >>> hand = arm.pose([0.8, 0.2, 0.4], "link3")[:3, 3]
+    >>> moving = DifferentialIK(arm, PositionGoal("link3", hand), limits=[VelocityLimit(1.0)])
     >>> for _ in range(300):
     ...     q, v, error = moving.step(q, 0.01)
     >>> bool(error < 1e-6), bool(abs(v).max() < 1e-4)
