@@ -23,7 +23,7 @@ import sys, time
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from studies.bench.scenes import STEP, thrown
-import kumitate.contact.scenes.step, kumitate.procedure.machine, kumitate.simulate.scenes.advance
+import kumitate.contact.scenes.step, kumitate.procedure.machine, kumitate.simulate.scenes.many_bodies
 mechanism, contact, q, v = thrown(int(sys.argv[1]))
 simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=STEP))
 begin = time.process_time()

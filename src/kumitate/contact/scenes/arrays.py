@@ -264,6 +264,16 @@ class Islands(NamedTuple):
     first_point: Ints
 
 
+class Spots(NamedTuple):
+    """Parts of an island that are solved by themselves."""
+
+    groups: Islands  # the parts
+    bodies: Ints  # those of all parts, and their points
+    points: Ints
+    best: Floats[3]  # the best impulses of the island
+    free: Floats[6]  # of each unit the velocities without contact, which have other numbers meanwhile
+
+
 class BlockFactors(NamedTuple):
     """The matrix of one island in blocks of 6 × 6, and its factors; nodes are numbered in the order of elimination.
 
@@ -309,6 +319,7 @@ class SolverSpace(NamedTuple):
     share: Floats  # the part of a step that stays in the cones
     reach: Floats[3, 6]  # J of each point: the velocity of A there along the frame's axes is J [ω; v] of A's center
     effort: Floats[6]  # of each node, then of each link of robots, [n; f], and after a solution its change of twist
+    did: Ints  # [rounds of the interior point method; Newton steps; islands; turns of spots] since it was set to zero
 
 
 class Springs(NamedTuple):
@@ -329,6 +340,7 @@ class Island(NamedTuple):
     points: ScenePoints
     factors: BlockFactors  # of the island that is being solved
     trial: SolverSpace
+    spots: Spots  # space for its parts
 
 
 class OverlapList(NamedTuple):
@@ -382,6 +394,7 @@ class Scene(NamedTuple):
     islands: Islands
     factors: BlockFactors
     trial: SolverSpace
+    spots: Spots
     overlaps: OverlapList  # of compliant solids at the start
     settled: Floats[21]  # of sleeping islands, the rows of `SceneLog.touches`, each with the energy gained in a step [J]
     # [known points in the memory; needed pairs; needed points; needed couplings; settled rows; points of this step; the routine

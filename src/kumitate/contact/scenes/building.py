@@ -31,6 +31,7 @@ from .arrays import (
     SceneLog,
     ScenePoints,
     SolverSpace,
+    Spots,
 )
 from .parts import RobotPart, central_inertias, robot_parts
 from .solvers.ordering import BITS
@@ -245,6 +246,7 @@ def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> 
     return {
         "pairs": pairs, "space": pairs, "memory": points, "former": points, "found": points_for(points // 8 + 1),
         "points": _made(ScenePoints, points, turns=turns), "islands": _islands(links, points),
+        "spots": _made(Spots, links, groups=_islands(links, points), points=points, best=points, free=units),
         "trial": _trial(points, units + links, turns), "settled": points,
     }  # fmt: skip
 
@@ -262,7 +264,7 @@ def _islands(links: int, points: int) -> Islands:
 
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
     saved = dict.fromkeys(("first", "kept", "tried", "best", "pushed"), points + turns)
-    return _made(SolverSpace, points, effort=efforts, **saved)
+    return _made(SolverSpace, points, effort=efforts, did=4, **saved)
 
 
 def rows_of(part: RobotPart) -> int:

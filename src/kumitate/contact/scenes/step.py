@@ -10,7 +10,7 @@ from .. import tuned
 from ..impulse.step import RESTING
 from .arrays import Island, Rules, Scene, SceneLog
 from .broad_phase import near_pairs, place_solids
-from .islands import group
+from .islands import group_all
 from .logs import log_record, log_step, work_at
 from .motion import drive, flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
@@ -124,11 +124,11 @@ def _push(rules: Rules, scene: Scene, count: int, left: Shaped[2]) -> int:
     left[:] = 0.0
     if soft:
         ready(scene.bodies, scene.points, scene.springs, count)
-    for island in range(group(scene.bodies.robots, count, scene.points, islands)):
+    for island in range(group_all(scene.bodies.robots, count, scene.points, islands, scene.spots)):
         found = Island(
             islands.bodies[islands.first_body[island] : islands.first_body[island + 1]],
             islands.points[islands.first_point[island] : islands.first_point[island + 1]],
-            scene.bodies, scene.points, scene.factors, scene.trial,
+            scene.bodies, scene.points, scene.factors, scene.trial, scene.spots,
         )  # fmt: skip
         if soft:
             left[0] = max(left[0], press(rules, found, scene.springs))

@@ -29,20 +29,19 @@ def interior_point(island: Island, rounds: int, follow: float, end: float, insid
     follow: how much of the derivative of |u_t| the directions follow at first. With all of it the matrix is not symmetric and
     becomes singular where the path turns back; with none of it every step is that of a convex problem, but more are needed.
 
-    inside: how far in the cones it begins [m/s]; 0 to go on from x and z of the last call, if no other method came between
-    but Newton's.
+    inside: how far in the cones it begins [m/s].
 
     Returns the residual [m/s].
     """
     points, factors, trial = island.points, island.factors, island.trial
-    if inside > 0.0:
-        _begin(island, inside)
+    _begin(island, inside)
     share, stalls = 1.0, 0
     for _ in range(rounds):
         tau = _tau(island, 0.0)
         if tau <= end * end or stalls >= 4:
             break
         _scale(island, math.sqrt(tau), follow)
+        trial.did[0] += 1
         assemble(island)
         factor(factors.count[0], factors)
         if share < tuned.CRAMPED:  # the last step met the boundary: away from it first

@@ -29,6 +29,7 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
     for step in range(passes):
         if now <= enough:
             break
+        trial.did[1] += 1
         save(island, trial.kept)
         by_mode = 1 if step == 0 and begun == 0 else 0
         _laws(island, strength, step, by_mode)

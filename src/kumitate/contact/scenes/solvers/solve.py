@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from ....procedure import procedure
 from ... import tuned
 from ..arrays import Island
 from .assembly import find_reaches
-from .interior_point import interior_point
-from .laws import keep_best, move, residual, restore, save
-from .leaving_out import leave_out
-from .newton import newton
+from .chain import Aims, solve_whole, try_more
+from .laws import move, residual, restore, save
 from .ordering import pattern
-from .relaxation import relax
-
-
-class _Aims(NamedTuple):
-    """What is asked of the solution of an island; residuals and velocities in [m/s]."""
-
-    plain: bool  # all points are rigid, and without moments: only Newton's method and sweeps know others
-    small: bool  # all methods are tried until the laws are kept as they are in small islands
-    accepted: float  # old impulses with this residual are kept; methods end at a tenth of it
-    good: float  # a residual that is not worth more
-    wanted: float  # above this also the methods are tried that take longest
-    fastest: float  # the fastest velocity of a point without contact
+from .spots import solve_spots
 
 
 @procedure
@@ -57,6 +43,7 @@ def solve(island: Island) -> tuple[int, float, float]:
         for at in range(len(island.listed)):
             points.steady[island.listed[at]] = part
     couplings = pattern(island)
+    island.trial.did[2] += 1
     if couplings > len(factors.later):
         return couplings, left, fastest
     _share(island)
@@ -65,8 +52,8 @@ def solve(island: Island) -> tuple[int, float, float]:
     small = count <= tuned.SMALL or not plain
     fairest = tuned.FAIREST if count <= tuned.CROWD else tuned.FAIREST_OF_CROWD
     good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest))
-    aims = _Aims(plain, small, accepted, good, good if small else max(good, fairest), fastest)
-    left = _chain(island, aims, begun)
+    aims = Aims(plain, small, accepted, good, good if small else max(good, fairest), fastest)
+    left = _solve_island(island, aims, begun)
     if left > aims.wanted and pushing:
         left = _left_in(island, aims, left)
     if bouncing and gained(island) > 0.0:
@@ -75,39 +62,18 @@ def solve(island: Island) -> tuple[int, float, float]:
 
 
 @procedure
-def _chain(island: Island, aims: _Aims, begun: int) -> float:
-    """One method after another until the residual is small; the best impulses of all are the result."""
-    trial, plain, small, good, fastest = island.trial, aims.plain, aims.small, aims.good, aims.fastest
-    enough, count = 0.1 * aims.accepted, len(island.members)
-    left = residual(island)
-    if small or count <= tuned.MANY or left <= tuned.NEAR * fastest:
-        passes, hopeless = (
-            tuned.STEPS_OF_SMALL if small else tuned.STEPS_OF_LARGE,
-            math.inf if small else tuned.HOPELESS * max(fastest, 1.0),
-        )
-        left = newton(island, passes, begun, enough, hopeless, fastest)
-    best = keep_best(island, left, math.inf, trial.first)
-    if plain and left > (aims.accepted if small else good):
-        left = _inside_cones(island, aims, 1.0 if small else tuned.FOLLOW)
-        best = keep_best(island, left, best, trial.first)
-        if best > good and not small:
-            later = max(enough, tuned.LATER * fastest)
-            left = _polished(island, aims, interior_point(island, tuned.ROUNDS_MORE, tuned.CALM, later, 0.0))
-            best = keep_best(island, left, best, trial.first)
-    if best > good:
-        if best > aims.wanted:
-            best = leave_out(island, tuned.LEFT_OUT if small else tuned.FEWER, aims.wanted, enough, best, fastest)
-        if best > good:
-            best = _in_turn(island, aims, best)
-        left = math.inf
-    if best < left:
-        restore(island, trial.first)
-        move(island)
-    return best
+def _solve_island(island: Island, aims: Aims, begun: int) -> float:
+    """The residual that all methods leave; the impulses are those that leave it."""
+    left = solve_whole(island, aims, begun)
+    if left > aims.good and not aims.small:
+        left = solve_spots(island, aims, left)
+        if left > aims.wanted:
+            left = try_more(island, aims, left)
+    return left
 
 
 @procedure
-def _left_in(island: Island, aims: _Aims, left: float) -> float:
+def _left_in(island: Island, aims: Aims, left: float) -> float:
     """The laws without pushing overlaps out, if friction wedges bodies so that this keeps them better; the residual.
 
     The laws have a solution if some velocities separate every point by more than its target plus μ times its sliding speed
@@ -121,7 +87,7 @@ def _left_in(island: Island, aims: _Aims, left: float) -> float:
         if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             points.target[c] = min(points.target[c], 0.0)
     move(island)
-    found = _chain(island, aims, 1)
+    found = _solve_island(island, aims, 1)
     if found < left:
         return found
     restore(island, trial.pushed)
@@ -129,43 +95,6 @@ def _left_in(island: Island, aims: _Aims, left: float) -> float:
         points.target[island.listed[at]] = trial.asked[island.listed[at]]
     move(island)
     return left
-
-
-@procedure
-def _in_turn(island: Island, aims: _Aims, best: float) -> float:
-    """Sweeps and the interior point method in turn, from the best impulses so far; the least residual.
-
-    In large islands they end early if the residual is small and hardly gets less.
-    """
-    trial, good, begin = island.trial, aims.good, best
-    restore(island, trial.first)
-    move(island)
-    for attempt in range(tuned.TURNS):
-        late = not aims.small and attempt >= tuned.TURNS_OF_LARGE
-        if best <= good or (late and tuned.LITTLE * begin < best < tuned.STUCK):
-            break
-        if attempt % 3 == 2 and aims.plain:
-            left = _inside_cones(island, aims, tuned.CALM)
-        else:
-            left = _polished(island, aims, relax(island, tuned.SWEEPS_IN_TURN))
-        best = keep_best(island, left, best, trial.first)
-    if best > good and best < begin and aims.small:
-        best = leave_out(island, tuned.LEFT_OUT, good, 0.1 * aims.accepted, best, aims.fastest)
-    return best
-
-
-@procedure
-def _inside_cones(island: Island, aims: _Aims, follow: float) -> float:
-    """The residual after the interior point method."""
-    inside, end = tuned.INSIDE * max(aims.fastest, 1e-3), max(0.1 * aims.accepted, tuned.END * aims.fastest)
-    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, end, inside))
-
-
-@procedure
-def _polished(island: Island, aims: _Aims, left: float) -> float:
-    """The residual after Newton steps on the result of another method, if it left more than enough."""
-    enough = 0.1 * aims.accepted
-    return left if left <= enough else newton(island, tuned.POLISH, 1, enough, math.inf, aims.fastest)
 
 
 @procedure
@@ -218,7 +147,7 @@ def gained(island: Island) -> float:
 
 
 @procedure
-def _tame(island: Island, aims: _Aims) -> float:
+def _tame(island: Island, aims: Aims) -> float:
     """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
 
     Returns the residual of the impact without rebound, with which it is mixed.
@@ -233,7 +162,7 @@ def _tame(island: Island, aims: _Aims) -> float:
             points.turns.mode[c] = points.turns.impulse[c]
         points.target[c] = points.plastic[c]
     move(island)
-    left = _chain(island, aims, 1)
+    left = _solve_island(island, aims, 1)
     none = gained(island)
     save(island, trial.kept)
     _mix(island, 0.5)

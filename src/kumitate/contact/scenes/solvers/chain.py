@@ -1,0 +1,107 @@
+"""One method after another on an island as a whole, until its residual is small."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ....procedure import procedure
+from ... import tuned
+from ..arrays import Island
+from .interior_point import interior_point
+from .laws import keep_best, move, residual, restore
+from .leaving_out import leave_out
+from .newton import newton
+from .relaxation import relax
+
+
+class Aims(NamedTuple):
+    """What is asked of the solution of an island; residuals and velocities in [m/s]."""
+
+    plain: bool  # all points are rigid, and without moments: only Newton's method and sweeps know others
+    small: bool  # all methods are tried until the laws are kept as they are in small islands
+    accepted: float  # old impulses with this residual are kept; methods end at a tenth of it
+    good: float  # a residual that is not worth more
+    wanted: float  # above this also the methods are tried that take longest
+    fastest: float  # the fastest velocity of a point without contact
+
+
+@procedure
+def solve_whole(island: Island, aims: Aims, begun: int) -> float:
+    """One method after another until the residual is small; the best impulses of all are the result, in `trial.first`, too.
+
+    Of large islands only Newton's and the interior point method, which leave `solvers.spots`.
+    """
+    trial, plain, small, good, fastest = island.trial, aims.plain, aims.small, aims.good, aims.fastest
+    enough, count = 0.1 * aims.accepted, len(island.members)
+    left = residual(island)
+    if small or count <= tuned.MANY or left <= tuned.NEAR * fastest:
+        passes, hopeless = (
+            tuned.STEPS_OF_SMALL if small else tuned.STEPS_OF_LARGE,
+            math.inf if small else tuned.HOPELESS * max(fastest, 1.0),
+        )
+        left = newton(island, passes, begun, enough, hopeless, fastest)
+    best = keep_best(island, left, math.inf, trial.first)
+    if plain and left > (aims.accepted if small else good):
+        left = inside_cones(island, aims, 1.0 if small else tuned.FOLLOW)
+        best = keep_best(island, left, best, trial.first)
+    if best < left:
+        restore(island, trial.first)
+        move(island)
+    if best > good and small:
+        return try_more(island, aims, best)
+    return best
+
+
+@procedure
+def try_more(island: Island, aims: Aims, left: float) -> float:
+    """What takes longest, from impulses with this residual; the least, of the impulses that are then the island's."""
+    trial = island.trial
+    best = keep_best(island, left, math.inf, trial.first)
+    if not aims.small:
+        best = keep_best(island, inside_cones(island, aims, tuned.CALM), best, trial.first)
+    if best > aims.wanted:
+        tries = tuned.LEFT_OUT if aims.small else tuned.FEWER
+        best = leave_out(island, tries, aims.wanted, 0.1 * aims.accepted, best, aims.fastest)
+    if best > aims.good:
+        best = _in_turn(island, aims, best)
+    restore(island, trial.first)
+    move(island)
+    return best
+
+
+@procedure
+def _in_turn(island: Island, aims: Aims, best: float) -> float:
+    """Sweeps and the interior point method in turn, from the best impulses so far; the least residual.
+
+    In large islands they end early if the residual is small and hardly gets less.
+    """
+    trial, good, begin = island.trial, aims.good, best
+    restore(island, trial.first)
+    move(island)
+    for attempt in range(tuned.TURNS):
+        late = not aims.small and attempt >= tuned.TURNS_OF_LARGE
+        if best <= good or (late and tuned.LITTLE * begin < best < tuned.STUCK):
+            break
+        if attempt % 3 == 2 and aims.plain:
+            left = inside_cones(island, aims, tuned.CALM)
+        else:
+            left = _polished(island, aims, relax(island, tuned.SWEEPS_IN_TURN))
+        best = keep_best(island, left, best, trial.first)
+    if best > good and best < begin and aims.small:
+        best = leave_out(island, tuned.LEFT_OUT, good, 0.1 * aims.accepted, best, aims.fastest)
+    return best
+
+
+@procedure
+def inside_cones(island: Island, aims: Aims, follow: float) -> float:
+    """The residual after the interior point method."""
+    inside, end = tuned.INSIDE * max(aims.fastest, 1e-3), max(0.1 * aims.accepted, tuned.END * aims.fastest)
+    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, end, inside))
+
+
+@procedure
+def _polished(island: Island, aims: Aims, left: float) -> float:
+    """The residual after Newton steps on the result of another method, if it left more than enough."""
+    enough = 0.1 * aims.accepted
+    return left if left <= enough else newton(island, tuned.POLISH, 1, enough, math.inf, aims.fastest)
