@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from kumitate.contact.scene import Contact
+from kumitate.contact.scene import ACCURACIES, Contact
+from kumitate.contact.surface import Surface
 from kumitate.measure.timing import Effort, Timing, thread_seconds
 from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
 from kumitate.model.convert import mujoco as mujoco_order
@@ -42,7 +44,8 @@ class Scene:
         sleeping: whether bodies may sleep.
         rounds: how often it is run at full effort.
         solver: of MuJoCo.
-        faster: targets of the stretches beside MuJoCo; `at_most`: for our seconds a step; None where there is none.
+        faster: targets of the stretches beside MuJoCo at 1 ms; `at_most`: for our seconds a step; None where there is none.
+        large: whether enough bodies touch that the accuracy counts: steps are timed strict, too.
     """
 
     title: str
@@ -54,11 +57,12 @@ class Scene:
     solver: str = "Newton"
     faster: tuple[float | None, ...] = ()
     at_most: tuple[float | None, ...] = ()
+    large: bool = False
 
 
-def thrown(count: int, seed: int = 1) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
-    """Bricks thrown into a bin, turned at random."""
-    rng, half = np.random.default_rng(seed), 0.09 * max(round(math.sqrt(count)), 2) + 0.15
+def thrown(count: int, seed: int = 1, half: float | None = None) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
+    """Bricks thrown into a bin, turned at random; half: of its width [m]."""
+    rng, half = np.random.default_rng(seed), half or 0.09 * max(round(math.sqrt(count)), 2) + 0.15
     walls = [pose((half, 0.0, 0.0), rpy=(0.0, -math.pi / 2, 0.0)), pose((-half, 0.0, 0.0), rpy=(0.0, math.pi / 2, 0.0))]
     walls += [pose((0.0, half, 0.0), rpy=(math.pi / 2, 0.0, 0.0)), pose((0.0, -half, 0.0), rpy=(-math.pi / 2, 0.0, 0.0))]
     contact = Contact(ground=[Geometry(Plane()), *(Geometry(Plane(), wall) for wall in walls)])
@@ -78,6 +82,15 @@ def piled(*masses: float) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
     q[:, 3], q[:, 6] = 1.0, 0.06 + 0.12 * np.arange(len(masses))
     mechanism = unconnected(*(solid(f"brick{i}", BRICK, mass) for i, mass in enumerate(masses)))
     return mechanism, Contact(), q, np.zeros((len(masses), 6))
+
+
+def cube_of_balls(side: int = 6) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
+    """SimBenchmark's 666 test: smooth balls of 10 kg in a cube, slightly out of order, fall and spread."""
+    places = 1.05 * np.array(list(np.ndindex(side, side, side)), float) + [0.0, 0.0, 1.5]
+    q = np.zeros((side**3, 7))
+    q[:, 3], q[:, 4:] = 1.0, places + np.random.default_rng(42).uniform(-0.01, 0.01, places.shape)
+    balls = unconnected(*(solid(f"ball{k}", Sphere(0.5), 10.0) for k in range(side**3)))
+    return balls, Contact(surface=Surface(0.0)), q, np.zeros((side**3, 6))
 
 
 def wall(rows: int, columns: int) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
@@ -100,22 +113,32 @@ SCENES = (
     Scene("a wall of 100 bricks", lambda: wall(10, 10), (0.2, 0.4), at_most=(None, 150e-6)),
     Scene("a wall of 100 bricks, sleeping", lambda: wall(10, 10), (0.2, 0.4), sleeping=True, at_most=(None, 10e-6)),
     Scene(
-        "100 bricks thrown into a bin", lambda: thrown(100), (0.5, 1.0, 1.5, 2.0, 2.5), faster=(1.25, 1.25, 1.25, 7.7, 7.7)
+        "100 bricks thrown into a bin", lambda: thrown(100), (0.5, 1.0, 1.5, 2.0, 2.5), faster=(2.0, 2.0, 2.0, 7.7, 7.7),
+        large=True,
     ),
-    Scene("1000 bricks thrown into a bin", lambda: thrown(1000), (0.4, 0.5, 0.54), rounds=1, solver="CG", faster=(1.0,) * 3),
+    Scene(
+        "100 bricks thrown into a bin of 1.7 m", lambda: thrown(100, half=0.85), (0.5, 1.0, 1.5, 2.0), faster=(2.0,) * 4,
+        large=True,
+    ),
+    Scene("666: 216 smooth balls", cube_of_balls, (0.5, 1.0, 1.5), faster=(1.5,) * 3, large=True),
+    Scene(
+        "1000 bricks thrown into a bin", lambda: thrown(1000), (0.4, 0.5, 0.54), rounds=1, solver="CG", faster=(2.0,) * 3,
+        large=True,
+    ),
     Scene("a wall of 1000 bricks", lambda: wall(20, 50), (0.04, 0.08), rounds=1, solver="CG", at_most=(None, 4e-3)),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Scenes(Case):
-    """Steps of 1 ms of scenes of many bodies with rigid contact, beside MuJoCo's with soft contact as it comes.
+    """Steps of scenes of many bodies with rigid contact, beside MuJoCo's with soft contact as it comes.
 
     The motions are not the same: MuJoCo's contact is soft, and piles are chaotic. Each side goes its own way from one start.
     Neither records anything while it is timed; residuals are of the same motion, made once more with records.
     """
 
     settings: Settings = DEFAULT
+    steps: tuple[float, ...] = (STEP, 2e-3, 5e-3, 1e-2)
 
     name = "scenes"
     title = "scenes of many bodies"
@@ -124,69 +147,79 @@ class Scenes(Case):
     def rows(self, effort: Effort) -> Iterator[Row]:
         quick = effort.scale < 1.0
         for scene in SCENES:
-            if scene.small or not quick:
-                yield from self._rows(scene, 1 if quick else scene.rounds, effort.scale)
+            for step in self.steps if scene.small or not quick else ():
+                yield from self._rows(scene, step, 1 if quick else scene.rounds, effort.scale)
 
-    def _rows(self, scene: Scene, rounds: int, scale: float) -> Iterator[Row]:
+    def _rows(self, scene: Scene, step: float, rounds: int, scale: float) -> Iterator[Row]:
         mechanism, contact, q, v = scene.make()
         ends = scene.ends if scale == 1.0 else scene.ends[:1]
-        counts = [round((end - start) / STEP * min(1.0, 2.0 * scale)) for start, end in zip((0.0, *ends), ends, strict=False)]
-        contact = Contact(ground=contact.ground, options={"sleeping": 1.0} if scene.sleeping else {})
-        ours = _ours(mechanism, contact, q, v, counts, rounds)
+        counts = [round((end - start) / step * min(1.0, 2.0 * scale)) for start, end in zip((0.0, *ends), ends, strict=False)]
+        contact = replace(contact, options={"sleeping": 1.0} if scene.sleeping else {})
+        sides: dict[str, _Ours | _Theirs] = {
+            accuracy: _Ours(mechanism, replace(contact, accuracy=accuracy), q, v, step, counts)
+            for accuracy in ACCURACIES[: 2 if scene.large else 1]
+        }
         settings = replace(self.settings, solver=scene.solver)
-        theirs = _theirs(mechanism, contact, settings, q, v, counts, rounds) if MuJoCo.installed() else None
-        for k, (begin, end) in enumerate(zip((0.0, *ends), ends, strict=False)):
-            timing, facts = ours[k]
-            remarks = (
-                f"residual at most {facts.residual:.0e} m/s, its median {facts.median:.0e}, above 1e-8 in {facts.fine:.1%} "
-                f"and above 1e-6 in {facts.coarse:.1%} of steps, {facts.depth:.0e} m deep; {facts.bytes / 1e6:.2g} MB"
-            )
-            other = None
-            if theirs is not None:
-                other, sunk, missed = theirs[k]
-                remarks += f"; MuJoCo {sunk:.0e} m deep, residual {missed:.0e} m/s at the end"
-            what, beside = f"a step, {begin:g} to {end:g} s", f"MuJoCo's {scene.solver}, {self.settings.name}"
-            faster, at_most = ((some[k] if some else None) for some in (scene.faster, scene.at_most))
-            yield Row(scene.title, what, timing, beside, other, at_least=faster, at_most=at_most, remarks=remarks)
+        if MuJoCo.installed():
+            sides["peer"] = _Theirs(mechanism, contact, settings, q, v, step, counts)
+        seconds: dict[str, list[list[float]]] = {name: [] for name in sides}
+        for _ in range(rounds):
+            for name, side in sides.items():
+                seconds[name].append(side.run())
+        timings = {
+            name: [Timing.of(list(some), count) for some, count in zip(zip(*found, strict=True), counts, strict=True)]
+            for name, found in seconds.items()
+        }
+        beside = f"MuJoCo's {scene.solver}, {self.settings.name}"
+        for accuracy, side in sides.items():
+            for k, (begin, end) in enumerate(zip((0.0, *ends), ends, strict=False) if isinstance(side, _Ours) else ()):
+                what = f"a step of {1e3 * step:g} ms, {begin:g} to {end:g} s{', strict' if accuracy == 'strict' else ''}"
+                remarks, peer = side.remarks()[k], None
+                if "peer" in sides:
+                    peer, remarks = timings["peer"][k], f"{remarks}; {sides['peer'].remarks()[k]}"
+                aimed = step == STEP and accuracy != "strict"
+                faster, at_most = ((some[k] if some and aimed else None) for some in (scene.faster, scene.at_most))
+                yield Row(
+                    scene.title, what, timings[accuracy][k], beside, peer, at_least=faster, at_most=at_most, remarks=remarks
+                )
 
 
-class Facts(NamedTuple):
-    """Of a stretch: the largest residual and its median [m/s], the parts of steps above 1e-8 and 1e-6 m/s, depth [m], bytes."""
+class _Ours:
+    """Steps of ours; once more with records, for how well the laws are kept."""
 
-    residual: float
-    median: float
-    fine: float
-    coarse: float
-    depth: float
-    bytes: int
+    def __init__(
+        self, mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray, step: float, counts: Sequence[int]
+    ):
+        self.simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=step))
+        self.start, self.counts = (q.ravel(), v.ravel()), counts
+        simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=step))
+        assert isinstance(simulation.compiled, ManyBodies)
+        self.stepper = simulation.compiled.stepper(simulation.actuation, step, *self.start)
+        self.stepper.run({}, 1, 1)  # compiles, and makes the scene
 
-
-def _ours(
-    mechanism: Mechanism, contact: Contact, q: np.ndarray, v: np.ndarray, counts: list[int], rounds: int
-) -> list[tuple[Timing, Facts]]:
-    """For every stretch: seconds per step, and how well the laws are kept."""
-    simulation = MechanismSimulation(Setup(mechanism, contact=contact, step=STEP))
-    steps = simulation.compiled
-    assert isinstance(steps, ManyBodies)
-    simulation.step(simulation.start(q.ravel(), v.ravel()))  # compiles
-    seconds: list[list[float]] = [[] for _ in counts]
-    for _ in range(rounds):
-        stepper = steps.stepper(simulation.actuation, STEP, q.ravel(), v.ravel())
-        for k, count in enumerate(counts):
+    def run(self) -> list[float]:
+        """The seconds of every stretch."""
+        self.stepper.begin(*self.start)
+        seconds = []
+        for count in self.counts:
             begin = thread_seconds()
-            stepper.run({}, 1, count)
-            seconds[k].append(thread_seconds() - begin)
-    stepper, facts = steps.stepper(simulation.actuation, STEP, q.ravel(), v.ravel()), []
-    for count in counts:
-        stepper.run({}, count, 1)
-        left, depth = stepper.logged[-1].sums[:, 0], stepper.logged[-1].sums[:, 2]
-        facts.append(
-            Facts(
-                float(left.max()), float(np.median(left)), float((left > 1e-8).mean()), float((left > 1e-6).mean()),
-                float(depth.max()), _bytes(stepper.scene),
+            self.stepper.run({}, 1, count)
+            seconds.append(thread_seconds() - begin)
+        return seconds
+
+    @cache  # noqa: B019
+    def remarks(self) -> list[str]:
+        """What is worth saying of every stretch."""
+        self.stepper.begin(*self.start)
+        stepper, found = self.stepper, []
+        for count in self.counts:
+            stepper.run({}, count, 1)
+            left, depth = stepper.logged[-1].sums[:, 0], stepper.logged[-1].sums[:, 2]
+            found.append(
+                f"residual at most {left.max():.0e} m/s, its median {np.median(left):.0e}, above 1e-6 in "
+                f"{(left > 1e-6).mean():.1%} of steps, {depth.max():.0e} m deep; {_bytes(stepper.scene) / 1e6:.2g} MB"
             )
-        )  # fmt: skip
-    return [(Timing.of(some, count), fact) for some, count, fact in zip(seconds, counts, facts, strict=True)]
+        return found
 
 
 def _bytes(arrays: Any) -> int:
@@ -196,27 +229,34 @@ def _bytes(arrays: Any) -> int:
     return int(getattr(arrays, "nbytes", 0))
 
 
-def _theirs(
-    mechanism: Mechanism, contact: Contact, settings: Settings, q: np.ndarray, v: np.ndarray, counts: list[int], rounds: int
-) -> list[tuple[Timing, float, float]]:
-    """For every stretch: seconds per step of MuJoCo, and at its end the depth [m] and the residual of the laws [m/s]."""
-    mujoco: Any = importlib.import_module("mujoco")
-    model = mujoco.MjModel.from_xml_string(mjcf(mechanism, contact, settings))
-    data = mujoco.MjData(model)
-    start = mujoco_order(mechanism, model).to(q.ravel(), v.ravel())
-    seconds: list[list[float]] = [[] for _ in counts]
-    depths, missed = [0.0 for _ in counts], [0.0 for _ in counts]
-    for _ in range(rounds):
-        mujoco.mj_resetData(model, data)
-        data.qpos[:], data.qvel[:] = start[:2]
-        for k, count in enumerate(counts):
+class _Theirs:
+    """Steps of MuJoCo."""
+
+    def __init__(
+        self, mechanism: Mechanism, contact: Contact, settings: Settings, q: np.ndarray, v: np.ndarray, step: float,
+        counts: Sequence[int],
+    ):  # fmt: skip
+        self.mujoco: Any = importlib.import_module("mujoco")
+        self.model = self.mujoco.MjModel.from_xml_string(mjcf(mechanism, contact, settings, step))
+        self.start, self.counts = mujoco_order(mechanism, self.model).to(q.ravel(), v.ravel()), counts
+        self.depths, self.missed = [0.0] * len(counts), [0.0] * len(counts)
+
+    def run(self) -> list[float]:
+        """The seconds of every stretch."""
+        data, seconds = self.mujoco.MjData(self.model), []
+        data.qpos[:], data.qvel[:] = self.start[:2]
+        for k, count in enumerate(self.counts):
             begin = thread_seconds()
-            mujoco.mj_step(model, data, count)
-            seconds[k].append(thread_seconds() - begin)
-            depths[k] = max(depths[k], -float(min(data.contact.dist, default=0.0)))
-            missed[k] = max(missed[k], missed_by(mujoco, model, data))
-    times = (Timing.of(some, count) for some, count in zip(seconds, counts, strict=True))
-    return list(zip(times, depths, missed, strict=True))
+            self.mujoco.mj_step(self.model, data, count)
+            seconds.append(thread_seconds() - begin)
+            self.depths[k] = max(self.depths[k], -float(min(data.contact.dist, default=0.0)))
+            self.missed[k] = max(self.missed[k], missed_by(self.mujoco, self.model, data))
+        return seconds
+
+    def remarks(self) -> list[str]:
+        """How well the laws are kept at the end of every stretch."""
+        pairs = zip(self.depths, self.missed, strict=True)
+        return [f"MuJoCo {sunk:.0e} m deep, residual {missed:.0e} m/s at the end" for sunk, missed in pairs]
 
 
 def missed_by(mujoco: Any, model: Any, data: Any) -> float:
@@ -233,9 +273,9 @@ def missed_by(mujoco: Any, model: Any, data: Any) -> float:
             jacobian = np.zeros((3, model.nv))
             mujoco.mj_jac(model, data, jacobian, None, contact.pos, body)
             u += sign * (contact.frame.reshape(3, 3) @ (jacobian @ data.qvel))
-        u[0] += max(contact.dist, 0.0) / STEP
+        u[0] += max(contact.dist, 0.0) / model.opt.timestep
         mass = min(float(model.body_mass[body]) for body in bodies if body > 0)
-        impulse = STEP * force[:3]
+        impulse = model.opt.timestep * force[:3]
         aim = impulse - mass * u
         aim[0] = max(aim[0], 0.0)
         aim[1:] *= min(1.0, float(contact.friction[0]) * aim[0] / max(float(np.linalg.norm(aim[1:])), 1e-300))
@@ -243,7 +283,7 @@ def missed_by(mujoco: Any, model: Any, data: Any) -> float:
     return worst
 
 
-def mjcf(mechanism: Mechanism, contact: Contact, settings: Settings) -> str:
+def mjcf(mechanism: Mechanism, contact: Contact, settings: Settings, step: float = STEP) -> str:
     tree = mechanism.tree
     ground = "".join(f'<geom type="plane" size="0 0 1" {placed(item.pose)}/>' for item in contact.on(mechanism).ground or ())
     bodies = ""
@@ -255,7 +295,7 @@ def mjcf(mechanism: Mechanism, contact: Contact, settings: Settings) -> str:
         bodies += f'<body name="{link.name}"><freejoint name="{link.name}"/>{inertial(link)}{geom}</body>'
     friction = contact.of("ground").friction
     return (
-        f'<mujoco><size memory="200M"/><option timestep="{STEP!r}" gravity="{listed(mechanism.gravity)}" '
+        f'<mujoco><size memory="200M"/><option timestep="{step!r}" gravity="{listed(mechanism.gravity)}" '
         f'solver="{settings.solver}" cone="{settings.cone}" tolerance="{settings.tolerance!r}" '
         f'impratio="{settings.impratio!r}"/>'
         f'<default><geom friction="{friction!r} 0 0" solref="{listed(settings.solref)}" solimp="{listed(settings.solimp)}" '

@@ -29,6 +29,7 @@ def as_plain(contact: Contact | str) -> dict[str, Any]:
         "apart": [list(pair) for pair in contact.apart],
         "groups": {name: list(bits) for name, bits in contact.groups.items()},
         "hull_vertices": contact.hull_vertices,
+        "accuracy": contact.accuracy,
         "options": dict(contact.options),
     }
 

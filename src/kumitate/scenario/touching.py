@@ -9,6 +9,7 @@ from typing import Any
 
 from ..contact import Contact, Surface
 from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ..contact.scene import ACCURACIES
 from ..contact.surface import SURFACE_RULES
 from ..errors import InputError
 from ..held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
@@ -32,7 +33,9 @@ def read_contact(top: Section, setup: Described) -> Described:
         if setup.height is not None:
             top.mistakes.add(("start", "height"), "is a height above the floor, and there is no contact; write contact: rigid")
         return setup
-    known = ("model", *SURFACE_RULES, "surfaces", "pairs", "between", "apart", "groups", "options", "hull_vertices")
+    known = (
+        "model", *SURFACE_RULES, "surfaces", "pairs", "between", "apart", "groups", "options", "hull_vertices", "accuracy",
+    )  # fmt: skip
     section = Section({"model": given} if isinstance(given, str) else given, ("contact",), top.mistakes, known)
     load_papers(section.values.get("model"))
     model = section.text("model", (*IMPULSE_MODELS, *FORCE_MODELS), "rigid")
@@ -48,6 +51,7 @@ def read_contact(top: Section, setup: Described) -> Described:
             model, surface=None if usual else _surface(section), surfaces=named, pairs=_surfaces_of_pairs(section, bodies),
             between=between, apart=apart, groups=section.section("groups", bodies).values,
             options=section.section("options").values, hull_vertices=section.whole("hull_vertices", 4, 16),
+            accuracy=section.text("accuracy", ACCURACIES, ACCURACIES[0]),
         )  # fmt: skip
         return replace(setup, contact=contact)
     return setup

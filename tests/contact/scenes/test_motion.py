@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kumitate.contact.scene import Contact
+from kumitate.contact.scene import ACCURACIES, Contact
 from kumitate.contact.scenes.step import UNSOLVED
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
@@ -130,6 +130,34 @@ def test_piles_obey_the_laws_and_gain_no_energy(seed):
     allowed = 1e-7 * run.energy.kinetic.max() + np.where(run.contact.penetration > 1e-9, 0.5 * 12 * 0.5**2, 0.0)
     assert (run.contact.gained < allowed).all(), seed
     assert run.audit.contact.gains <= 30, seed
+
+
+def test_large_piles_follow_the_motion_and_come_to_rest_as_strictly():
+    """Residuals within 1e-3 of the speed while 40 bodies pile up, or within 1e-6 of it; no step gains; at rest both end."""
+    mechanism, (q, v) = mixed(40), at_random(np.random.default_rng(3), 40)
+    q.reshape(-1, 7)[:, 4:] = [[0.27 * (k % 3 - 1), 0.27 * (k // 3 % 3 - 1), 0.2 + 0.27 * (k // 9)] for k in range(40)]
+    runs = {}
+    for accuracy, most in (("following", 1e-3), ("strict", 1e-6)):
+        contact = replace(bin_of(0.42), accuracy=accuracy)
+        run = runs[accuracy] = simulation(mechanism, contact, step=5e-3).run(q, v, duration=2.5)
+        twists = run.v.reshape(-1, 40, 6)
+        turning, going = (np.linalg.norm(twists[..., part], axis=2).max(axis=1) for part in (slice(3), slice(3, 6)))
+        fastest = going + 0.16 * turning
+        left = run.contact.residual
+        assert (left <= 2e-6 + most * (fastest + 5e-3 * G)).mean() > 0.99, accuracy
+        assert (left < 1e-3 * (fastest + 5e-3 * G)).all(), accuracy
+        assert np.diff(run.energy.total).max() < 1e-7 * run.energy.kinetic.max(), accuracy
+        assert (left[fastest < 0.02] < 1e-6).all(), accuracy
+        assert np.abs(run.v[-1]).max() < 1e-3, accuracy
+    assert runs["following"].contact.residual.max() > 10.0 * runs["strict"].contact.residual.max()
+    rest = [run.energy.potential[-1] for run in runs.values()]
+    assert rest[0] == pytest.approx(rest[1], rel=0.03)  # chaos places the bodies otherwise
+
+
+def test_islands_of_few_bodies_are_solved_alike_at_any_accuracy():
+    mechanism, (q, v) = mixed(9), at_random(np.random.default_rng(4), 9)
+    runs = [simulation(mechanism, replace(bin_of(0.3), accuracy=accuracy)).run(q, v, duration=0.4) for accuracy in ACCURACIES]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
 
 
 def test_the_order_of_the_bodies_does_not_matter():

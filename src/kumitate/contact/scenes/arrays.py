@@ -17,6 +17,7 @@ class Rules(NamedTuple):
     fall: float  # the speed that gravity gives in a step [m/s]
     patience: int  # after so many steps in which a body has hardly moved it sleeps; 0: bodies do not sleep
     flies: int  # 1 if bodies that nothing touches take a Runge-Kutta step, else 0
+    follows: float  # the residual that is enough in large islands, as a part of the speed above `tuned.SLOW`; 0: always strict
 
 
 class RobotMotions(NamedTuple):

@@ -12,6 +12,7 @@ from ...errors import ModelError
 from ...model import Mechanism, Plane, Shape
 from ...procedure.kinds import INT, ArrayKind
 from ...spatial import Transform
+from .. import tuned
 from ..impulse.splitting import has_corners, rides_free
 from ..pairs.rows import compile_routine, points_for, pose_row, solids_of
 from ..scene import Contact, PlacedShape, Touchable, nothing_touches
@@ -77,6 +78,7 @@ def scene_of(
     items = _items(mechanism, found)
     if not found.moving:
         raise nothing_touches(mechanism)
+    follows = tuned.FOLLOWING if contact.accuracy == "following" else 0.0
     links, solids, parts = len(tree.links), len(items), robot_parts(mechanism)
     units = links + sum(map(rows_of, parts))
     gravity = np.array([float(part) for part in mechanism.gravity])
@@ -87,7 +89,7 @@ def scene_of(
         np.zeros((len(places), 6)),
     )
     return _made(
-        Scene, 0, rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies)),
+        Scene, 0, rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies), follows),
         bodies=moving_bodies(mechanism, parts), pulls=pulls, efforts=_made(Efforts, 0, program=1, number=1),
         solids=solids_of([item.geometry.shape for item in items]),
         placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),

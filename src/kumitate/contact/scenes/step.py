@@ -83,7 +83,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
                 return STIFF
             if longest < ahead or ahead < rules.step:
                 parts = math.ceil(ahead / longest) if longest < ahead else 1
-                rules = Rules(ahead / parts, rules.gravity, rules.fall, rules.patience, rules.flies)
+                rules = Rules(ahead / parts, rules.gravity, rules.fall, rules.patience, rules.flies, rules.follows)
                 read_state(rules, bodies, scene.pulls, q, v)
                 begin_settling(rules, bodies)
                 let_go(rules, bodies)
@@ -135,7 +135,7 @@ def _push(rules: Rules, scene: Scene, count: int, left: Shaped[2]) -> int:
         elif asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
             _rest(scene, island)
         else:
-            needed, worst, fastest = solve(found)
+            needed, worst, fastest = solve(found, rules.follows)
             if needed > len(scene.factors.later):
                 scene.counts[3] = needed
                 return ROOM

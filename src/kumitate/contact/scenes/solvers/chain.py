@@ -19,11 +19,18 @@ class Aims(NamedTuple):
     """What is asked of the solution of an island; residuals and velocities in [m/s]."""
 
     plain: bool  # all points are rigid, and without moments: only Newton's method and sweeps know others
-    small: bool  # all methods are tried until the laws are kept as they are in small islands
-    accepted: float  # old impulses with this residual are kept; methods end at a tenth of it
+    accepted: float  # a residual from which on small islands need no other method
+    enough: float  # the residual at which methods end
+    end: float  # √τ at which the interior point method ends
     good: float  # a residual that is not worth more
     wanted: float  # above this also the methods are tried that take longest
     fastest: float  # the fastest velocity of a point without contact
+
+
+@procedure
+def is_small(island: Island, aims: Aims) -> bool:
+    """Whether all methods are tried until the laws are kept as they are in small islands."""
+    return len(island.members) <= tuned.SMALL or not aims.plain
 
 
 @procedure
@@ -32,9 +39,8 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
 
     Of large islands only Newton's and the interior point method, which leave `solvers.spots`.
     """
-    trial, plain, small, good, fastest = island.trial, aims.plain, aims.small, aims.good, aims.fastest
-    enough, count = 0.1 * aims.accepted, len(island.members)
-    left = residual(island)
+    trial, plain, small, good, fastest = island.trial, aims.plain, is_small(island, aims), aims.good, aims.fastest
+    enough, count, left = aims.enough, len(island.members), residual(island)
     if small or count <= tuned.MANY or left <= tuned.NEAR * fastest:
         passes, hopeless = (
             tuned.STEPS_OF_SMALL if small else tuned.STEPS_OF_LARGE,
@@ -56,13 +62,13 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
 @procedure
 def try_more(island: Island, aims: Aims, left: float) -> float:
     """What takes longest, from impulses with this residual; the least, of the impulses that are then the island's."""
-    trial = island.trial
+    trial, small = island.trial, is_small(island, aims)
     best = keep_best(island, left, math.inf, trial.first)
-    if not aims.small:
+    if not small:
         best = keep_best(island, inside_cones(island, aims, tuned.CALM), best, trial.first)
     if best > aims.wanted:
-        tries = tuned.LEFT_OUT if aims.small else tuned.FEWER
-        best = leave_out(island, tries, aims.wanted, 0.1 * aims.accepted, best, aims.fastest)
+        tries = tuned.LEFT_OUT if small else tuned.FEWER
+        best = leave_out(island, tries, aims.wanted, aims.enough, best, aims.fastest)
     if best > aims.good:
         best = _in_turn(island, aims, best)
     restore(island, trial.first)
@@ -76,11 +82,11 @@ def _in_turn(island: Island, aims: Aims, best: float) -> float:
 
     In large islands they end early if the residual is small and hardly gets less.
     """
-    trial, good, begin = island.trial, aims.good, best
+    trial, good, begin, small = island.trial, aims.good, best, is_small(island, aims)
     restore(island, trial.first)
     move(island)
     for attempt in range(tuned.TURNS):
-        late = not aims.small and attempt >= tuned.TURNS_OF_LARGE
+        late = not small and attempt >= tuned.TURNS_OF_LARGE
         if best <= good or (late and tuned.LITTLE * begin < best < tuned.STUCK):
             break
         if attempt % 3 == 2 and aims.plain:
@@ -88,20 +94,20 @@ def _in_turn(island: Island, aims: Aims, best: float) -> float:
         else:
             left = _polished(island, aims, relax(island, tuned.SWEEPS_IN_TURN))
         best = keep_best(island, left, best, trial.first)
-    if best > good and best < begin and aims.small:
-        best = leave_out(island, tuned.LEFT_OUT, good, 0.1 * aims.accepted, best, aims.fastest)
+    if best > good and best < begin and small:
+        best = leave_out(island, tuned.LEFT_OUT, good, aims.enough, best, aims.fastest)
     return best
 
 
 @procedure
 def inside_cones(island: Island, aims: Aims, follow: float) -> float:
     """The residual after the interior point method."""
-    inside, end = tuned.INSIDE * max(aims.fastest, 1e-3), max(0.1 * aims.accepted, tuned.END * aims.fastest)
-    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, end, inside))
+    inside = tuned.INSIDE * max(aims.fastest, 1e-3)
+    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, aims.end, inside))
 
 
 @procedure
 def _polished(island: Island, aims: Aims, left: float) -> float:
     """The residual after Newton steps on the result of another method, if it left more than enough."""
-    enough = 0.1 * aims.accepted
-    return left if left <= enough else newton(island, tuned.POLISH, 1, enough, math.inf, aims.fastest)
+    fine = max(aims.enough, aims.good if aims.end > tuned.END * aims.fastest else 0.0)
+    return left if left <= fine else newton(island, tuned.POLISH, 1, aims.enough, math.inf, aims.fastest)

@@ -15,24 +15,27 @@ from .spots import solve_spots
 
 
 @procedure
-def solve(island: Island) -> tuple[int, float, float]:
-    """Solves the laws of an island.
+def solve(island: Island, follows: float) -> tuple[int, float, float]:
+    """Solves the laws of an island; follows: see `Rules`.
 
     Returns:
         The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
         left [m/s], and the fastest velocity of a point without contact [m/s].
     """
     points, factors, count = island.points, island.factors, len(island.members)
-    fastest, closing, softest, begun, bouncing, pushing = 0.0, 0.0, 0.0, 0, False, False
+    fastest, moving, closing, softest, begun, bouncing, pushing = 0.0, 0.0, 0.0, 0.0, 0, False, False
     for at in range(len(island.listed)):
         c = island.listed[at]
         for k in range(3):
             fastest = max(fastest, abs(points.free[c, k]))
+            moving = max(moving, abs(points.before[c, k]))
         closing = max(closing, points.target[c] - points.free[c, 0])
         softest = max(softest, points.softness[c])
         begun = max(begun, points.known[c])
         bouncing = bouncing or points.target[c] > points.plastic[c]
         pushing = pushing or (0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0)
+    plain = softest == 0.0 and len(points.turns.length) == 0
+    loose = 0.0 if count <= tuned.SMALL or not plain else follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
     accepted = tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest
     move(island)
     left = residual(island)
@@ -48,11 +51,13 @@ def solve(island: Island) -> tuple[int, float, float]:
         return couplings, left, fastest
     _share(island)
     find_reaches(island)
-    plain = softest == 0.0 and len(points.turns.length) == 0
-    small = count <= tuned.SMALL or not plain
-    fairest = tuned.FAIREST if count <= tuned.CROWD else tuned.FAIREST_OF_CROWD
-    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest))
-    aims = Aims(plain, small, accepted, good, good if small else max(good, fairest), fastest)
+    left = math.inf
+    if loose > 0.0:
+        left = _solve_island(island, _aims(island, plain, accepted, loose, fastest), begun)
+        begun = 1
+        if left <= loose and _works(island) <= 0.0 and not bouncing:
+            return couplings, left, fastest
+    aims = _aims(island, plain, accepted, 0.0, fastest)
     left = _solve_island(island, aims, begun)
     if left > aims.wanted and pushing:
         left = _left_in(island, aims, left)
@@ -62,10 +67,21 @@ def solve(island: Island) -> tuple[int, float, float]:
 
 
 @procedure
+def _aims(island: Island, plain: bool, accepted: float, loose: float, fastest: float) -> Aims:
+    """What is asked of an island; loose: the residual that is enough, if it may follow the motion, else 0."""
+    small = len(island.members) <= tuned.SMALL or not plain
+    fairest = tuned.FAIREST if len(island.members) <= tuned.CROWD else tuned.FAIREST_OF_CROWD
+    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest), loose)
+    wanted = good if small else max(good, fairest)
+    enough, end = max(0.1 * accepted, 0.1 * loose), max(0.1 * accepted, tuned.END * fastest, tuned.LOOSE_END * loose)
+    return Aims(plain, accepted, enough, end, good, wanted, fastest)
+
+
+@procedure
 def _solve_island(island: Island, aims: Aims, begun: int) -> float:
     """The residual that all methods leave; the impulses are those that leave it."""
     left = solve_whole(island, aims, begun)
-    if left > aims.good and not aims.small:
+    if left > aims.good and len(island.members) > tuned.SMALL and aims.plain:
         left = solve_spots(island, aims, left)
         if left > aims.wanted:
             left = try_more(island, aims, left)
@@ -143,6 +159,16 @@ def gained(island: Island) -> float:
         total += 0.5 * points.impulse[c] @ (points.free[c] + points.speed[c])
         if c < len(points.turns.length):
             total += 0.5 * points.turns.impulse[c] @ (points.turns.free[c] + points.turns.speed[c])
+    return total
+
+
+@procedure
+def _works(island: Island) -> float:
+    """The work of the impulses of rigid points, as `logs.gained_at` counts it [J]."""
+    points, total = island.points, 0.0
+    for at in range(len(island.listed)):
+        c = island.listed[at]
+        total += 0.5 * points.impulse[c] @ (points.before[c] + points.speed[c])
     return total
 
 

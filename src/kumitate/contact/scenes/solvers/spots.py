@@ -104,8 +104,7 @@ def _solve_spot(spot: Island, aims: Aims) -> None:
     move(spot)  # adds what its own impulses do, which its free velocities are to be without
     _change(spot, 1)
     move(spot)
-    small = len(spot.members) <= tuned.SMALL
-    solve_whole(spot, Aims(aims.plain, small, aims.accepted, aims.good, aims.wanted, aims.fastest), 1)
+    solve_whole(spot, aims, 1)
     _change(spot, 2)
 
 
