@@ -34,6 +34,15 @@ def test_a_body_that_turns_by_more_than_a_radian_in_a_step_is_named(others):
         run([solid("ball", Sphere(R))], [(0, 0, 2 * R)], spin, "rigid", 0.01, others, step=5e-3)
 
 
+@ways
+def test_a_body_that_moves_further_than_its_size_in_a_step_is_named(others):
+    words = re.escape(
+        f"joint 'ball_free' moves by up to {3.0 * R:.3g} m in a step of 0.005 s, further than its size of {2 * R:.3g} m"
+    )
+    with pytest.warns(KumitateWarning, match=words + ".*at most 0.0033 s"):
+        run([solid("ball", Sphere(R))], [(0, 0, 9 * R)], [0.0, 0.0, 0.0, 600.0 * R, 0.0, 0.0], "rigid", 0.01, others, step=5e-3)
+
+
 def test_bodies_that_have_passed_a_surface_are_named():
     """Two tenths of a metre deep where a step closes half a millimetre; what was there at the start does not count."""
     zeros, bodies = np.zeros((3, 1, 3)), (("egg", "wall"),)

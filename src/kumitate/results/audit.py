@@ -48,6 +48,25 @@ class LimitPassed(NamedTuple):
     quantity: str = "position"
 
 
+class SolverAccount(NamedTuple):
+    """What solved the contact of a run through lists, as numbers of all its steps.
+
+    Attributes:
+        rounds: of the interior point method.
+        newton: steps of Newton's method.
+        islands: groups of bodies that touch each other, whose impulses of the step before did not fit any more.
+        spots: turns in which the last places of large islands were solved by themselves.
+        small, large: the largest residuals of islands of up to 20 bodies, and of larger ones [m/s].
+    """
+
+    rounds: int
+    newton: int
+    islands: int
+    spots: int
+    small: float
+    large: float
+
+
 class ContactAccount(NamedTuple):
     """Contact over a run, in numbers.
 
@@ -57,6 +76,7 @@ class ContactAccount(NamedTuple):
         work: done by contact over the run [J].
         gains: the number of steps in which contact added energy (`ContactRecord.gained`), as resolving a penetration does.
         gained: the energy added in those steps [J].
+        solver: what solved it, where steps go through lists.
     """
 
     penetration: float
@@ -64,6 +84,7 @@ class ContactAccount(NamedTuple):
     work: float
     gains: int
     gained: float = 0.0
+    solver: SolverAccount | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +144,7 @@ class Audit:
             steps = f"{contact.gains} step{'s' if contact.gains > 1 else ''} gained {contact.gained:.3g} J"
             lines += [
                 f"contact: laws kept to {contact.residual:.3g} m/s, penetration at most {contact.penetration:.3g} m",
+                *(_solved(contact.solver, self.steps) if contact.solver and contact.solver.islands else ()),
                 f"work of contact {contact.work:.6g} J, {steps if contact.gains else 'no step gained'}",
             ]
         if self.quaternion_error:
@@ -153,7 +175,10 @@ class Audit:
         """The audit as plain data."""
         passed, gaps = ([item._asdict() for item in items] for items in (self.limits_passed, self.loop_gaps))
         parts = {"limits_passed": passed, "loop_gaps": gaps, "notes": list(self.notes), "efforts": list(self.efforts)}
-        return {**asdict(self), **parts, "contact": None if self.contact is None else self.contact._asdict()}
+        contact = None if self.contact is None else self.contact._asdict()
+        if contact and contact["solver"]:
+            contact["solver"] = contact["solver"]._asdict()
+        return {**asdict(self), **parts, "contact": contact}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:
@@ -161,12 +186,26 @@ class Audit:
         passed = tuple(LimitPassed(**item) for item in data.get("limits_passed", ()))
         gaps = tuple(LoopGap(**item) for item in data.get("loop_gaps", ()))
         known = {key: value for key, value in data.items() if key != "loop_error"}  # of version 1 files, always None there
-        contact = None if data.get("contact") is None else ContactAccount(**data["contact"])
+        contact = data.get("contact")
+        if contact is not None:
+            solver = contact.get("solver")
+            contact = ContactAccount(**{**contact, "solver": SolverAccount(**solver) if solver else None})
         return cls(**{**known, "limits_passed": passed, "loop_gaps": gaps, "contact": contact})
 
 
-def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccount:
-    """The audit of contact along a run; `kinetic`: its kinetic energies (n,) [J].
+def _solved(solver: SolverAccount, steps: int) -> list[str]:
+    """A line about the solver; steps: of the run."""
+    each = ", ".join(
+        f"{count / max(steps, 1):.3g} {what}"
+        for count, what in zip(solver, ("interior point rounds", "Newton steps", "islands", "turns of spots"), strict=False)
+        if count
+    )
+    large = f", of larger ones {solver.large:.2g} m/s" if solver.large else ""
+    return [f"solver, a step: {each}; residual of islands of up to 20 bodies {solver.small:.2g} m/s{large}"]
+
+
+def contact_account(record: ContactRecord, kinetic: np.ndarray, solver: np.ndarray | None = None) -> ContactAccount:
+    """The audit of contact along a run; `kinetic`: its kinetic energies (n,) [J]; solver: as of `Touched`.
 
     Forces and residuals are of the steps that begin at the run's times, of which the last was not made.
     """
@@ -178,7 +217,10 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray) -> ContactAccoun
         work=float(record.work[:-1].sum()),
         gains=int((gained > least).sum()),
         gained=float(gained[gained > least].sum()),
-    )
+        solver=None if solver is None else SolverAccount(
+            *map(int, solver[:-1, :4].sum(axis=0)), *map(float, solver[:-1, 4:].max(axis=0, initial=0.0))
+        ),
+    )  # fmt: skip
 
 
 def energy_balance(energies: np.ndarray, work: np.ndarray, stopped: np.ndarray, order: int) -> dict[str, Any]:

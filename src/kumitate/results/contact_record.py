@@ -122,6 +122,7 @@ class Touched(NamedTuple):
         closes: the overlap that one step closes [m], of all points or of each (m): deeper ones are pushed apart at a bounded
             speed. Infinite for compliant points.
         warned: further warnings about bodies that overlap at the start; notes: for the audit alone.
+        solver: (n, 6) of steps through lists, the numbers of a `SolverAccount` for each.
     """
 
     record: ContactRecord
@@ -130,6 +131,7 @@ class Touched(NamedTuple):
     closes: float | np.ndarray = math.inf
     warned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    solver: np.ndarray | None = None
 
     def overlaps(self, name: str, step: float) -> list[str]:
         """Warnings about bodies that overlap at the start, if any overlap by more than a step of so many seconds closes."""
@@ -193,21 +195,30 @@ def throws(
     )
 
 
-def fast_turns(mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: float) -> list[str]:
-    """A warning if a free body turns by more than a radian in a step, along velocities (n, nv)."""
-    turns = [
-        (float(speeds.max()), int(speeds.argmax()), link)
-        for link in mechanism.tree.links if link.kind.name == "floating"
-        for speeds in [step * np.linalg.norm(v[:, link.v_start : link.v_start + 3], axis=1)]
-    ]  # fmt: skip
-    turn, row, link = max(turns, default=(0.0, 0, None), key=lambda one: one[0])
-    if link is None or not turn > _TURN:
-        return []
-    return [
-        f"{mechanism.name}: the body of joint {link.name!r} turns by up to {turn:.3g} rad in a step of {step:g} s, at "
-        f"t = {time[row]:.6g} s; contact is found from how bodies move at the start of a step, and such a "
-        f"body may pass others. Take a step of at most {step * _TURN / turn:.2g} s"
-    ]
+def fast_motions(mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: float) -> list[str]:
+    """Warnings if a free body turns by more than a radian in a step, or moves further than its size, at velocities (n, nv)."""
+    tree, found = mechanism.tree, []
+    links = [link for link in tree.links if link.kind.name == "floating"]
+    sizes = dict.fromkeys((link.index for link in links), 0.0)
+    for body in mechanism.bodies:
+        link = tree.places[body.name].link
+        if link in sizes:
+            sizes[link] = max(sizes[link], *(2.0 * item.shape.bounding_radius for item in body.collisions), 0.0)
+    for part, does, of, unit in ((0, "turns by", _TURN, "rad"), (3, "moves by", 0.0, "m")):
+        ways = [
+            (float(way.max()), of or sizes[link.index], int(way.argmax()), link.name)
+            for link in links if of or sizes[link.index]
+            for way in [step * np.linalg.norm(v[:, link.v_start + part : link.v_start + part + 3], axis=1)]
+        ]  # fmt: skip
+        way, most, row, name = max(ways, default=(0.0, 1.0, 0, ""), key=lambda one: one[0] / one[1])
+        if way > most:
+            further = "" if of else f", further than its size of {most:.3g} m"
+            found.append(
+                f"{mechanism.name}: the body of joint {name!r} {does} up to {way:.3g} {unit} in a step of {step:g} s{further}, "
+                f"at t = {time[row]:.6g} s; contact is found from how bodies move at the start of a step, and such a "
+                f"body may pass others. Take a step of at most {step * most / way:.2g} s"
+            )
+    return found
 
 
 def _some(bodies: Sequence[tuple[str, str]], points: Iterable[Any], joined: str = "and") -> str:

@@ -229,11 +229,11 @@ def result_of(
     else:
         acceleration = touched.acceleration
         notes += touched.notes
-        from ..results.contact_record import fast_turns  # loaded only where something touches
+        from ..results.contact_record import fast_motions  # loaded only where something touches
 
         name = mechanism.name
         told = [*touched.overlaps(name, step), *touched.failures(name, time), *touched.sunk(name, time)]
-        for failure in [*told, *fast_turns(mechanism, time, v, step)]:
+        for failure in [*told, *fast_motions(mechanism, time, v, step)]:
             notes.append(failure)
             warn(failure)
     kinetic, potential, center, momenta = compiled.observed(q, v, u)
@@ -265,7 +265,7 @@ def result_of(
         steps=stepper.steps,
         rejected_steps=stepper.rejected,
         efforts=tuple(actuation.lines()),
-        contact=None if touched is None else contact_account(touched.record, kinetic),
+        contact=None if touched is None else contact_account(touched.record, kinetic, touched.solver),
     )
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)

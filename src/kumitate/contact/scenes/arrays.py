@@ -361,8 +361,8 @@ class SceneLog(NamedTuple):
     work: Floats  # done since the start, at each record [J]
     reached: Floats[6]  # the bodies' velocities after the first step of each record, in the axes before it
     # of each record: the worst residual [m/s]; the same as a part of the speeds; penetration [m]; energy gained [J]; work of
-    # contact [J]
-    sums: Floats[5]
+    # contact [J]; `SolverSpace.did`; the worst residuals of small and of large islands [m/s]
+    sums: Floats[11]
     robot_q: Floats  # of robots, likewise, those of one record after those of the other
     robot_v: Floats
     robot_reached: Floats

@@ -22,13 +22,13 @@ def log_record(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: Scen
 
 
 @procedure
-def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6], left: Shaped[2], log: SceneLog) -> None:
+def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6], left: Shaped[4], log: SceneLog) -> None:
     """Adds the contact of a step, or of a part of one, to the sums of its record; if that begins with it, who pushed whom.
 
     Forces and velocities of a record become those of a whole step at the rate of its first part.
 
     Args:
-        begins: whether it is not a later part; left: the worst residual [m/s], and that as a part of the speeds.
+        begins: whether it is not a later part; left: as of `step._push`.
     """
     points, record, first = scene.points, log.marks[0], log.marks[2]
     deepest, gained, work = 0.0, 0.0, 0.0
@@ -56,6 +56,10 @@ def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6],
     log.sums[record, 2] = max(log.sums[record, 2], deepest)
     log.sums[record, 3] += gained
     log.sums[record, 4] += work  # none at bodies that sleep
+    for k in range(4):
+        log.sums[record, 5 + k] += float(scene.trial.did[k])
+    for k in range(2):
+        log.sums[record, 9 + k] = max(log.sums[record, 9 + k], left[2 + k])
 
 
 @procedure

@@ -55,12 +55,13 @@ def advance_scene(
 def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> int:
     """One step, or as much of it as springs allow; drives and stops of robots may need some passes through its contact."""
     rules, bodies, points, springs = scene.rules, scene.bodies, scene.points, scene.springs
-    left, done, count, soft, begins, ahead = local(2), local(1), 0, len(springs.law) > 0, True, rules.step
+    left, done, count, soft, begins, ahead = local(4), local(1), 0, len(springs.law) > 0, True, rules.step
     if are_finite(bodies.robots) == 0 or (soft and _runs_away(v)):
         return UNSOLVED
     if soft:
         begins = springs.clock[0] <= 0.0
         ahead = rules.step if begins else springs.clock[0]
+    scene.trial.did[:] = 0
     lie_down(scene)
     if begins:
         drive(scene, q, v)
@@ -118,8 +119,8 @@ def _runs_away(v: Floats[6]) -> bool:
 
 
 @procedure
-def _push(rules: Rules, scene: Scene, count: int, left: Shaped[2]) -> int:
-    """Solves all islands; `left`: the worst residual [m/s], and the worst as a part of the speeds."""
+def _push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
+    """Solves all islands; `left`: the worst residual [m/s], as a part of the speeds, of small islands, of large ones."""
     islands, soft = scene.islands, len(scene.springs.law) > 0
     left[:] = 0.0
     if soft:
@@ -140,6 +141,8 @@ def _push(rules: Rules, scene: Scene, count: int, left: Shaped[2]) -> int:
                 scene.counts[3] = needed
                 return ROOM
             left[0] = max(left[0], worst)
+            size = 2 if len(found.members) <= tuned.SMALL else 3
+            left[size] = max(left[size], worst)
             left[1] = max(left[1], worst / (fastest + RESTING))
     return DONE
 

@@ -65,7 +65,8 @@ def record_of(model: SceneModel, page: ScenePage, logged: Logged, h: float, v: n
     stiffness = np.array([model.contact.where(*pair).stiffness or 0.0 for pair in record.bodies], dtype=float)
     closes = np.where(stiffness > 0.0, np.inf, page.closes(h))
     acceleration = acceleration_of(model, logged.reached[first], h, v)
-    return Touched(record, acceleration, sums[:, 1], closes, page.thrown(model.names))
+    solver = np.column_stack([added[:, 2:6], sums[:, 9:]])
+    return Touched(record, acceleration, sums[:, 1], closes, page.thrown(model.names), solver=solver)
 
 
 def acceleration_of(model: SceneModel, reached: np.ndarray, h: float, v: np.ndarray) -> np.ndarray:
