@@ -262,7 +262,7 @@ def test_a_spot_is_solved_while_the_rest_of_the_wall_stays():
     left = residual(island)
     find_reaches(island)
     points.common[:] = points.mass
-    aims = Aims(plain=True, small=False, accepted=1e-10, good=1e-8, wanted=1e-8, fastest=0.01)
+    aims = Aims(plain=True, accepted=1e-10, enough=1e-11, end=1e-7, good=1e-8, wanted=1e-8, fastest=0.01)
     best = solve_spots.plain(island, aims, left)
     assert best == residual(island) <= 1e-8 < 1e-4 < left
     changed = np.abs(points.impulse[:count] - before).max(axis=1) > 0.0

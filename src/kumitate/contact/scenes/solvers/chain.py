@@ -78,16 +78,12 @@ def try_more(island: Island, aims: Aims, left: float) -> float:
 
 @procedure
 def _in_turn(island: Island, aims: Aims, best: float) -> float:
-    """Sweeps and the interior point method in turn, from the best impulses so far; the least residual.
-
-    In large islands they end early if the residual is small and hardly gets less.
-    """
+    """Sweeps and the interior point method in turn, from the best impulses so far; the least residual."""
     trial, good, begin, small = island.trial, aims.good, best, is_small(island, aims)
     restore(island, trial.first)
     move(island)
-    for attempt in range(tuned.TURNS):
-        late = not small and attempt >= tuned.TURNS_OF_LARGE
-        if best <= good or (late and tuned.LITTLE * begin < best < tuned.STUCK):
+    for attempt in range(tuned.TURNS if small else tuned.TURNS_OF_LARGE):
+        if best <= good:
             break
         if attempt % 3 == 2 and aims.plain:
             left = inside_cones(island, aims, tuned.CALM)

@@ -55,13 +55,13 @@ def solve(island: Island, follows: float) -> tuple[int, float, float]:
     if loose > 0.0:
         left = _solve_island(island, _aims(island, plain, accepted, loose, fastest), begun)
         begun = 1
-        if left <= loose and _works(island) <= 0.0 and not bouncing:
+        if left <= loose and gained(island, True) <= 0.0 and not bouncing:
             return couplings, left, fastest
     aims = _aims(island, plain, accepted, 0.0, fastest)
     left = _solve_island(island, aims, begun)
     if left > aims.wanted and pushing:
         left = _left_in(island, aims, left)
-    if bouncing and gained(island) > 0.0:
+    if bouncing and gained(island, False) > 0.0:
         left = max(left, _tame(island, aims))
     return couplings, left, fastest
 
@@ -150,25 +150,17 @@ def _share(island: Island) -> None:
 
 
 @procedure
-def gained(island: Island) -> float:
-    """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J]."""
-    points = island.points
-    total = 0.0
+def gained(island: Island, whole: bool) -> float:
+    """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J].
+
+    whole: their work in the whole step instead, as `logs.gained_at` counts it.
+    """
+    points, total, since = island.points, 0.0, island.points.before if whole else island.points.free
     for at in range(len(island.listed)):
         c = island.listed[at]
-        total += 0.5 * points.impulse[c] @ (points.free[c] + points.speed[c])
+        total += 0.5 * points.impulse[c] @ (since[c] + points.speed[c])
         if c < len(points.turns.length):
             total += 0.5 * points.turns.impulse[c] @ (points.turns.free[c] + points.turns.speed[c])
-    return total
-
-
-@procedure
-def _works(island: Island) -> float:
-    """The work of the impulses of rigid points, as `logs.gained_at` counts it [J]."""
-    points, total = island.points, 0.0
-    for at in range(len(island.listed)):
-        c = island.listed[at]
-        total += 0.5 * points.impulse[c] @ (points.before[c] + points.speed[c])
     return total
 
 
@@ -179,7 +171,7 @@ def _tame(island: Island, aims: Aims) -> float:
     Returns the residual of the impact without rebound, with which it is mixed.
     """
     points, trial = island.points, island.trial
-    full = gained(island)
+    full = gained(island, False)
     for at in range(len(island.listed)):
         c = island.listed[at]
         # the modes have been used; the impulses of the rebound take their place
@@ -189,11 +181,11 @@ def _tame(island: Island, aims: Aims) -> float:
         points.target[c] = points.plastic[c]
     move(island)
     left = _solve_island(island, aims, 1)
-    none = gained(island)
+    none = gained(island, False)
     save(island, trial.kept)
     _mix(island, 0.5)
     move(island)
-    half = gained(island)
+    half = gained(island, False)
     # kinetic energy from the plastic impulses to the rebound is a parabola, below the start at 0 and above it at 1
     bend = 2.0 * (none - 2.0 * half + full)
     slope = full - none - bend
