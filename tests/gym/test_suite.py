@@ -183,6 +183,22 @@ def test_a_task_of_a_file_is_driven_in_the_files_order():
     assert moved == ["hip_4", "ankle_4", "hip_1"]
 
 
+def turning(t, q, v, qvel):
+    return qvel[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tasks_of_files_are_copied_with_their_disturbances():
+    file, table = suite.ASSETS / "reacher.xml", {"noise": (0.0, 0.1), "delay": (0, 2), "mass:body0": (0.01, 0.05)}
+    envs = VectorEnv(task_from_mjcf(file, reward=turning, steps=2, noise=0.1, randomised=table), 3)
+    envs.reset(seed=1)
+    envs.step(np.ones((3, 2), dtype=np.float32))
+    copied = pickle.loads(pickle.dumps(envs))
+    for _ in range(2):
+        (one, *_), (other, *_) = (each.step(np.zeros((3, 2), dtype=np.float32)) for each in (envs, copied))
+        np.testing.assert_array_equal(one, other)
+
+
 # --- with contact ---------------------------------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
