@@ -180,7 +180,8 @@ def page(found: Sequence[Measured], machine: Mapping[str, str], compared: Sequen
     columns, rows = table(found)
     lines = [_PAGE, *_lines(("machine", ""), machine.items()), "", *_lines(columns, rows)]
     if compared:
-        lines += [_SUITE, f"{compared[0].count} environments:", "", *_lines(*suite_speed.table(compared))]
+        where = f"{compared[0].count} environments, {machine['processor']}:"
+        lines += [_SUITE, where, "", *_lines(*suite_speed.table(compared))]
     return "\n".join(lines) + "\n"
 
 
