@@ -18,6 +18,8 @@ from kumitate.model.samples import sample
 from kumitate.scalar import evaluate
 from kumitate_problems.contact import solid, unconnected
 
+from .compile.in_node import Instance, run_in_node
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "same-bits.md"
 OPTIONS = {"duration": 0.2, "step": 1e-3}
@@ -162,6 +164,15 @@ def test_portable(processors):
         values = evaluate(kernel.program, np.hstack([q[row], v[row], 0.1 * q[row]]).tolist())
         assert same(found[row], np.ravel(values))
     assert len({bits[1] for bits in processors.values()}) == 1
+
+
+def test_webassembly():
+    kernel, (q, v) = km.load("planar_3r").compile("forward_dynamics", portable=True), states(3)
+    module = Instance(kernel.wasm())
+    for row in range(3):
+        module.call("kernel", {"q": q[row], "v": v[row], "tau": 0.1 * q[row]}, ["kernel.result"])
+    ((*found,),) = run_in_node([module])
+    assert same(kernel(q, v, 0.1 * q), np.array([part for (part,) in found]))
 
 
 # --- to rounding only -------------------------------------------------------------------------------------------------
