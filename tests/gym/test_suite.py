@@ -164,6 +164,22 @@ def test_options_are_those_of_gymnasium():
     np.testing.assert_array_equal(copied.step(np.ones(3, dtype=np.float32))[0], env.step(np.ones(3, dtype=np.float32))[0])
 
 
+def test_contact_and_tables_are_options_too():
+    """Also where they hold dictionaries: one friction for all, which differs from episode to episode."""
+    everywhere = km.Contact(surface=km.Surface(1.0))
+    envs = gymnasium.make_vec(
+        "kumitate/Hopper-v5",
+        num_envs=3,
+        contact=everywhere,
+        randomised={"friction:floor": (0.5, 1.0), "mass:torso": (3.0, 4.0)},
+    )
+    envs.reset(seed=1)
+    envs.step(envs.action_space.sample())
+    frictions = envs.batch.parameters["friction:floor"]
+    assert ((frictions >= 0.5) & (frictions <= 1.0)).all()
+    assert len(set(frictions)) == 3
+
+
 def test_a_missing_file_is_named(monkeypatch):
     monkeypatch.setattr(suite, "ASSETS", suite.Path("nowhere"))
     with pytest.raises(InputError, match=r"reacher.xml of Gymnasium is not in nowhere; install Gymnasium again"):

@@ -51,7 +51,7 @@ TASKS = {
 
 
 def named_task(task: Task | str, **options: Any) -> Task:
-    """A task, or that of a name, made once for each set of options.
+    """A task, or that of a name, made once for each set of options that can be compared by their hashes.
 
     Raises:
         InputError: for an unknown name, options of a task that is made already, or if the task needs what is not installed.
@@ -62,16 +62,22 @@ def named_task(task: Task | str, **options: Any) -> Task:
         return task
     if task not in TASKS:
         raise InputError(f"there is no task {task!r}{did_you_mean(task, TASKS, lead=', ')}; there are {', '.join(TASKS)}")
+    try:
+        hash(tuple(options.values()))
+    except TypeError:  # such as contact with a dictionary in it
+        return _make(task, **options)
     return _made(task, **options)
 
 
-@cache
-def _made(name: str, **options: Any) -> Task:
+def _make(name: str, **options: Any) -> Task:
     family = TASKS[name].family
     make = import_module(f".tasks.{family or name}", __package__).task
     task: Task = make(name, **options) if family else make(**options)
-    task._maker = partial(_made, name, **options)
+    task._maker = partial(named_task, name, **options)
     return task
+
+
+_made = cache(_make)
 
 
 def register() -> None:

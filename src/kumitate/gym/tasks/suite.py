@@ -279,9 +279,8 @@ def task(name: str, **options: Any) -> Task:
         warnings.simplefilter("ignore", KumitateWarning)  # docs/learning.md says what of the files is not used
         seen = MujocoRobot(ASSETS / own.file)
     own = replace(own, step=own.step or float(seen.model.opt.timestep))
-    if own.surroundings:
-        contact = own.surroundings(seen)
-        options.setdefault("contact", contact)
+    if own.surroundings and "contact" not in options:
+        options["contact"] = own.surroundings(seen)
     touches = options.get("contact", "rigid" if seen.touches else None) is not None
     parts = own.parts(own, seen, touches)
     return task_from_mjcf(seen, step=own.step, steps=own.frame_skip, dtype=np.float64, **parts, **options)
