@@ -13,7 +13,7 @@ import kumitate as km
 from kumitate import scalar
 from kumitate.compile import Kernel
 from kumitate.compile.stored import traced
-from kumitate.compile.wasm import wasm_module
+from kumitate.compile.wasm import encoding, wasm_module
 from kumitate.contact import Contact, Surface
 from kumitate.errors import InputError
 from kumitate.examples.gallery.cassie import standing
@@ -260,7 +260,7 @@ def test_a_module_imports_nothing_and_its_memory_stays_as_it_is():
     assert (once[0].tolist(), once[1].tolist(), seen[0].tolist()) == ([3.0, 3.0], [3.5, 3.25], [4.0, 4.0])
 
 
-def test_holes_are_filled_and_what_cannot_be_written_is_refused():
+def test_holes_are_filled_and_what_cannot_be_written_is_refused(monkeypatch):
     hole = scalar.Hole.of("law", (scalar.Array("x", (2,)),), (scalar.Array("f", (2,)),))
     outer = trace(lambda x: {"f": [2.0 * a for a in scalar.call(hole, x)]}, {"x": 2}, "outer")
     law = trace(lambda x: {"f": [x[1], x[0] + 1.0]}, {"x": 2}, "law")
@@ -275,6 +275,9 @@ def test_holes_are_filled_and_what_cannot_be_written_is_refused():
         wasm_module({"outer": law}, repeated="outer")
     with pytest.raises(InputError, match="a program is called 'run'"):
         wasm_module({"run": adding()}, repeated="run")
+    monkeypatch.setattr(encoding, "LONGEST", 20)
+    with pytest.raises(InputError, match=r"adding has \d+ bytes"):
+        wasm_module({"step": adding()})
     huge = trace(lambda x: [x[0]], {"x": 2**30}, "huge")
     with pytest.raises(InputError, match="pages of 64 KiB"):
         wasm_module({"huge": huge})

@@ -223,7 +223,27 @@ def optimized_object(text: str, target: Target) -> CacheEntry:
     return kept_image(f"O3 or lean\0{text}", target, make)
 
 
+def joined_object(texts: Sequence[str], programs: Sequence[str], target: Target) -> CacheEntry:
+    """The object file of several LLVM modules that call each other: those of procedures, which go through LLVM's passes, and
+    those of programs."""
+
+    def make() -> bytes:
+        processor, whole = machine(target), _parsed(programs[0], target)
+        whole.data_layout = str(processor.target_data)
+        for module in (*(_passed(text, target) for text in texts), *(_parsed(text, target) for text in programs[1:])):
+            module.data_layout = whole.data_layout
+            whole.link_in(module)
+        return processor.emit_object(whole)  # type: ignore[no-any-return]
+
+    return kept_image("\0".join(("joined", *texts, *programs)), target, make)
+
+
 def _optimized(text: str, target: Target) -> bytes:
+    return machine(target).emit_object(_passed(text, target))  # type: ignore[no-any-return]
+
+
+def _passed(text: str, target: Target) -> llvm.ModuleRef:
+    """The module of a text after the passes of `optimized_object`."""
     llvm, module, processor = binding(), _parsed(text, target), machine(target)
     module.data_layout = str(processor.target_data)
     lean = text.count("\n") > _LEAN
@@ -234,7 +254,7 @@ def _optimized(text: str, target: Target) -> bytes:
     option = "-enable-noalias-to-md-conversion"
     with _switched((f"{option}={str(not lean).lower()}",), (f"{option}=true",)):
         passes.getModulePassManager().run(module, passes)
-    return processor.emit_object(module)  # type: ignore[no-any-return]
+    return module
 
 
 def threads_assembly(text: str, target: Target) -> str:

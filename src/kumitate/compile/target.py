@@ -74,6 +74,8 @@ CPUS: dict[str, tuple[int, tuple[str, ...]]] = {
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 #: 64-bit ARM processors of the servers' kind, with two float64 lanes.
 ARM64 = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+fp-armv8", 2)
+#: Browsers and Node, with what they all have since 2021.
+WASM32 = Target("wasm32-unknown-unknown", "generic", "+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals", 1)
 #: Compute capabilities of GPUs that code is compiled for; PTX of one is assembled for those above it, too.
 _CAPABILITIES = ((8, 0), (9, 0), (10, 0), (12, 0))
 _NVIDIA = "nvptx64-nvidia-cuda"
@@ -138,5 +140,5 @@ def machine(target: Target) -> llvm.TargetMachine:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(target.triple).create_target_machine(  # type: ignore[no-any-return]
-        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
+        cpu=target.cpu, features=target.features, opt=2, reloc="static" if target is WASM32 else "pic", codemodel="small"
     )

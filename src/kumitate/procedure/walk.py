@@ -602,7 +602,7 @@ class LlvmText:
 
     Attributes:
         text: the module.
-        checked: whether indices and the like are checked.
+        checked: whether indices and the like are checked; portable: whether programs give the same bits on every processor.
         names: of the functions; needs: of every procedure written so far, the leaves of its arguments that it reads, by number.
         sites: of the checks, by number, with what they say.
         programs: the names of the functions of traced programs that are compiled alone, by what lists choose, and whether there
@@ -611,9 +611,9 @@ class LlvmText:
         loops: how many loops are written out.
     """
 
-    def __init__(self, typed: tree.TypedProcedure, *, checked: bool = False):
+    def __init__(self, typed: tree.TypedProcedure, *, checked: bool = False, portable: bool = False):
         family = procedure_family(typed)
-        self.checked = checked
+        self.checked, self.portable = checked, checked or portable
         self.sites: list[tuple[tree.Site, str]] = []
         self.module = Module(1)
         self.programs: dict[tuple[Program, tuple[bool, ...], bool], str] = {}
@@ -646,7 +646,7 @@ class LlvmText:
         """The name of the function of a short program, which is written into this module and inlined; None for a long one."""
         if program not in self.inlined:
             name = f"short_{re.sub('[^A-Za-z0-9_]', '_', program.name)}.{len(self.inlined)}"
-            text = inlined(name, program, portable=self.checked)
+            text = inlined(name, program, portable=self.portable)
             self.inlined[program] = None if text is None else name
             self.module.functions += [] if text is None else [text]
         return self.inlined[program]

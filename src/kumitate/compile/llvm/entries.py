@@ -25,10 +25,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from ...scalar import Program, Symbol
+from ...scalar.elementary import elementary
+from ...scalar.operations import LIBRARY, TRACED
 from ..stored import StoredProgram, traced
 from ..target import DOUBLE, Precision
 from .body import ProgramBody, blocks_function, called_function
 from .plan import scratch_size
+from .straight_line import elementary_function
 from .writer import Module, Writer
 
 # --- the rows of the user's arrays ----------------------------------------------------------------------------------------
@@ -307,6 +310,20 @@ def inlined(name: str, program: Program, *, portable: bool) -> str | None:
     parameters = ", ".join(f"ptr {row}" for row in rows)
     text = body.function(f"define internal void @{name}({parameters}) alwaysinline #0")
     return None if module.functions or module.tables else text
+
+
+def library_text() -> str:
+    """A module with the functions of `scalar.elementary` by the names that C's library has for them."""
+    module = Module(1, DOUBLE, portable=True)
+    for name in sorted(TRACED.keys() & LIBRARY):
+        program, k = elementary(name)
+        found = f"{{ {', '.join(['double'] * len(program.results))} }}"
+        listed = ", ".join(f"double %x{n}" for n in range(len(program.inputs)))
+        to = Writer(module)
+        all_of_it = to.line(f"call {found} {elementary_function(module, program, 'double', found)}({listed})")
+        to.effect(f"ret double {to.line(f'extractvalue {found} {all_of_it}, {k}')}")
+        module.functions.append(to.framed(f"define double @{name}({listed})"))
+    return module.text()
 
 
 # --- functions on blocks of lanes -----------------------------------------------------------------------------------------

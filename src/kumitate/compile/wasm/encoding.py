@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from ...errors import InputError
 
 Instruction = tuple[Any, ...]
 
-#: Bytes of a page of memory.
-PAGE = 65536
+#: Bytes of a page of memory; how a module begins.
+PAGE, MAGIC = 65536, b"\x00asm\x01\x00\x00\x00"
+#: Bytes of a function that browsers take.
+LONGEST = 7_654_321
 _CODES = {
     "block": 0x02, "loop": 0x03, "end": 0x0B, "br": 0x0C, "br_if": 0x0D, "call": 0x10, "drop": 0x1A, "select": 0x1B,
     "local.get": 0x20, "local.set": 0x21, "local.tee": 0x22, "f64.load": 0x2B, "f64.store": 0x39,
@@ -82,40 +86,60 @@ def instructions(code: Iterable[Instruction]) -> bytes:
 def encoded(functions: Sequence[Function], pages: int, constants: Sequence[tuple[int, Sequence[float]]]) -> bytes:
     """A module that exports its memory and some functions; `constants` stand in its memory, each with its address."""
     kinds = list(dict.fromkeys((tuple(one.parameters), tuple(one.results)) for one in functions))
-    exports = [_name("memory") + b"\x02\x00"]
-    exports += [_name(one.export) + b"\x00" + unsigned(k) for k, one in enumerate(functions) if one.export]
-    data = [b"\x00\x41" + signed(at) + b"\x0b" + _sized(struct.pack(f"<{len(x)}d", *x)) for at, x in constants]
+    exports = [named("memory") + b"\x02\x00"]
+    exports += [named(one.export) + b"\x00" + unsigned(k) for k, one in enumerate(functions) if one.export]
+    data = [placed(at, struct.pack(f"<{len(x)}d", *x)) for at, x in constants]
     sections = {
-        1: [b"\x60" + _listed(_types(parameters)) + _listed(_types(results)) for parameters, results in kinds],
+        1: [b"\x60" + listed(_types(parameters)) + listed(_types(results)) for parameters, results in kinds],
         3: [unsigned(kinds.index((tuple(one.parameters), tuple(one.results)))) for one in functions],
-        5: [b"\x01" + unsigned(pages) + unsigned(pages)],  # at least and at most
+        5: [limited(pages)],
         7: exports,
-        10: [_sized(_body(one)) for one in functions],
+        10: [sized(_body(one)) for one in functions],
         11: data,
     }
-    parts = [bytes((number,)) + _sized(_listed(entries)) for number, entries in sections.items() if entries]
-    return b"\x00asm\x01\x00\x00\x00" + b"".join(parts)
+    return module_of({number: listed(entries) for number, entries in sections.items() if entries})
+
+
+def module_of(sections: Mapping[int, bytes]) -> bytes:
+    """A module of sections by their numbers, in order."""
+    return MAGIC + b"".join(bytes((number,)) + sized(content) for number, content in sections.items())
+
+
+def limited(size: int) -> bytes:
+    """At least so many of something, and at most."""
+    return b"\x01" + 2 * unsigned(size)
+
+
+def placed(address: int, content: bytes) -> bytes:
+    """The entry of a section that puts something into memory at an address."""
+    return b"\x00\x41" + signed(address) + b"\x0b" + sized(content)
 
 
 def _body(function: Function) -> bytes:
     runs = [(kind, function.variables.count(kind)) for kind in dict.fromkeys(function.variables)]
-    return _listed([unsigned(count) + _types([kind])[0] for kind, count in runs]) + instructions(function.code) + b"\x0b"
+    content = listed([unsigned(count) + _types([kind])[0] for kind, count in runs]) + instructions(function.code) + b"\x0b"
+    if len(content) > LONGEST:
+        raise InputError(f"{function.name} has {len(content)} bytes of WebAssembly; browsers take functions of {LONGEST}")
+    return content
 
 
 def _types(names: Iterable[str]) -> list[bytes]:
     return [bytes((_TYPES[name],)) for name in names]
 
 
-def _listed(entries: Sequence[bytes]) -> bytes:
+def listed(entries: Sequence[bytes]) -> bytes:
+    """Their number, and they."""
     return unsigned(len(entries)) + b"".join(entries)
 
 
-def _sized(content: bytes) -> bytes:
+def sized(content: bytes) -> bytes:
+    """Their length, and they."""
     return unsigned(len(content)) + content
 
 
-def _name(text: str) -> bytes:
-    return _sized(text.encode())
+def named(text: str) -> bytes:
+    """A name."""
+    return sized(text.encode())
 
 
 # --- text -----------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from ...errors import InputError
@@ -42,27 +41,27 @@ class WasmModule:
     Results are the same bits in every browser, and those of kernels compiled with `portable=True`.
 
     Attributes:
+        code: the bytes, for `WebAssembly.instantiate`.
         places: the address in bytes and the shape of every array: of an input by its name ("q"), of an output by the
             program's key and its name ("look.q").
         pages: of the memory, 64 KiB each.
     """
 
+    code: bytes
     places: dict[str, tuple[int, tuple[int, ...]]]
-    parts: _Parts
-
-    @property
-    def pages(self) -> int:
-        return self.parts.pages
-
-    @cached_property
-    def code(self) -> bytes:
-        """The module's bytes, for `WebAssembly.instantiate`."""
-        return encoded(*self.parts)
+    pages: int
+    _parts: _Parts | None = None
 
     @property
     def text(self) -> str:
-        """The same module in the text form of WebAssembly."""
-        return text(*self.parts)
+        """The same module in the text form of WebAssembly.
+
+        Raises:
+            InputError: for a module that LLVM made.
+        """
+        if self._parts is None:
+            raise InputError("LLVM made this module, and not its text; wasm2wat prints it")
+        return text(*self._parts)
 
 
 def wasm_module(
@@ -105,7 +104,8 @@ def wasm_module(
         )
     names = identifiers([one.name for one in shared.functions], ())
     functions = [one._replace(name=name) for one, name in zip(shared.functions, names, strict=True)]
-    return WasmModule(shared.places, _Parts(functions, pages, shared.constants))
+    parts = _Parts(functions, pages, shared.constants)
+    return WasmModule(encoded(*parts), shared.places, pages, parts)
 
 
 def _run(shared: Shared, key: str, program: Program) -> Function:

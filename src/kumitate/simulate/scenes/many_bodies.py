@@ -12,11 +12,12 @@ from ...analysis import fastest_rate
 from ...compile import Kernel
 from ...compile.threads import pool, thread_count
 from ...contact.laws.residual import FAILED
+from ...contact.pairs.rows.touch import compile_routines
 from ...contact.scene import Contact
 from ...contact.scenes.arrays import Efforts, Scene, SceneLog
 from ...contact.scenes.building import log_of, roomier, scene_of
 from ...contact.scenes.parts import RobotPart
-from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED
+from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED, advance_scene
 from ...model import Mechanism
 from ...procedure import LocatedProgram
 from ...results.contact_record import LIST
@@ -33,6 +34,7 @@ from .record import UNIT, Logged, SceneOutputs, acceleration_of, joined, record_
 from .robots import RobotSteps, robots_of, with_robots
 
 if TYPE_CHECKING:
+    from ...compile.wasm import WasmModule
     from ...results.contact_record import Touched
     from ..stepping.interaction import StepDesign
 
@@ -297,6 +299,26 @@ class SceneStepper(Stepper):
         gains = (part.sums[(part.begins >= first) & (part.begins < first + count), 3].sum() for part in self.logged)
         return float(sum(gains)) if self._steps.page.gains else 0.0
 
+    def wasm(self) -> WasmModule:
+        """The module whose `run()` makes as many steps as the integer at "every" says, in the room that the scene has.
+
+        Places: "q" (n, 7), "v" and "effort" (n, 6) of free bodies, "work", and of robots "robot_q", "robot_v" and "robot_u";
+        "marks", to be set to 0 before a call; and "result", `DONE` or why there were fewer steps.
+        """
+        from ...procedure.exported import exported
+
+        self._put_efforts()
+        steps, work = self._steps, self.state["work"]
+        scene, (q, v) = steps.page.whole(self.scene), steps.rows
+        compile_routines(scene.solids)
+        own = scene.bodies.robots.motions
+        if steps.robots:
+            steps.model.places.take(self.state["q"][0], self.state["v"][0], q, v, own)
+        log = log_of(len(q), 1, _TOUCHES + _PER_BODY * len(q), (len(own.q), len(own.v)))
+        names = {"q": q, "v": v, "work": work, "effort": scene.bodies.effort, "marks": log.marks}
+        names |= {"robot_q": own.q, "robot_v": own.v, "robot_u": own.u} if steps.robots else {}
+        return exported(advance_scene, (scene, q, v, work, 1, 1, log), names)
+
     def _ahead(self) -> Logged:
         """What the step that begins at the state does, which stays as it is."""
         carried, logged = self.carried(), list(self.logged)
@@ -375,18 +397,18 @@ class SceneSteps:
     def __init__(self, many: ManyBodies, model: SceneModel, step: float, state: Mapping[str, np.ndarray]):
         self.model, self.page, self._state, self._many = model, model.page(), state, many
         self._start = state["q"][0].copy(), state["v"][0].copy()
-        self.scene, self._robots = many.scene(model, step, *self._start)
+        self.scene, self.robots = many.scene(model, step, *self._start)
         bodies = len(self.scene.bodies.mass)
-        self._rows = np.zeros((bodies, 7)), np.zeros((bodies, 6))
-        if not self._robots:  # all bodies are free
-            self._rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
+        self.rows = np.zeros((bodies, 7)), np.zeros((bodies, 6))
+        if not self.robots:  # all bodies are free
+            self.rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
         self._bound: dict[tuple[int, int], tuple[SceneLog, Callable[[], int]]] = {}
 
     def fits(self, step: float, q: np.ndarray, v: np.ndarray) -> bool:
         """Whether a scene for a motion that begins at another state has robots of the same kinds of steps."""
         if np.array_equal(q, self._start[0]) and np.array_equal(v, self._start[1]):
             return True
-        return self._many.flying(self.model, step, q, v) == tuple(robot.flies for robot in self._robots)
+        return self._many.flying(self.model, step, q, v) == tuple(robot.flies for robot in self.robots)
 
     def make_room(self) -> None:
         """Gives the scene the room that its `counts` say it lacks."""
@@ -407,12 +429,12 @@ class SceneSteps:
     def advanced(self, records: int, every: int) -> tuple[bool, SceneLog]:
         """Whether so many records of so many steps all have a usable solution, and a copy of their log."""
         q, v = self._state["q"], self._state["v"]
-        if self._robots:
-            self.model.places.take(q[0], v[0], *self._rows, self.scene.bodies.robots.motions)
+        if self.robots:
+            self.model.places.take(q[0], v[0], *self.rows, self.scene.bodies.robots.motions)
         ended, log = self.go(records, every)
-        if self._robots:
+        if self.robots:
             own = self.scene.bodies.robots.motions
-            q[:], v[:] = self.model.places.q_of(self._rows[0], own.q), self.model.places.v_of(self._rows[1], own.v)
+            q[:], v[:] = self.model.places.q_of(self.rows[0], own.q), self.model.places.v_of(self.rows[1], own.v)
         log = log._replace(touches=log.touches[: int(log.marks[2])])
         return ended == DONE, SceneLog(*(part.copy() for part in log))
 
@@ -428,7 +450,7 @@ class SceneSteps:
             log = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records, (len(own.q), len(own.v)))
         log.marks[:] = 0
         while True:
-            run = run or self.page.bound(self.scene, *self._rows, self._state["work"], records, every, log)
+            run = run or self.page.bound(self.scene, *self.rows, self._state["work"], records, every, log)
             ended = run()
             if ended in (DONE, UNSOLVED):
                 break

@@ -37,8 +37,12 @@ class ScenePage:
 
     def bound(self, scene: Scene, *rest: Any) -> Callable[[], int]:
         """Steps from a state, with arguments as of `advance_scene`; returns how they ended."""
+        return advance_scene.bound(self.whole(scene), *rest)
+
+    def whole(self, scene: Scene) -> Scene:
+        """A scene with what the page has of it."""
         self._make_room(len(scene.points.gap))
-        return advance_scene.bound(scene._replace(overlaps=self._overlaps, springs=self.springs(scene)), *rest)
+        return scene._replace(overlaps=self._overlaps, springs=self.springs(scene))
 
     def springs(self, scene: Scene) -> Springs:
         """The springs at its points."""

@@ -82,6 +82,13 @@ def compile_routine(solids: Solids, lack: int) -> None:
     solids.routines[code] = routine(*divmod(code, COUNT)).address
 
 
+def compile_routines(solids: Solids) -> None:
+    """Makes all routines that solids may come to need."""
+    kinds = {*solids.kinds.tolist(), CONVEX}
+    for code in [COUNT * a + b for a in kinds for b in kinds if a <= b]:
+        compile_routine(solids, LACKS - code)
+
+
 def touching(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -> int:
     """`touch` for one pair, which compiles what it lacks."""
     while (count := touch(a, b, margin, before, out, k)) <= LACKS:
