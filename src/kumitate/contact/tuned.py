@@ -57,6 +57,7 @@ FAIREST, FAIREST_OF_CROWD = 9e-7, 5e-6  # m/s: up to this                       
 LEFT_OUT, FEWER = 12, 3  # points that are left out, one at a time; in large islands                                    (scenes)
 STEPS_WITHOUT = 12  # Newton steps without a point, and then with all
 TURNS, TURNS_OF_LARGE = 8, 2  # of sweeps, and every third time the interior point method                               (scenes)
+STUCK = 1e-5  # m/s: in large islands they go on after TURNS_OF_LARGE above this only                                   (bricks)
 SWEEPS_IN_TURN = 100
 SHARE = 0.6  # of a point's mass in a sweep: its three velocities per unit impulse are at most three times the largest
 REACH = 3.0  # ways of the fastest body in a step: points are looked for within                                         (scenes)

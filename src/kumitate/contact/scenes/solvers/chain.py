@@ -82,8 +82,8 @@ def _in_turn(island: Island, aims: Aims, best: float) -> float:
     trial, good, begin, small = island.trial, aims.good, best, is_small(island, aims)
     restore(island, trial.first)
     move(island)
-    for attempt in range(tuned.TURNS if small else tuned.TURNS_OF_LARGE):
-        if best <= good:
+    for attempt in range(tuned.TURNS):
+        if best <= good or (not small and attempt >= tuned.TURNS_OF_LARGE and best < tuned.STUCK):
             break
         if attempt % 3 == 2 and aims.plain:
             left = inside_cones(island, aims, tuned.CALM)
