@@ -26,6 +26,7 @@ STUDIES = {
     "rows",
     "sweep-rate",
     "webassembly",
+    "work-precision",
 }
 
 
