@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,10 +43,12 @@ class Trial:
 
     Attributes:
         model: its name; step: h [s].
+        accuracy: of islands of many bodies, as of `Contact`.
     """
 
     model: str = "rigid"
     step: float = 1e-3
+    accuracy: Literal["following", "strict"] = "following"
 
     def run(
         self,
@@ -70,7 +72,9 @@ class Trial:
         """
         surface = surface or Surface()
         springs = (options or self.springs(struck or mechanism.tree.mass, surface)) if self.model in FORCE_MODELS else {}
-        contact = Contact(self.model, ground, surface, surfaces or {}, pairs or {}, between=between, options=springs)
+        contact = Contact(
+            self.model, ground, surface, surfaces or {}, pairs or {}, between=between, options=springs, accuracy=self.accuracy
+        )
         return simulate(mechanism, q, v, duration=duration, step=self.step, contact=contact, **driven)
 
     @staticmethod

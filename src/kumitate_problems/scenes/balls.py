@@ -6,6 +6,7 @@ SimBenchmark: Kang and Hwangbo (2018), https://leggedrobotics.github.io/SimBench
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,18 +37,20 @@ def balls_on_a_box(trial: Trial = RIGID) -> list[Measured]:
     places = [(1.5 * x, 1.5 * y, 1.0) for x in range(-2, 3) for y in range(-2, 3)]
     along = np.array([1.0, 1.0, 0.0]) / math.sqrt(2.0)
     surfaces = {"ground": Surface(mu), "box": Surface(0.8)}
-    run = trial.run(
-        mechanism, at((0.0, 0.0, 0.25), *places), duration=t, surface=Surface(1.0), surfaces=surfaces,
-        wrenches={"box": np.array([0.0, 0.0, 0.0, *(force * along)])},
-    )  # fmt: skip
-    a = (force - mu * (mass + count) * G) / (mass + 2.0 / 7.0 * count)
-    v = run.v[-1].reshape(-1, 6)
-    moved = (run.q[-1] - run.q[0]).reshape(-1, 7)[1:, 4:] @ along
-    return [
-        Measured("speed of the box", v[0, 3:], 1e-6, "m/s", a * t * along),
-        Measured("speeds of the balls", np.linalg.norm(v[1:, 3:], axis=1), 1e-6, "m/s", 2.0 / 7.0 * a * t),
-        Measured("ways of the balls", moved, 1.5 * trial.step * a * t, "m", a * t * t / 7.0),
-    ]
+    a, found = (force - mu * (mass + count) * G) / (mass + 2.0 / 7.0 * count), []
+    # by default residuals of large islands may be 1e-3 of the speed while it is above 5 cm/s
+    for accuracy, bar in (("following", 1e-3 * a * t), ("strict", 1e-6)):
+        run = replace(trial, accuracy=accuracy).run(
+            mechanism, at((0.0, 0.0, 0.25), *places), duration=t, surface=Surface(1.0), surfaces=surfaces,
+            wrenches={"box": np.array([0.0, 0.0, 0.0, *(force * along)])},
+        )  # fmt: skip
+        v, moved = run.v[-1].reshape(-1, 6), (run.q[-1] - run.q[0]).reshape(-1, 7)[1:, 4:] @ along
+        found += [
+            Measured(f"speed of the box, {accuracy}", v[0, 3:], bar, "m/s", a * t * along),
+            Measured(f"speeds of the balls, {accuracy}", np.linalg.norm(v[1:, 3:], axis=1), bar, "m/s", 2.0 / 7.0 * a * t),
+            Measured(f"ways of the balls, {accuracy}", moved, 1.5 * trial.step * a * t, "m", a * t * t / 7.0),
+        ]
+    return found
 
 
 def deepest(run: Result) -> float:
