@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import mpmath
 import numpy as np
@@ -71,22 +70,21 @@ def test_inverse_dynamics_against_automatic_derivatives(case):
 
 
 @pytest.mark.parametrize("seed", [2, 5], ids=lambda seed: f"seed{seed}")
-def test_inverse_dynamics_in_fifty_digits(seed, monkeypatch):
+def test_inverse_dynamics_in_fifty_digits(seed):
     """Central differences of the same pages, evaluated in 50 digits, along the degrees of freedom and the velocities."""
     case = random_case(seed)
     m = case.mechanism
     program, n, step = inverse_program(case, {}), m.nv, mpmath.mpf(10) ** -15
     moved = trace(lambda q, dq: integrate(m.tree, q, dq), {"q": m.nq, "dq": n}, "moved")
     slopes = rnea_derivatives(m.base_parameter_tree, case.q, case.v, case.a, gravity=m.gravity)
-    monkeypatch.setattr(sys.modules["kumitate.scalar.evaluate"], "FLOAT", FIFTY_DIGITS)
     with mpmath.workdps(50):
         q, v, a = ([mpmath.mpf(x) for x in part] for part in (case.q, case.v, case.a))
-        q = evaluate(moved, [*q, *[mpmath.mpf(0)] * n])  # quaternions of length 1 in all digits
+        q = in_fifty_digits(moved, [*q, *[mpmath.mpf(0)] * n])  # quaternions of length 1 in all digits
         for k in range(n):
             unit = [step * (i == k) for i in range(n)]
             back = [-x for x in unit]
-            by_q = [evaluate(program, [*evaluate(moved, [*q, *along]), *v, *a]) for along in (unit, back)]
-            by_v = [evaluate(program, [*q, *map(sum, zip(v, along, strict=True)), *a]) for along in (unit, back)]
+            by_q = [in_fifty_digits(program, [*in_fifty_digits(moved, [*q, *along]), *v, *a]) for along in (unit, back)]
+            by_v = [in_fifty_digits(program, [*q, *map(sum, zip(v, along, strict=True)), *a]) for along in (unit, back)]
             for matrix, (ahead, behind) in ((slopes.by_q, by_q), (slopes.by_v, by_v)):
                 differences = [float((x - y) / (2 * step)) for x, y in zip(ahead, behind, strict=True)]
                 close([row[k] for row in matrix], differences, 1e-12)
@@ -97,6 +95,11 @@ FIFTY_DIGITS = {
     **FLOAT,
     **{name: getattr(mpmath, name) for name in ("sin", "cos", "sqrt", "exp", "log", "tanh", "atan2")},
 }
+
+
+def in_fifty_digits(program, scalars):
+    """The results of a program for numbers of mpmath."""
+    return evaluate(program, scalars, FIFTY_DIGITS)
 
 
 @pytest.mark.parametrize(**seeds(6))

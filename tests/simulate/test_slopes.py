@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import mpmath
@@ -12,10 +11,10 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.kinematics import difference, integrate
-from kumitate.scalar import evaluate, trace
+from kumitate.scalar import trace
 from kumitate.slopes.direct import Along
 
-from ..dynamics.test_derivatives import FIFTY_DIGITS
+from ..dynamics.test_derivatives import in_fifty_digits
 from ..mechanisms import random_mechanism, random_state
 
 STEP = 0.01
@@ -36,27 +35,26 @@ def slopes_of(sim, q, v, u):
     return found.q, found.v, found.A, found.B
 
 
-def fifty_digits(sim, q, v, u, monkeypatch):
+def fifty_digits(sim, q, v, u):
     """A and B by central differences of the step's program in 50 digits, along the degrees of freedom."""
     m, program = sim.mechanism, sim.compiled.code.program
     moved = trace(lambda q, dq: integrate(m.tree, q, dq), {"q": m.nq, "dq": m.nv}, "moved")
     apart = trace(lambda a, b: difference(m.tree, a, b), {"a": m.nq, "b": m.nq}, "apart")
-    monkeypatch.setattr(sys.modules["kumitate.scalar.evaluate"], "FLOAT", FIFTY_DIGITS)
     n, size = m.nv, len(u)
     with mpmath.workdps(50):
         small = mpmath.mpf(10) ** -15
         q, v, u = ([mpmath.mpf(float(x)) for x in part] for part in (q, v, u))
-        q = evaluate(moved, [*q, *[mpmath.mpf(0)] * n])  # quaternions of length 1 in all digits
+        q = in_fifty_digits(moved, [*q, *[mpmath.mpf(0)] * n])  # quaternions of length 1 in all digits
 
         def after(x):
-            start = [*evaluate(moved, [*q, *x[:n]]), *map(sum, zip(v, x[n : 2 * n], strict=True))]
-            return evaluate(program, [0.0, mpmath.mpf(STEP), *start, 0.0, *map(sum, zip(u, x[2 * n :], strict=True))])
+            start = [*in_fifty_digits(moved, [*q, *x[:n]]), *map(sum, zip(v, x[n : 2 * n], strict=True))]
+            return in_fifty_digits(program, [0.0, mpmath.mpf(STEP), *start, 0.0, *map(sum, zip(u, x[2 * n :], strict=True))])
 
         columns = []
         for k in range(2 * n + size):
             x = [small * (i == k) for i in range(2 * n + size)]
             ahead, behind = after(x), after([-part for part in x])
-            turn = evaluate(apart, [*behind[: m.nq], *ahead[: m.nq]])
+            turn = in_fifty_digits(apart, [*behind[: m.nq], *ahead[: m.nq]])
             speed = [a - b for a, b in zip(ahead[m.nq : m.nq + n], behind[m.nq : m.nq + n], strict=True)]
             columns.append([float(part / (2 * small)) for part in [*turn, *speed]])
     found = np.array(columns).T
@@ -64,11 +62,11 @@ def fifty_digits(sim, q, v, u, monkeypatch):
 
 
 @pytest.mark.parametrize(("seed", "integrator"), [(0, "semi_implicit_euler"), (1, "rk4")])
-def test_trees_in_fifty_digits(seed, integrator, monkeypatch):
+def test_trees_in_fifty_digits(seed, integrator):
     """Free bases and joints of several kinds, damping, friction, armature, a wrench."""
     sim, q, v, u = tree(seed, integrator, count=2)
     _, _, A, B = slopes_of(sim, q, v, u)
-    expected = fifty_digits(sim, q, v, u, monkeypatch)
+    expected = fifty_digits(sim, q, v, u)
     for found, wanted in zip((A, B), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * max(1.0, np.abs(wanted).max()))
 
