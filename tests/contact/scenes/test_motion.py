@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import kumitate as km
+from kumitate.contact import tuned
 from kumitate.contact.scene import ACCURACIES, Contact
 from kumitate.contact.scenes.step import UNSOLVED
 from kumitate.contact.surface import Surface
@@ -168,6 +170,16 @@ def test_islands_of_few_bodies_are_solved_alike_at_any_accuracy():
     mechanism, (q, v) = mixed(9), at_random(np.random.default_rng(4), 9)
     runs = [simulation(mechanism, replace(bin_of(0.3), accuracy=accuracy)).run(q, v, duration=0.4) for accuracy in ACCURACIES]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
+
+
+def test_a_robot_of_many_links_is_solved_alike_at_any_accuracy():
+    """It counts as one body, however many links it has."""
+    robot = km.load("hoap1")
+    assert len(robot.mechanism.tree.links) > tuned.SMALL
+    start = robot.start[0], np.array([0.0, 0.0, 0.0, 0.5, *np.zeros(robot.nv - 4)])
+    runs = [km.Simulation(robot, contact=Contact(accuracy=name), start=start).run(duration=0.2) for name in ACCURACIES]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    assert runs[0].contact.residual.max() < 1e-8
 
 
 def test_the_order_of_the_bodies_does_not_matter():

@@ -7,6 +7,7 @@ import math
 from ....procedure import procedure
 from ... import tuned
 from ..arrays import Island
+from ..robots.links import leads
 from .assembly import find_reaches
 from .chain import Aims, solve_whole, try_more
 from .laws import move, residual, restore, save
@@ -22,7 +23,7 @@ def solve(island: Island, follows: float) -> tuple[int, float, float]:
         The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
         left [m/s], and the fastest velocity of a point without contact [m/s].
     """
-    points, factors, count = island.points, island.factors, len(island.members)
+    points, factors = island.points, island.factors
     fastest, moving, closing, softest, begun, bouncing, pushing = 0.0, 0.0, 0.0, 0.0, 0, False, False
     for at in range(len(island.listed)):
         c = island.listed[at]
@@ -35,7 +36,7 @@ def solve(island: Island, follows: float) -> tuple[int, float, float]:
         bouncing = bouncing or points.target[c] > points.plastic[c]
         pushing = pushing or (0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0)
     plain = softest == 0.0 and len(points.turns.length) == 0
-    loose = 0.0 if count <= tuned.SMALL or not plain else follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
+    loose = 0.0 if _things(island) <= tuned.SMALL or not plain else follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
     accepted = tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest
     move(island)
     left = residual(island)
@@ -64,6 +65,16 @@ def solve(island: Island, follows: float) -> tuple[int, float, float]:
     if bouncing and gained(island, False) > 0.0:
         left = max(left, _tame(island, aims))
     return couplings, left, fastest
+
+
+@procedure
+def _things(island: Island) -> int:
+    """How many bodies move in an island, each of its robots counted as one."""
+    robots, count = island.bodies.robots, 0
+    for at in range(len(island.members)):
+        if robots.link[island.members[at]] < 0 or leads(robots, island.members[at]) >= 0:
+            count += 1
+    return count
 
 
 @procedure
