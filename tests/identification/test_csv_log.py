@@ -1,4 +1,4 @@
-"""Logs in tables of text: a table that was written is read back, also in other units and columns; mistakes are told by line."""
+"""CSV logs: writing one and reading it back, in other units and with other columns; errors that name the line."""
 
 from __future__ import annotations
 

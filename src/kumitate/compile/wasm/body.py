@@ -177,7 +177,7 @@ class FunctionBody:
             if node.op in ("loop", "call"):
                 getattr(self, node.op)(node)
             elif node.op in LIBRARY:
-                self.library(node)
+                self.elementary(node)
             elif node not in self.held and self.used[node]:
                 depth = 1 + max((self.waiting.get(a, 0) for a in node.args), default=0)
                 if self.used[node] == 1 and depth < _DEEPEST:
@@ -241,7 +241,7 @@ class FunctionBody:
         self.write("f64.load", self.areas[node.args[0]] + 8 * node.payload)
 
     # --- calls --------------------------------------------------------------------------------------------------------
-    def library(self, node: Symbol) -> None:
+    def elementary(self, node: Symbol) -> None:
         """A function of mathematics; sine and cosine of a number are computed at once."""
         if node in self.held:
             return
