@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
+
 from ..errors import InputError, ModelError
 from ..kinematics import place_pose
 from ..model import Geometry, HeightField, Mechanism, PerLink, Place, Plane, Tree
@@ -127,6 +129,10 @@ class Contact:
         ]
         own = Surface(max(rubs)) if rubs else USUAL
         return known or (sides[0] or own).against(sides[1] or own)
+
+    def stiffness(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Where bodies of each pair touch, the stiffness of the surfaces [N/m]; 0 where they are rigid."""
+        return np.array([self.where(*pair).stiffness or 0.0 for pair in pairs], dtype=float)
 
     def own_friction(self, name: str, shape: Geometry) -> float | None:
         """The friction of a shape of a body, where that counts."""

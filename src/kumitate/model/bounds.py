@@ -8,6 +8,8 @@ from itertools import islice
 from math import cos, inf, pi, sin, tau
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..scalar import Scalar, absolute, minimum, select
 from .elements import Joint, Limits, Loop, in_order
 from .joints import JointKind
@@ -137,6 +139,14 @@ def _ends(limits: Limits) -> Iterator[tuple[float, float]]:
 def _plain(kind: type[JointKind]) -> bool:
     """Whether velocities are the rates of the coordinates: not so for quaternions and the like."""
     return kind.rate is JointKind.rate and kind.integrate is JointKind.integrate
+
+
+def at_stops(bounds: Sequence[Bound], q: np.ndarray, within: float) -> np.ndarray:
+    """Of each row of coordinates (n, nq) of the tree, whether a limit among these is nearer than a distance [rad or m]."""
+    near, columns = np.zeros(len(q), dtype=bool), list(q.T)
+    for bound in (bound for bound in bounds if bound.q < len(columns)):
+        near |= bound.gap(columns) < within
+    return near
 
 
 def least_gap(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import accumulate
 from math import tau as turn
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -321,44 +322,64 @@ def _in_loops(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, loop_tau: Mapp
     return [place, rates, np.hstack([still, *efforts])]
 
 
+class _Watched(NamedTuple):
+    """The limits of some joints, whose columns follow one another: of positions by coordinate, of all else by velocity.
+
+    Limits are NaN where there is none, which nothing exceeds. Coordinates have limits where each is a degree of freedom.
+    """
+
+    names: list[str]
+    freedom: list[int]
+    low: np.ndarray
+    high: np.ndarray
+    speed: np.ndarray
+    effort: np.ndarray
+
+
+@lru_cache(maxsize=64)
+def _watched(items: tuple[Joint, ...] | tuple[Loop, ...]) -> _Watched:
+    names: list[str] = []
+    numbers: list[tuple[float | None, ...]] = []
+    freedom: list[int] = []
+    for item in items:
+        rates = getattr(item.kind, "velocities", ())
+        plain = item.kind.nq == item.kind.nv
+        freedom += [len(names) + k if plain else -1 for k in range(item.kind.nq)]
+        names += [item.name if len(rates) == 1 else f"{item.name}.{rates[k]}" for k in range(item.kind.nv)]
+        numbers += [(limit.lower, limit.upper, limit.velocity, limit.effort) for limit in item.limits]
+    each = np.array([*numbers, (None,) * 4], dtype=float)  # the last, of index −1, is of coordinates without limits
+    return _Watched(names, freedom, *each[freedom, :2].T, *each[:-1, 2:].T)
+
+
 def _passed(
     items: tuple[Joint, ...] | tuple[Loop, ...], time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
 ) -> list[LimitPassed]:
     """The limits that joints exceed in their motion, whose columns are those of each after those of the one before."""
-    freedoms: list[tuple[str, Limits]] = []
-    of_column: dict[int, int] = {}  # of q: the degree of freedom
-    start = 0
-    for item in items:
-        rates = getattr(item.kind, "velocities", ())
-        for k, limit in enumerate(item.limits):
-            if item.kind.nq == item.kind.nv:
-                of_column[start + k] = len(freedoms)
-            freedoms.append((item.name if len(rates) == 1 else f"{item.name}.{rates[k]}", limit))
-        start += item.kind.nq
-    places = np.full((2, q.shape[1]), np.nan)  # NaN where there is no limit, which nothing exceeds
-    for column, n in of_column.items():
-        places[:, column] = freedoms[n][1].lower, freedoms[n][1].upper
-    fastest, strongest = np.array([(limit.velocity, limit.effort) for _, limit in freedoms], dtype=float).reshape(-1, 2).T
+    names, freedom, low, high, speed, effort = _watched(items)
     passed: list[tuple[int, LimitPassed]] = []
-    for quantity, moved, low, high in (
-        ("position", q, *places), ("velocity", v, -fastest, fastest), ("effort", tau, -strongest, strongest)
+    for quantity, moved, least, most in (
+        ("position", q, low, high), ("velocity", v, -speed, speed), ("effort", tau, -effort, effort)
     ):  # fmt: skip
-        outside = (moved < low) | (moved > high)
+        outside = (moved < least) | (moved > most)
         for column in np.flatnonzero(outside.any(axis=0)).tolist() if outside.any() else ():
-            n = of_column[column] if quantity == "position" else column
-            excess = np.fmax(low[column] - moved[:, column], moved[:, column] - high[column])
+            n = freedom[column] if quantity == "position" else column
+            excess = np.fmax(least[column] - moved[:, column], moved[:, column] - most[column])
             beyond = excess > (_REACHED if quantity == "position" else 0.0)
             if beyond.any():
-                first, most = float(time[int(np.argmax(beyond))]), float(np.nanmax(excess))
-                passed.append((n, LimitPassed(freedoms[n][0], first, most, quantity)))
+                first = float(time[int(np.argmax(beyond))])
+                passed.append((n, LimitPassed(names[n], first, float(np.nanmax(excess)), quantity)))
     return [item for _, item in sorted(passed, key=lambda pair: pair[0])]
 
 
 def quaternion_error(mechanism: Mechanism, q: np.ndarray) -> float:
     """max |1 − |quaternion|| over all quaternions of q, shape (n, nq)."""
-    worst = 0.0
-    for _, kind, columns, _ in joint_columns(mechanism):
-        parts = [columns.start + k for k, name in enumerate(kind.coordinates) if name in ("qx", "qy", "qz", "qw")]
-        if parts:
-            worst = max(worst, float(np.abs(1.0 - np.linalg.norm(q[:, parts], axis=1)).max(initial=0.0)))
-    return worst
+    quaternions = q[:, _quaternions(mechanism)]
+    return float(np.abs(1.0 - np.linalg.norm(quaternions, axis=2)).max(initial=0.0))
+
+
+@lru_cache(maxsize=64)
+def _quaternions(mechanism: Mechanism) -> np.ndarray:
+    """Where the numbers of quaternions stand in q (quaternions, 4)."""
+    own = [(item.q.start, item.kind.coordinates) for item in joint_columns(mechanism)]
+    turned = [start + k for start, names in own for k, name in enumerate(names) if name in ("qx", "qy", "qz", "qw")]
+    return np.array(turned, dtype=int).reshape(-1, 4)

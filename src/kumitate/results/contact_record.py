@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,6 +134,12 @@ class Touched(NamedTuple):
     notes: tuple[str, ...] = ()
     solver: np.ndarray | None = None
 
+    def warnings(self, mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: float) -> list[str]:
+        """What users should know of contact along a run with velocities v (n, nv), in steps [s] of a length."""
+        name = mechanism.name
+        told = [*self.overlaps(name, step), *self.failures(name, time), *self.sunk(name, time)]
+        return [*told, *fast_motions(mechanism, time, v, step)]
+
     def overlaps(self, name: str, step: float) -> list[str]:
         """Warnings about bodies that overlap at the start, if any overlap by more than a step of so many seconds closes."""
         depth = -self.record.gap[0]
@@ -197,13 +204,8 @@ def throws(
 
 def fast_motions(mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: float) -> list[str]:
     """Warnings if a free body turns by more than a radian in a step, or moves further than its size, at velocities (n, nv)."""
-    tree, found = mechanism.tree, []
-    links = [link for link in tree.links if link.kind.name == "floating"]
-    sizes = dict.fromkeys((link.index for link in links), 0.0)
-    for body in mechanism.bodies:
-        link = tree.places[body.name].link
-        if link in sizes:
-            sizes[link] = max(sizes[link], *(2.0 * item.shape.bounding_radius for item in body.collisions), 0.0)
+    found, sizes = [], _sizes(mechanism)
+    links = [mechanism.tree.links[k] for k in sizes]
     for part, does, of, unit in ((0, "turns by", _TURN, "rad"), (3, "moves by", 0.0, "m")):
         ways = [
             (float(way.max()), of or sizes[link.index], int(way.argmax()), link.name)
@@ -219,6 +221,18 @@ def fast_motions(mechanism: Mechanism, time: np.ndarray, v: np.ndarray, step: fl
                 f"body may pass others. Take a step of at most {step * most / way:.2g} s"
             )
     return found
+
+
+@lru_cache(maxsize=64)
+def _sizes(mechanism: Mechanism) -> dict[int, float]:
+    """The links of free bodies, and how large their largest shapes are [m]."""
+    tree = mechanism.tree
+    sizes = {link.index: 0.0 for link in tree.links if link.kind.name == "floating"}
+    for body in mechanism.bodies:
+        link = tree.places[body.name].link
+        if link in sizes:
+            sizes[link] = max(sizes[link], *(2.0 * item.shape.bounding_radius for item in body.collisions), 0.0)
+    return sizes
 
 
 def _some(bodies: Sequence[tuple[str, str]], points: Iterable[Any], joined: str = "and") -> str:

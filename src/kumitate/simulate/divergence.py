@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..analysis import fastest_rate
-from ..model import Mechanism
+from ..model import JointKind, Mechanism
 from .integrators import FollowingSteps, Integrator, TimeStepping
 
 #: Velocities beyond this [rad/s or m/s] mean that the simulation has diverged.
@@ -178,7 +178,7 @@ def singular_angles(mechanism: Mechanism, q: np.ndarray, within: float) -> list[
     """The joints whose coordinates come within a distance of their singularity along q (n, nq): name, distance and row."""
     found = []
     for link in mechanism.tree.links:
-        if link.kind.singularity([0.3] * link.kind.nq) == 1.0:  # has none
+        if type(link.kind).singularity is JointKind.singularity:  # has none
             continue
         distances = [link.kind.singularity(row[link.q_start : link.q_start + link.kind.nq]) for row in q]
         nearest = int(np.argmin(distances))

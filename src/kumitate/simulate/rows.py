@@ -12,6 +12,7 @@ import numpy as np
 from ..analysis import LoopEquations, LoopGap
 from ..errors import warn
 from ..model import Bound, Mechanism, by_loop, drive_states
+from ..model.bounds import at_stops
 from ..results.audit import Audit, contact_account, energy_balance, energy_notes, limits_passed, quaternion_error
 from ..results.result import Energy, Result
 from .divergence import RUNAWAY, Exchange, divergence, runaway, singular_angles, vanishing_steps
@@ -229,13 +230,9 @@ def result_of(
     else:
         acceleration = touched.acceleration
         notes += touched.notes
-        from ..results.contact_record import fast_motions  # loaded only where something touches
-
-        name = mechanism.name
-        told = [*touched.overlaps(name, step), *touched.failures(name, time), *touched.sunk(name, time)]
-        for failure in [*told, *fast_motions(mechanism, time, v, step)]:
-            notes.append(failure)
-            warn(failure)
+        for warning in touched.warnings(mechanism, time, v, step):
+            notes.append(warning)
+            warn(warning)
     kinetic, potential, center, momenta = compiled.observed(q, v, u)
     total, efforts = kinetic + potential, u[:, : mechanism.nv]
     if compiled.follows:
@@ -246,10 +243,10 @@ def result_of(
     of_loops = by_loop(mechanism, efforts.T) if efforts.shape[1] > mechanism.nv else {}
     for name in (joint.name for joint in mechanism.driven if joint.name in of_loops):
         loop_tau[name] = loop_tau.get(name, 0.0) + np.array(of_loops[name]).T
-    stopped: Any = np.zeros(len(time), dtype=bool) if touched is None else touched.record.force.any(axis=(1, 2))
-    for bound in (bound for bound in bounds if bound.q < mechanism.nq):
-        stopped = stopped | (bound.gap(list(q.T)) < AT_STOP)
-    gaps = tuple(loops.gaps(q, v))
+    stopped = at_stops(bounds, q, AT_STOP)
+    if touched is not None:
+        stopped |= touched.record.force.any(axis=(1, 2))
+    gaps = tuple(loops.gaps(q, v)) if loops.names else ()
     if gaps and compiled.keeps_closed:
         notes += _open_loops(gaps, mechanism.tree.size)
     energies = np.stack([kinetic, potential])

@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,12 +92,12 @@ class Closure(ABC):
         """The number of those that constrain positions; they come first."""
         return self.rows - self.velocity_rows
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """The number of velocities: the degrees of freedom n_J."""
         return len(self.velocities)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """The number of coordinates."""
         return len(self.coordinates)

@@ -97,11 +97,12 @@ class SceneModel:
 
     @cached_property
     def _columns(self) -> dict[JointKind, np.ndarray]:
-        """Where the velocities of all joints of a kind stand (joints, nv of the kind)."""
-        found: dict[JointKind, list[Any]] = {}
+        """Where the velocities of all joints of a kind whose axes turn stand (joints, nv of the kind)."""
+        places: dict[JointKind, list[Any]] = {}
         for link in self.mechanism.tree.links:
-            found.setdefault(link.kind, []).append(link.velocities(range(self.mechanism.nv)))
-        return {kind: np.array(columns) for kind, columns in found.items()}
+            if type(link.kind).turning is not JointKind.turning:
+                places.setdefault(link.kind, []).append(link.velocities(range(self.mechanism.nv)))
+        return {kind: np.array(columns) for kind, columns in places.items()}
 
     @cached_property
     def quantities(self) -> Quantities:
