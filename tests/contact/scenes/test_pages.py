@@ -21,7 +21,7 @@ from kumitate.contact.scenes.solvers.interior_point import interior_point
 from kumitate.contact.scenes.solvers.laws import move, residual
 from kumitate.contact.scenes.solvers.ordering import BITS, eliminate, pattern
 from kumitate.contact.scenes.solvers.spots import solve_spots
-from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, find
+from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, touch
 from kumitate.contact.surface import Surface
 from studies.bench.scenes import wall
 
@@ -147,7 +147,7 @@ def test_near_pairs_are_all_whose_boxes_overlap(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_islands_are_what_can_be_reached(seed):
     scene, _, _ = scene_at(seed, 14)
-    while (count := find(scene)) < 0:
+    while (count := touch(scene)) < 0:
         scene = roomier(scene)
     islands = group_all(scene.bodies.robots, count, scene.points, scene.islands, scene.spots)
     links = [tuple(body) for body in scene.points.body[:count] if body[1] >= 0]
@@ -196,7 +196,7 @@ def test_the_matrix_of_an_island_is_that_of_its_points_velocities():
     """Σ uᵀ K u' + vᵀ M v' for all pairs of unit velocities, u being the velocities of the points; transposed in its blocks."""
     rng = np.random.default_rng(8)
     scene, _, _ = scene_at(7, 3)
-    while (count := find(scene)) < 0:
+    while (count := touch(scene)) < 0:
         scene = roomier(scene)
     bodies, islands, points, factors, trial = scene.bodies, scene.islands, scene.points, scene.factors, scene.trial
     assert group_all(bodies.robots, count, points, islands, scene.spots) > 0
@@ -231,7 +231,7 @@ def test_the_interior_point_method_forgets_what_it_left_before():
     found = []
     for left in (0.0, np.nan):
         scene, _, _ = scene_at(7, 3)
-        while (count := find(scene)) < 0:
+        while (count := touch(scene)) < 0:
             scene = roomier(scene)
         assert group_all(scene.bodies.robots, count, scene.points, scene.islands, scene.spots) > 0
         for space in scene.trial[:-1]:
@@ -252,7 +252,7 @@ def test_a_spot_is_solved_while_the_rest_of_the_wall_stays():
     stepper.run({}, 1, 20)
     scene = stepper.scene
     read_state(scene.rules, scene.bodies, scene.pulls, *(stepper.state[k].reshape(-1, n) for k, n in (("q", 7), ("v", 6))))
-    count, points = find(scene), scene.points
+    count, points = touch(scene), scene.points
     assert group_all(scene.bodies.robots, count, points, scene.islands, scene.spots) == 1
     island = first_island(scene)
     top = max(range(count), key=lambda c: points.place[c, 2])
@@ -331,7 +331,7 @@ def test_room_grows_where_a_step_lacks_it():
 def test_a_guess_of_nans_has_an_infinite_residual(k):
     """In machine code and in Python; the same law as of traced pairs, whose test is in `contact.test_newton`."""
     scene, _, _ = scene_at(7, 3)
-    while (count := find(scene)) < 0:
+    while (count := touch(scene)) < 0:
         scene = roomier(scene)
     assert group_all(scene.bodies.robots, count, scene.points, scene.islands, scene.spots) > 0
     island = first_island(scene)

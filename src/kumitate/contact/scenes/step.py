@@ -53,7 +53,10 @@ def advance_scene(
 
 @procedure
 def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog) -> int:
-    """One step, or as much of it as springs allow; drives and stops of robots may need some passes through its contact."""
+    """One step, or as much of it as springs allow; drives and stops of robots may need some passes through its contact.
+
+    Its order is that of every step: docs/architecture.md.
+    """
     rules, bodies, points, springs = scene.rules, scene.bodies, scene.points, scene.springs
     left, done, count, soft, begins, ahead = local(4), local(1), 0, len(springs.law) > 0, True, rules.step
     if are_finite(bodies.robots) == 0 or (soft and _runs_away(v)):
@@ -65,13 +68,12 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
     lie_down(scene)
     if begins:
         drive(scene, q, v)
-    read_state(rules, bodies, scene.pulls, q, v)
-    begin_settling(rules, bodies)
+    read(rules, scene, q, v)
     for again in range(PASSES + 1):
         let_go(rules, bodies)
         sleep_on(bodies)
         if again == 0 or not soft:
-            count = find(scene)
+            count = touch(scene)
             if count < 0:
                 return ROOM
             if begins and log.marks[1] == 0 and log.marks[2] + scene.counts[1] + scene.counts[4] > len(log.touches):
@@ -85,11 +87,10 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
             if longest < ahead or ahead < rules.step:
                 parts = math.ceil(ahead / longest) if longest < ahead else 1
                 rules = Rules(ahead / parts, rules.gravity, rules.fall, rules.patience, rules.flies, rules.follows)
-                read_state(rules, bodies, scene.pulls, q, v)
-                begin_settling(rules, bodies)
+                read(rules, scene, q, v)
                 let_go(rules, bodies)
             scale_impulses(points, count, rules.step)
-        if _push(rules, scene, count, left) == ROOM:
+        if push(rules, scene, count, left) == ROOM:
             return ROOM
         if settle(rules, bodies, points, count, done) == 0:
             break
@@ -98,8 +99,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
     log_step(rules, scene, count, begins, v, left, log)
     if left[1] > tuned.STOPPED:
         return UNSOLVED
-    _go(rules, scene, count, q, v, work)
-    move_robots(rules, bodies, work)
+    move(rules, scene, count, q, v, work)
     work[0] += done[0]
     shrink(scene.overlaps, rules.step)
     if soft:
@@ -107,6 +107,13 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
         springs.clock[0] = ahead - rules.step if ahead > 1.5 * rules.step else 0.0
     scene.counts[0] = remember(bodies, scene.placed, points, count, scene.memory, scene.former, scene.counts[0])
     return DONE
+
+
+@procedure
+def read(rules: Rules, scene: Scene, q: Floats[7], v: Floats[6]) -> None:
+    """The positions and velocities before a step, with drives of robots as they act without limits, and stops not at all."""
+    read_state(rules, scene.bodies, scene.pulls, q, v)
+    begin_settling(rules, scene.bodies)
 
 
 @procedure
@@ -119,7 +126,7 @@ def _runs_away(v: Floats[6]) -> bool:
 
 
 @procedure
-def _push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
+def push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
     """Solves all islands; `left`: the worst residual [m/s], as a part of the speeds, of small islands, of large ones."""
     islands, soft = scene.islands, len(scene.springs.law) > 0
     left[:] = 0.0
@@ -148,7 +155,7 @@ def _push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
 
 
 @procedure
-def find(scene: Scene) -> int:
+def touch(scene: Scene) -> int:
     """The points of contact, with the impulses of the last step; −1 if there is not enough room, or a routine is missing.
 
     Points between bodies that sleep on are left out; a point with a body that is awake wakes their island.
@@ -215,9 +222,9 @@ def _rest(scene: Scene, island: int) -> None:
 
 
 @procedure
-def _go(rules: Rules, scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> None:
+def move(rules: Rules, scene: Scene, count: int, q: Floats[7], v: Floats[6], work: Floats) -> None:
     """Moves all bodies: those that were pushed with the velocities after it, but smoothly if springs alone did that the step
-    resolves; those that were not in free flight.
+    resolves; those that were not in free flight; and robots.
     """
     bodies, points, label = scene.bodies, scene.points, scene.islands.label
     label[:] = 0
@@ -247,3 +254,4 @@ def _go(rules: Rules, scene: Scene, count: int, q: Floats[7], v: Floats[6], work
             flown(rules, bodies, body, q[body], v[body])
         else:
             moved(rules, bodies, body, pushed == 2, q[body], v[body])
+    move_robots(rules, bodies, work)

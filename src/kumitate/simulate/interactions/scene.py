@@ -13,7 +13,7 @@ from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
 from ...contact.scenes.parts import robot_parts
 from ...contact.scenes.robots import let_go
-from ...contact.scenes.step import find
+from ...contact.scenes.step import touch
 from ...errors import InputError, ModelError
 from ...model import drive_states
 from ..integrators import RK4, Integrator, Midpoint, TimeStepping
@@ -87,7 +87,7 @@ class SceneContact(ContactOfBodies):
         places.take(q, np.zeros(self.mechanism.nv), *rows, scene.bodies.robots.motions)
         read_state(scene.rules, scene.bodies, scene.pulls, *rows)
         let_go(scene.rules, scene.bodies)
-        while (count := find(scene)) < 0:
+        while (count := touch(scene)) < 0:
             scene = roomier(scene)
         near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
         return list(dict.fromkeys(f"{self.names[a]!r} on {self.names[b]!r}" for a, b in near))

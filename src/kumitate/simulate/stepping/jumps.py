@@ -70,10 +70,14 @@ def jump_program(
         def held_fast(resisting: Sequence[Scalar]) -> list[Scalar]:
             return [inertia + fast.get(k, 0.0) for k, inertia in enumerate(resisting)]
 
-        def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
+        def let_go(pushes: Sequence[JointPush]) -> tuple[dict[str, Any], list[Scalar]]:
+            """The motion without contact, and the velocities after it, with what drives and stops do so far."""
             free = call(motion, h, q, v, u) if plain else moved(pushes)
             rates = zip(v, free["acceleration"], turning, more_turning, strict=True)
-            v_free = [rate + h * (a - b) + more for rate, a, b, more in rates]
+            return free, [rate + h * (a - b) + more for rate, a, b, more in rates]
+
+        def touch(free: Mapping[str, Any], v_free: list[Scalar]) -> dict[str, Any]:
+            """The velocities after contact, and all of contact that is reported."""
             found: dict[str, Any] = {"v": v_free, **_UNTOUCHED}
             if whole is not None:
                 begun, row = [parts.overlaps] if forcing.overlaps else [], forcing.layout.row(u)
@@ -82,6 +86,11 @@ def jump_program(
                 more = [stiff * (v_free[k] - found["v"][k]) / h for k, stiff in fast.items()]
                 after = [v_free[k] if k in fast else rate for k, rate in enumerate(found["v"])]
                 found = {**found, "v": after, "efforts": [a + b for a, b in zip(free["efforts"], more, strict=True)]}
+            return found
+
+        def push(pushes: Sequence[JointPush]) -> dict[str, Any]:
+            free, v_free = let_go(pushes)
+            found = touch(free, v_free)
             changes = rates_of(found["v"])
             return {**found, "rates": changes, **(advanced(found["v"], changes) if curved else {})}
 
@@ -92,7 +101,7 @@ def jump_program(
             ends = partial(end_gaps, m, [stop.bound for stop in stops], h, q, after, closed)
             return {"advances": advances(stops, place, ends, after, rates, h)}
 
-        end = settled(m.driven, wished, stops, h, solve, curved=curved)
+        end = settled(m.driven, wished, stops, h, push, curved=curved)
         found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}
         moving = {name: found.pop(name) for name in ("smooth", "glide") if name in found}
         rates = end.found["rates"]
