@@ -46,6 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--gpu", action="store_true", help="tests of tests/cuda that need an NVIDIA GPU, too")
 
 
+#: A test that takes longer [s] is named after a run.
+LONG = 20.0
 #: Tests that run when they are asked for, by the option that does.
 _ON_DEMAND = {"learning": "--learn", "test_pytorch_on_gpu.py": "--gpu"}
 
@@ -85,15 +87,22 @@ def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport, config: p
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Prints what every folder of tests took, its set-ups included, with the work of all processes added up."""
-    tests, seconds = Counter[str](), Counter[str]()
+    """Prints what every folder of tests took, its set-ups included, with the work of all processes added up.
+
+    Tests that take long are named, so that whoever made one such sees it.
+    """
+    tests, seconds, long = Counter[str](), Counter[str](), Counter[str]()
     for report in chain.from_iterable(terminalreporter.stats.values()):
         if isinstance(report, pytest.TestReport):
             path = report.nodeid.split("::", 1)[0].split("/")
             room = path[1] if len(path) > 2 else "alone"
             tests[room] += report.when == "call"
             seconds[room] += report.duration
+            long[report.nodeid] += report.duration
     if len(seconds) > 1:
         terminalreporter.section("seconds by folder", "-")
         for room, spent in seconds.most_common():
             terminalreporter.write_line(f"{room:<20}{tests[room]:>7} tests{spent:>9.1f} s")
+        for name, spent in long.most_common():
+            if spent > LONG:
+                terminalreporter.write_line(f"over {LONG:g} s, which needs a reason: {name}{spent:>9.1f} s")

@@ -225,9 +225,10 @@ def test_what_killed_runs_left_half_written_is_deleted(tmp_path):
     """Processes are killed while they write; the next run in that folder finds what they left, an hour later."""
     script = textwrap.dedent(
         """
-        import os, signal
+        import os, signal, tempfile
         import kumitate as km
         run = km.simulate(km.load("pendulum"), duration=0.01)
+        run.page(os.path.join(tempfile.mkdtemp(), "page.html"))  # programs are on disk then, and none is written below
         os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
         for write, name in ((run.save, "result.npz"), (run.save, "result.h5"), (run.page, "page.html")):
             child = os.fork()
