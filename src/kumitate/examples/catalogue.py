@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from ..errors import InputError
 from ..results.result import Result
@@ -38,6 +41,18 @@ class Example:
 
 #: The examples that are installed with the package; a checkout has others in `studies.papers.runs`.
 GALLERY = "kumitate.examples.gallery"
+
+
+def texts(name: str) -> dict[str, Any]:
+    """The fields of an example of `gallery` that are texts, from `gallery/texts.toml`: those of `Example` but its run."""
+    return {"name": name, "rows": (), **_texts()[name]}
+
+
+@cache
+def _texts() -> dict[str, dict[str, Any]]:
+    content = tomllib.loads((Path(__file__).parent / "gallery" / "texts.toml").read_text(encoding="utf-8"))
+    lists = {"rows", "panels"}
+    return {name: {key: tuple(part) if key in lists else part for key, part in one.items()} for name, one in content.items()}
 
 
 @cache

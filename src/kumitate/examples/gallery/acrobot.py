@@ -14,7 +14,7 @@ from ...results.result import Result
 from ...scalar import Program, trace
 from ...simulate.run import simulate
 from ...spatial import pose
-from ..catalogue import Example
+from ..catalogue import Example, texts
 
 #: Two thin rods [m, kg]; nothing drives the shoulder, a motor of so much torque the elbow [N·m].
 LENGTH, MASS, TORQUE = 1.0, 1.0, 12.0
@@ -127,15 +127,4 @@ def run() -> Result:
     return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
 
 
-EXAMPLE = Example(
-    name="acrobot",
-    title="Acrobot that swings up by optimal control",
-    rows=(),
-    summary=(
-        "Two rods hang from a hinge; only the elbow has a motor. The forward dynamics, exported to CasADi with exact "
-        "derivatives, let IPOPT find the torque with the least ∫ τ² dt that brings both upright, at rest, in 3 s. Simulated by "
-        "another integrator, the torque does so. Needs CasADi: pip install 'kumitate[casadi]'."
-    ),
-    run=run,
-    panels=("q", "v", "tau", "energy"),
-)
+EXAMPLE = Example(**texts("acrobot"), run=run)

@@ -3,7 +3,7 @@
 from ...model.samples import ANDREWS_TORQUE, sample
 from ...results.result import Result
 from ...simulate.run import simulate
-from ..catalogue import Example
+from ..catalogue import Example, texts
 
 
 def run() -> Result:
@@ -15,14 +15,4 @@ def run() -> Result:
     )
 
 
-EXAMPLE = Example(
-    name="andrews",
-    title="Andrews' squeezer, seven bodies",
-    rows=(),
-    summary=(
-        "Seven bodies in a plane, with ten revolute joints and one degree of freedom, a motor of 0.033 N·m, a spring, without "
-        "gravity. After 0.03 s the crank has turned by 15.81077119629904 rad (reference problem A03 of IFToMM's library, "
-        "Test Set for IVP Solvers); kinetic and strain energy grow by what the motor gives."
-    ),
-    run=run,
-)
+EXAMPLE = Example(**texts("andrews"), run=run)

@@ -10,6 +10,7 @@ from ...analysis import Linearization, LoopEquations, linearize
 from ...model.samples import BICYCLE_START, bicycle, bicycle_velocity, sample
 from ...results.result import Result
 from ...simulate.run import simulate
+from ..catalogue import texts
 from ..illustrated import Curves, Illustrated, Plate
 
 #: Speeds at which the eigenvalues are drawn [m/s].
@@ -64,16 +65,4 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"eigenvalues": Plate(parts, caption, SPEEDS, "Forward speed [m/s]")}
 
 
-EXAMPLE = Illustrated(
-    name="bicycle",
-    title="Benchmark bicycle with rolling wheels",
-    rows=(),
-    summary=(
-        "A rigid rider on a bicycle whose wheels roll without slip, pushed sideways at 4.6 m/s. Nobody steers: the front wheel "
-        "turns into the fall, the bicycle weaves and rights itself, and goes on in another direction. The eigenvalues of its "
-        "linear equations are the published ones to all digits; it is stable from 4.29 to 6.02 m/s."
-    ),
-    run=run,
-    panels=("q", "v", "energy", "center_of_mass"),
-    plates=plates,
-)
+EXAMPLE = Illustrated(**texts("bicycle"), run=run, plates=plates)

@@ -12,7 +12,7 @@ from ...model.samples import COLORS, DARK
 from ...results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
-from ..catalogue import Example
+from ..catalogue import Example, texts
 
 #: Of chassis and axle: length L [m], mass M [kg], half of it at either end; rest length of the springs L₀ [m].
 LENGTH, MASS, REST = 1.0, 10.0, 0.5
@@ -60,15 +60,4 @@ def run() -> Result:
     )  # fmt: skip
 
 
-EXAMPLE = Example(
-    name="car_axis",
-    title="Car axis on a bumpy road",
-    rows=(),
-    summary=(
-        "A chassis on two stiff springs above an axle whose right end follows a bumpy road. The axle is a joint with a "
-        "prescribed motion, and its effort is what the road gives. After 3 s the chassis is where the reference solution of "
-        "the Test Set for IVP Solvers has it, to nine digits."
-    ),
-    run=run,
-    panels=("q", "v", "tau", "energy"),
-)
+EXAMPLE = Example(**texts("car_axis"), run=run)

@@ -14,7 +14,7 @@ from ...model.read import read_file
 from ...results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
-from ..catalogue import Example
+from ..catalogue import Example, texts
 from ..legged import robot_file
 
 #: Where example-robot-data keeps it: of its five files the one without gearboxes, with all loops and springs.
@@ -110,14 +110,4 @@ def run() -> Result:
     return simulate(robot, start(robot), duration=3.0, step=2e-4, integrator="rkf45", limits=False)
 
 
-EXAMPLE = Example(
-    name="cassie",
-    title="Cassie, hanging by its pelvis",
-    rows=(),
-    summary=(
-        "The two-legged robot swings freely for 3 s, its motors off, with the damping and springs of its file. Each leg has "
-        "two loops: a rod from the hip holds the heel spring to the tarsus, and a rod from a crank turns the foot. The loops "
-        "stay closed to rounding. Needs the robot's files and meshes: pip install 'kumitate[robots,mesh]'."
-    ),
-    run=run,
-)
+EXAMPLE = Example(**texts("cassie"), run=run)

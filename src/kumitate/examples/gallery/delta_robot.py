@@ -9,7 +9,7 @@ import numpy as np
 from ...control.paths import blend
 from ...results.result import Result
 from ...simulate.run import simulate
-from ..catalogue import Example
+from ..catalogue import Example, texts
 from ..machines.delta_robot import angles_of, delta_robot, posture, rates_of
 
 #: Where parts are taken and put [m], the height that they are lifted, and the time of one way [s].
@@ -40,15 +40,4 @@ def run() -> Result:
     return simulate(machine, posture(machine, PICK.tolist()), duration=1.0, step=1e-3, integrator="rk4", inputs=inputs)
 
 
-EXAMPLE = Example(
-    name="delta_robot",
-    title="Delta robot that picks and places",
-    rows=(),
-    summary=(
-        "Three motors with gears and position drives move a platform by pairs of parallel rods, which keep it level: ten "
-        "bodies, six loops closed by ball joints. It goes 32 cm in a quarter of a second, from rest to rest. The drives "
-        "follow angles in closed form, and the simulated platform is where the intersection of three spheres has it."
-    ),
-    run=run,
-    panels=("tau", "energy"),
-)
+EXAMPLE = Example(**texts("delta_robot"), run=run)

@@ -13,6 +13,7 @@ from ...control.paths import blend
 from ...model import Mechanism
 from ...results.result import Result
 from ...simulate.run import simulate
+from ..catalogue import texts
 from ..illustrated import Curves, Illustrated, Plate
 from ..machines.excavator import ARM_LENGTH, BOOM_LENGTH, CYLINDERS, FOOT, TIP, excavator, posture
 
@@ -103,16 +104,4 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"cylinders": Plate(parts, caption)}
 
 
-EXAMPLE = Illustrated(
-    name="excavator",
-    title="Excavator with four hydraulic cylinders",
-    rows=(),
-    summary=(
-        "A 20 t excavator lowers its bucket into the ground, draws it in, curls it, lifts, swings to the side and dumps. Its "
-        "four cylinders are sliding joints that close loops, each driven by oil in two chambers that a valve feeds; the bucket "
-        "turns by a four-bar linkage. The valves open with the errors of the cylinders' lengths."
-    ),
-    run=run,
-    panels=("q", "v", "energy"),
-    plates=plates,
-)
+EXAMPLE = Illustrated(**texts("excavator"), run=run, plates=plates)

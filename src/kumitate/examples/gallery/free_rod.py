@@ -5,7 +5,7 @@ from dataclasses import replace
 from ...model.samples import free_rod, sample
 from ...results.result import Result
 from ...simulate.run import simulate
-from ..catalogue import Example
+from ..catalogue import Example, texts
 
 #: Inertia about the rod's own axis [kg·m²], where the thesis has zero.
 AXIAL_INERTIA = 1e-6
@@ -29,15 +29,4 @@ def run(*, axial_inertia: float = AXIAL_INERTIA) -> Result:
     return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, note)))
 
 
-EXAMPLE = Example(
-    name="free_rod",
-    title="Free rod in space, six degrees of freedom",
-    rows=("T-3.5",),
-    summary=(
-        "A rod of 1 m and 1 kg turns in space without gravity for 10 s, its orientation a unit quaternion. The "
-        "center of mass rests at (0, 0, 0.5) m; energy and momentum stay constant; the rod's axis moves as that of the "
-        f"symmetric top. A visible axial_inertia of {AXIAL_INERTIA:g} kg·m² about the rod's own axis makes the spin "
-        "determinate; nothing else depends on it."
-    ),
-    run=run,
-)
+EXAMPLE = Example(**texts("free_rod"), run=run)

@@ -3,7 +3,7 @@
 from ...model.samples import sample
 from ...results.result import Result
 from ...simulate.run import simulate
-from ..catalogue import Example
+from ..catalogue import Example, texts
 
 #: Relative, per step.
 TOLERANCE = 1e-9
@@ -23,16 +23,4 @@ def run() -> Result:
     )
 
 
-EXAMPLE = Example(
-    name="governor",
-    title="Stiff flyball governor",
-    rows=(),
-    summary=(
-        "Two balls on arms hinged at a shaft that turns freely lift a slider by stiff springs and dampers, whose fastest "
-        "motion settles at 8100 1/s. extrapolated_euler takes steps of over 1e-3 s nevertheless. The slider, half way up the "
-        "shaft at first, rises by 0.24 m and is back after a second, again and again; the angular momentum about the shaft is "
-        "kept (reference problem A05 of IFToMM's library)."
-    ),
-    run=run,
-    panels=("q", "v", "energy", "momentum"),
-)
+EXAMPLE = Example(**texts("governor"), run=run)

@@ -14,7 +14,7 @@ from ...model.solid_bodies import box
 from ...results.result import Result
 from ...simulate.run import simulate
 from ...spatial import pose
-from ..catalogue import Example
+from ..catalogue import Example, texts
 
 #: Where the hand goes [m], at what time [s], and how far each finger is told to be from its middle [m].
 ABOVE, GRASP, BEYOND, PUT = (0.6, 0.0, 0.35), (0.6, 0.0, 0.04), (0.4, 0.5, 0.35), (0.4, 0.5, 0.04)
@@ -52,13 +52,4 @@ def run() -> Result:
     )  # fmt: skip
 
 
-EXAMPLE = Example(
-    name="pick_up",
-    title="PA-10 picks up a cube",
-    rows=(),
-    summary=(
-        "The arm follows a path by its inverse dynamics; two fingers take a cube of 0.3 kg with 20 N, lift it by 0.3 m, carry "
-        "it by 0.54 m, and put it down within a millimetre of where it should be."
-    ),
-    run=run,
-)
+EXAMPLE = Example(**texts("pick_up"), run=run)

@@ -4,7 +4,7 @@ from ...contact.scene import Contact
 from ...contact.surface import Surface
 from ...results.result import Result
 from ...simulate.run import simulate
-from ..catalogue import Example
+from ..catalogue import Example, texts
 from ..legged import Stance, legged
 
 #: Where example-robot-data keeps it.
@@ -29,15 +29,4 @@ def run() -> Result:
     return simulate(start.mechanism, start.q, duration=2.0, controller=start.torques.tolist(), contact=ground)
 
 
-EXAMPLE = Example(
-    name="quadruped_standing",
-    title="ANYmal, dropped onto its feet",
-    rows=(),
-    summary=(
-        "The quadruped of 12 joints and 30 kg falls 5 cm onto its spherical feet and stands, each joint held by a spring, a "
-        "damper and the torque that it bears at rest: the floor carries 299 N. Needs the robot's files: "
-        "pip install 'kumitate[robots]'."
-    ),
-    run=run,
-    panels=("q", "v", "center_of_mass", "energy", "contact_forces", "center_of_pressure", "contact_residual"),
-)
+EXAMPLE = Example(**texts("quadruped_standing"), run=run)
