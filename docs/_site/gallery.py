@@ -22,7 +22,6 @@ from sphinx.util.docutils import SphinxDirective
 import kumitate
 from kumitate.errors import KumitateError
 from kumitate.examples.catalogue import Example
-from kumitate.examples.illustrated import Illustrated
 from kumitate.results.archive import save
 from kumitate.results.result import MADE_BY
 from kumitate.run import Run
@@ -80,7 +79,7 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
         result = shown.run()
         run = kumitate.open(save(result, folder / "run.npz"))
         own = set(pictures) - {"graphs", "snapshots"}
-        plates = shown.plates(run) if own and isinstance(shown, Illustrated) else {}  # only if asked: they may take long
+        plates = shown.plates(run) if own else {}  # only if asked: they may take long
         for picture, file in zip(pictures, files, strict=True):
             if picture == "graphs":
                 run.plot(file, panels=shown.panels)

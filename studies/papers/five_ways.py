@@ -16,7 +16,7 @@ from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, aba
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.hybrid import hybrid
-from kumitate.examples.illustrated import Curves
+from kumitate.examples.catalogue import Curves
 from kumitate.lagrange import System, coordinates, gravity, rotation, translation
 from kumitate.measure.timing import Contender, by_turns, random_states, raw
 from kumitate.model import Mechanism

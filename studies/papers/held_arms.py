@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kumitate.examples.illustrated import Curves, Plate
+from kumitate.examples.catalogue import Curves, Plate
 from kumitate.held.point import HeldPoint
 from kumitate.held.surface import PlaneSurface
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kumitate.examples.illustrated import Curves, Plate
+from kumitate.examples.catalogue import Curves, Plate
 from kumitate.results.result import Result
 
 from .on_feet import LAWS, Drives, fate, footing, run

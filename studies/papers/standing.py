@@ -20,7 +20,7 @@ from kumitate.compile import Kernel
 from kumitate.control import Controller, Spline
 from kumitate.control.pushes import closed_gravity_compensation, half_sine, pulse, push
 from kumitate.dynamics import Wrenches
-from kumitate.examples.illustrated import Curves, Plate
+from kumitate.examples.catalogue import Curves, Plate
 from kumitate.kinematics import center_of_mass, link_poses, place_pose
 from kumitate.model import Mechanism
 from kumitate.model.samples import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles

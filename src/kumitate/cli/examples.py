@@ -42,7 +42,6 @@ def listed(known: Mapping[str, Example], as_json: bool) -> None:
 def run_example(example: Example, out: Out, *, formats: str, gif: bool, as_json: bool) -> None:
     """Runs an example, and writes its result, its page, and the figures that are asked for into a folder."""
     from .. import open as reopen
-    from ..examples.illustrated import Illustrated
     from ..results.archive import save
     from .run_folder import formats_of
 
@@ -52,5 +51,5 @@ def run_example(example: Example, out: Out, *, formats: str, gif: bool, as_json:
     folder = runs.make(example.name, out)
     # Examples may not import robot.py and return plain results; opened as runs, they can be drawn.
     saved = save(result, runs.result_file(folder))
-    drawing = {"panels": example.panels, "plates": example.plates(result) if isinstance(example, Illustrated) else {}}
+    drawing = {"panels": example.panels, "plates": example.plates(result)}
     finish(example.name, reopen(saved), saved, as_json=as_json, gif=gif, formats=wanted, **drawing)

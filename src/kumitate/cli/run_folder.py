@@ -15,7 +15,7 @@ from ..errors import InputError
 from .report import complain, progress
 
 if TYPE_CHECKING:
-    from ..examples.illustrated import Plate
+    from ..examples.catalogue import Plate
     from ..run import Run
 
 #: The folder of runs by default.

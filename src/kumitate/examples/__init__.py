@@ -1,6 +1,7 @@
 """Runnable examples: their catalogue, the modules of `gallery` that it lists, and robots shared by several of them."""
 
-from .catalogue import Example, example, examples
-from .illustrated import Curves, Illustrated, Plate
+from ..renamed import former_names
+from .catalogue import Curves, Example, Plate, example, examples
 
-__all__ = ["Curves", "Example", "Illustrated", "Plate", "example", "examples"]
+__all__ = ["Curves", "Example", "Plate", "example", "examples"]
+__getattr__ = former_names(__name__, {"Illustrated": "Example"})

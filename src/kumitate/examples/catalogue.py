@@ -1,4 +1,7 @@
-"""The catalogue of examples: modules of a gallery, `kumitate.examples.gallery` at first, offer `EXAMPLE` or `EXAMPLES`."""
+"""The catalogue of examples: modules of a gallery, `kumitate.examples.gallery` at first, offer `EXAMPLE` or `EXAMPLES`.
+
+Their figures in addition to the usual graphs: curves that are not in a result, or of several runs.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,48 @@ import difflib
 import importlib
 import pkgutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import InputError
 from ..results.result import Result
 
-__all__ = ["Example", "example", "examples"]
+__all__ = ["Curves", "Example", "Plate", "example", "examples"]
+
+
+class Curves(NamedTuple):
+    """Curves of one quantity, over the times of a result unless the plate says otherwise: one panel of a figure.
+
+    Attributes:
+        quantity: what it is, "Error of the tip"; `unit`: of the values, empty for pure numbers.
+        names: of the curves; `values`: (n, curves).
+        log: whether the axis of the values is logarithmic; they are then drawn by size.
+    """
+
+    quantity: str
+    unit: str
+    names: tuple[str, ...]
+    values: np.ndarray
+    log: bool = False
+
+
+class Plate(NamedTuple):
+    """A figure: panels side by side, with a caption below.
+
+    Attributes:
+        panels: of the figure; `caption`: a sentence below them.
+        over: what the curves are drawn over (n), the times of the result if None; `across`: its name and unit.
+    """
+
+    panels: tuple[Curves, ...]
+    caption: str = ""
+    over: np.ndarray | None = None
+    across: str = "Time [s]"
 
 
 @dataclass(frozen=True)
@@ -29,6 +64,7 @@ class Example:
         summary: what is simulated and what must be seen, in a sentence or two.
         run: makes the result; takes no arguments.
         panels: of its graphs, as `kumitate.view.figures.plot` takes them; None for the usual ones.
+        plates: its own figures, by the names of their files, made from what `run` gave.
     """
 
     name: str
@@ -37,6 +73,7 @@ class Example:
     summary: str
     run: Callable[[], Result]
     panels: tuple[str, ...] | None = None
+    plates: Callable[[Result], Mapping[str, Plate]] = lambda result: {}
 
 
 #: The examples that are installed with the package; a checkout has others in `studies.papers.runs`.

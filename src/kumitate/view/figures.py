@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..examples.illustrated import Plate
+from ..examples.catalogue import Plate
 from ..results.result import Result
 from .panel import Panel
 from .panels import panels_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kumitate.examples.illustrated import Illustrated, Plate
+from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
 
 from ..on_feet import LAWS, Drives, run
@@ -27,7 +27,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"rotation-extension": plate(STRATEGY, result, combined), "rotation": plate(turned, run(turned), rotation)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="balance_on_feet",
     title="Balance on feet that may lift: pushed at the right shoulder",
     rows=("T-f4", "T-6.4", "T-6.3"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.model import KINDS, Body, Capsule, Geometry, Hull, Joint, Mechanism, Sphere
 from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
@@ -105,7 +105,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     }
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="bouncing_stick",
     title="Bouncing stick, penalty contact",
     rows=("Y-stick",),

@@ -7,7 +7,7 @@ from math import acos, exp, pi, sqrt
 import numpy as np
 
 from kumitate.contact.scene import Contact
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.model import KINDS, Body, Geometry, Hull, Joint, Mechanism, Sphere
 from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
@@ -97,7 +97,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     }  # fmt: skip
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="falling_mass",
     title="Falling mass point on a spring and a damper",
     rows=("Y-stick",),

@@ -8,7 +8,7 @@ import numpy as np
 
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.lagrange import System, coordinates
 from kumitate.model import Geometry, Hull, Mechanism
 from kumitate.results.result import Result
@@ -120,7 +120,7 @@ def _sigmoid(x: Any, sharpness: float, tanh: Any) -> Any:
     return 0.5 * (1.0 + tanh(0.5 * sharpness * x))
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="falling_pendulum",
     title="Wheeled inverted pendulum that falls onto the floor",
     rows=("Y-fall",),

@@ -8,7 +8,7 @@ import numpy as np
 
 from kumitate.analysis import kinetic_energy, potential_energy
 from kumitate.compile import Kernel
-from kumitate.examples.illustrated import Illustrated, Plate
+from kumitate.examples.catalogue import Example, Plate
 from kumitate.measure.timing import seconds_text
 from kumitate.model import Mechanism
 from kumitate.model.samples import sample
@@ -56,7 +56,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"differences": Plate((apart(motions()),), caption)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="five_ways",
     title="The same arm five ways",
     rows=("T-lag", "T-aba", "T-ada"),

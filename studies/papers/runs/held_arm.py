@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kumitate.examples.illustrated import Illustrated, Plate
+from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
 
 from ..held_arms import CASES, case_note, case_plate, simulated
@@ -21,7 +21,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {f"figure{case.figure}-{number}": case_plate(number, simulated(case)) for number, case in CASES.items()}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="held_arm",
     title="Three-link arm, its tip held on the floor, seven cases",
     rows=("N-1", "N-2"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.results.result import Result
 from kumitate.simulate.interactions.held import held_motion
 
@@ -41,7 +41,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"held": Plate(panels, caption)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="held_two_points",
     title="Four-link arm held at its elbow and its tip",
     rows=("N-f",),

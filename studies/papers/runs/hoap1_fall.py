@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kumitate.examples.illustrated import Illustrated, Plate
+from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
 
 from ..humanoid_runs import fallen, plate
@@ -19,7 +19,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"fall": plate(result, caption)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="hoap1_fall",
     title="Small humanoid, falling down",
     rows=("S-5",),

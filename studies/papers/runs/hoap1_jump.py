@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kumitate.examples.illustrated import Illustrated, Plate
+from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
 
 from ..humanoid import jumping
@@ -27,7 +27,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"jump": plate(result, caption, jumping())}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="hoap1_jump",
     title="Small humanoid, jumping",
     rows=("S-5",),

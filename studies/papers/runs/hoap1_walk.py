@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kumitate.examples.illustrated import Illustrated, Plate
+from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
 
 from ..humanoid import walking
@@ -28,7 +28,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"walk": plate(result, caption, walking())}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="hoap1_walk",
     title="Small humanoid, walking",
     rows=("S-5",),

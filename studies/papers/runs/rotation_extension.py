@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kumitate.examples.illustrated import Illustrated, Plate
+from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
 
 from .. import standing
@@ -23,7 +23,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"figure6.8": standing.plate(STRATEGY, result)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="rotation_extension",
     title="Combined rotation-extension strategy: pushed at the right shoulder",
     rows=("T-6.2", "T-6.4"),

@@ -10,7 +10,7 @@ from kumitate.analysis.momentum import momentum_matrix
 from kumitate.compile import Kernel
 from kumitate.control import CompiledPage, Controller, Spline, actuated_columns, reactionless, reactionless_velocity
 from kumitate.dynamics import solve_symmetric
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.kinematics import center_of_mass, jacobian, link_poses, place_pose, rate
 from kumitate.model import KINDS, Body, Box, Capsule, Frame, Geometry, Joint, Mechanism, Tree
 from kumitate.results.result import Result
@@ -182,7 +182,7 @@ def plates(result: Result) -> dict[str, Plate]:
     return {"attitude": Plate(panels, caption)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="space_robot",
     title="Space robot that moves its hand and does not turn",
     rows=("T-6.1",),

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
@@ -52,7 +52,7 @@ def plates(result: Result, goal: float = GOAL) -> Mapping[str, Plate]:
     return {"virtual": Plate(panels, caption)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="virtual_four_bar",
     title="Planar arm controlled as a parallel four-bar linkage",
     rows=("T-7.2",),

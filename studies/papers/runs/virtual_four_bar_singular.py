@@ -4,14 +4,14 @@ from functools import partial
 
 import numpy as np
 
-from kumitate.examples.illustrated import Illustrated
+from kumitate.examples.catalogue import Example
 
 from . import virtual_four_bar
 
 #: The joints' angles at the start, and where joint 1 is drawn to [rad].
 START, GOAL = np.radians([85.0, 5.0, 175.0, -85.0]), float(np.radians(95.0))
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="virtual_four_bar_singular",
     title="The same through the posture where all links are in a line",
     rows=("T-7.4",),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.control import closed_by, virtual_loop
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.model import KINDS, Body, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
 from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
@@ -144,7 +144,7 @@ def _along(z: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
     return np.column_stack([i, np.cross(k, i), k])
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="virtual_rssr",
     title="Chain in space controlled as a spatial four-bar linkage (RSSR)",
     rows=("T-f5",),

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
@@ -49,7 +49,7 @@ def plates(result: Result, goal: float = GOAL) -> Mapping[str, Plate]:
     return {"virtual": Plate(panels)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="virtual_slider_crank",
     title="Planar arm controlled as a slider-crank mechanism",
     rows=("T-7.3",),

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.results.result import Result
 from kumitate.simulate.run import simulate
 
@@ -48,7 +48,7 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"rest": Plate(panels, caption)}
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="virtual_slider_crank_at_rest",
     title="Planar arm as a slider-crank, at rest in its singular posture",
     rows=("T-7.5",),

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from kumitate.examples.illustrated import Illustrated
+from kumitate.examples.catalogue import Example
 
 from . import virtual_slider_crank
 
@@ -14,7 +14,7 @@ START, GOAL, DURATION = np.radians([80.0, 15.0, 0.0, 85.0]), 3.0, 20.0
 #: The run with the thesis's law.
 run = partial(virtual_slider_crank.run, "virtual_slider_crank_singular", START, GOAL, DURATION)
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="virtual_slider_crank_singular",
     title="The same towards its singular posture, where it does not rest",
     rows=("T-7.5",),

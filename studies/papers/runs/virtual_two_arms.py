@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.control import blend, closed_by, virtual_loop
-from kumitate.examples.illustrated import Curves, Illustrated, Plate
+from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import KINDS, Body, Box, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
 from kumitate.results.result import Result
@@ -123,7 +123,7 @@ def _link(name: str, mass: float, length: float, color: tuple[float, float, floa
     return Body(name, mass, (0.5 * length, 0.0, 0.0), (1e-3 * mass, across, across), visuals=(rod, pin))
 
 
-EXAMPLE = Illustrated(
+EXAMPLE = Example(
     name="virtual_two_arms",
     title="Free-floating robot with two arms that move as if they held one bar",
     rows=("T-f5",),

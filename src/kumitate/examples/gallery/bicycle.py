@@ -10,8 +10,7 @@ from ...analysis import Linearization, LoopEquations, linearize
 from ...model.samples import BICYCLE_START, bicycle, bicycle_velocity, sample
 from ...results.result import Result
 from ...simulate.run import simulate
-from ..catalogue import texts
-from ..illustrated import Curves, Illustrated, Plate
+from ..catalogue import Curves, Example, Plate, texts
 
 #: Speeds at which the eigenvalues are drawn [m/s].
 SPEEDS = np.linspace(0.0, 10.0, 101)
@@ -65,4 +64,4 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"eigenvalues": Plate(parts, caption, SPEEDS, "Forward speed [m/s]")}
 
 
-EXAMPLE = Illustrated(**texts("bicycle"), run=run, plates=plates)
+EXAMPLE = Example(**texts("bicycle"), run=run, plates=plates)

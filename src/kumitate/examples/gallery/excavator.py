@@ -13,8 +13,7 @@ from ...control.paths import blend
 from ...model import Mechanism
 from ...results.result import Result
 from ...simulate.run import simulate
-from ..catalogue import texts
-from ..illustrated import Curves, Illustrated, Plate
+from ..catalogue import Curves, Example, Plate, texts
 from ..machines.excavator import ARM_LENGTH, BOOM_LENGTH, CYLINDERS, FOOT, TIP, excavator, posture
 
 #: Times [s], and angles of boom, arm, bucket and swing then [rad].
@@ -104,4 +103,4 @@ def plates(result: Result) -> Mapping[str, Plate]:
     return {"cylinders": Plate(parts, caption)}
 
 
-EXAMPLE = Illustrated(**texts("excavator"), run=run, plates=plates)
+EXAMPLE = Example(**texts("excavator"), run=run, plates=plates)
