@@ -174,20 +174,23 @@ def support_polygon(points: Any) -> SupportPolygon:
     rows = np.unique(array[:, :2], axis=0)  # sorted by x, then y
     if len(rows) < 3:
         return SupportPolygon(rows)
-    hull = np.array([*_chain(rows)[:-1], *_chain(rows[::-1])[:-1]])
-    return SupportPolygon(hull)
+    return SupportPolygon(planar_hull(rows))
 
 
-def _chain(rows: np.ndarray) -> list[np.ndarray]:
-    """The half of the hull to the right of the line from the first point to the last (Andrew's monotone chain)."""
-    found: list[np.ndarray] = []
-    for p in rows:
-        while len(found) > 1 and _turn(found[-2], found[-1], p) <= 0.0:
-            found.pop()
-        found.append(p)
-    return found
+def planar_hull(points: np.ndarray) -> np.ndarray:
+    """The convex hull of points (k, 2), counter-clockwise (Andrew's monotone chain)."""
+    ordered = sorted(map(tuple, points.tolist()))
+    halves = [_half_hull(ordered), _half_hull(ordered[::-1])]
+    return np.array(halves[0][:-1] + halves[1][:-1])
 
 
-def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
-    """Twice the signed area of a triangle, positive if counter-clockwise."""
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+def _half_hull(ordered: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    chain: list[tuple[float, float]] = []
+    for x, y in ordered:
+        while len(chain) > 1:
+            (ax, ay), (bx, by) = chain[-2:]
+            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
+                break
+            chain.pop()
+        chain.append((x, y))
+    return chain

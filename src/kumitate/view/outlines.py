@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..analysis.balance import planar_hull
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Polygon, Shape, Sphere
 from .stick_shapes import drawn_shapes
 
@@ -144,7 +145,7 @@ def _flat(shape: Shape, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
     points, radius = shape.support()
     seen = origin + points @ turn.T
     rim = seen[:, :2] if radius == 0.0 else np.concatenate([_disc(point, radius) for point in seen])
-    return [(_hull(rim), origin[2], 0.12)]
+    return [(planar_hull(rim), origin[2], 0.12)]
 
 
 def _of_sphere(shape: Sphere, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
@@ -160,7 +161,7 @@ def _of_cylinder(shape: Cylinder, turn: np.ndarray, origin: np.ndarray) -> list[
     axis, half = turn[:, 2], 0.5 * shape.length
     rim = shape.radius * (np.outer(np.cos(_CIRCLE), turn[:, 0]) + np.outer(np.sin(_CIRCLE), turn[:, 1]))
     ends = (origin + half * axis + rim, origin - half * axis + rim)
-    side = (_hull(np.concatenate(ends)[:, :2]), origin[2] + half * abs(axis[2]), _shade(axis))
+    side = (planar_hull(np.concatenate(ends)[:, :2]), origin[2] + half * abs(axis[2]), _shade(axis))
     facing = 0 if axis[2] >= 0.0 else 1
     cap = (ends[facing][:, :2], side[1] + _NEARER, _tone(axis if facing == 0 else -axis))
     return [side, cap] if abs(axis[2]) > 0.02 else [side]
@@ -201,22 +202,3 @@ def _shade(axis: np.ndarray) -> float:
     normal = np.array([0.0, 0.0, 1.0]) - axis[2] * axis
     length = float(np.linalg.norm(normal))
     return _tone(normal / length) if length > 1e-9 else 0.0
-
-
-def _hull(points: np.ndarray) -> np.ndarray:
-    """The convex hull of points (k, 2), counter-clockwise (Andrew's monotone chain)."""
-    ordered = sorted(map(tuple, points.tolist()))
-    halves = [_half_hull(ordered), _half_hull(ordered[::-1])]
-    return np.array(halves[0][:-1] + halves[1][:-1])
-
-
-def _half_hull(ordered: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    chain: list[tuple[float, float]] = []
-    for x, y in ordered:
-        while len(chain) > 1:
-            (ax, ay), (bx, by) = chain[-2:]
-            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
-                break
-            chain.pop()
-        chain.append((x, y))
-    return chain
