@@ -12,33 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import scalar
 from ..compile import Kernel
 from ..dynamics import solve_symmetric
 from ..errors import DivergenceError, InputError
-from ..scalar import (
-    Program,
-    Scalar,
-    absolute,
-    arctan2,
-    both,
-    call,
-    cos,
-    directional,
-    either,
-    equal,
-    exp,
-    gradient,
-    hessian,
-    inlined,
-    log,
-    maximum,
-    minimum,
-    select,
-    sin,
-    sqrt,
-    tanh,
-    trace,
-)
+from ..scalar import Program, Scalar, call, directional, exp, gradient, hessian, inlined, log, select, sqrt, trace
 from .symbols import SymbolNames, sympy_module
 
 
@@ -145,31 +123,31 @@ def _functions() -> dict[Any, Callable[..., Scalar]]:
         return fold
 
     return {
-        s.sin: sin,
-        s.cos: cos,
-        s.tan: lambda x: sin(x) / cos(x),
+        s.sin: scalar.sin,
+        s.cos: scalar.cos,
+        s.tan: lambda x: scalar.sin(x) / scalar.cos(x),
         s.exp: exp,
         s.log: log,
-        s.tanh: tanh,
+        s.tanh: scalar.tanh,
         s.sinh: lambda x: 0.5 * (exp(x) - exp(-x)),
         s.cosh: lambda x: 0.5 * (exp(x) + exp(-x)),
-        s.atan2: arctan2,
-        s.atan: lambda x: arctan2(x, 1.0),
-        s.asin: lambda x: arctan2(x, sqrt(1.0 - x * x)),
-        s.acos: lambda x: arctan2(sqrt(1.0 - x * x), x),
-        s.Abs: absolute,
+        s.atan2: scalar.arctan2,
+        s.atan: lambda x: scalar.arctan2(x, 1.0),
+        s.asin: lambda x: scalar.arctan2(x, sqrt(1.0 - x * x)),
+        s.acos: lambda x: scalar.arctan2(sqrt(1.0 - x * x), x),
+        s.Abs: scalar.absolute,
         s.sign: lambda x: select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0)),
         s.Heaviside: lambda x, middle=0.5: select(x > 0.0, 1.0, select(x < 0.0, 0.0, middle)),
-        s.Min: many(minimum),
-        s.Max: many(maximum),
+        s.Min: many(scalar.minimum),
+        s.Max: many(scalar.maximum),
         s.Piecewise: select,
         s.StrictLessThan: lambda a, b: a < b,
         s.LessThan: lambda a, b: a <= b,
         s.StrictGreaterThan: lambda a, b: a > b,
         s.GreaterThan: lambda a, b: a >= b,
-        s.Equality: equal,
-        s.And: many(both),
-        s.Or: many(either),
+        s.Equality: scalar.equal,
+        s.And: many(scalar.both),
+        s.Or: many(scalar.either),
         s.Not: lambda a: select(a, 0.0, 1.0) > 0.5,
     }
 

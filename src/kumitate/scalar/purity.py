@@ -23,25 +23,11 @@ import operator
 import re
 import sys
 import traceback
+import types
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from types import (
-    BuiltinFunctionType,
-    CellType,
-    CodeType,
-    FrameType,
-    FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodDescriptorType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-    TracebackType,
-    WrapperDescriptorType,
-)
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,7 +160,7 @@ def _told(error: Exception, reach: Reachable) -> str:
     return f"{text} ({_place(frame.f_code, line)})"
 
 
-def _stores(at: TracebackType | None, frame: FrameType) -> bool:
+def _stores(at: types.TracebackType | None, frame: types.FrameType) -> bool:
     """Whether a traceback leaves a frame where it writes to an element of an array."""
     while at is not None and at.tb_frame is not frame:
         at = at.tb_next
@@ -183,12 +169,12 @@ def _stores(at: TracebackType | None, frame: FrameType) -> bool:
     return any(step.offset == at.tb_lasti and step.opname == "STORE_SUBSCR" for step in dis.get_instructions(frame.f_code))
 
 
-def _place(code: CodeType, line: int | None) -> str:
+def _place(code: types.CodeType, line: int | None) -> str:
     return f"line {line} of {Path(code.co_filename).name}, in {code.co_name}"
 
 
 @contextlib.contextmanager
-def watched(codes: Iterable[CodeType]) -> Iterator[None]:
+def watched(codes: Iterable[types.CodeType]) -> Iterator[None]:
     """Refuses, in this context, a call that may keep state before it is made.
 
     Args:
@@ -196,7 +182,7 @@ def watched(codes: Iterable[CodeType]) -> Iterator[None]:
     """
     own = {id(code) for code in codes}  # code is slow to hash
 
-    def look(frame: FrameType, event: str, function: Any) -> None:
+    def look(frame: types.FrameType, event: str, function: Any) -> None:
         if event == "c_call" and id(frame.f_code) in own and impure_call(function):
             raise Refusal(f"it calls {named(function)}, {_MORE} ({_place(frame.f_code, frame.f_lineno)})")
         if event == "call":
@@ -240,14 +226,14 @@ _Field = collections.namedtuple("_Field", "x")  # its fields are descriptors of 
 CONSTANTS: tuple[type, ...] = (
     bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range, slice, np.generic, np.dtype,
     np.ufunc, enum.Enum, re.Pattern, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction,
-    Symbol, operator.itemgetter, operator.attrgetter, MemberDescriptorType, GetSetDescriptorType, type(_Field.x),
+    Symbol, operator.itemgetter, operator.attrgetter, types.MemberDescriptorType, types.GetSetDescriptorType, type(_Field.x),
 )  # fmt: skip
 #: Types implemented in C from which a user's class may be derived and still be inspected.
 _OPEN_BASES = {
     object, list, dict, tuple, set, frozenset, int, float, str, np.ndarray, BaseException, Exception, collections.deque,
     collections.OrderedDict, collections.defaultdict,
 }  # fmt: skip
-_BUILTIN_CALLS = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
+_BUILTIN_CALLS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType)
 
 
 def is_trusted(module: str | None) -> bool:
@@ -263,10 +249,10 @@ def is_library(module: str | None) -> bool:
 
 def named(value: Any) -> str:
     """A function's, class's or module's full name, for messages."""
-    if isinstance(value, ModuleType):
+    if isinstance(value, types.ModuleType):
         return value.__name__
     owner = getattr(value, "__self__", None)
-    if owner is not None and not isinstance(owner, ModuleType | type):
+    if owner is not None and not isinstance(owner, types.ModuleType | type):
         return f"{type(owner).__name__}.{value.__name__}"
     module = getattr(value, "__module__", None)
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", type(value).__name__)
@@ -278,14 +264,14 @@ def impure_call(function: Any) -> bool:
 
     Used for functions implemented in C, and for those of Python's standard library.
     """
-    if isinstance(function, FunctionType):
+    if isinstance(function, types.FunctionType):
         return is_library(function.__module__) and not is_trusted(function.__module__)
     if isinstance(function, np.ufunc | type(functools.partial)):
         return False
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if owner is builtins or (owner is None and getattr(builtins, name, None) is function):
         return name in _IMPURE_BUILTINS
-    if owner is None or isinstance(owner, ModuleType):
+    if owner is None or isinstance(owner, types.ModuleType):
         kind = getattr(function, "__objclass__", function)
         module = getattr(kind, "__module__", None) or getattr(owner, "__name__", "")
         return name in _READING or not (module == "builtins" or is_trusted(module))
@@ -300,7 +286,7 @@ def is_builtin_call(value: Any) -> bool:
 
 def _written_in_c(kind: type) -> bool:
     heap_type = 1 << 9  # Py_TPFLAGS_HEAPTYPE: every class written in Python has it, and a few that are written in C
-    return not kind.__flags__ & heap_type or any(isinstance(value, MethodDescriptorType) for value in vars(kind).values())
+    return not kind.__flags__ & heap_type or any(isinstance(value, types.MethodDescriptorType) for value in vars(kind).values())
 
 
 # --- what a function can reach by the names in its code -------------------------------------------------------------------
@@ -321,7 +307,7 @@ _SORTS = {
 
 
 @functools.lru_cache(maxsize=1024)
-def names_of(code: CodeType) -> dict[str, dict[str, int]]:
+def names_of(code: types.CodeType) -> dict[str, dict[str, int]]:
     """The names in a function's code, nested functions and comprehensions included, with the first line of each.
 
     By their sorts: "globals", "attributes" and "modules", which are imported inside the function; and "written" or "read".
@@ -335,7 +321,7 @@ def names_of(code: CodeType) -> dict[str, dict[str, int]]:
             names[_SORTS.get(step.opname, "others")].setdefault(step.argval, line)
             names["written" if step.opname.startswith(("STORE", "DELETE")) else "read"].setdefault(step.argval, line)
     for part in code.co_consts:
-        for sort, lines in names_of(part).items() if isinstance(part, CodeType) else ():
+        for sort, lines in names_of(part).items() if isinstance(part, types.CodeType) else ():
             names[sort] = {**lines, **names[sort]}
     return names
 
@@ -354,7 +340,7 @@ class Reachable:
         Raises:
             Refusal: where that cannot be done.
         """
-        self.codes: set[CodeType] = set()
+        self.codes: set[types.CodeType] = set()
         self.journal: dict[tuple[int, str], JournalEntry] = {}
         self._attributes: set[str] = set()
         size = -1
@@ -362,7 +348,7 @@ class Reachable:
             size = len(self.codes)
             self._seen: dict[int, Any] = {}  # kept alive, so that no id is used twice
             self.journal.clear()
-            self._visit(function, function.__name__ if isinstance(function, FunctionType) else "self", called=True)
+            self._visit(function, function.__name__ if isinstance(function, types.FunctionType) else "self", called=True)
 
     def changed(self) -> str | None:
         """The path of something that has changed; None if nothing has."""
@@ -389,12 +375,12 @@ class Reachable:
         self._seen[id(value)] = value
         if len(self._seen) > _MOST:
             raise Refusal("it reaches more objects than can be looked through")
-        if isinstance(value, FunctionType):
+        if isinstance(value, types.FunctionType):
             self._visit_function(value, path)
-        elif isinstance(value, MethodType):
+        elif isinstance(value, types.MethodType):
             self._visit(value.__self__, "self" if called else path, called=called)
             self._visit(value.__func__, path)
-        elif isinstance(value, ModuleType):
+        elif isinstance(value, types.ModuleType):
             self._visit_module(value)
         elif isinstance(value, type):
             self._visit_class(value, path)
@@ -420,10 +406,10 @@ class Reachable:
         if impure_call(function):
             raise Refusal(f"it calls {named(function)}, {_MORE}{self.where(path)}")
 
-    def _visit_function(self, function: FunctionType, path: str) -> None:
+    def _visit_function(self, function: types.FunctionType, path: str) -> None:
         self._refuse_impure(function, path)
         code, names, around = function.__code__, names_of(function.__code__), function.__globals__
-        self.codes |= {code, *(part for part in code.co_consts if isinstance(part, CodeType))}
+        self.codes |= {code, *(part for part in code.co_consts if isinstance(part, types.CodeType))}
         self._attributes |= names["attributes"].keys()
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):  # not set yet
@@ -436,13 +422,13 @@ class Reachable:
             return
         self._note_names(around, names["globals"].keys() & around.keys(), str)
         builtin = around.get("__builtins__", {})
-        builtin = vars(builtin) if isinstance(builtin, ModuleType) else builtin
+        builtin = vars(builtin) if isinstance(builtin, types.ModuleType) else builtin
         for name in sorted(names["globals"]):
             self._visit(around.get(name, builtin.get(name)), name)
         for name in sorted(names["modules"]):
             self._visit(sys.modules.get(name), name)
 
-    def _visit_module(self, module: ModuleType) -> None:
+    def _visit_module(self, module: types.ModuleType) -> None:
         own, trusted = self._attributes & vars(module).keys(), is_trusted(module.__name__)
         if not trusted:
             self._note_names(vars(module), own, lambda name: f"{module.__name__}.{name}")
@@ -450,7 +436,7 @@ class Reachable:
             value = vars(module)[name]
             if not trusted:
                 self._visit(value, f"{module.__name__}.{name}")
-            elif isinstance(value, ModuleType) and not is_trusted(value.__name__):
+            elif isinstance(value, types.ModuleType) and not is_trusted(value.__name__):
                 raise Refusal(f"it calls {named(value)}, which keeps state{self.where(name)}")
             elif is_builtin_call(value):
                 self._refuse_impure(value, name)
@@ -492,7 +478,7 @@ class Reachable:
         members = [item for base in type(value).__mro__ for item in vars(base).items()]
         # cached properties are set on first use, which does not count as state
         cached = {name for name, member in members if isinstance(member, functools.cached_property)}
-        slots = {name for name, member in members if isinstance(member, MemberDescriptorType)}
+        slots = {name for name, member in members if isinstance(member, types.MemberDescriptorType)}
         own: dict[str, Any] = getattr(value, "__dict__", {})
         if hasattr(value, "__dict__"):
             self._note(own, entry_of_items(own, lambda name: f"{path}.{name}", ignored=cached))
@@ -591,7 +577,7 @@ def entry_of(value: Any, path: str) -> JournalEntry | None:
         read, write = lambda: tuple(value), functools.partial(_refill, value, value.extend)
     elif isinstance(value, set):
         read, write = lambda: frozenset(value), functools.partial(_refill, value, value.update)
-    elif isinstance(value, CellType):
+    elif isinstance(value, types.CellType):
         read, write = lambda: value.cell_contents, functools.partial(setattr, value, "cell_contents")
     else:
         return None
