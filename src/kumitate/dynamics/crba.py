@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import Link, Tree, inward
+from ..kinematics.poses import composite_inertias
+from ..model import Tree
 from ..scalar import Scalar
-from ..spatial import Inertia
 
 
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -22,15 +22,8 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
         M (nv, nv), symmetric; entry (i, j) in kg·m², kg·m or kg. The armature of drives is on its diagonal.
     """
     poses = {link.index: link.pose(q) for link in tree.links}
-
-    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
-        # C's recursion about the link's origin; about the center of mass, as printed, its last sign must be −
-        composite = link.inertia
-        for _, child in children:
-            composite = composite + child
-        return composite, composite.to_parent(link.pose(q))
-
-    composites = inward(tree, compose)
+    # C's recursion about the link's origin; about the center of mass, as printed, its last sign must be −
+    composites = composite_inertias(tree, q)
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     subspaces = {link.index: link.kind.subspace(link.coordinates(q)) for link in tree.links}
     for link in tree.links:

@@ -42,10 +42,10 @@ def link_motion(link: Link, omega_P: Vector3, q: Sequence[Scalar], v: Sequence[S
     q_joint, v_joint = link.coordinates(q), link.velocities(v)
     X_PL = link.pose(q)
     S = link.kind.subspace(q_joint)
-    relative = _combined(S, v_joint)  # V of L in P (2.5)
+    relative = combined(S, v_joint)  # V of L in P (2.5)
     carried = X_PL.rotation.unrotate(omega_P)
     omega = carried + relative.angular  # N (2)
-    rate = _combined(link.kind.subspace_rate(q_joint, v_joint), v_joint)
+    rate = combined(link.kind.subspace_rate(q_joint, v_joint), v_joint)
     angular = omega.cross(relative.angular) + rate.angular  # N (3)
     swing = X_PL.rotation.unrotate(centripetal(omega_P, X_PL.translation))  # N (4)
     coriolis = 2.0 * carried.cross(relative.linear) + relative.angular.cross(relative.linear)
@@ -59,12 +59,9 @@ def falling(gravity: Sequence[Scalar]) -> Motion:
 
 def acceleration(motion: LinkMotion, parent: Motion, vdot: Sequence[Scalar]) -> Motion:
     """[α; a] of a link from that of its parent and the joint's v̇ (thesis eq. 2.26, N eq. 3-4)."""
-    return parent.to_child(motion.X_PL) + motion.bias + _combined(motion.S, vdot)
+    return parent.to_child(motion.X_PL) + motion.bias + combined(motion.S, vdot)
 
 
-def _combined(S: Sequence[Motion], v: Sequence[Scalar]) -> Motion:
+def combined(S: Sequence[Motion], v: Sequence[Scalar]) -> Motion:
     """S v."""
-    total = Motion()
-    for column, rate in zip(S, v, strict=True):
-        total = total + column * rate
-    return total
+    return sum((column * rate for column, rate in zip(S, v, strict=True)), Motion())

@@ -110,6 +110,16 @@ def total_mass(tree: Tree) -> Any:
     return sum(floats(masses)) if all(isinstance(mass, float | int) for mass in masses) else sum(masses, 0.0)
 
 
+def composite_inertias(tree: Tree, q: Sequence[Scalar]) -> PerLink[tuple[Inertia, Inertia]]:
+    """The inertia of every link with all that it carries, as one rigid body: in the link's frame, and in the parent's."""
+
+    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
+        composite = sum((child for _, child in children), link.inertia)
+        return composite, composite.to_parent(link.pose(q))
+
+    return inward(tree, compose)
+
+
 def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     """The center of mass of all moving links, in the world [m] (3); the origin if the total mass is zero.
 
@@ -117,15 +127,7 @@ def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
         InputError: for a base-parameter tree.
     """
     tree.check_physical("center_of_mass")
-
-    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
-        # only the first moments are used: the rotational part is removed as dead code
-        composite = link.inertia
-        for _, child in children:
-            composite = composite + child
-        return composite, composite.to_parent(link.pose(q))
-
-    composites = inward(tree, compose)
+    composites = composite_inertias(tree, q)  # only the first moments are used: the rotational part is removed as dead code
     whole = Inertia()
     for link in tree.children(-1):
         whole = whole + composites[link][1]

@@ -97,7 +97,8 @@ def joint_of(
     """The joint that carries a link, closed in the link's frame; with `in_carrier` in its carrier's, if T is equal there."""
     own, carrier = link.coordinates(q), ready.carriers[link.index]
     S, T_a, T = link.kind.subspace(own), link.kind.active(own), link.kind.constraint(own)
-    drive = _exerted(T_a, driving_force(link, link.velocities(tau), own, link.velocities(v)))
+    strengths = driving_force(link, link.velocities(tau), own, link.velocities(v))
+    drive = sum((T * strength for T, strength in zip(T_a, strengths, strict=True)), Force())
     if link.kind.turn is not None:
         own[link.kind.turn] = own[link.kind.turn] + link.offset
     X_FM = link.kind.transform(own)
@@ -155,13 +156,6 @@ def unheld_motion(Phi: InverseInertia, rotational: Symmetric3, center: Vector3, 
     """B (2.4) of a single link at its center of mass, under a force `push` there; `rotational`: its inertia about it."""
     push = push - Inertia(rotational=rotational).velocity_force(omega)
     return Phi.times(push) - Motion(linear=centripetal(omega, center))
-
-
-def _exerted(T_a: Sequence[Force], strengths: Sequence[Scalar]) -> Force:
-    total = Force()
-    for T, strength in zip(T_a, strengths, strict=True):
-        total = total + T * strength
-    return total
 
 
 def central_inertia(inertia: Inertia, c: Vector3) -> Symmetric3:

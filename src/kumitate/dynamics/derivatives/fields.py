@@ -28,6 +28,7 @@ from ...model import Link
 from ...model.joints import JointKind
 from ...scalar import Program, Scalar, call, directional, trace
 from ...spatial import Force, Inertia, Matrix3, Motion, Transform, Vector3, centripetal
+from ..motion import combined
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def own_motion(
     """The joint's own motion S v, S v̇ + Ṡ v, and its changes with each coordinate and with each velocity."""
     S = kind.subspace(q)
     if type(kind).subspace_rate is JointKind.subspace_rate:  # S is constant
-        own = OwnMotion(_combined(S, v), _combined(S, vdot))
+        own = OwnMotion(combined(S, v), combined(S, vdot))
         return own, [OwnMotion(Motion(), Motion())] * kind.nv, [OwnMotion(column, Motion()) for column in S]
     along_each, program, zeros = units(kind), _relative(kind), [0.0] * kind.nv
     slopes = _relative_slopes(kind)
@@ -65,8 +66,8 @@ def _relative(kind: JointKind) -> Program:
 
     def relative(q: Any, v: Any, vdot: Any) -> dict[str, Any]:
         S = kind.subspace(q)
-        drift = _combined(kind.subspace_rate(q, v), v)
-        return {"velocity": list(_combined(S, v)), "acceleration": list(_combined(S, vdot) + drift)}
+        drift = combined(kind.subspace_rate(q, v), v)
+        return {"velocity": list(combined(S, v)), "acceleration": list(combined(S, vdot) + drift)}
 
     return trace(relative, {"q": kind.nq, "v": kind.nv, "vdot": kind.nv}, f"joint_{kind.name}")
 
@@ -78,14 +79,6 @@ def _relative_slopes(kind: JointKind) -> Program:
 
 def units(kind: JointKind) -> list[list[float]]:
     return [[1.0 if i == k else 0.0 for i in range(kind.nv)] for k in range(kind.nv)]
-
-
-def _combined(S: Sequence[Motion], v: Sequence[Scalar]) -> Motion:
-    """S v."""
-    total = Motion()
-    for column, rate in zip(S, v, strict=True):
-        total = total + column * rate
-    return total
 
 
 @dataclass(frozen=True, slots=True)
