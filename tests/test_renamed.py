@@ -12,15 +12,13 @@ import kumitate as km
 
 RENAMED = {
     "control": {
-        "Page": "kumitate.control.CompiledPage",
         "Gait": "kumitate.papers.legged.Gait",
         "ThreeJointModel": "kumitate.papers.legged.ThreeJointModel",
     },
-    "lagrange": {"Motion": "kumitate.lagrange.Trajectory"},
     "simulate": {"readings": "kumitate.results.readings"},
     "analysis": {"Nearness": "kumitate.robot.Robot"},
+    "examples": {"Illustrated": "kumitate.examples.Example"},
     "share": {"RobotSharing": "kumitate.robot.Robot"},
-    "model.meshes": {"Surface": "kumitate.model.meshes.Facets"},
 }
 
 

@@ -12,11 +12,10 @@ from .repo.sources import sources, title
 
 URDF = """<robot name="lamp"><link name="base"/><link name="head"/><magic/>
 <joint name="neck" type="fixed"><parent link="base"/><child link="head"/></joint></robot>"""
-#: Lines that warn: of the file's reader, a batch, a property, a former name.
+#: Lines that warn: of the file's reader, a batch, a former name.
 LINES = {
     "km.load(path)": "not known here",
     "km.simulate_batch(km.load('pendulum'), [[0.1]], duration=0.1, controller=lambda t, q, v: 1e6 * v)": "runs diverge",
-    "km.load('pendulum').mechanism.lean_tree": "base_parameter_tree",
     "from kumitate.control import Gait": "kumitate.papers.legged.Gait",
 }
 

@@ -87,9 +87,3 @@ def test_contact_points_are_sized_by_the_masses_of_bodies():
     assert _size(m.tree, (0, -1)) > 0.0
     with pytest.raises(InputError, match=r"contact points: the tree is a base-parameter tree"):
         _size(m.base_parameter_tree, (0, -1))
-
-
-def test_the_former_name_warns():
-    m = km.load("pendulum").mechanism
-    with pytest.warns(DeprecationWarning, match=r"lean_tree is now Mechanism\.base_parameter_tree"):
-        assert m.lean_tree is m.base_parameter_tree

@@ -44,10 +44,4 @@ __all__ = [
 ]  # fmt: skip
 
 _LEGGED = ("FootPlan", "Gait", "JointTrajectory", "MassCenterPlan", "ThreeJointModel", "Upright", "mass_center_plan")
-__getattr__ = former_names(
-    __name__,
-    {
-        "Page": "CompiledPage",
-        **{name: f"kumitate.papers.legged.{name}" for name in _LEGGED},
-    },
-)  # fmt: skip
+__getattr__ = former_names(__name__, {name: f"kumitate.papers.legged.{name}" for name in _LEGGED})

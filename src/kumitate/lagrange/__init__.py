@@ -1,6 +1,5 @@
 """Equations of motion from energies: readable equations and fast code from SymPy (lecture Y, 8 and 9; thesis 4.2.1)."""
 
-from ..renamed import former_names
 from .equations import Equations, FirstOrder
 from .forces import (
     coulomb,
@@ -23,5 +22,3 @@ __all__ = [
     "Equations", "FirstOrder", "System", "Trajectory", "coordinates", "coulomb", "generalised_force", "gravity", "lagrange",
     "of_mechanism", "quadratic_drag", "rotation", "rotation_in_space", "spring", "translation", "viscous",
 ]  # fmt: skip
-
-__getattr__ = former_names(__name__, {"Motion": "Trajectory"})

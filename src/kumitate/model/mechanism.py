@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ..errors import ModelError, UnknownNameError, did_you_mean, warn
+from ..errors import ModelError, UnknownNameError, did_you_mean
 from .drives.contract import Drive, drive_states
 from .elements import Actuator, Body, Coupling, Frame, Joint, Loop, NamedState, drive_targets, in_order
 from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree
@@ -274,12 +274,6 @@ class Mechanism:
     def inertia_map(self) -> InertiaMap:
         """From the inertias of bodies to those of the links of `base_parameter_tree`, for other inertias than these."""
         return InertiaMap.of(self.base_parameter_tree, [body.name for body in self.bodies])
-
-    @property
-    def lean_tree(self) -> BaseParameterTree:
-        """The former name of `base_parameter_tree`, for one release."""
-        warn("Mechanism.lean_tree is now Mechanism.base_parameter_tree", DeprecationWarning)
-        return self.base_parameter_tree
 
     def joint(self, name: str) -> Joint:
         """The joint of this name."""

@@ -7,13 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ...errors import InputError, needed
-from ...renamed import former_names
 from ..shapes import Facets, Hull, Mesh
 from ..shapes.mesh_files import stored
 from ..shapes.surfaces import convex_hull, distances_from_hull, fewer_faces, outermost
 
 __all__ = ["Facets", "decimated", "hull", "left_out", "load_mesh", "touching_hull", "touching_pieces"]
-__getattr__ = former_names(__name__, {"Surface": "Facets"})
 
 
 def load_mesh(mesh: Mesh) -> Facets:
