@@ -373,7 +373,7 @@ def _standing(owner: str, robot: Robot, name: str, X: Transform, q: Any, gravity
         mechanism = merge(Mechanism(mechanism.name, (), (), gravity=gravity), mechanism, X)
         return PlacedThing(name, Robot(mechanism, start=start), start, f"{name}{SEPARATOR}")
     placed = Robot(mechanism, start=start)
-    poses = {joint.child: X @ _transform(placed.pose(start[0], joint.child)) for joint in free}
+    poses = {joint.child: X @ checked_pose(joint.child, "its pose", placed.pose(start[0], joint.child)) for joint in free}
     start = placed.state(pose=poses)[0], start[1]
     return PlacedThing(name, Robot(mechanism, start=start), start, f"{name}{SEPARATOR}")
 
@@ -387,10 +387,6 @@ def _start(owner: str, robot: Robot, name: str, q: Any) -> tuple[np.ndarray, np.
     if isinstance(q, Mapping):
         return robot.state(q)
     return np.array(checked_array(owner, f"q of {name!r}", q, (robot.nq,), error=InputError)), np.zeros(robot.nv)
-
-
-def _transform(matrix: np.ndarray) -> Transform:
-    return checked_pose("a body", "its pose", matrix)
 
 
 def _constant(values: np.ndarray) -> Callable[..., Any]:

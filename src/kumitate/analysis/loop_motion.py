@@ -162,7 +162,8 @@ def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     Raises:
         ModelError: for a mechanism without loops, or with a loop that is not closed by a joint.
     """
-    tree, chords = mechanism.tree, _jointed(mechanism)
+    tree = mechanism.tree
+    chords = [(chord, chord.closure) for chord in tree.chords if isinstance(chord.closure, JointKind)]
     if not chords or len(chords) < len(tree.chords):
         raise ModelError(f"{mechanism.name}: a closure determinant needs loops, each closed by a joint")
 
@@ -189,7 +190,3 @@ def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     values = np.linalg.svd(J, compute_uv=False)
     rank = int((values > _RANK * values[:, :1]).sum(axis=1).max())
     return np.prod(values[:, :rank] ** 2, axis=1)
-
-
-def _jointed(mechanism: Mechanism) -> list[tuple[Chord, JointKind]]:
-    return [(chord, chord.closure) for chord in mechanism.tree.chords if isinstance(chord.closure, JointKind)]

@@ -110,6 +110,8 @@ def draw(
     Returns:
         The files by name, such as "graphs.pdf".
     """
+    from ..view.figures import plot_plate
+
     files: dict[str, Path] = {}
     with progress("drawing") as done:
         jobs: list[tuple[str, Callable[[Path], Path]]] = [
@@ -117,7 +119,7 @@ def draw(
         ]
         jobs += [(f"snapshots.{suffix}", result.snapshots) for suffix in formats]
         for name, plate in (plates or {}).items():
-            jobs += [(f"{name}.{suffix}", partial(_plot_plate, result, plate)) for suffix in formats]
+            jobs += [(f"{name}.{suffix}", partial(plot_plate, result.time, plate)) for suffix in formats]
         jobs += [("motion.gif", result.animate)] if gif else []
         if find_spec("matplotlib") is None:
             complain("graphs are left out: they need matplotlib; pip install 'kumitate[plot]'", what="warning")
@@ -128,9 +130,3 @@ def draw(
             files[name] = folder / name
             done((number + 1) / len(jobs))
     return files
-
-
-def _plot_plate(result: Run, plate: Plate, path: Path) -> Path:
-    from ..view.figures import plot_plate
-
-    return plot_plate(result.time, plate, path)

@@ -148,8 +148,8 @@ def _best_code(text: str, target: Target) -> tuple[bytes, bool]:
 
 
 def _emitted(text: str, target: Target, *, scheduled: bool, form: str = "object") -> Any:
-    module = _parsed(text, target)
-    with _schedule(scheduled, again=not _is_long(text)):
+    module, long = _parsed(text, target), any(function.count("\n") > _LONG for function in text.split("\ndefine "))
+    with _schedule(scheduled, again=not long):
         return getattr(machine(target), f"emit_{form}")(module)
 
 
@@ -168,11 +168,6 @@ def _parsed(text: str, target: Target) -> llvm.ModuleRef:
         except RuntimeError as error:
             raise ProgramError(f"after 'write': {error}; LLVM refuses the module. This is a fault of the compiler") from error
     return module
-
-
-def _is_long(text: str) -> bool:
-    """Whether a function of a module is long."""
-    return any(function.count("\n") > _LONG for function in text.split("\ndefine "))
 
 
 @contextlib.contextmanager
@@ -218,7 +213,7 @@ def optimized_object(text: str, target: Target) -> CacheEntry:
 
     def make() -> bytes:
         expect(_OPTIMIZING * len(text))
-        return _optimized(text, target)
+        return machine(target).emit_object(_passed(text, target))  # type: ignore[no-any-return]
 
     return kept_image(f"O3 or lean\0{text}", target, make)
 
@@ -236,10 +231,6 @@ def joined_object(texts: Sequence[str], programs: Sequence[str], target: Target)
         return processor.emit_object(whole)  # type: ignore[no-any-return]
 
     return kept_image("\0".join(("joined", *texts, *programs)), target, make)
-
-
-def _optimized(text: str, target: Target) -> bytes:
-    return machine(target).emit_object(_passed(text, target))  # type: ignore[no-any-return]
 
 
 def _passed(text: str, target: Target) -> llvm.ModuleRef:

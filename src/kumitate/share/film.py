@@ -50,12 +50,12 @@ def write_film(
             f"{name}: a film of {fps} pictures per second of {size} pixels; give 0 < fps ≤ {_FASTEST:g}, and even sizes of "
             f"{_SMALLEST} to {_LARGEST} pixels"
         )
-    encoder = _encoder()
+    library = needed("imageio_ffmpeg", ".mp4 files need imageio-ffmpeg", "film", ", or write a .gif by run.animate")
     time = run.time
     moments = time[0] + np.arange(int((time[-1] - time[0]) * fps + 1e-6) + 1) / fps
     with tempfile.TemporaryDirectory(prefix="kumitate-", ignore_cleanup_errors=True) as folder:
         pictures = _pictures(run, moments, size, Path(folder))
-        _encode(encoder, _told(pictures, len(moments), progress), path, fps)
+        _encode(str(library.get_ffmpeg_exe()), _told(pictures, len(moments), progress), path, fps)
 
 
 def _pictures(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int], folder: Path) -> Iterator[bytes]:
@@ -131,8 +131,3 @@ def _encode(encoder: str, pictures: Iterator[bytes], path: Path, fps: float) -> 
     _, said = process.communicate()
     if process.returncode:
         raise InputError(f"{path}: the film cannot be encoded: {said.decode(errors='replace').strip()}")
-
-
-def _encoder() -> str:
-    library = needed("imageio_ffmpeg", ".mp4 files need imageio-ffmpeg", "film", ", or write a .gif by run.animate")
-    return str(library.get_ffmpeg_exe())

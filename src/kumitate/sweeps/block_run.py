@@ -86,7 +86,7 @@ def run_block(task: BlockTask) -> Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the table says what became of each run
         try:
-            setup = _compiled_in(task)
+            setup = _with_values(task, task.setup, 0, shared=False)
             answer = _failed(task, "")
             fine = _possible(task, setup, answer)
             chosen = chosen_integrators(setup, task.parameters, [task.values[place] for place in fine])
@@ -101,15 +101,6 @@ def run_block(task: BlockTask) -> Answer:
             answer = _failed(task, str(error))
     answer.columns["wall_time"] = np.full(len(task.values), (clock.perf_counter() - begin) / len(task.values))
     return answer
-
-
-def _compiled_in(task: BlockTask) -> Described:
-    """The setup with the values that all runs of the block share."""
-    setup = task.setup
-    for one, value in zip(task.parameters, task.values[0], strict=True):
-        if not one.shared:
-            setup = one.put(setup, value)
-    return setup
 
 
 def _simulation(task: BlockTask, setup: Described, integrator: str | None) -> Simulation | None:
@@ -150,10 +141,10 @@ def _possible(task: BlockTask, setup: Described, answer: Answer) -> list[int]:
     return fine
 
 
-def _setup(task: BlockTask, setup: Described, place: int) -> Described:
-    """The setup of one run of the block."""
+def _with_values(task: BlockTask, setup: Described, place: int, *, shared: bool) -> Described:
+    """A setup with the values of one run: of parameters that share code (which differ within a block), or of the others."""
     for one, value in zip(task.parameters, task.values[place], strict=True):
-        if one.shared:
+        if one.shared == shared:
             setup = one.put(setup, value)
     return setup
 
@@ -244,7 +235,7 @@ def _one_by_one(task: BlockTask, setup: Described, places: Sequence[int], answer
     """Run by run, where the step needs Python: adaptive integrators, controllers that are called."""
     for place in places:
         try:
-            own = _setup(task, setup, place)
+            own = _with_values(task, setup, place, shared=True)
             own = replace(own, every=_recorded(own)[0])
             lost = False
             try:

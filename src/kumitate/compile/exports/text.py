@@ -395,7 +395,8 @@ class _PythonWriter(_TextWriter):
         self.write(f"{name} = {self.functions[program]}({values})")
         names: list[str] = []
         for k, array in enumerate(program.outputs):
-            names += _subscripts(array.shape, name if len(program.outputs) == 1 else f"{name}[{k}]")
+            whole = name if len(program.outputs) == 1 else f"{name}[{k}]"
+            names += [whole + "".join(f"[{i}]" for i in place) for place in np.ndindex(*array.shape)]
         return dict(enumerate(names))
 
     def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
@@ -419,8 +420,3 @@ class _PythonWriter(_TextWriter):
 def _nested(shape: Sequence[int], scalars: Iterator[str]) -> str:
     """The source text of nested lists."""
     return next(scalars) if not shape else f"[{', '.join([_nested(shape[1:], scalars) for _ in range(shape[0])])}]"
-
-
-def _subscripts(shape: Sequence[int], name: str) -> list[str]:
-    """The subscripts of all scalars of nested lists, in order."""
-    return [name + "".join(f"[{k}]" for k in place) for place in np.ndindex(*shape)]

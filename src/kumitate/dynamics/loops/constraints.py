@@ -79,7 +79,8 @@ def chord_rows(tree: Tree, motions: PerLink[LinkMotion], chord: Chord, closing: 
     bias = velocity_terms(tree, motions, chord, closing)
 
     def row(T: Force, rate: Scalar, error: Scalar, holonomic: bool = True) -> Row:
-        return Row(ends(chord, closing, T), {}, bias.dot(T), rate, error, 0.0, _is_moment(T), chord.name, T, holonomic)
+        moment = all(is_zero(part) for part in T.force)
+        return Row(ends(chord, closing, T), {}, bias.dot(T), rate, error, 0.0, moment, chord.name, T, holonomic)
 
     rigid = [row(T, closing.twist.dot(T), closing.error.dot(T)) for T in closing.constraint[: chord.closure.holonomic_rows]]
     rigid += [row(T, closing.twist.dot(T), 0.0, False) for T in closing.constraint[chord.closure.holonomic_rows :]]
@@ -103,10 +104,6 @@ def _turning(tree: Tree, motions: PerLink[LinkMotion], place: Place) -> tuple[Ve
         return Vector3(), Vector3()
     omega, X = motions[tree.links[place.link]].omega, place.pose
     return X.rotation.unrotate(omega), X.rotation.unrotate(centripetal(omega, X.translation))
-
-
-def _is_moment(T: Force) -> bool:
-    return all(is_zero(part) for part in T.force)
 
 
 Carried = tuple[dict[int, Force], dict[int, Force]]

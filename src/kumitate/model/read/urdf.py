@@ -463,7 +463,10 @@ def urdf_mechanism(
         couplings = read_couplings({key: element for key, (element, _, _) in connections.items()}, joints, notes)
         loops = read_loops(robot, names, {joint.name for joint in joints}, notes)
         moving = tuple(body for body in bodies.values() if body is not None)
-        _note_unread(robot, reader, notes)
+        reader.leave_unused()
+        note_transmissions(robot, notes)
+        notes.add_unread(robot, _UNREAD)
+        note_missing([reader.meshes], "ROS_PACKAGE_PATH to the folder that holds the package", notes)
         note_weightless(moving, joints, {key: element.line for key, (element, _, _) in connections.items()}, notes)
         mechanism = Mechanism(
             name, moving, tuple(joints), loops, source=None if path is None else str(path), couplings=couplings,
@@ -566,10 +569,3 @@ def _bodies(links: dict[str, Element], root: str, reader: LinkReader, notes: Not
             notes.add(f"the link {WORLD!r} is a body here, not the world, and is called {body.name!r}", line=element.line)
             bodies[link] = body
     return bodies
-
-
-def _note_unread(robot: Element, reader: LinkReader, notes: Notes) -> None:
-    reader.leave_unused()
-    note_transmissions(robot, notes)
-    notes.add_unread(robot, _UNREAD)
-    note_missing([reader.meshes], "ROS_PACKAGE_PATH to the folder that holds the package", notes)

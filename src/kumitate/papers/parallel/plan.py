@@ -164,18 +164,14 @@ class LevelPlan:
     def _stored(self, plan: list[list[_Group]]) -> tuple[dict[int, np.ndarray], dict[int, int]]:
         """The arrays of bodies by their number of handles, padded to a full batch, and the row of each body."""
         rows = {index: index for index in range(len(self._links))}
-        counts = {1: 0, 2: 0}
+        counts, lanes = {1: 0, 2: 0}, next(iter(self._pairs.values()))[1].lanes
         for group in (group for groups in plan for group in groups):
             handles = len(group.key[1].kept)
             if handles:
                 rows |= {merge.result.number: counts[handles] + k for k, merge in enumerate(group.merges)}
-                counts[handles] += max(len(group.merges), self._lanes)
+                counts[handles] += max(len(group.merges), lanes)
         stores = {handles: np.zeros((count, BODY[handles])) for handles, count in counts.items()}
         return {0: self.arrays["B"], **stores}, rows
-
-    @property
-    def _lanes(self) -> int:
-        return next(iter(self._pairs.values()))[1].lanes
 
     def _pair_batches(self, group: _Group, begin: int) -> tuple[list[KernelBatch], list[KernelBatch]]:
         programs, close, open_ = self._pairs[group.key]

@@ -219,8 +219,9 @@ def build_scene(
     origins = frames[:, :, :3, 3].reshape(-1, 3)
     about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
     drawn = [item for items in (*shapes.values(), about.shapes, *touching.values()) for item in items]
-    surfaces = _faceted(drawn)
-    surfaces.update(loaded.items())
+    # the facets of the shapes that the page cannot draw from their parameters
+    others = (shape for shape in dict.fromkeys(item.shape for item in drawn) if shape.kind not in PRIMITIVES)
+    surfaces = {shape: shape.facets() for shape in others if not isinstance(shape, Mesh)} | dict(loaded)
     used = [shape for shape in dict.fromkeys(stored_once(item.shape) for item in drawn) if shape in surfaces]
     groups, parents = groups_of(mechanism), carriers(mechanism)
     times, frames = times[keep], frames[keep]
@@ -290,12 +291,6 @@ def _touching(
 
 def _place(item: Geometry) -> tuple[Any, ...]:
     return item.shape, tuple(np.asarray(item.pose.matrix(), dtype=float).ravel())
-
-
-def _faceted(items: Iterable[Geometry]) -> dict[Shape, Facets]:
-    """The facets of the shapes that the page cannot draw from their parameters."""
-    kinds = dict.fromkeys(item.shape for item in items)
-    return {shape: shape.facets() for shape in kinds if shape.kind not in PRIMITIVES and not isinstance(shape, Mesh)}
 
 
 def _contact(arrows: Arrows, size: float) -> dict[str, Any]:

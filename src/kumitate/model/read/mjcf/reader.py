@@ -33,7 +33,8 @@ def with_keyframes(compiled: CompiledModel, mechanism: Mechanism, notes: Notes) 
     order = mujoco_order(mechanism, [joint.name for joint in mechanism.joints if joint.kind.nv])
     starts: list[NamedState] = []
     q, v = order.back(model.qpos0, np.zeros(model.nv))
-    if _away(mechanism, q):
+    neutral = [x for joint in mechanism.joints for x in joint.kind.neutral()]
+    if not np.allclose(q, neutral, rtol=0.0, atol=1e-12):
         starts.append(_start(mechanism, INITIAL, q, v))
     for key, name in enumerate(compiled.names("key")):
         q, v = order.back(model.key_qpos[key], model.key_qvel[key])
@@ -49,11 +50,6 @@ def _start(mechanism: Mechanism, name: str, q: np.ndarray, v: np.ndarray) -> Nam
     at = {item.joint.name: tuple(q[item.q].tolist()) for item in moving}
     rates = {item.joint.name: tuple(v[item.v].tolist()) for item in moving if v.any()}
     return NamedState(name, tuple(at.items()), tuple(rates.items()))
-
-
-def _away(mechanism: Mechanism, q: np.ndarray) -> bool:
-    """Whether coordinates differ from the neutral ones."""
-    return not np.allclose(q, [x for joint in mechanism.joints for x in joint.kind.neutral()], rtol=0.0, atol=1e-12)
 
 
 _SOLVER = "settings of MuJoCo's own integration and solver, not used"
