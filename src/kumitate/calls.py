@@ -22,8 +22,6 @@ from .scalar import absolute, active_scope, both, select, trace
 from .scalar.arrays import is_masked, is_traced
 from .simulate.checks import OFF_MANIFOLD, check_manifold
 
-__all__ = ["PlainCall", "checked_coordinates", "plain_calls", "unit_quaternions"]
-
 Class = TypeVar("Class", bound=type)
 _empty = np.empty
 

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["ForwardDerivatives", "InverseDerivatives", "SecondDerivatives"]
-
 
 class ForwardDerivatives(NamedTuple):
     """Forward dynamics and its derivatives, with the leading axes of the states.

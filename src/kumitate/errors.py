@@ -9,11 +9,6 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-__all__ = [
-    "DivergenceError", "InputError", "KumitateError", "KumitateWarning", "ModelError", "ProcedureError", "ProgramError",
-    "UnknownNameError", "keep_result", "kept_up_to", "needed", "warn",
-]  # fmt: skip
-
 
 class KumitateError(Exception):
     """The base class of all errors of kumitate."""

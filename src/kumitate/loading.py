@@ -12,8 +12,6 @@ from .model import Mechanism
 from .model.values import shown
 from .robot import Robot
 
-__all__ = ["load", "samples"]
-
 
 def load(
     source: str | Path | Mechanism,

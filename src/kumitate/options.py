@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-__all__ = ["entries_of", "takes_options_of"]
-
 _A = TypeVar("_A")
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

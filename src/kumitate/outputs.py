@@ -25,8 +25,6 @@ from .simulate.stepping.outputs import STATE, Output, function_output, signal_ou
 if TYPE_CHECKING:
     from .simulate.simulation import MechanismSimulation
 
-__all__ = ["checked_output", "named_outputs"]
-
 #: What sensors read of a mechanism beside its geometry, by the names of parameters.
 _MASSES = frozenset(("mass", "center_of_mass"))
 _READ_BY = {

@@ -20,8 +20,6 @@ from .robot import Robot
 from .scalar import trace
 from .simulation import Simulation
 
-__all__ = ["Pulled", "forward_dynamics", "inverse_dynamics", "rollout"]
-
 
 class Pulled(NamedTuple):
     """The results of a function, and how gradients go back through it."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from .errors import warn
 
-__all__ = ["former_names", "load_papers", "offers"]
-
 #: Names of methods that a contract's table has once `kumitate.papers` is imported.
 _OF_PAPERS = ("jacobian", "multipoint", "newton_euler", "unit_vector")
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from .cuda import DeviceKernel
     from .inverse_kinematics import Reached, StandingPosture
 
-__all__ = ["Robot", "as_robot"]
-
 #: With loops, the degrees of freedom up to which one program computes all derivatives: their number grows with the cube.
 _MOST_AT_ONCE = 40
 #: What kernels are compiled for.

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from .runs import Runs
     from .simulate.simulation import MechanismSimulation
 
-__all__ = ["Run", "as_run", "linearize", "open_run", "runs_in_errors", "simulate", "simulate_batch"]
-
 
 class Run(RunWithRobot):
     """A simulated motion with its figures."""

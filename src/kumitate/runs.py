@@ -13,8 +13,6 @@ from .errors import InputError
 from .robot import Robot
 from .simulate.run import Results
 
-__all__ = ["Runs", "as_runs"]
-
 #: Runs whose curves are drawn: more cannot be told apart.
 _DRAWN = 12
 

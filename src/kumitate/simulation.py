@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .slopes import SlopedStep, StepSlopes
     from .slopes.step import RolloutTape
 
-__all__ = ["Simulation"]
-
 
 @runtime_checkable
 class OfWorld(Protocol):

@@ -6,8 +6,6 @@ import sys
 from contextlib import suppress
 from itertools import pairwise
 
-__all__ = ["as_before", "end_at_once"]
-
 _ENDED = 130
 
 

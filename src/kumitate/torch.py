@@ -19,8 +19,6 @@ from .simulation import Simulation
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["forward_dynamics", "inverse_dynamics", "rollout", "step"]
-
 
 def forward_dynamics(robot: Robot, q: Tensor, v: Tensor, tau: Tensor) -> Tensor:
     """The accelerations (..., nv) of states (..., nq) and (..., nv) with efforts at the joints (..., nv)."""

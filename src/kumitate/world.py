@@ -29,8 +29,6 @@ from .spatial import Transform, pose
 if TYPE_CHECKING:
     from .simulation import Simulation
 
-__all__ = ["PlacedThing", "World"]
-
 #: What a controller can know of others, by what stands before the colon.
 _TOLD = ("pose", "velocity", "q", "v")
 #: A thing that is deeper in the ground at the start than this is refused [m].

@@ -13,8 +13,6 @@ from ..version import __version__
 from .report import answering, complain, drop_output, print_json
 from .signals import Terminated
 
-__all__ = ["app", "command", "run", "run_command"]
-
 _VERBS = {
     "simulate": "Simulate a mechanism; write its data and a page with 3D playback and plots to a folder.",
     "sweep": "Simulate all runs of a scenario's sweep, on one machine or several; write a table and a page to a folder.",

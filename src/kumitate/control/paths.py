@@ -17,8 +17,6 @@ from ..model.values import ANY, BOUND, checked_array
 from ..scalar import Scalar, Symbol, absolute, both, either, loop, maximum, minimum, select, table, tanh, trace, when
 from ..spatial import Vector3, quaternion_exp, quaternion_log, quaternion_product, quaternion_rotation
 
-__all__ = ["PoseSpline", "Spline", "Trapezoid", "blend", "clamp", "smooth_clamp", "smooth_step", "smooth_trapezoid"]
-
 
 class PlannedMotion(ABC):
     """A planned motion.

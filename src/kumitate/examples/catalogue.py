@@ -20,8 +20,6 @@ import numpy as np
 from ..errors import InputError
 from ..results.result import Result
 
-__all__ = ["Curves", "Example", "Plate", "example", "examples"]
-
 
 class Curves(NamedTuple):
     """Curves of one quantity, over the times of a result unless the plate says otherwise: one panel of a figure.

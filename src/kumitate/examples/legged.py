@@ -17,8 +17,6 @@ from ..model import Mechanism, Place, Sphere
 from ..model.read import read_file
 from ..model.read.robot_names import robots_folder
 
-__all__ = ["Stance", "legged"]
-
 
 # --- the location of the robot files of example-robot-data ----------------------------------------------------------------
 def robot_file(name: str) -> Path:

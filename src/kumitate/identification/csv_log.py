@@ -13,8 +13,6 @@ import numpy as np
 from ..errors import InputError, did_you_mean
 from ..model.files import opened
 
-__all__ = ["read_log"]
-
 #: The columns of a run that kumitate has exported.
 _OWN = {"t": "time*", "q": "q.*", "v": "v.*", "a": "a.*", "tau": "tau.*"}
 #: What numbers in these units are multiplied by: seconds and radians come out.

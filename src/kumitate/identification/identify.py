@@ -19,8 +19,6 @@ from .log import DEGREE, MotionLog, States, logs_of, states_of
 from .physical import physical
 from .unknowns import Unknowns, unknowns_of
 
-__all__ = ["ALL", "identify"]
-
 #: What is unknown unless said otherwise.
 ALL = ("inertia:*", "armature:*", "damping:*", "friction:*")
 #: Numbers of samples that are tried for differentiation.

@@ -14,8 +14,6 @@ from ..model import Mechanism
 from ..model.values import real_array
 from ..robot import Robot
 
-__all__ = ["MotionLog", "logs_of"]
-
 #: The names under which a mapping gives each part.
 _NAMES = {"time": ("time", "t"), "q": ("q",), "v": ("v",), "a": ("a",), "tau": ("tau",), "wrenches": ("wrenches",)}
 

@@ -14,8 +14,6 @@ from ..errors import InputError, did_you_mean
 from ..model import Body, Joint, Mechanism
 from ..model.tree.base_parameters import SIZE, inertia_shift, numbers_of
 
-__all__ = ["NUMBERS", "OF_JOINTS", "Unknowns", "unknowns_of"]
-
 #: The ten numbers of a body, in its frame and about its origin.
 NUMBERS = ("mass", "hx", "hy", "hz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 #: The properties of joints, in the order of the regressor's columns.

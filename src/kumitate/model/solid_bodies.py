@@ -13,8 +13,6 @@ from .elements import Body
 from .shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Shape, Sphere
 from .values import POSITIVE, checked_number, shown
 
-__all__ = ["ball", "box", "capsule", "cylinder", "solid"]
-
 
 class _Solid(NamedTuple):
     """A volume [m³], its center [m], and the moments of its inertia about that per mass [m²]: a diagonal, or a matrix."""

@@ -15,8 +15,6 @@ from ..errors import InputError, needed, warn
 from .browser import SUPPORTED, VARIABLE, find_chromium, page_pictures
 from .contract import RunWithRobot
 
-__all__ = ["write_film"]
-
 #: Most pictures per second that players show.
 _FASTEST = 60.0
 #: Pixels of a side.

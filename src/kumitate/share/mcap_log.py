@@ -18,8 +18,6 @@ from ..scalar import floats
 from ..spatial import Transform, pose, quaternion_of
 from .contract import RunWithRobot
 
-__all__ = ["write_mcap"]
-
 # --- the definitions of ROS 2 messages that logs hold, as `.msg` files have them (common_interfaces; tf2_msgs) ------------
 _RULE = "\n" + "=" * 80 + "\n"
 _TIME = "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec"
