@@ -59,12 +59,7 @@ def rollout(
 
 
 def _called(page: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any]) -> tuple[Tensor, ...]:
-    """A function of arrays on tensors, by name.
-
-    Raises:
-        InputError: for what is not a tensor of double precision on the processor; within `torch.vmap` and the transforms of
-            `torch.func`; without PyTorch.
-    """
+    """A function of arrays on tensors, by name."""
     torch, bridge = _bridge()
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
@@ -88,11 +83,7 @@ def _called(page: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any]) -
 
 @cache
 def _bridge() -> tuple[Any, Any]:
-    """PyTorch, and the function of tensors that runs functions of arrays.
-
-    Raises:
-        InputError: if PyTorch is not installed.
-    """
+    """PyTorch, and the function of tensors that runs functions of arrays."""
     needed("torch", "kumitate.torch needs PyTorch", "learn")
     import torch
 

@@ -269,11 +269,7 @@ def _laws(
 def _law(
     mechanism: Mechanism, label: str, source: Source, size: int, t: float, q: np.ndarray, v: np.ndarray
 ) -> Callable[[Any, Any], list[Any]]:
-    """A source as a function of scalars.
-
-    Raises:
-        InputError: if it cannot be differentiated, or returns the wrong number of values.
-    """
+    """A source as a function of scalars."""
     if not callable(source):
         shape = np.shape(source)
         if shape != (size,):

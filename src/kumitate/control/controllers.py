@@ -257,11 +257,7 @@ def _error_page(mechanism: Mechanism) -> Callable[[Any, Any], Any]:
 
 
 def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], ...]:
-    """Position (nq), velocity (nv) and acceleration (nv) as functions of the time.
-
-    Raises:
-        InputError: if a constant, or a row of a motion, has the wrong shape.
-    """
+    """Position (nq), velocity (nv) and acceleration (nv) as functions of the time."""
     nq, nv = mechanism.nq, mechanism.nv
     if not callable(given):
         constant = checked_array(mechanism.name, "the reference", given)

@@ -53,11 +53,7 @@ _ASSEMBLING = ("ada", "dca")
 
 
 def _ordered(method: str, order: Order) -> dict[str, Any]:
-    """The order of assembly as a page's option.
-
-    Raises:
-        InputError: for methods without one.
-    """
+    """The order of assembly as a page's option."""
     if order is None:
         return {}
     if method not in _ASSEMBLING:
@@ -66,11 +62,7 @@ def _ordered(method: str, order: Order) -> dict[str, Any]:
 
 
 def _parted(method: str, partition: Partition | str | None) -> dict[str, Any]:
-    """The sub-chains of the hybrid method as a page's option.
-
-    Raises:
-        InputError: for methods without one.
-    """
+    """The sub-chains of the hybrid method as a page's option."""
     if method == "hybrid":
         return {"partition": "auto" if partition is None else partition}
     if partition is not None:

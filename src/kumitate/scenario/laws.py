@@ -140,11 +140,7 @@ def _file_hash(path: Path) -> str:
 
 
 def _of_file(path: Path, function: str, expected: str) -> Callable[..., Any]:
-    """A function of a Python file that the user named: this runs the file.
-
-    Raises:
-        InputError: if the file is another than it was, fails, or has no such function.
-    """
+    """A function of a Python file that the user named: this runs the file."""
     found = _file_hash(path)
     if expected and found != expected:
         raise InputError(f"{path}: has changed since this scenario was first read; take the file as it was, or start a new one")

@@ -108,11 +108,7 @@ class SweepFolder:
             raise
 
     def _table(self, block: Block) -> Any:
-        """The table (pyarrow) of a block; None if it is not done.
-
-        Raises:
-            InputError: if its file is damaged, or of another sweep.
-        """
+        """The table (pyarrow) of a block; None if it is not done."""
         arrow, parquet, path = _arrow("pyarrow"), _arrow("pyarrow.parquet"), self.part(block)
         if not path.exists():
             return None
@@ -203,11 +199,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    """What a sweep is made from, as its folder says, and the digest of this.
-
-    Raises:
-        InputError: if the file is missing, damaged, or of another format.
-    """
+    """What a sweep is made from, as its folder says, and the digest of this."""
     try:
         found = json.loads(file_bytes(path / MANIFEST, LARGEST, error=InputError)[0])
     except (ValueError, RecursionError) as error:

@@ -251,11 +251,7 @@ def _check_free(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint]) -> Non
 
 
 def _check_bodies(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint], center: np.ndarray, lump: bool) -> tuple[str, ...]:
-    """Notes on the masses that are lumped.
-
-    Raises:
-        ModelError: if there are any, and `lump` is not wanted.
-    """
+    """Notes on the masses that are lumped."""
     notes, X = [], np.eye(4)
     for joint, held, where in ((joints[0], joints[0].parent, "before"), (joints[1], joints[2].child, "behind")):
         X = X @ _matrix(joint.pose)
@@ -281,11 +277,7 @@ def _check_bodies(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint], cent
 
 
 def _check_quaternion(mechanism: Mechanism, joints: tuple[Joint, Joint, Joint], angles: EulerAngles) -> None:
-    """Refuses damping and the like on one angle, which cannot act along ω, and axes that do not reach all orientations.
-
-    Raises:
-        ModelError: naming the joint.
-    """
+    """Refuses damping and the like on one angle, which cannot act along ω, and axes that do not reach all orientations."""
     for joint in joints:
         for key in _PASSIVE[:4]:
             if any(getattr(joint, key)):  # type: ignore[arg-type]
