@@ -20,10 +20,7 @@ def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scala
     """
     tree.check_physical("momentum")
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
-    total = Force()
-    for link in tree.links:
-        total = total + link.inertia.times(twists[link]).to_parent(poses[link])
-    return list(total)
+    return list(sum((link.inertia.times(twists[link]).to_parent(poses[link]) for link in tree.links), Force()))
 
 
 def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> dict[str, list[Scalar]]:

@@ -45,10 +45,8 @@ class Wrenches:
 
     def on(self, link: Link, q: Sequence[Scalar]) -> Force:
         """What acts on a link, in its frame and about its origin."""
-        total = Force()
-        for arm, wrench in self.separate(link, q):
-            total = total + Force(wrench.moment + arm.cross(wrench.force), wrench.force)
-        return total
+        parts = self.separate(link, q)
+        return sum((Force(wrench.moment + arm.cross(wrench.force), wrench.force) for arm, wrench in parts), Force())
 
     def separate(self, link: Link, q: Sequence[Scalar]) -> list[tuple[Vector3, Force]]:
         """The wrenches on a link one by one: the points on which they act, and [n; f] about these, in the axes of the link."""

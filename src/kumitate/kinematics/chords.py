@@ -55,9 +55,7 @@ def chord_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[t
         closing = chord_closing(tree, q, v, chord)
         opening = closing.opening
         if opening is None:
-            opening = Motion()
-            for T in closing.constraint:
-                opening = opening + Motion(T.moment, T.force) * closing.twist.dot(T)
+            opening = sum((Motion(T.moment, T.force) * closing.twist.dot(T) for T in closing.constraint), Motion())
         found.append((closing.error, opening))
     return found
 

@@ -21,10 +21,8 @@ def link_twists(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink
     """V_WL_L of every link: its spatial velocity in the world, in the link's axes and at its origin (thesis eq. 2.5)."""
 
     def stage(link: Link, V_WP: Motion) -> Motion:
-        twist = V_WP.to_child(link.pose(q))
-        for S, rate in zip(link.kind.subspace(link.coordinates(q)), link.velocities(v), strict=True):
-            twist = twist + S * rate
-        return twist
+        own = zip(link.kind.subspace(link.coordinates(q)), link.velocities(v), strict=True)
+        return sum((S * rate for S, rate in own), V_WP.to_child(link.pose(q)))
 
     return outward(tree, stage, Motion())
 
@@ -128,9 +126,7 @@ def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     """
     tree.check_physical("center_of_mass")
     composites = composite_inertias(tree, q)  # only the first moments are used: the rotational part is removed as dead code
-    whole = Inertia()
-    for link in tree.children(-1):
-        whole = whole + composites[link][1]
+    whole = sum((composites[link][1] for link in tree.children(-1)), Inertia())
     mass = total_mass(tree)
     return [0.0 if is_zero(mass) else part / mass for part in whole.first_moment]
 

@@ -73,10 +73,7 @@ class Converter:
         return rule(*(self(part) for part in e.args)) if e.func is not sympy_module().Piecewise else self._cases(e)
 
     def _sum(self, e: Any) -> Scalar:
-        total: Scalar = 0.0
-        for part in e.args:
-            total = total + self(part)
-        return total
+        return sum((self(part) for part in e.args), 0.0)
 
     def _product(self, e: Any) -> Scalar:
         above: Scalar = 1.0

@@ -71,11 +71,8 @@ class Bodies:
 
     def response(self, handle: int, forces: Mapping[int, Force]) -> Motion:
         """The contribution of forces on handles, by link index, to V̇ at one handle: Σ Φ_ab F_b."""
-        total = Motion()
-        for other in self.coupled(handle):
-            if other in forces:
-                total = total + self._answer(handle, other, forces[other])
-        return total
+        others = (other for other in self.coupled(handle) if other in forces)
+        return sum((self._answer(handle, other, forces[other]) for other in others), Motion())
 
     def _answer(self, handle: int, other: int, force: Force) -> Motion:
         """Φ_ab F_b."""
