@@ -1,10 +1,9 @@
 """Dynamics: one algorithm per file. Import ada, dca and hybrid modelling from their own files."""
 
-from .aba import aba
+from .aba import aba, joint_forces
 from .acting import Acting, Wrenches
 from .crba import crba
 from .factored import factored, solve_symmetric
-from .joint_forces import joint_forces
 from .loops.articulated_loops import aba_with_loops
 from .loops.chord_forces import chord_drives, free_springs, pulls
 from .loops.closing_step import ClosingStep, closing_step, projected

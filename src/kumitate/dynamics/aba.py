@@ -1,4 +1,4 @@
-"""Forward dynamics by the articulated-body algorithm, O(n) (thesis 2.2.2)."""
+"""Forward dynamics by the articulated-body algorithm, O(n) (thesis 2.2.2), and the force at every joint (2.23)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..model import Link, PerLink, Tree, inward, outward
 from ..scalar import Scalar
-from ..spatial import ArticulatedBody, ArticulatedInertia, Motion, Release
+from ..spatial import ArticulatedBody, ArticulatedInertia, Force, Motion, Release
 from .acting import Acting
 from .motion import LinkMotion, falling, link_motions
 from .passive import driving_force, resisting_inertia
@@ -104,3 +104,24 @@ def accelerated(motion: LinkMotion, releases: Sequence[Release], A: Motion) -> t
         A = A + S * rate
         vdot.insert(0, rate)
     return A, vdot
+
+
+def joint_forces(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    acting: Acting,
+) -> list[Force]:
+    """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
+
+    Arguments as for `aba`.
+
+    Raises:
+        InputError: for a base-parameter tree, in which joints transmit other forces; or as for `Acting.at_an_instant`.
+    """
+    tree.check_physical("joint_forces")
+    motions = link_motions(tree, q, v)
+    handles = articulated(tree, motions, q, v, tau, acting.at_an_instant("joint_forces"))
+    moved = accelerations(tree, motions, lambda link: handles[link].releases, acting.gravity)
+    return [handles[link].whole.force(moved[link][0]) for link in tree.links]

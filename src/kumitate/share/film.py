@@ -12,8 +12,8 @@ import numpy as np
 
 from ..contact.settings import ground_of
 from ..errors import InputError, needed, warn
+from . import RunWithRobot
 from .browser import SUPPORTED, VARIABLE, find_chromium, page_pictures
-from .contract import RunWithRobot
 
 #: Most pictures per second that players show.
 _FASTEST = 60.0

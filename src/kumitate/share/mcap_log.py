@@ -16,7 +16,7 @@ from ..model.write import mechanism_text
 from ..results.readings import contact_loads
 from ..scalar import floats
 from ..spatial import Transform, pose, quaternion_of
-from .contract import RunWithRobot
+from . import RunWithRobot
 
 # --- the definitions of ROS 2 messages that logs hold, as `.msg` files have them (common_interfaces; tf2_msgs) ------------
 _RULE = "\n" + "=" * 80 + "\n"

@@ -1,7 +1,6 @@
 """Legged robots: gaits, plans of the center of mass, whole-body inverse kinematics, the three-joint model of balance."""
 
-from .gait import FootPlan, Gait
-from .linear_pendulum import MassCenterPlan, mass_center_plan
+from .gait import FootPlan, Gait, MassCenterPlan, mass_center_plan
 from .three_joint_model import ThreeJointModel
 from .whole_body_ik import JointTrajectory, Upright
 
