@@ -34,6 +34,17 @@ def total(cloud: Cloud, weights: Floats, shift: Shaped[3]) -> float:
     return found
 
 
+class Clouds(NamedTuple):
+    near: Cloud
+    far: Cloud
+
+
+@procedure
+def counted(clouds: Clouds, k: int) -> int:
+    cloud, at = clouds.near, k + 1
+    return cloud.count * at
+
+
 @procedure
 def scaled(x: float, weight: float) -> float:
     return SCALE * x * weight
@@ -80,6 +91,14 @@ def test_arguments_by_name_and_bound():
     assert again() == expected
     cloud.points[0, 0] = 10.0
     assert again() == expected + 20.0
+
+
+def test_only_what_is_read_of_records_is_handed_on():
+    """A name for a part of a record, given together with others, stands for that part."""
+    (head,) = [line for line in counted.source().splitlines() if line.startswith("define internal i64 @p0_counted(")]
+    assert head.count("%") == 2  # of seven leaves the count, and k
+    cloud = Cloud(POINTS, 4)
+    assert counted(Clouds(cloud, cloud), 2) == counted.plain(Clouds(cloud, cloud), 2) == 12
 
 
 def test_as_written_runs_all_as_written(monkeypatch):

@@ -114,16 +114,20 @@ class ProcedureWriter(Writer):
         return self.variables[name]
 
     def write_Set(self, node: tree.Set) -> None:
-        if len(node.targets) == 1:
-            (target,) = node.targets
-            if isinstance(target, tree.SetElement) and target.updated:
-                self.update(target, node.value)
-                return
-            if isinstance(target, tree.Local) and self.typed.assignments[target.name] == 1 and self.is_path(node.value):
-                self.paths[target.name] = node.value
-                return
-        values = self.value(node.value)
-        for target in node.targets:
+        value, left, values = node.value, [*node.targets], Value()
+        parts = value.parts if isinstance(value, tree.Made) and len(left) > 1 else (value,)
+        if len(parts) != len(left):
+            values = self.value(value)
+        else:  # names of records, and of their fields, stand for them, so that only what is read of these is handed on
+            left = []
+            for target, part in zip(node.targets, parts, strict=True):
+                if isinstance(target, tree.SetElement) and target.updated:
+                    self.update(target, part)
+                elif isinstance(target, tree.Local) and self.typed.assignments[target.name] == 1 and self.is_path(part):
+                    self.paths[target.name] = part
+                else:
+                    left, values = [*left, target], [*values, *self.value(part)]
+        for target in left:
             count = len(target.kind.leaves)
             if isinstance(target, tree.Local):
                 self.set_name(target.name, target.kind, values[:count])
