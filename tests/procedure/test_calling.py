@@ -15,7 +15,8 @@ import pytest
 
 from kumitate.contact.scenes.solvers.laws import add_wrench
 from kumitate.errors import InputError, ProcedureError
-from kumitate.procedure import Floats, Ints, Shaped, procedure
+from kumitate.procedure import Floats, Ints, Shaped, machine, procedure
+from kumitate.procedure.called import later
 from kumitate.procedure.programs import call_at
 
 SCALE = 2.0
@@ -228,3 +229,80 @@ def test_calls_by_address_name_a_procedure_that_is_alike():
 
     with pytest.raises(ProcedureError, match=r"is called as call_at\(address, like, arguments…\), like being a procedure"):
         _ = wrong.typed
+
+
+# --- made when they are first called ------------------------------------------------------------------------------------------
+@procedure
+def summed(x: Floats, by: float) -> float:
+    """Long enough to stay a function, in one module for all that call it."""
+    total = 0.0
+    for k in range(len(x)):
+        x[k] += by
+        if x[k] > 1e6:
+            total -= scaled(x[k] - 1e6, by) + scaled(x[k] + 1e6, by) + scaled(x[k], by) + scaled(x[k] - 1.0, by)
+        else:
+            total += scaled(x[k] - 1e3, by) + scaled(x[k] + 1e3, by) + scaled(x[k], by) + scaled(x[k] - 1.0, by)
+        while total > 1e3:
+            total = 0.5 * total - scaled(x[k], 0.001)
+    return total
+
+
+@later
+def deepest(x: Floats, by: float) -> tuple[float, bool]:
+    x[0] -= 1.0
+    return summed(x, by), x[0] > 0.0
+
+
+@later
+def deep(x: Floats, by: float, up: bool) -> None:
+    reached, above = deepest(x, by if up else -by)
+    x[1] = reached if above else -reached
+
+
+@procedure
+def seldom(x: Floats, by: float, down: int) -> float:
+    if down > 0:
+        deep(x, by, down > 1)
+        return deepest(x, by)[0]
+    return summed(x, by)
+
+
+def test_procedures_that_wait_are_compiled_when_they_are_first_called():
+    fresh = procedure(seldom.__wrapped__)
+    for down, made in ((0, 0), (1, 2), (2, 2)):
+        x, y = np.arange(5.0), np.arange(5.0)
+        assert fresh(x, 0.3, down) == pytest.approx(fresh.plain(y, 0.3, down), rel=1e-14)
+        np.testing.assert_allclose(x, y, rtol=1e-14)
+        assert len(fresh.machine()._made) == made
+    assert "made_later" not in fresh.source() and "deepest" in fresh.source()  # what is exported has all
+    checked = procedure(seldom.__wrapped__).machine(checked=True).call([np.arange(5.0), 0.3, 2])
+    assert checked == pytest.approx(fresh(np.arange(5.0), 0.3, 2), rel=1e-12)
+
+
+def test_threads_wait_for_one_procedure():
+    fresh = procedure(seldom.__wrapped__)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: fresh(np.arange(5.0), 0.3, 2), range(8)))
+    assert found == [fresh(np.arange(5.0), 0.3, 2)] * 8
+    assert len(fresh.machine()._made) == 2
+
+
+@pytest.mark.parametrize("stop", [MemoryError("no room for machine code"), KeyboardInterrupt()])
+def test_what_stops_the_compilation_of_a_part_is_raised_after_it(monkeypatch, stop):
+    """Machine code lies between: it goes on, with the part if Ctrl-C is all that came, and the next call is as ever."""
+    fresh, link, stops = procedure(seldom.__wrapped__), machine.link, [stop]
+    fresh(np.arange(5.0), 0.3, 0)
+
+    def stopped(*arguments):
+        if stops:
+            raise stops.pop()
+        return link(*arguments)
+
+    monkeypatch.setattr(machine, "link", stopped)
+    x = np.arange(5.0)
+    with pytest.raises(type(stop)):
+        fresh(x, 0.3, 2)
+    y = np.arange(5.0)
+    fresh.plain(y, 0.3, 2)
+    assert np.allclose(x, y) == isinstance(stop, KeyboardInterrupt)
+    assert fresh(np.arange(5.0), 0.3, 2) == pytest.approx(seldom.plain(np.arange(5.0), 0.3, 2), rel=1e-14)

@@ -39,9 +39,9 @@ class Procedure(Generic[Given, Result]):
         plain: the function as written; procedures that it calls run as written too.
     """
 
-    def __init__(self, function: Callable[Given, Result], key: str = ""):
+    def __init__(self, function: Callable[Given, Result], key: str = "", *, waits: bool = False):
         functools.update_wrapper(self, function)
-        self._function, self._key = function, key
+        self._function, self._key, self._waits = function, key, waits
         self._typed: TypedProcedure | None = None
         self._machines: dict[bool, Machine] = {}
         self._reading = False
@@ -65,6 +65,7 @@ class Procedure(Generic[Given, Result]):
                 self._reading = True
                 try:
                     self._typed = read_procedure(self._function)
+                    self._typed.waits = self._waits
                 finally:
                     self._reading = False
             return self._typed
@@ -140,3 +141,11 @@ def procedure(function: Callable[Given, Result], key: str = "") -> Procedure[Giv
             there by name.
     """
     return Procedure(function, key)
+
+
+def later(function: Callable[Given, Result]) -> Procedure[Given, Result]:
+    """Makes a function a procedure whose machine code is made when other procedures first call it, apart from theirs.
+
+    For what most runs never call: the others need not wait for it.
+    """
+    return Procedure(function, waits=True)

@@ -12,13 +12,14 @@ import gc
 import struct
 from array import array
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from ..compile.disk import CacheEntry
-from ..compile.engine import kept_image, link, optimized_object
+from ..compile.engine import Code, kept_image, link, optimized_object
 from ..compile.llvm.entries import Gathered
 from ..compile.pipeline import Compilation, object_file
 from ..compile.stored import source_stamp
@@ -29,10 +30,12 @@ from ..scalar.verify import verifying
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from .source import Source
 from .tree import Site, TypedProcedure
-from .walk import ENTRY, FAULT_WORDS, LlvmText
+from .walk import ENTRY, FAULT_WORDS, TABLE, LlvmText
 
 Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
+#: What kept a procedure that waited from being made: for the procedure that runs.
+_FAULTS: list[BaseException] = []
 
 
 class Machine:
@@ -48,16 +51,38 @@ class Machine:
         self.name, self.checked = function.__name__, checked
         self.sites: list[tuple[Site, str]] = []
         with under_way(lambda: f"compiling {self.name}") as work:
-            images = None if checked else kept_images(function, typed, key)
-            if images is None:
-                text = written(typed, checked=checked)
-                images, self.sites = made_images(text, portable=checked), text.sites
-            self.code = link(images, [ENTRY])
+            self._images = partial(_images, function, typed, key, {})
+            if checked:
+                text = written(typed, checked=True)
+                images, self.sites = made_images(text, text.text, portable=True), text.sites
+            else:
+                images = self._images(-1)
+            self.code = link(images, [ENTRY] if checked else [ENTRY, TABLE])
             work.note = "; the next time it is read from disk" if self.code.on_disk else ""
+        if not checked:
+            self._made: list[Code] = []
+            self._maker = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._make)
+            self._table = ctypes.cast(self.code.addresses[TABLE], ctypes.POINTER(ctypes.c_void_p))
+            self._table[0] = ctypes.cast(self._maker, ctypes.c_void_p)
         self.parameters, self.result = Source(function).signature()
         self.results = len(self.result.leaves)
         self.packers = [_packer(f"{self.name}: {name}", kind) for name, kind in self.parameters]
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.addresses[ENTRY])
+
+    def _make(self, number: int) -> None:
+        """Makes a procedure that has waited for its first call; machine code calls this, so that no error may leave it.
+
+        What stops it is raised when the procedure around returns, which goes on with zeros; after Ctrl-C it goes on as ever.
+        """
+        while not self._table[1 + number]:
+            try:
+                with under_way(lambda: f"compiling a part of {self.name}"):
+                    self._made.append(link(self._images(number), [f"{TABLE}{number}"], [self.code]))
+                self._table[1 + number] = self._made[-1].addresses[f"{TABLE}{number}"]
+            except BaseException as error:
+                _FAULTS.append(error)
+                if not isinstance(error, KeyboardInterrupt):
+                    break
 
     def words(self, arguments: Sequence[Any]) -> array[int]:
         """The block of words of a call; the arrays must live as long as it is used."""
@@ -71,9 +96,7 @@ class Machine:
 
     def call(self, arguments: Sequence[Any]) -> Any:
         """Runs the procedure; gives its result."""
-        block = self.words(arguments)
-        self.run(block.buffer_info()[0])
-        return self.result_in(block)
+        return self.bound(arguments)()
 
     def bound(self, arguments: Sequence[Any]) -> Callable[[], Any]:
         """A function that runs the procedure on these arguments."""
@@ -83,6 +106,8 @@ class Machine:
 
         def call(_alive: tuple[Any, ...] = (self, block, arguments)) -> Any:
             run(address)
+            if _FAULTS:
+                raise _FAULTS.pop()
             return None if plain else result(block)
 
         return call
@@ -179,7 +204,7 @@ def _made(kind: Kind, words: list[int]) -> Any:
 
 
 # --- object files ---------------------------------------------------------------------------------------------------------
-def written(typed: Callable[[], TypedProcedure], *, checked: bool = False) -> LlvmText:
+def written(typed: Callable[[], TypedProcedure], *, checked: bool = False, waits: bool = False) -> LlvmText:
     """The text of a procedure that is read first, and of all that it calls.
 
     Reading makes many objects that live on, and hardly any that refer to each other in a circle: without Python's search for
@@ -188,34 +213,48 @@ def written(typed: Callable[[], TypedProcedure], *, checked: bool = False) -> Ll
     was_on = gc.isenabled()
     gc.disable()
     try:
-        return LlvmText(typed(), checked=checked)
+        return LlvmText(typed(), checked=checked, waits=waits)
     finally:
         if was_on:
             gc.enable()
 
 
-def made_images(text: LlvmText, *, portable: bool = False) -> list[CacheEntry]:
-    """The object files of a text, found on disk by what it says; `portable`: programs give the same bits on every processor."""
-    images = [optimized_object(text.text, host())]
+def made_images(text: LlvmText, part: str, *, portable: bool = False) -> list[CacheEntry]:
+    """The object files of a module of a text, found on disk by what it says, and of the programs that it calls.
+
+    portable: programs give the same bits on every processor.
+    """
+    images = [optimized_object(part, host())]
     for (program, listed, several), name in text.programs.items():
-        lanes = host().lanes if several else 1
-        images.append(object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable)))
+        if f"@{name}(" in part:
+            lanes = host().lanes if several else 1
+            images.append(object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable)))
     return images
 
 
-def kept_images(function: Callable[..., Any], typed: Callable[[], TypedProcedure], name: str = "") -> list[CacheEntry] | None:
-    """Those of a procedure of kumitate, found on disk by its name; None for all others, and where programs are checked.
+def _images(
+    function: Callable[..., Any], typed: Callable[[], TypedProcedure], name: str, texts: dict[str, LlvmText], part: int
+) -> list[CacheEntry]:  # fmt: skip
+    """The object files of a procedure, or of one of its procedures that wait; of kumitate's own found on disk by their names.
 
-    typed: reads the procedure; name: of one in a function.
+    Args:
+        typed: reads the procedure; name: of one in a function.
+        texts: what was written before, as "text".
+        part: the number of the one that waits; −1 of all that does not.
     """
+
+    def made() -> list[CacheEntry]:
+        text = texts["text"] = texts.get("text") or written(typed, waits=True)
+        return made_images(text, text.text if part < 0 else text.parts[part])
+
     if function.__module__.split(".")[0] != _PACKAGE or (function.__closure__ and not name) or verifying():
-        return None
+        return made()
 
     def make() -> bytes:
-        contents = [image.content for image in made_images(written(typed))]
+        contents = [image.content for image in made()]
         return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
 
-    key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}\0{name}"
+    key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}\0{name}\0{part}"
     found = kept_image(key, host(), make)
     return [found._replace(content=part) for part in _parts(found.content)]
 

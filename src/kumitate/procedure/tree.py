@@ -266,6 +266,7 @@ class TypedProcedure:
         origins: the values that each name is given.
         writes: the parameters, or their fields as "name.field", whose arrays it writes to.
         calls: the procedures that it calls.
+        waits: whether its machine code is made when others first call it.
     """
 
     name: str
@@ -277,6 +278,7 @@ class TypedProcedure:
     origins: dict[str, list[Expression]] = field(default_factory=dict)
     writes: set[str] = field(default_factory=set)
     calls: list[TypedProcedure] = field(default_factory=list)
+    waits: bool = False
 
 
 # --- where arrays come from: which argument, field of one, or local array an expression is, or is a part of ---------------

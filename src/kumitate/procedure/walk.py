@@ -25,6 +25,28 @@ from .side_by_side import depends, loops_side_by_side
 
 #: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
 ENTRY, FAULT_WORDS = "procedure_entry", 3
+#: The table of procedures that wait for their first call: the address of what makes one of a number, that of each that is
+#: made, and those that such ones call in the module that does not wait. And a procedure as it is called by the table.
+TABLE, BY_TABLE = "made_later", """\
+define internal {head} noinline #0 {{
+entry:
+  %place = getelementptr ptr, ptr @{table}, i64 {place}
+  %known = load atomic ptr, ptr %place acquire, align 8
+  %lacks = icmp eq ptr %known, null
+  br i1 %lacks, label %ask, label %go
+ask:
+  %make = load ptr, ptr @{table}
+  call void %make(i64 {number})
+  %made = load atomic ptr, ptr %place acquire, align 8
+  %fails = icmp eq ptr %made, null
+  br i1 %fails, label %leave, label %go
+leave:
+  ret {result}{nothing}
+go:
+  %code = phi ptr [ %known, %entry ], [ %made, %ask ]
+  {call}musttail call {result} %code({arguments})
+  ret {result}{found}
+}}"""
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 #: The types of leaves in blocks of words, where another one.
@@ -38,11 +60,14 @@ _UNROLLED, _WRITTEN_OUT = 16, 10000
 Value = list[str]
 
 
-def procedure_family(typed: tree.TypedProcedure) -> list[tree.TypedProcedure]:
-    """The procedures that a procedure calls, directly or indirectly, each once and before its callers; itself last."""
+def procedure_family(typed: tree.TypedProcedure, without: Sequence[tree.TypedProcedure] = ()) -> list[tree.TypedProcedure]:
+    """The procedures that a procedure calls, directly or indirectly, each once and before its callers; itself last.
+
+    without: procedures that are among them, but not for what they call.
+    """
     found: dict[tree.TypedProcedure, None] = {}
     for called in typed.calls:
-        found.update(dict.fromkeys(procedure_family(called)))
+        found.update(dict.fromkeys([called] if called in without else procedure_family(called, without)))
     return [*found, typed]
 
 
@@ -73,7 +98,6 @@ class ProcedureWriter(Writer):
 
     def text(self) -> str:
         """The whole function."""
-        leaves = [leaf for _, kind in self.typed.parameters for leaf in kind.leaves]
         at = 0
         for name, kind in self.typed.parameters:
             value = [f"%a{at + k}" for k in range(len(kind.leaves))]
@@ -84,11 +108,9 @@ class ProcedureWriter(Writer):
                 self.read.update(range(at, at + len(value)))
             at += len(value)
         self.statements(self.typed.body)
-        needs = self.whole.needs[self.typed] = sorted(self.read)
-        parameters = [f"{LLVM_TYPES[leaves[k]]}{' noalias' if leaves[k] == 'pointer' else ''} %a{k}" for k in needs]
-        result = self.whole.result_type(self.typed.result)
+        self.whole.needs[self.typed] = sorted(self.read)
         self.return_nothing()
-        head = f"define internal {result} @{self.whole.names[self.typed]}({', '.join([*self.whole.fault(), *parameters])}) #0"
+        head = f"define internal {self.whole.head(self.typed)} #0"
         if len(self.lines) > _INLINED and (self.typed.calls or self.long):
             head = head.replace("#0", "noinline #0")
         return self.framed(head, self.head)
@@ -613,9 +635,13 @@ class LlvmText:
             is a list at all.
         inlined: the names of those that are written here, or None for programs that are too long for it.
         loops: how many loops are written out.
+        waiting: the procedures that are left out of the text, and made when they are first called; none unless `waits`.
+        parts: their texts.
     """
 
-    def __init__(self, typed: tree.TypedProcedure, *, checked: bool = False, portable: bool = False):
+    def __init__(
+        self, typed: tree.TypedProcedure, *, checked: bool = False, portable: bool = False, waits: bool = False
+    ):  # fmt: skip
         family = procedure_family(typed)
         self.checked, self.portable = checked, checked or portable
         self.sites: list[tuple[tree.Site, str]] = []
@@ -625,11 +651,45 @@ class LlvmText:
         self.loops = 0
         self.names = {one: f"p{k}_{re.sub('[^A-Za-z0-9_]', '_', one.name)}" for k, one in enumerate(family)}
         self.needs: dict[tree.TypedProcedure, list[int]] = {}
-        self.module.functions += [ProcedureWriter(one, self).text() for one in family]
-        self.module.functions.append(self._entry(typed))
+        functions = {one: ProcedureWriter(one, self).text() for one in family}
         self.module.further = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
         self.module.further += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
-        self.text = self.module.text()
+        self.waiting = [one for one in family if waits and one.waits and one is not typed]
+        here, short = procedure_family(typed, self.waiting)[:-1], self.module.functions
+        elsewhere = {called for one in self.waiting for called in procedure_family(one, self.waiting)}
+        both = [one for one in here if one in elsewhere - {*self.waiting} and " noinline #0 {" in functions[one]]
+        places = {one: 1 + k for k, one in enumerate([*self.waiting, *both])}
+
+        def module(first: str, called: Sequence[tree.TypedProcedure], by_table: Sequence[tree.TypedProcedure], *last: str) -> str:
+            texts = [self._by_table(one, places[one]) if one in by_table else functions[one] for one in called]
+            self.module.functions = [first, *short, *texts, *last]
+            return self.module.text()
+
+        known = ["ptr null"] * (1 + len(self.waiting)) + [f"ptr @{self.names[one]}" for one in both]
+        table = f"@{TABLE} = global [{len(known)} x ptr] [{', '.join(known)}]" if waits else ""
+        self.text = module(table, here, self.waiting, functions[typed], self._entry(typed))
+        self.parts = []
+        for one in self.waiting:
+            own = functions[one].replace(f"define internal {self.head(one)}", f"define {self.head(one, f'{TABLE}{places[one] - 1}')}")
+            called = procedure_family(one, list(places))[:-1]
+            self.parts.append(module(f"@{TABLE} = external global ptr", called, list(places), own))
+
+    def head(self, typed: tree.TypedProcedure, name: str = "") -> str:
+        """The result, the name and the parameters of a procedure's function."""
+        leaves = [leaf for _, kind in typed.parameters for leaf in kind.leaves]
+        types = [(k, LLVM_TYPES[leaves[k]] + (" noalias" if leaves[k] == "pointer" else "")) for k in self.needs[typed]]
+        handed = ", ".join([*self.fault(), *(f"{kind} %a{k}" for k, kind in types)])
+        return f"{self.result_type(typed.result)} @{name or self.names[typed]}({handed})"
+
+    def _by_table(self, typed: tree.TypedProcedure, place: int) -> str:
+        """The function of a procedure whose address is in the table."""
+        head, result = self.head(typed), self.result_type(typed.result)
+        handed = head[head.index("(") + 1 : -1].replace(" noalias", "")
+        call, nothing, found = ("", "", "") if result == "void" else ("%found = ", f" {ProcedureWriter.nothing(result)}", " %found")
+        return BY_TABLE.format(
+            head=head, table=TABLE, number=place - 1, place=place, result=result, arguments=handed, call=call,
+            nothing=nothing, found=found,
+        )  # fmt: skip
 
     def result_type(self, kind: Kind) -> str:
         """What a function returns: nothing, a number, or several."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...dynamics.settling.free_turning import turn_of
 from ...procedure import Floats, Shaped, apply, apply_at, local, procedure
+from ...procedure.called import later
 from ...scalar import Scalar, trace
 from ...spatial import Symmetric3, Vector3
 from .arrays import MovingBodies, Pulls, Rules, Scene
@@ -137,7 +138,7 @@ def _settle(bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None
     v[3:6] = turn.T @ bodies.after[body, 3:6] - np.cross(v[0:3], center)
 
 
-@procedure
+@later
 def flown(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
     """The state after a step of a body that nothing touches: its spin by the classical Runge-Kutta method of order four."""
     h, start, state, slope, total = rules.step, local(7), local(7), local(7), local(7)

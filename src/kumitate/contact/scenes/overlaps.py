@@ -6,11 +6,12 @@ In traced code they are an input of the step (`simulate.driving.forcing`); how f
 from __future__ import annotations
 
 from ...procedure import apply_at, local, procedure
+from ...procedure.called import later
 from ..parting import SHRINKS
 from .arrays import OverlapList, Placed, ScenePoints, Springs
 
 
-@procedure
+@later
 def find_overlaps(placed: Placed, springs: Springs, points: ScenePoints, overlaps: OverlapList, count: int) -> None:
     """Before the first step: the depths of all pairs, if their springs hold enough energy to throw bodies up."""
     if overlaps.marks[0] == 0:

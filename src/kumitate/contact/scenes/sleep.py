@@ -7,6 +7,7 @@ recorded of it in `Scene.settled`. It wakes when a point with a body that is awa
 from __future__ import annotations
 
 from ...procedure import procedure
+from ...procedure.called import later
 from .arrays import Islands, MovingBodies, Rules, Scene, ScenePoints
 from .islands import root_of
 from .logs import end_of_pair, gained_at, write_touch
@@ -42,7 +43,7 @@ def count_quiet(bodies: MovingBodies, body: int, touched: int) -> None:
         bodies.quiet[body] = 0
 
 
-@procedure
+@later
 def lie_down(scene: Scene) -> None:
     """Takes islands that fell asleep in the last step out of the search for contact, and those that it woke in again.
 

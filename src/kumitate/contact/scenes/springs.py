@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from ...procedure import apply_at, local, procedure
+from ...procedure.called import later
 from ...scalar import Program, Scalar, maximum, trace
 from ...spatial import Vector3
 from .. import tuned
@@ -51,7 +52,7 @@ def spring_program(model: SpringModel) -> Program:
     return trace(spring, {"gap": ()}, "spring_of_a_point")
 
 
-@procedure
+@later
 def place(scene: Scene, count: int) -> None:
     """Friction of points, and their gaps without what is left out at the start.
 
@@ -75,7 +76,7 @@ def shift_gaps(points: ScenePoints, count: int, sign: float) -> None:
         points.gap[c] += sign * points.left_out[c]
 
 
-@procedure
+@later
 def longest_part(scene: Scene, left: float, count: int) -> float:
     """The longest part of a step, by the steepest springs on any body [s]; also those that a point may reach in the time left.
 
@@ -101,7 +102,7 @@ def scale_impulses(points: ScenePoints, count: int, factor: float) -> None:
         points.impulse[c] *= factor if points.gap[c] <= 0.0 else 0.0
 
 
-@procedure
+@later
 def ready(bodies: MovingBodies, points: ScenePoints, springs: Springs, count: int) -> None:
     """Velocities without contact, and how points yield."""
     for c in range(count):
@@ -109,7 +110,7 @@ def ready(bodies: MovingBodies, points: ScenePoints, springs: Springs, count: in
         yields(bodies, points, c, springs.yields[c])
 
 
-@procedure
+@later
 def press(rules: Rules, island: Island, springs: Springs) -> float:
     """The impulses of an island, and velocities after them; returns the largest change in the last sweep [m/s]."""
     bodies, points = island.bodies, island.points

@@ -65,7 +65,8 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
         begins = springs.clock[0] <= 0.0
         ahead = rules.step if begins else springs.clock[0]
     scene.trial.did[:] = 0
-    lie_down(scene)
+    if rules.patience > 0:
+        lie_down(scene)
     if begins:
         drive(scene, q, v)
     read(rules, scene, q, v)

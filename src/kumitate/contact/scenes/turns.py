@@ -7,13 +7,14 @@ it is opposite to the angular velocity. Moments are written in parts of the radi
 from __future__ import annotations
 
 from ...procedure import Floats, Shaped, apply, local, procedure
+from ...procedure.called import later
 from ..impulse.frames import SMALLEST
 from ..laws import AT_REST, LIMITED
 from .arrays import MovingBodies, Placed, ScenePoints
 from .robots import yielded
 
 
-@procedure
+@later
 def prepare_turn(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
     """Length, limits, masses and velocities of the moments of a point whose frame is known."""
     turns, one, other = points.turns, points.solid[c, 0], points.solid[c, 1]
@@ -65,7 +66,7 @@ def onto_limits(points: ScenePoints, c: int, moment: Shaped[3]) -> None:
     apply(LIMITED, moment, points.turns.limit[c], max(points.impulse[c, 0], 0.0), moment)
 
 
-@procedure
+@later
 def stiffen_turns(points: ScenePoints, c: int, normal: Shaped[6], stiffness: Shaped[6, 6]) -> None:
     """Adds the transpose of what the moments of a point resist a twist of A by; `normal`: of its J, for the normal velocity."""
     turns, spin = points.turns, local(3, 6)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import Floats, apply_at, local, procedure
+from ....procedure.called import later
 from ..arrays import MovingBodies, Robots, Rules
 from ..solvers.blocks import add_product
 from .links import is_zero, respond, write_jacobian
@@ -22,7 +23,7 @@ from .links import is_zero, respond, write_jacobian
 DEPENDENT = 1e-9
 
 
-@procedure
+@later
 def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     """The projector at a state, efforts at the joints that are equal to those in loops, axes, and J P in place of J."""
     robots, own = bodies.robots, bodies.robots.motions
@@ -41,7 +42,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
         _multiply(space, P, robots.jacobian[at : at + rows], 1, rows)
 
 
-@procedure
+@later
 def keep_closed(robots: Robots, robot: int) -> float:
     """Puts P M P + s (1 − P) in place of the inertia M; returns s, the mean of M's diagonal.
 
@@ -63,7 +64,7 @@ def keep_closed(robots: Robots, robot: int) -> float:
     return mean
 
 
-@procedure
+@later
 def keep_responses_closed(robots: Robots, robot: int, mean: float) -> None:
     """Takes what opens loops out of the mobility, which is that of P M P + `mean` · (1 − P); what it takes out of a step.
 

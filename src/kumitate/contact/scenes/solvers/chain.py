@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from ....procedure import procedure
+from ....procedure.called import later
 from ... import tuned
 from ..arrays import Island
 from .interior_point import interior_point
@@ -59,7 +60,7 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
     return best
 
 
-@procedure
+@later
 def try_more(island: Island, aims: Aims, left: float) -> float:
     """What takes longest, from impulses with this residual; the least, of the impulses that are then the island's."""
     trial, small = island.trial, is_small(island, aims)
@@ -95,7 +96,7 @@ def _in_turn(island: Island, aims: Aims, best: float) -> float:
     return best
 
 
-@procedure
+@later
 def inside_cones(island: Island, aims: Aims, follow: float) -> float:
     """The residual after the interior point method."""
     inside = tuned.INSIDE * max(aims.fastest, 1e-3)

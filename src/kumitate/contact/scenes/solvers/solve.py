@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ....procedure import procedure
+from ....procedure.called import later
 from ... import tuned
 from ..arrays import Island
 from ..robots.links import leads
@@ -99,7 +100,7 @@ def _solve_island(island: Island, aims: Aims, begun: int) -> float:
     return left
 
 
-@procedure
+@later
 def _left_in(island: Island, aims: Aims, left: float) -> float:
     """The laws without pushing overlaps out, if friction wedges bodies so that this keeps them better; the residual.
 
@@ -175,7 +176,7 @@ def gained(island: Island, whole: bool) -> float:
     return total
 
 
-@procedure
+@later
 def _tame(island: Island, aims: Aims) -> float:
     """Reduces a rebound that gains energy, as restitution with friction can (Kane and Levinson 1985), until it gains none.
 

@@ -6,6 +6,7 @@ Methods that work on a thousand bodies at once take as many steps as their harde
 from __future__ import annotations
 
 from ....procedure import Shaped, procedure
+from ....procedure.called import later
 from ... import tuned
 from ..arrays import Island
 from ..islands import group
@@ -15,7 +16,7 @@ from .laws import keep_best, move, residual, restore
 from .ordering import pattern, units_of
 
 
-@procedure
+@later
 def solve_spots(island: Island, aims: Aims, best: float) -> float:
     """Turns of solving spots, from the impulses of an island, whose residual is `best`, until they help little.
 
