@@ -159,8 +159,8 @@ class Simulation(simulation.MechanismSimulation):
             title: of the page; the mechanism's name if empty.
 
         Raises:
-            InputError: for functions that cannot be compiled, adaptive steps and scenes of many bodies, which pages cannot
-                play, with what to do; for sliders and bodies that there are not; if the file cannot be written.
+            InputError: for functions that cannot be compiled, adaptive steps and scenes of more than 100 bodies, which pages
+                cannot play, with what to do; for sliders and bodies that there are not; if the file cannot be written.
 
         >>> from tempfile import mkdtemp
         >>> from kumitate import load

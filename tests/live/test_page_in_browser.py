@@ -157,3 +157,91 @@ def test_cassie_stands_and_is_dragged(tmp_path):
         before, after = dragged(browser, "pelvis")
         assert after < before
         assert abs(numbers(browser, "kumitate.simulator.machine.q")[6] - height) < 0.1
+
+
+def pile(count, **options):
+    world, rng = km.World("pile"), np.random.default_rng(0)
+    world.ground()
+    for k in range(count):
+        at = km.pose((*rng.uniform(-0.1, 0.1, 2), 0.2 + 0.15 * k))
+        world.add(km.box((0.2, 0.16, 0.12), density=300.0), name=f"box{k}", at=at)
+    return world.simulation(step=2e-3, **options)
+
+
+def test_boxes_in_a_pile_are_dragged_and_set(tmp_path):
+    simulation = pile(20)
+    with shown(simulation.page(tmp_path / "pile.html")) as browser:
+        assert "the same bits" in replayed(browser)
+        labels = browser.evaluate("kumitate.simulator.live.sliders.map((one) => one.label).join()")
+        assert labels == "gravity,friction:floor"
+        start = numbers(browser, "kumitate.simulator.machine.q")
+        assert browser.evaluate("kumitate.simulator.step(800)") is True
+        browser.evaluate("kumitate.simulator.keep(true); kumitate.clock.changed()")
+        before, after = dragged(browser, "box19")
+        assert after < before
+        browser.evaluate("kumitate.simulator.keep(true)")
+        link, q = browser.evaluate("kumitate.simulator.link"), numbers(browser, "kumitate.simulator.machine.q")
+        browser.evaluate("kumitate.simulator.step(50)")
+        further = numbers(browser, "kumitate.simulator.machine.q")
+        # without gravity and with the last push, all go on straight
+        move(browser, 0, 0.0)
+        browser.evaluate("kumitate.simulator.step(1)")
+        v = numbers(browser, "kumitate.simulator.machine.v")
+        browser.evaluate("kumitate.simulator.step(1)")
+        assert np.abs(numbers(browser, "kumitate.simulator.machine.v") - v).max() < 9.81 * 2e-3
+        click(browser, "again")
+        assert (numbers(browser, "kumitate.simulator.machine.q") == start).all()
+        browser.evaluate("kumitate.simulator.step(50)")
+        assert (numbers(browser, "kumitate.simulator.machine.q") == start).mean() > 0.7  # in the air, nothing pulls them down
+    with shown(tmp_path / "pile.html", f"#{link}") as browser:
+        assert (numbers(browser, "kumitate.simulator.machine.q") == q).all()
+        browser.evaluate("kumitate.simulator.step(50)")
+        assert (numbers(browser, "kumitate.simulator.machine.q") == further).all()
+
+
+def test_friction_holds_a_box_in_the_page_and_none_lets_it_slide(tmp_path):
+    world = km.World("slope")
+    world.ground(at=km.pose((0.0, 0.0, 0.0), (0.0, 0.3, 0.0)))
+    for k in range(6):
+        world.add(
+            km.box((0.2, 0.2, 0.2), density=300.0),
+            name=f"box{k}",
+            at=km.pose((0.0, 0.5 * k, 0.1 / np.cos(0.3)), (0.0, 0.3, 0.0)),
+        )
+    with shown(world.simulation(step=2e-3).page(tmp_path / "slope.html", sliders={"friction:floor": (0.0, 1.0)})) as browser:
+
+        def slid(friction):
+            click(browser, "again")
+            move(browser, 0, friction)
+            browser.evaluate("kumitate.simulator.step(500)")
+            return np.linalg.norm(numbers(browser, "kumitate.simulator.machine.q").reshape(-1, 7)[:, 4:] - start, axis=1)
+
+        start = numbers(browser, "kumitate.simulator.machine.q").reshape(-1, 7)[:, 4:]
+        assert slid(0.8).max() < 1e-3
+        np.testing.assert_allclose(slid(0.0), 0.5 * 9.81 * np.sin(0.3), rtol=1e-2)
+        np.testing.assert_allclose(slid(0.2), 0.5 * 9.81 * (np.sin(0.3) - 0.2 * np.cos(0.3)), rtol=1e-2)
+
+
+def test_an_arm_among_bricks_is_dragged(tmp_path):
+    def hold(t, q, v, kp=300.0, kd=30.0):
+        return -kp * q - kd * v
+
+    world = km.World("cell")
+    world.ground()
+    world.add("pa10", name="arm")
+    world.control("arm", hold)
+    for k in range(5):
+        world.add(km.box((0.2, 0.2, 0.2), density=200.0), name=f"brick{k}", at=(0.7, 0.0, 0.11 + 0.22 * k))
+    run = world.simulation(step=1e-3).run(duration=0.3)
+    page = run.page(tmp_path / "cell.html", live=True)
+    with shown(page) as browser:
+        browser.evaluate("kumitate.clock.seek(0.2)")
+        click(browser, "take")
+        at = round(browser.evaluate("kumitate.simulator.time") / 1e-3)
+        assert (numbers(browser, "kumitate.simulator.machine.q") == run.q[at]).all()
+        assert "the same bits" in replayed(browser)
+        before, after = dragged(browser, "arm/link5")
+        assert after < before
+        browser.evaluate("kumitate.simulator.step(2000)")
+        arm = numbers(browser, "kumitate.simulator.machine.q")[:7]
+        assert np.abs(arm).max() < 0.1  # the controller brought it back

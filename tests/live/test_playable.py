@@ -14,6 +14,7 @@ from kumitate.errors import InputError
 from kumitate.live.loop import Spring, joint_sliders
 from kumitate.live.playable import live_scene, playable
 from kumitate.live.playable.programs import lever_program, mobility_program, posture_program
+from kumitate.live.playable.scenes import PlayedScene, mobility_of_parts
 from kumitate.live.playable.sliders import sliders_of
 from kumitate.view import page
 from kumitate.view.scene import packed, unpacked
@@ -69,6 +70,26 @@ def test_a_grip_is_the_jacobian_of_the_point_and_what_a_force_there_moves(name, 
     if not robot.mechanism.loops:  # the live viewer leaves the loops out
         mass = Spring.grab(robot, q, body, end).mass
         np.testing.assert_allclose(min(1.0 / np.linalg.eigvalsh(found)[-1], robot.mass), mass, rtol=1e-9)
+
+
+def test_a_grip_in_a_scene_moves_the_bodies_of_its_part_alone():
+    rng, world = np.random.default_rng(4), km.World()
+    world.add("four_bar", name="loop")
+    for k in range(2):
+        body = km.Body(
+            f"box{k}", 2.0 + k, rng.normal(size=3), np.diag([0.1, 0.2, 0.25]), collisions=(km.Geometry(km.Sphere(0.1)),)
+        )
+        world.add(body, at=(1.0 + k, 0, 0))
+    mechanism = world.robot.mechanism
+    places = [mechanism.tree.places[name] for name in ("loop/top0", "box0", "box1")]
+    lever = lever_program(mechanism, places)
+    simulation = km.Simulation(mechanism)
+    q = simulation.start().q
+    q[-7:] = [0.5, 0.5, -0.5, 0.5, 1.0, 2.0, 3.0]
+    both = Kernel(mobility_of_parts(mechanism, lever, places)), Kernel(mobility_program(simulation.straight.code, lever))
+    for slot, point in enumerate(rng.normal(size=(3, 3))):
+        parts, whole = both[0](q, float(slot), point), both[1](q, simulation.actuation.constants, float(slot), point)
+        np.testing.assert_allclose(parts, whole, atol=1e-12 * np.abs(whole).max())
 
 
 def test_a_joint_that_is_turned_keeps_the_loops_closed():
@@ -155,12 +176,25 @@ def boxes(count):
         (lambda: km.Simulation(km.load("pendulum"), controller=Counted()), "has no Python.*self.calls.*make it an input"),
         (lambda: arm(sample_time=0.01), "has no Python.*sampled"),
         (lambda: km.Simulation(km.load("pendulum"), integrator="rkf45_adaptive"), "equal length.*integrator='rk4'"),
-        (lambda: km.Simulation(boxes(6), contact="rigid"), "many bodies.*run.page"),
+        (lambda: km.Simulation(boxes(101), contact="rigid"), "up to 100 bodies.*has 101.*run.page"),
     ],
 )
 def test_what_cannot_play_is_refused_with_the_remedy(made, told):
     with pytest.raises(InputError, match=told):
         playable(made())
+
+
+def test_parameters_in_the_code_of_a_scene_are_refused_or_left_out():
+    world = km.World()
+    world.ground()
+    world.add("pendulum", name="swing")
+    for k in range(5):
+        world.add(km.box((0.1, 0.1, 0.1), mass=1.0), name=f"box{k}", at=(1.0 + k, 0.0, 0.05))
+    simulation = playable(world.simulation())
+    further = PlayedScene(simulation).numbers
+    assert [one.label for one in sliders_of(simulation, None, further)] == ["friction:floor"]
+    with pytest.raises(InputError, match=r"compiled with the numbers.*such as friction:floor"):
+        sliders_of(simulation, ["gravity"], further)
 
 
 def test_bodies_that_cannot_be_pulled():

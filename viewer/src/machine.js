@@ -1,15 +1,17 @@
 // The compiled simulation: one instance of the module is one state, in a memory that never grows.
+import { SceneSteps } from "./scene.js";
 
 /** What machines of one page share: the compiled module, and where arrays stand in its memory. */
 export class Machine {
   static async of(live) {
-    return new Machine(live, await WebAssembly.compile(live.code));
+    return new Machine(live, await Promise.all([live, live.scene].map((part) => part && WebAssembly.compile(part.code))));
   }
 
-  constructor(live, module) {
+  constructor(live, modules) {
     this.live = live;
-    this.module = module;
-    this.calls = new WebAssembly.Instance(module).exports;
+    this.modules = modules;
+    this.calls = new WebAssembly.Instance(modules[0]).exports;
+    this.scene = live.scene && new SceneSteps(live, modules[1]);
     this.results = new Map();
     for (const name of Object.keys(live.places)) {
       const [program, result] = name.split(".");
@@ -23,7 +25,7 @@ export class Machine {
 
   /** Another machine at the start. */
   another() {
-    return new Machine(this.live, this.module);
+    return new Machine(this.live, this.modules);
   }
 
   /** An input, or a result by its program and name ("look.poses"): a view into the memory. */
@@ -40,12 +42,19 @@ export class Machine {
   begin() {
     for (const [name, values] of Object.entries(this.live.state)) this.array(name).set(values);
     this.array("h")[0] = this.live.step;
+    this.scene?.changed.forEach((number, k) => (number[0] = this.live.scene.values[k]));
     this.first = this.save();
   }
 
   /** All that the next step begins from, without what is set from outside. */
   save() {
-    return Float64Array.from(this.state.flatMap((part) => [...part]));
+    return Float64Array.from([...this.state.flatMap((part) => [...part]), ...(this.scene?.save() ?? [])]);
+  }
+
+  /** Whether so many numbers can be what `save` gave. */
+  fits(saved) {
+    const own = this.state.reduce((count, part) => count + part.length, 0);
+    return saved.length - own === (this.scene?.length(saved.subarray(own)) ?? 0);
   }
 
   load(saved) {
@@ -54,10 +63,28 @@ export class Machine {
       part.set(saved.subarray(at, at + part.length));
       at += part.length;
     }
+    this.scene?.load(saved.subarray(at));
   }
 
   step(count) {
-    this.calls.run(count);
+    if (this.scene) this.scene.step(count, this);
+    else this.calls.run(count);
+  }
+
+  /** The numbers that sliders set: those of u, and behind them those of a scene. */
+  get settings() {
+    return Float64Array.from([...this.u, ...(this.scene?.changed ?? []).map(([value]) => value)]);
+  }
+
+  set(place, value) {
+    if (place < this.u.length) this.u[place] = value;
+    else this.scene.changed[place - this.u.length][0] = value;
+  }
+
+  /** What curves and arrows show of the present state. */
+  show() {
+    const found = this.call("show");
+    return this.scene ? { ...found, pushes: this.scene.pushes(this, this.live.contact.count) } : found;
   }
 
   /** Calls a program, with inputs by name in addition to those of the state; gives its results by name. */
@@ -74,7 +101,7 @@ export class Machine {
 
   /** Whether the numbers are still those of a motion. */
   get sound() {
-    return this.v.every((speed) => Math.abs(speed) < this.live.runaway) && this.q.every(Number.isFinite);
+    return !this.scene?.why && this.v.every((speed) => Math.abs(speed) < this.live.runaway) && this.q.every(Number.isFinite);
   }
 }
 

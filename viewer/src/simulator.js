@@ -21,7 +21,7 @@ export class Simulator {
     this.machine = machine;
     this.record = new Record(this.live.curves, groups);
     this.values = this.live.sliders.map((slider) => slider.value);
-    this.base = Float64Array.from(machine.u);
+    this.base = machine.settings;
     this.start = machine.save();
     this.pull = null;
     this.owed = 0;
@@ -72,10 +72,10 @@ export class Simulator {
   /** What curves, arrows and pictures show of the present state. */
   keep(always = false) {
     const { machine } = this;
-    const { energy, tau, pushes } = machine.call("show");
+    const { energy, tau, pushes } = machine.show();
     this.pushes = pushes;
     this.poses = machine.call("look").poses;
-    this.record.add(machine.time, machine.save(), { q: machine.q, v: machine.v, energy, tau }, always);
+    this.record.add(machine.time, machine.save(), { q: machine.q, v: machine.v, energy, tau, poses: this.poses }, always);
   }
 
   // --- time -----------------------------------------------------------------------------------------------------------
@@ -116,10 +116,10 @@ export class Simulator {
       }
     } else machine.step(count);
     if (machine.sound) return true;
-    const moment = machine.time;
+    const [moment, why] = [machine.time, machine.scene?.why || "the motion ran away"];
     machine.load(before);
     this.release();
-    this.message = `The motion ran away at t = ${moment.toFixed(3)} s. This is the last good state; reset, or change what was set.`;
+    this.message = `${why[0].toUpperCase()}${why.slice(1)} at t = ${moment.toFixed(3)} s. This is the last good state; reset, or change what was set.`;
     return false;
   }
 
@@ -127,7 +127,7 @@ export class Simulator {
     if (!this.record.count) return;
     this.machine.load(this.record.states[this.record.nearest(time)]);
     this.poses = this.machine.call("look").poses;
-    this.pushes = this.machine.call("show").pushes;
+    this.pushes = this.machine.show().pushes;
   }
 
   // --- the pull -------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ export class Simulator {
     for (const at of slider.at) {
       let number = this.base[at];
       for (const [k, other] of this.live.sliders.entries()) number += change(other, this.values[k], at, this.base[at]);
-      this.machine.u[at] = number;
+      this.machine.set(at, number);
     }
   }
 
@@ -217,7 +217,7 @@ export class Simulator {
       numbers = [];
     }
     const count = this.values.length;
-    if (numbers.length !== count + this.start.length || !numbers.every(Number.isFinite)) return "The address names a state that is cut off.";
+    if (!(numbers.length > count && this.machine.fits(numbers.subarray(count))) || !numbers.every(Number.isFinite)) return "The address names a state that is cut off.";
     for (let k = 0; k < count; k++) this.set(k, numbers[k]);
     this.begin(numbers.subarray(count));
     return "";

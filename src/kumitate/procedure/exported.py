@@ -10,58 +10,89 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.engine import joined_object
+from ..compile.engine import joined_object, link
 from ..compile.llvm.entries import Gathered, library_text, write_module
 from ..compile.stored import traced
-from ..compile.target import WASM32
+from ..compile.target import WASM32, host
 from ..compile.wasm import WasmModule
 from ..compile.wasm.encoding import PAGE
 from ..compile.wasm.linked import ObjectFile
 from . import called, programs
+from .kinds import ArrayKind, Kind, RecordKind
 from .walk import ENTRY, FAULT_WORDS, LlvmText
 
 #: Bytes of the stack.
 _STACK = 1 << 18
 
 
-def exported(procedure: called.Procedure[..., Any], arguments: Sequence[Any], names: Mapping[str, np.ndarray]) -> WasmModule:
-    """The module whose `run()` computes a procedure on copies of these arguments.
+class Exported:
+    """A procedure on some arguments, with all that it calls, as code whose bits do not depend on the processor.
 
-    What is called by the addresses in its arrays is in the module, too. The same bits come out in every browser.
-
-    Args:
-        arguments: of the call; arrays that share memory share it there.
-        names: of arrays among them, or of parts of those, that are among the module's places. So are arguments that are
-            numbers, by the names of the parameters, and what is returned, "result", if that is a number: integers as int64.
-
-    Raises:
-        InputError: if it calls a function of C's library that WebAssembly does not have.
+    What is called by the addresses in its arrays is a part of the code, too.
     """
-    machine, arrays = procedure.machine(checked=False), list(_arrays(arguments))
-    words = machine.words(arguments)
-    known = {**programs.PROCEDURES, **programs._LOCATED}
-    held = {int(x) for array in arrays if array.dtype == np.int64 for x in np.unique(array)} & known.keys()
-    functions = {address: f"listed{k}" for k, address in enumerate(sorted(held))}
-    texts = _texts({ENTRY: procedure, **{name: known[address] for address, name in functions.items()}})
-    file = ObjectFile(joined_object(*texts, WASM32).content)
-    memory = _Memory(arrays, file.end + _STACK)
-    for array in arrays:
-        if array.dtype == np.int64:
-            memory.put(array, [(address, 1 + file.pointed + k) for k, address in enumerate(functions)])
-    begins = {_address(array) for array in arrays}
-    block = struct.pack(f"<{len(words)}q", *(memory.address(word) if word in begins else word for word in words))
-    places = {name: (memory.address(_address(array)), array.shape) for name, array in names.items()}
-    at = memory.end + 8 * FAULT_WORDS
-    places |= {"result": (at, ())} if machine.results == 1 else {}
-    at += 8 * machine.results
-    for (name, _), pack, argument in zip(machine.parameters, machine.packers, arguments, strict=True):
-        places |= {} if isinstance(argument, tuple | np.ndarray) else {name: (at, ())}
-        own: list[int] = []
-        pack(own, argument)
-        at += 8 * len(own)
-    memory.image[memory.end], pages = bytearray(block), -(-(memory.end + len(block)) // PAGE)
-    code = file.module(ENTRY, memory.end, list(functions.values()), memory.image, memory.begin, pages)
-    return WasmModule(code, places, pages)
+
+    def __init__(self, procedure: called.Procedure[..., Any], arguments: Sequence[Any]):
+        """The code for arguments of a call; arrays that share memory share it in the module, too."""
+        self._machine, self._arguments, self._arrays = procedure.machine(checked=False), arguments, list(_arrays(arguments))
+        known = {**programs.PROCEDURES, **programs._LOCATED}
+        held = {int(x) for array in self._arrays if array.dtype == np.int64 for x in np.unique(array)} & known.keys()
+        self._functions = {address: f"listed{k}" for k, address in enumerate(sorted(held))}
+        self._texts = _texts({ENTRY: procedure, **{name: known[address] for address, name in self._functions.items()}})
+
+    def module(self, names: Mapping[str, np.ndarray]) -> WasmModule:
+        """The module whose `run()` computes the procedure on copies of the arguments.
+
+        Args:
+            names: of arrays among them, or of parts of those, that are among the module's places. So are arguments that are
+                numbers, by the names of the parameters and of the fields of records ("scene.rules.fall"), and what is
+                returned, "result", if that is a number: integers as int64.
+
+        Raises:
+            InputError: if it calls a function of C's library that WebAssembly does not have.
+        """
+        file, machine = ObjectFile(joined_object(*self._texts, WASM32).content), self._machine
+        words = machine.words(self._arguments)
+        memory = _Memory(self._arrays, file.end + _STACK)
+        for array in self._arrays:
+            if array.dtype == np.int64:
+                memory.put(array, [(address, 1 + file.pointed + k) for k, address in enumerate(self._functions)])
+        begins = {_address(array) for array in self._arrays}
+        block = struct.pack(f"<{len(words)}q", *(memory.address(word) if word in begins else word for word in words))
+        places: dict[str, tuple[int, tuple[int, ...]]]
+        places = {name: (memory.address(_address(array)), array.shape) for name, array in names.items()}
+        first = FAULT_WORDS + machine.results
+        places |= {"result": (memory.end + 8 * FAULT_WORDS, ())} if machine.results == 1 else {}
+        for name, word in _numbers(machine.parameters, first):
+            places[name] = memory.end + 8 * word, ()
+        memory.image[memory.end], pages = bytearray(block), -(-(memory.end + len(block)) // PAGE)
+        code = file.module(ENTRY, memory.end, list(self._functions.values()), memory.image, memory.begin, pages)
+        return WasmModule(code, places, pages)
+
+    def run(self) -> Any:
+        """Computes the procedure here, on the arguments themselves, with the bits that the module gives; returns its result."""
+        code = link([joined_object(*self._texts, host())], [ENTRY, *self._functions.values()])
+        moved = {address: code.addresses[name] for address, name in self._functions.items()}
+        listed = [(array, array.copy()) for array in self._arrays if array.dtype == np.int64 and len(moved)]
+        for array, before in listed:
+            for old, new in moved.items():
+                array[before == old] = new
+        block = self._machine.words(self._arguments)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.addresses[ENTRY])(block.buffer_info()[0])
+        for array, before in listed:
+            for old in moved:
+                array[before == old] = old
+        return self._machine.result_in(block)
+
+
+def _numbers(parameters: Sequence[tuple[str, Kind]], first: int) -> Iterator[tuple[str, int]]:
+    """The names of numbers among parameters and in their records, and which word of the block each is."""
+    for name, kind in parameters:
+        if isinstance(kind, RecordKind):
+            fields = kind.names or tuple(map(str, range(len(kind.parts))))
+            yield from _numbers([(f"{name}.{field}", part) for field, part in zip(fields, kind.parts, strict=True)], first)
+        elif not isinstance(kind, ArrayKind):
+            yield name, first
+        first += len(kind.leaves)
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:

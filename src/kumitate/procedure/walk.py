@@ -85,6 +85,7 @@ class ProcedureWriter(Writer):
     def __init__(self, typed: tree.TypedProcedure, whole: LlvmText):
         super().__init__(whole.module)
         self.typed, self.whole, self.checked = typed, whole, whole.checked
+        self.fuses = "" if whole.portable else " contract"  # products and sums
         self.head: list[str] = []
         self.labels: list[tuple[str, str]] = []
         self.calls, self.long, self.more = 0, False, 0
@@ -482,7 +483,7 @@ class ProcedureWriter(Writer):
             return self.line(f"load <{count} x double>, ptr {self.first_of(node, start)}, align 8")
         assert isinstance(node, tree.Operation)
         operands = [self.several(argument, name, start, count) for argument in node.arguments]
-        return self.operate(self.module.wide(count).typed(OPERATIONS[node.name], " contract"), operands)
+        return self.operate(self.module.wide(count).typed(OPERATIONS[node.name], self.fuses), operands)
 
     # --- values and memory ----------------------------------------------------------------------------------------------
     @staticmethod
@@ -510,7 +511,7 @@ class ProcedureWriter(Writer):
 
     def operation(self, name: str, operands: Sequence[str]) -> str:
         """A row of the table of operations."""
-        return self.operate(self.module.typed(OPERATIONS[name], "" if self.checked else " contract"), operands)
+        return self.operate(self.module.typed(OPERATIONS[name], self.fuses), operands)
 
     def variable(self, leaf: str, name: str) -> str:
         """A new variable of the function, which is 0 until it is given a value."""

@@ -213,10 +213,10 @@ def _bounds(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
 def _materials(contact: Contact, items: Sequence[PlacedShape]) -> tuple[np.ndarray, np.ndarray]:
     """The kinds of surfaces: of which kind that of each solid is, and what every two kinds combine to."""
     paired = {name for pair in contact.pairs for name in pair}
-    kinds: dict[tuple[Surface, float | None, str], int] = {}
+    kinds: dict[tuple[Surface, float | None, str, bool], int] = {}  # parameters set those of the world alone
     found = []
-    for name, _, shape in items:
-        kind = (contact.of(name), contact.own_friction(name, shape), name if name in paired else "")
+    for name, place, shape in items:
+        kind = (contact.of(name), contact.own_friction(name, shape), name if name in paired else "", place.link < 0)
         found.append(kinds.setdefault(kind, len(kinds)))
     one_of = list(dict(zip(found, items, strict=True)).values())  # kinds are numbered as they appear
     both = [contact.where(a.body, b.body, (a.geometry, b.geometry)) for a in one_of for b in one_of]

@@ -21,6 +21,7 @@ from ...model.mechanism import digest
 from ...scalar import floats
 from ...simulate.divergence import RUNAWAY
 from ...simulate.driving.actuation import How
+from ...simulate.scenes.many_bodies import ManyBodies, SceneStepper
 from ...simulate.simulation import MechanismSimulation
 from ...simulate.stepping.advance import start_of
 from ...simulate.stepping.compiled_step import CompiledStep
@@ -28,12 +29,15 @@ from ...view.joint_panels import JOINT_PANELS, is_base, joint_panels
 from ...view.scene import build_scene
 from ..loop import FREQUENCY, joint_sliders
 from .programs import programs_of, pushed_program
+from .scenes import PlayedScene, mobility_of_parts
 from .sliders import Asked, parameters_asked, sliders_of
 
 #: Steps that a page repeats to check itself.
 REPLAYED = 1000
 #: The camera sees all of so many steps, looked at every so many, and so much more than these fill.
 _SEEN, _BETWEEN, _AROUND = 3000, 50, 1.2
+#: Bodies of a scene, and arrows of its contact for each of them.
+_MOST, _ARROWS = 100, 6
 
 
 # --- what can play --------------------------------------------------------------------------------------------------------
@@ -41,7 +45,7 @@ def playable(simulation: MechanismSimulation, sliders: Asked = None) -> Mechanis
     """The simulation as a page can play it: in straight-line code, with the parameters that sliders need.
 
     Raises:
-        InputError: for functions that are called while it runs, adaptive steps, scenes of many bodies, with what to do.
+        InputError: for functions that are called while it runs, adaptive steps, scenes of too many bodies, with what to do.
     """
     owner = simulation.mechanism.name
     if simulation.integrator.adaptive:
@@ -64,11 +68,11 @@ def playable(simulation: MechanismSimulation, sliders: Asked = None) -> Mechanis
         given = asked if not isinstance(asked, str) else (asked,)
         parameters = {**given, **_own(simulation, more)} if isinstance(given, dict) else (*given, *more)
         simulation = type(simulation)(replace(setup, parameters=parameters, side_by_side=True))
-    if not isinstance(simulation.compiled, CompiledStep):
+    bodies = len(simulation.mechanism.bodies)
+    if not isinstance(simulation.compiled, CompiledStep) and bodies > _MOST:
         raise InputError(
-            f"{owner}: a page plays one robot and up to two objects beside it, by code that is traced pair by pair; scenes of "
-            f"many bodies go through lists, which pages do not have: {simulation.compiled.refusal}. Write a page of a run, "
-            "run.page(path)"
+            f"{owner}: a page plays scenes of up to {_MOST} bodies, as its programs grow with them, and this one has {bodies}; "
+            "write a page of a run, run.page(path)"
         )
     return simulation
 
@@ -160,7 +164,11 @@ def with_takeover(
 def _notes(simulation: MechanismSimulation) -> list[str]:
     """What a page says of how it steps."""
     notes = [*simulation.notes, f"the page makes steps of {simulation.step_size:g} s by {simulation.integrator.name}"]
-    if simulation.setup.contact is not None:
+    if isinstance(simulation.compiled, ManyBodies):
+        notes.append("arrows of contact show the step that follows")
+        if simulation.compiled.model.robots:
+            notes.append("gravity and masses are fixed in the page, as robots of a scene are compiled with them")
+    elif simulation.setup.contact is not None:
         notes.append("contact in the page is traced pair by pair, where runs of one motion may go through lists")
     if any(drive_states(joint.drive) for joint in simulation.mechanism.driven):
         notes.append("where the page takes over, drives with states of their own, such as pressures, begin as at the start")
@@ -175,21 +183,34 @@ class Undisturbed(NamedTuple):
         step: [s]; start: what its steps carry, as of `start_of`.
         replay: how many steps a page repeats, and q and v behind them.
         seen: q (n, nq) at some times, at first that of the start.
+        stepper: of a scene, which has made room for this motion.
     """
 
     step: float
     start: dict[str, np.ndarray]
     replay: dict[str, Any]
     seen: np.ndarray
+    stepper: SceneStepper | None = None
 
 
 def _undisturbed(simulation: MechanismSimulation, step: float, q: np.ndarray, v: np.ndarray) -> Undisturbed:
     """The motion from a state (nq), (nv)."""
-    compiled = simulation.straight
+    compiled = simulation.compiled
     start = {name: array[0] for name, array in start_of(simulation.actuation, step, q[None], v[None]).items() if name != "size"}
+    replay: dict[str, Any] = {}
+    seen: list[np.ndarray] = []
+    if not isinstance(compiled, CompiledStep):
+        stepper = simulation._stepper_at(q, v, step)
+        assert isinstance(stepper, SceneStepper)
+        for _ in range(0, _SEEN, _BETWEEN):
+            if _sound(stepper.state["q"], stepper.state["v"]):
+                seen.append(stepper.state["q"][0].copy())
+                stepper.run({}, 1, _BETWEEN)
+        stepper.begin(q, v)
+        return Undisturbed(step, start, {}, np.array(seen), stepper)
     kernel = Kernel(compiled.code.repeated, portable=True).filled(compiled._fillings)
     names = [array.name for array in compiled.recurrence.carried]
-    now, replay, seen = [start[name].copy() for name in names], {}, []
+    now = [start[name].copy() for name in names]
     for number in range(1, _SEEN + 1):
         if (number - 1) % _BETWEEN == 0 and _sound(now[names.index("q")], now[names.index("v")]):
             seen.append(now[names.index("q")])
@@ -219,14 +240,20 @@ def live_data(
     """
     from ...compile.wasm import wasm_module
 
-    m, compiled = simulation.mechanism, simulation.straight
-    code, actuation, pulled = compiled.code, simulation.actuation, pullable(simulation, pull)
-    dials = sliders_of(simulation, sliders)
-    programs = programs_of(code, pulled)
-    efforts = actuation.program
-    fillings = {} if efforts is None else {"efforts": pushed_program(efforts, code.layout.at("tau"))}
-    module = wasm_module(programs, fillings, repeated="step")
+    m, actuation, pulled = simulation.mechanism, simulation.actuation, pullable(simulation, pull)
+    layout, stepper, replay = actuation.forcing.layout, undisturbed.stepper, undisturbed.replay
+    efforts = {} if actuation.program is None else {"efforts": pushed_program(actuation.program, layout.at("tau"))}
+    scene: dict[str, Any] = {}
+    if stepper is None:
+        code, dials = simulation.straight.code, sliders_of(simulation, sliders)
+        module = wasm_module({"step": code.repeated, **programs_of(code, pulled)}, efforts, repeated="step")
+    else:
+        played = PlayedScene(simulation)
+        dials = sliders_of(simulation, sliders, played.numbers)
+        scene, dials, replay = played.data(stepper, dials, efforts.get("efforts"), REPLAYED)
+        module = wasm_module(programs_of(played.code, pulled, mobility_of_parts), efforts)
     state = {name: np.atleast_1d(array).astype(float).ravel() for name, array in undisturbed.start.items()}
+    state = {name: array for name, array in state.items() if name in module.places}
     index = {body.name: k for k, body in enumerate(m.bodies)}
     return {
         "code": np.frombuffer(module.code, np.uint8),
@@ -236,16 +263,17 @@ def live_data(
         "runaway": RUNAWAY,
         "frequency": FREQUENCY,
         "mass": float(m.tree.mass),
-        "tau": code.layout.at("tau").start,
-        "row": [code.layout.at("parameters").start, code.layout.size] if code.parameters else None,
+        "tau": layout.at("tau").start,
+        "row": [layout.at("parameters").start, layout.size] if simulation.parameters else None,
         "pulled": [index[name] for name in pulled],
         "sliders": [dial.plain for dial in dials],
         "joints": _joints(m),
         "struts": _struts(m),
         "curves": _curves(m),
         "contact": _contact(simulation, size),
-        "digest": _digest(simulation, module.code, *state.values()),
-        "replay": undisturbed.replay,
+        "digest": _digest(simulation, module.code, scene.get("code", b""), *state.values()),
+        "replay": replay,
+        "scene": scene or None,
     }  # fmt: skip
 
 
@@ -288,15 +316,21 @@ def _curves(m: Mechanism) -> list[dict[str, Any]]:
     efforts = np.where(np.isin(np.arange(m.nv), bases), 0, np.arange(m.nv))  # bases have none, and so no plot
     numbers = {"q": np.arange(m.nq), "v": np.arange(m.nv), "tau": efforts}
     places = SimpleNamespace(mechanism=m, contact=(), loops={}, **{name: row[None] for name, row in numbers.items()})
-    found = []
+    found, many = [], False
     for name in numbers:
         for panel in joint_panels(places, JOINT_PANELS.index(name), degrees=False):  # type: ignore[arg-type]
+            if panel.note:  # one curve for each of many bodies, which is not a number of the state
+                many = True
+                continue
             turning = panel.unit.startswith("rad")
             found.append({
                 "title": panel.quantity, "unit": panel.unit.replace("rad", "deg") if turning else panel.unit, "from": name,
                 "at": panel.values[0].astype(int).tolist(), "names": list(panel.names),
                 "factor": 180.0 / np.pi if turning else 1.0,
             })  # fmt: skip
+    if many:
+        found.insert(0, {"title": f"Height of {len(m.bodies)} bodies", "unit": "m", "from": "poses", "factor": 1.0,
+                         "at": list(range(11, 12 * len(m.bodies), 12)), "names": [body.name for body in m.bodies]})  # fmt: skip
     found.insert(1, {"title": "Energy", "unit": "J", "from": "energy", "at": [0, 1, -1], "factor": 1.0,
                      "names": ["kinetic", "potential", "total"]})  # fmt: skip
     return [curve for curve in found if "quaternion" not in curve["title"]]
@@ -304,12 +338,15 @@ def _curves(m: Mechanism) -> list[dict[str, Any]]:
 
 def _contact(simulation: MechanismSimulation, size: float) -> dict[str, Any] | None:
     """The arrows of contact: a force as large as the weight is a third of the mechanism long."""
-    owners = simulation.interaction.touching_bodies
-    if not owners:
+    m, owners = simulation.mechanism, simulation.interaction.touching_bodies
+    scene = not isinstance(simulation.compiled, CompiledStep)
+    if not (owners or scene):
         return None
-    m = simulation.mechanism
-    wanted = (m.tree.mass * float(np.linalg.norm(m.gravity)) or 1.0) / (0.35 * size)
+    weight = m.tree.mass * float(np.linalg.norm(m.gravity)) or 1.0
+    count, ground = len(owners), [k for k, (_, other) in enumerate(owners) if other in (GROUND, WORLD)]
+    if scene:  # what touches takes arrows as it comes
+        count, ground, weight = _ARROWS * len(m.bodies), [], weight / np.sqrt(len(m.bodies))
+    wanted = weight / (0.35 * size)
     power = 10.0 ** np.floor(np.log10(wanted))
     scale = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= wanted * (1.0 - 1e-9))
-    ground = [k for k, (_, other) in enumerate(owners) if other in (GROUND, WORLD)]
-    return {"count": len(owners), "ground": ground, "scale": float(scale), "longest": 0.5 * size}
+    return {"count": count, "ground": ground, "scale": float(scale), "longest": 0.5 * size}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...kinematics import integrate, link_poses, place_pose
@@ -12,16 +12,20 @@ from ...simulate.stepping.step_code import Signals, StepCode
 from ...spatial import Vector3
 
 #: A body and a point fixed to it, as inputs of programs: which of those that can be pulled, and where in its axes [m].
-_GRIP: dict[str, int | tuple[int, ...]] = {"body": (), "point": 3}
+GRIP: dict[str, int | tuple[int, ...]] = {"body": (), "point": 3}
 
 
-def programs_of(code: StepCode, pulled: Sequence[str]) -> dict[str, Program]:
-    """The programs of a page, by name; `pulled`: the bodies that can be pulled."""
-    m = code.mechanism
-    found = {"step": code.repeated, "look": look_program(m), "show": show_program(code)}
+def programs_of(code: StepCode, pulled: Sequence[str], mobility: Callable[..., Program] | None = None) -> dict[str, Program]:
+    """The programs of a page beside the step, by name.
+
+    Args:
+        pulled: the bodies that can be pulled; mobility: (mechanism, lever, their places) → the program of that name.
+    """
+    m, places = code.mechanism, [code.mechanism.tree.places[name] for name in pulled]
+    found = {"look": look_program(m), "show": show_program(code)}
     if pulled:
-        lever = lever_program(m, [m.tree.places[name] for name in pulled])
-        found |= {"lever": lever, "mobility": mobility_program(code, lever)}
+        lever = lever_program(m, places)
+        found |= {"lever": lever, "mobility": mobility(m, lever, places) if mobility else mobility_program(code, lever)}
     if m.loops:
         found["posture"] = posture_program(code)
     return found
@@ -83,7 +87,7 @@ def lever_program(m: Mechanism, places: Sequence[Place]) -> Program:
                 columns.append((along + axis.cross(end - X.translation)) * carried[link.index])
         return {"end": list(end), "jacobian": [column[k] for k in range(3) for column in columns]}
 
-    return trace(lever, {"q": m.nq, **_GRIP}, f"lever_{m.name}")
+    return trace(lever, {"q": m.nq, **GRIP}, f"lever_{m.name}")
 
 
 def mobility_program(code: StepCode, lever: Program) -> Program:
@@ -107,7 +111,7 @@ def mobility_program(code: StepCode, lever: Program) -> Program:
         moved = [[after - before for after, before in zip(accelerations(row), free, strict=True)] for row in rows]
         return {"mobility": [sum(a * b for a, b in zip(row, column, strict=True)) for row in rows for column in moved]}
 
-    return trace(mobility, {"q": m.nq, "u": code.layout.size, **_GRIP}, f"mobility_{m.name}")
+    return trace(mobility, {"q": m.nq, "u": code.layout.size, **GRIP}, f"mobility_{m.name}")
 
 
 def posture_program(code: StepCode) -> Program:

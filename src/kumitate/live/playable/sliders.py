@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from ..settings import Setting, settings_of
 
 #: Names of sliders, or the ends of each by its name; None for those that a page has by itself.
 Asked = Sequence[str] | Mapping[str, tuple[float, float]] | None
+#: Rows of parameters (n, size) → numbers (n, …).
+Further = Callable[[np.ndarray], np.ndarray]
 #: Values of a parameter at which its numbers are computed, as few of these as straight lines between them need.
 _SAMPLES = (2, 9, 65)
 #: Numbers on straight lines may be off by this part of the largest.
@@ -31,7 +34,7 @@ class PageSlider(NamedTuple):
     Attributes:
         label, unit: for people.
         low, high: the ends; value: at the start.
-        at: the places in u of what it sets.
+        at: the places in u, or behind it, of what it sets.
         rows: what these are at values evenly spaced from low to high, with straight lines between them, (samples, places);
             None where the one number of u is the value itself.
     """
@@ -93,8 +96,10 @@ def gains_asked(simulation: MechanismSimulation) -> dict[str, Any]:
     return gains_of((*functions, *filter(callable, (setup.inputs or {}).values())))
 
 
-def sliders_of(simulation: MechanismSimulation, asked: Asked) -> list[PageSlider]:
+def sliders_of(simulation: MechanismSimulation, asked: Asked, further: Further | None = None) -> list[PageSlider]:
     """The sliders of a page; None for all that the simulation has.
+
+    `further`: the numbers that parameters change besides those of u, of which a page has places behind u.
 
     Raises:
         InputError: for an unknown name, ends that are not a range around the value, or parameters that do not add up.
@@ -103,16 +108,20 @@ def sliders_of(simulation: MechanismSimulation, asked: Asked) -> list[PageSlider
     first = simulation.actuation.parameters(simulation.actuation.constants)
     settings = [one for one in settings_of(simulation, first, ends) if one.group == "inputs"]  # type: ignore[arg-type]
     found = [_of_input(simulation, one, ends) for one in settings]
-    varied = simulation.parameters
-    found += [_of_parameter(simulation, varied, one.name) for one in varied.asked] if varied else []
+    varied = _Parameters(simulation, simulation.parameters, further) if simulation.parameters else None
+    for one in varied.varied.asked if varied else ():
+        with suppress(*(FixedParameterError,) if asked is None else ()):
+            found.append(varied.slider(one.name))  # type: ignore[union-attr]
     if asked is not None:
-        found = [one for name in asked for one in _named(simulation, found, str(name), asked)]
+        found = [one for name in asked for one in _named(simulation, varied, found, str(name), asked)]
     if varied:
-        _check_sums(simulation, varied, [one for one in found if one.rows is not None])
+        varied.check_sums([one for one in found if one.rows is not None])
     return found
 
 
-def _named(simulation: MechanismSimulation, known: Sequence[PageSlider], name: str, asked: Any) -> list[PageSlider]:
+def _named(
+    simulation: MechanismSimulation, varied: _Parameters | None, known: Sequence[PageSlider], name: str, asked: Any
+) -> list[PageSlider]:  # fmt: skip
     """The sliders of a name, with the ends that are asked for."""
     owner = simulation.mechanism.name
     own = {one.label: one for one in known}
@@ -126,14 +135,13 @@ def _named(simulation: MechanismSimulation, known: Sequence[PageSlider], name: s
         raise InputError(
             f"{owner}: the slider {name!r} has the ends {low} and {high}; give two finite numbers, the lower first"
         )
-    return [_resampled(simulation, one, low, high) for one in chosen]
+    return [_resampled(varied, one, min(low, one.value), max(high, one.value)) for one in chosen]
 
 
-def _resampled(simulation: MechanismSimulation, one: PageSlider, low: float, high: float) -> PageSlider:
-    low, high = min(low, one.value), max(high, one.value)
-    if one.rows is None or simulation.parameters is None:
+def _resampled(varied: _Parameters | None, one: PageSlider, low: float, high: float) -> PageSlider:
+    if one.rows is None or varied is None:
         return one._replace(low=low, high=high)
-    return _of_parameter(simulation, simulation.parameters, one.label, (low, high))
+    return varied.slider(one.label, (low, high))
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------------
@@ -155,30 +163,75 @@ def _of_input(simulation: MechanismSimulation, one: Setting, ends: Mapping[int, 
 
 
 # --- parameters -----------------------------------------------------------------------------------------------------------
-def _of_parameter(
-    simulation: MechanismSimulation, varied: Variation, name: str, ends: tuple[float, float] | None = None
-) -> PageSlider:
-    """The slider of a parameter: its numbers at some of its values.
+class FixedParameterError(InputError):
+    """A parameter of which numbers are compiled into the code of a page."""
 
-    Raises:
-        InputError: if it stands for different numbers, or cannot have a value between its ends.
-    """
-    owner, one = simulation.mechanism.name, next(one for one in varied.asked if one.name == name)
-    own = np.ravel(varied.shown(varied.blank)[name])
-    value = float(own[0])
-    if not (own == value).all():  # nor if they are not numbers
-        raise InputError(f"{owner}: {name!r} stands for different numbers, {', '.join(one.targets)}; give each a slider")
-    low, high = ends or _range(one.kind.rule.holds, value)
-    start = simulation.actuation.forcing.layout.at("parameters").start
-    checked = np.linspace(low, high, 13)[1:-1]
-    for count in _SAMPLES:
-        rows = _numbers(varied, {name: np.linspace(low, high, count)}, owner)
-        exact = _numbers(varied, {name: checked}, owner)
-        between = _between(rows, (checked - low) / (high - low))
-        if np.abs(between - exact).max(initial=0.0) <= _STRAIGHT * max(np.abs(exact).max(initial=0.0), 1e-300):
-            break
-    moves = np.flatnonzero((rows != rows[:1]).any(axis=0))
-    return PageSlider(name, one.unit, low, high, value, start + len(varied.columns) + moves, rows[:, moves])
+
+class _Parameters(NamedTuple):
+    """The sliders of the parameters of a simulation; `further`: as of `sliders_of`."""
+
+    simulation: MechanismSimulation
+    varied: Variation
+    further: Further | None
+
+    def slider(self, name: str, ends: tuple[float, float] | None = None) -> PageSlider:
+        """The slider of a parameter: its numbers at some of its values.
+
+        Raises:
+            InputError: if it stands for different numbers, or cannot have a value between its ends.
+        """
+        varied, owner = self.varied, self.simulation.mechanism.name
+        one = next(one for one in varied.asked if one.name == name)
+        own = np.ravel(varied.shown(varied.blank)[name])
+        value = float(own[0])
+        if not (own == value).all():  # nor if they are not numbers
+            raise InputError(f"{owner}: {name!r} stands for different numbers, {', '.join(one.targets)}; give each a slider")
+        low, high = ends or _range(one.kind.rule.holds, value)
+        checked = np.linspace(low, high, 13)[1:-1]
+        for count in _SAMPLES:
+            rows = self.numbers({name: np.linspace(low, high, count)})
+            exact = self.numbers({name: checked})
+            between = _between(rows, (checked - low) / (high - low))
+            if np.abs(between - exact).max(initial=0.0) <= _STRAIGHT * max(np.abs(exact).max(initial=0.0), 1e-300):
+                break
+        moves = np.flatnonzero((rows != rows[:1]).any(axis=0))
+        return PageSlider(name, one.unit, low, high, value, self.places[moves], rows[:, moves])
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where the numbers stand: in u, and those of `further` behind it."""
+        layout, own = self.simulation.actuation.forcing.layout, len(self.varied.columns)
+        behind = np.arange(self.further(self.varied.blank[None]).shape[1]) if self.further else np.zeros(0, dtype=int)
+        start = layout.at("parameters").start
+        return np.concatenate([np.arange(start + own, start + self.varied.size), layout.size + behind])
+
+    def numbers(self, given: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The numbers that are read, at values (n) of parameters, (n, numbers)."""
+        count = len(next(iter(given.values())))
+        rows = np.tile(self.varied.blank, (count, 1))
+        try:
+            self.varied.put(rows, given)
+        except InputError as error:
+            raise InputError(
+                f"{self.simulation.mechanism.name}: the sliders of {', '.join(given)} reach too far: {error}. Give them ends, "
+                "(low, high)"
+            ) from None
+        further = self.further(rows) if self.further else np.zeros((count, 0))
+        return np.hstack([rows[:, len(self.varied.columns) :], further])
+
+    def check_sums(self, sliders: Sequence[PageSlider]) -> None:
+        """Refuses two parameters whose changes of the same numbers are not added, such as a mass and its center."""
+        own = self.numbers({one.label: np.array([one.value]) for one in sliders[:1]}) if sliders else np.zeros(0)
+        for a, b in combinations(sliders, 2):
+            if not np.intersect1d(a.at, b.at).size:
+                continue
+            alone = [self.numbers({one.label: np.array([one.high])}) - own for one in (a, b)]
+            both = self.numbers({one.label: np.array([one.high]) for one in (a, b)}) - own
+            if np.abs(both - alone[0] - alone[1]).max() > 1e-9 * max(np.abs(both).max(), 1e-300):
+                raise InputError(
+                    f"{self.simulation.mechanism.name}: {a.label!r} and {b.label!r} change the same numbers, and not "
+                    "independently of each other; give a page one of them"
+                )
 
 
 def _range(holds: Any, value: float) -> tuple[float, float]:
@@ -189,37 +242,9 @@ def _range(holds: Any, value: float) -> tuple[float, float]:
     return (0.0 if holds(0.0) else 0.1 * value), (2.0 * value or 1.0)
 
 
-def _numbers(varied: Variation, given: Mapping[str, np.ndarray], owner: str) -> np.ndarray:
-    """The numbers that programs read, at values (n) of parameters, (n, numbers)."""
-    count = len(next(iter(given.values())))
-    rows = np.tile(varied.blank, (count, 1))
-    try:
-        varied.put(rows, given)
-    except InputError as error:
-        raise InputError(
-            f"{owner}: the sliders of {', '.join(given)} reach too far: {error}. Give them ends, (low, high)"
-        ) from None
-    return rows[:, len(varied.columns) :]
-
-
 def _between(rows: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Rows on the straight lines between samples, at parts (n) of the way."""
     place = part * (len(rows) - 1)
     before = np.minimum(place.astype(int), len(rows) - 2)
     share = (place - before)[:, None]
     return np.asarray(rows[before] * (1.0 - share) + rows[before + 1] * share)
-
-
-def _check_sums(simulation: MechanismSimulation, varied: Variation, sliders: Sequence[PageSlider]) -> None:
-    """Refuses two parameters whose changes of the same numbers are not added, such as a mass and its center."""
-    own = varied.blank[None, len(varied.columns) :]
-    for a, b in combinations(sliders, 2):
-        if not np.intersect1d(a.at, b.at).size:
-            continue
-        alone = [_numbers(varied, {one.label: np.array([one.high])}, one.label) - own for one in (a, b)]
-        both = _numbers(varied, {one.label: np.array([one.high]) for one in (a, b)}, a.label) - own
-        if np.abs(both - alone[0] - alone[1]).max() > 1e-9 * max(np.abs(both).max(), 1e-300):
-            raise InputError(
-                f"{simulation.mechanism.name}: {a.label!r} and {b.label!r} change the same numbers, and not independently of "
-                "each other; give a page one of them"
-            )

@@ -17,7 +17,7 @@ from ...contact.scene import Contact
 from ...contact.scenes.arrays import Efforts, Scene, SceneLog
 from ...contact.scenes.building import log_of, roomier, scene_of
 from ...contact.scenes.parts import RobotPart
-from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED, advance_scene
+from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED
 from ...model import Mechanism
 from ...procedure import LocatedProgram
 from ...results.contact_record import LIST
@@ -34,7 +34,6 @@ from .record import UNIT, Logged, SceneOutputs, acceleration_of, joined, record_
 from .robots import RobotSteps, robots_of, with_robots
 
 if TYPE_CHECKING:
-    from ...compile.wasm import WasmModule
     from ...results.contact_record import Touched
     from ..stepping.interaction import StepDesign
 
@@ -299,25 +298,23 @@ class SceneStepper(Stepper):
         gains = (part.sums[(part.begins >= first) & (part.begins < first + count), 3].sum() for part in self.logged)
         return float(sum(gains)) if self._steps.page.gains else 0.0
 
-    def wasm(self) -> WasmModule:
-        """The module whose `run()` makes as many steps as the integer at "every" says, in the room that the scene has.
-
-        Places: "q" (n, 7), "v" and "effort" (n, 6) of free bodies, "work", and of robots "robot_q", "robot_v" and "robot_u";
-        "marks", to be set to 0 before a call; and "result", `DONE` or why there were fewer steps.
-        """
-        from ...procedure.exported import exported
-
+    def arguments(self, every: int = 1) -> tuple[Any, ...]:
+        """Those of `advance_scene`, for one record of so many steps from the state, with all routines compiled."""
         self._put_efforts()
-        steps, work = self._steps, self.state["work"]
+        steps = self._steps
         scene, (q, v) = steps.page.whole(self.scene), steps.rows
         compile_routines(scene.solids)
         own = scene.bodies.robots.motions
         if steps.robots:
             steps.model.places.take(self.state["q"][0], self.state["v"][0], q, v, own)
         log = log_of(len(q), 1, _TOUCHES + _PER_BODY * len(q), (len(own.q), len(own.v)))
-        names = {"q": q, "v": v, "work": work, "effort": scene.bodies.effort, "marks": log.marks}
-        names |= {"robot_q": own.q, "robot_v": own.v, "robot_u": own.u} if steps.robots else {}
-        return exported(advance_scene, (scene, q, v, work, 1, 1, log), names)
+        return scene, q, v, self.state["work"], 1, every, log
+
+    def make_room(self) -> None:
+        """Twice as much room for what touches as the scene has now, for motions that nobody knows yet."""
+        scene = self.scene
+        scene.counts[1:4] = 2 * len(scene.pairs), 2 * len(scene.points.gap), 2 * len(scene.factors.later)
+        self._steps.make_room()
 
     def _ahead(self) -> Logged:
         """What the step that begins at the state does, which stays as it is."""
