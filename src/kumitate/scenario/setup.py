@@ -148,7 +148,7 @@ class Described(Experiment):
 
 def times_of(name: Any) -> dict[str, float]:
     """The step and the duration of a sample; nothing of other robots."""
-    return {"step": SAMPLES[name].step, "duration": SAMPLES[name].duration} if name in SAMPLES else {}
+    return {"step": SAMPLES[name].step, "duration": SAMPLES[name].duration} if isinstance(name, str) and name in SAMPLES else {}
 
 
 # --- settings of the solver -------------------------------------------------------------------------------------------

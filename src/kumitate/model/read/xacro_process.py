@@ -17,7 +17,9 @@ def answer(request: dict[str, Any]) -> dict[str, str]:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"] + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (request["bytes"], request["bytes"]))
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[1]  # a limit can be made lower only
+        size = request["bytes"] if allowed == resource.RLIM_INFINITY else min(request["bytes"], allowed)
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
     try:
         import xacrodoc
 

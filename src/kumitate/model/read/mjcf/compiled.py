@@ -129,9 +129,11 @@ def _further_reasons(mujoco: Any, text: str, reason: str, path: Path | None) -> 
         text, touched = cut
         gone |= touched
         try:
-            spec = mujoco.MjSpec.from_string(text)
-            spec.modelfiledir = "" if path is None else str(path.parent)
-            spec.compile()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a file that is refused
+                spec = mujoco.MjSpec.from_string(text)
+                spec.modelfiledir = "" if path is None else str(path.parent)
+                spec.compile()
             return reasons
         except ValueError as error:
             reason = str(error)
@@ -146,7 +148,8 @@ def _without(text: str, reason: str) -> tuple[str, set[str | int]] | None:
     None if it names none.
     """
     line = _line(reason)
-    starts = [found for found in re.finditer(r"<([A-Za-z]\w*)\b", text) if text.count("\n", 0, found.start()) + 1 == line]
+    begins = [0, 0, *(found.end() for found in re.finditer("\n", text)), len(text)]  # of lines, which count from 1
+    starts = list(re.compile(r"<([A-Za-z]\w*)\b").finditer(text, *begins[line : line + 2]))
     said = re.search(r"Element '(\w+)'", reason)
     starts = [found for found in starts if said is None or found[1] == said[1]] or starts
     if not starts:
@@ -164,7 +167,10 @@ def _without(text: str, reason: str) -> tuple[str, set[str | int]] | None:
             around.append(tag.start())
     outside = text.count("\n", 0, around[-1]) + 1 if around else 0
     if text[start:end][-2:] != "/>":
-        end = text.find(f"</{starts[-1][1]}>", start) + len(starts[-1][1]) + 3
+        closing = text.find(f"</{starts[-1][1]}>", start)
+        if closing < 0:
+            return None
+        end = closing + len(starts[-1][1]) + 3
     cut = text[start:end]
     names = re.findall(r"""\bname\s*=\s*["']([^"']+)["']""", cut)
     return text[:start] + "\n" * cut.count("\n") + text[end:], {outside, *names}

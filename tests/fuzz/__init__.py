@@ -1,0 +1,1 @@
+"""Files that are changed at random: what every reader does with them."""
