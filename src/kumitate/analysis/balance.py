@@ -17,7 +17,7 @@ from ..dynamics.acting import Applied
 from ..dynamics.rnea import supports
 from ..errors import InputError
 from ..model import Tree
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import Force, Vector3
 
 _UP = (0.0, 0.0, 1.0)
@@ -26,11 +26,11 @@ _ORIGIN = (0.0, 0.0, 0.0)
 
 def ground_wrench(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    vdot: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    vdot: Scalars,
     *,
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
     wrenches: Applied | None = None,
 ) -> list[Scalar]:
     """[n; f] (6), the total reaction on the mechanism: about the world's origin, in the world's axes [N·m, N].
@@ -52,14 +52,12 @@ def ground_wrench(
     return list(sum((held[link][1] for link in tree.children(-1)), Force()))
 
 
-def momentum_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
+def momentum_rate(tree: Tree, q: Scalars, v: Scalars, vdot: Scalars) -> list[Scalar]:
     """d/dt [l; p] (6) of `momentum`: about the world's origin, in the world's axes [N·m, N]; the sum of external wrenches."""
     return ground_wrench(tree, q, v, vdot, gravity=_ORIGIN)
 
 
-def zero_moment_point(
-    wrench: Sequence[Scalar], *, point: Sequence[float] = _ORIGIN, normal: Sequence[float] = _UP
-) -> list[Scalar]:
+def zero_moment_point(wrench: Scalars, *, point: Sequence[float] = _ORIGIN, normal: Sequence[float] = _UP) -> list[Scalar]:
     """The point of a plane where the moment of a wrench is along the plane's normal: p = p₀ + n × m(p₀) / n·f.
 
     Without a force along the normal (free flight) there is no such point, and the result is not finite.
@@ -80,9 +78,7 @@ def zero_moment_point(
     return list(origin + up.cross(at_plane) * (1.0 / pressing))
 
 
-def center_of_pressure(
-    points: Sequence[Sequence[Scalar]], forces: Sequence[Sequence[Scalar]], *, normal: Sequence[float] = _UP
-) -> list[Scalar]:
+def center_of_pressure(points: Sequence[Scalars], forces: Sequence[Scalars], *, normal: Sequence[float] = _UP) -> list[Scalar]:
     """Σ p (n·f) / Σ n·f (3) of contact forces: on flat ground it coincides with the zero-moment point [m].
 
     Args:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..dynamics import chord_closings, free_springs, passive_force, pulls, spring_force
 from ..kinematics import center_of_mass, chord_closing, link_poses, link_twists, place_pose, place_twist, total_mass
 from ..model import Chord, Link, Tree
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import Motion, dot
 from .momentum import momentum
 
 
-def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
+def kinetic_energy(tree: Tree, q: Scalars, v: Scalars) -> Scalar:
     """½ Σ V·I V of all links, and ½ Σ armature·v² of the drives [J]."""
     twists = link_twists(tree, q, v)
     total: Scalar = 0.0
@@ -28,7 +28,7 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scal
     return 0.5 * total
 
 
-def potential_energy(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -> Scalar:
+def potential_energy(tree: Tree, q: Scalars, gravity: Scalars) -> Scalar:
     """−m g·c (center of mass c, field `gravity` g [m/s²], 0 at the world's origin) plus ½k(q − rest)² of springs [J]."""
     weight = [total_mass(tree) * g for g in gravity]
     energy = -sum((w * c for w, c in zip(weight, center_of_mass(tree, q), strict=True)), 0.0)
@@ -43,7 +43,7 @@ def potential_energy(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar])
     return energy
 
 
-def _strain(joint: Link | Chord, coordinates: Sequence[Scalar]) -> Scalar:
+def _strain(joint: Link | Chord, coordinates: Scalars) -> Scalar:
     """½ k (q − rest)² of a joint's springs."""
     forces = spring_force(joint, coordinates)
     if all(is_zero(force) for force in forces):
@@ -53,13 +53,13 @@ def _strain(joint: Link | Chord, coordinates: Sequence[Scalar]) -> Scalar:
 
 def powers(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     *,
-    gravity: Sequence[Scalar],
-    wrenches: Mapping[str, Sequence[Scalar]] | None = None,
-    loop_tau: Mapping[str, Sequence[Scalar]] | None = None,
+    gravity: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    loop_tau: Mapping[str, Scalars] | None = None,
 ) -> dict[str, Any]:
     """The power of each source [W], negative where it removes energy; constraint forces of joints do no work.
 
@@ -79,10 +79,7 @@ def powers(
     """
     found: dict[str, list[Scalar]] = {"drives": [], "damping": [], "springs": []}
 
-    def add(
-        joint: Link | Chord, efforts: Sequence[Scalar], coordinates: Sequence[Scalar], rates: Sequence[Scalar],
-        own: Sequence[Scalar],
-    ) -> None:  # fmt: skip
+    def add(joint: Link | Chord, efforts: Scalars, coordinates: Scalars, rates: Scalars, own: Scalars) -> None:
         lost = (passive + pull for passive, pull in zip(passive_force(joint, rates), own, strict=True))
         found["drives"] += [force * rate for force, rate in zip(efforts, rates, strict=True)]
         found["damping"] += [-force * rate for force, rate in zip(lost, rates, strict=True)]
@@ -103,7 +100,7 @@ def powers(
     return {**found, "wrenches": pushed, "gravity": dot(gravity, momentum(tree, q, v)[3:])}
 
 
-def _springs(joint: Link | Chord, coordinates: Sequence[Scalar]) -> list[Scalar]:
+def _springs(joint: Link | Chord, coordinates: Scalars) -> list[Scalar]:
     """The spring forces, one per degree of freedom; zero for joints whose coordinates are not angles or lengths."""
     freedoms = len(joint.stiffness)
     return spring_force(joint, coordinates) if len(coordinates) == freedoms else [0.0] * freedoms

@@ -13,7 +13,7 @@ from ..compile import Kernel
 from ..errors import ModelError
 from ..kinematics import chord_closing, chord_motion, rate
 from ..model import Bound, Chord, JointKind, Line, Mechanism, freedoms
-from ..scalar import Program, Scalar, call, directional, either, trace
+from ..scalar import Program, Scalar, Scalars, call, directional, either, trace
 from ..scalar.arrays import SymbolArray
 
 #: What functions may read of loop joints and lines: their coordinates and rates (`Mechanism.loop_q_names`, `loop_v_names`).
@@ -96,7 +96,7 @@ def _loop_kernel(mechanism: Mechanism) -> Kernel:
     return Kernel(loop_coordinates(mechanism))
 
 
-def joint_motion(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+def joint_motion(m: Mechanism, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """The coordinates and velocities of all joints, as `Driven` counts them; q, v where no loop joint has a drive or a stop."""
     if freedoms(m) == m.nv:
         return list(q), list(v)
@@ -104,7 +104,7 @@ def joint_motion(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> tupl
     return [*q, *moved["loop_q"]], [*v, *moved["loop_v"]]
 
 
-def joint_coordinates(m: Mechanism, q: Sequence[Scalar]) -> list[Scalar]:
+def joint_coordinates(m: Mechanism, q: Scalars) -> list[Scalar]:
     """The coordinates of `joint_motion` alone."""
     return list(q) if freedoms(m) == m.nv else [*q, *call(_loop_places(m), q)]
 
@@ -121,7 +121,7 @@ def _loop_places(mechanism: Mechanism) -> Program:
     return trace(places, {"q": mechanism.nq}, f"loop_places_{mechanism.name}")
 
 
-def near_limits(m: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar]) -> Any:
+def near_limits(m: Mechanism, bounds: Sequence[Bound], q: Scalars) -> Any:
     """Whether a joint may be beyond one of its limits: False is certain. It costs less than `joint_coordinates`."""
     still = [0.0] * m.nv
     found, at = [bound.gap(q) < 0.0 for bound in bounds if bound.q < m.nq], m.nq
@@ -134,7 +134,7 @@ def near_limits(m: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar]) -> A
     return reduce(either, found)
 
 
-def joint_accelerations(m: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
+def joint_accelerations(m: Mechanism, q: Scalars, v: Scalars, vdot: Scalars) -> list[Scalar]:
     """The rates of the velocities of `joint_motion`, while the tree's joints accelerate at vdot (nv)."""
     if freedoms(m) == m.nv:
         return list(vdot)

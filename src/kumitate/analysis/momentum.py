@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..kinematics import center_of_mass, link_poses, link_twists, rate, total_mass
 from ..model import Link, Mechanism, Tree, inward
-from ..scalar import Scalar, call, directional, trace
+from ..scalar import Scalar, Scalars, call, directional, trace
 from ..spatial import Force, Inertia, Transform, Vector3
 from .balance import momentum_rate
 
 
-def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def momentum(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
     """[l; p] (6): angular momentum about the world's origin [kg·m²/s] and linear momentum [kg·m/s], in the world's axes.
 
     Raises:
@@ -23,11 +23,11 @@ def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scala
     return list(sum((link.inertia.times(twists[link]).to_parent(poses[link]) for link in tree.links), Force()))
 
 
-def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+def mass_center_motion(tree: Tree, q: Scalars, v: Scalars, vdot: Scalars) -> dict[str, list[Scalar]]:
     """The center of mass: its "position" [m], "velocity" [m/s] and "acceleration" [m/s²], each (3) in the world."""
     mass = total_mass(tree)
 
-    def per_mass(parts: Sequence[Scalar]) -> list[Scalar]:
+    def per_mass(parts: Scalars) -> list[Scalar]:
         return [part / mass if mass else 0.0 for part in parts]
 
     return {
@@ -37,22 +37,22 @@ def mass_center_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdo
     }
 
 
-def centroidal_momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def centroidal_momentum(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
     """[l; p] (6): angular momentum about the center of mass [kg·m²/s] and linear momentum [kg·m/s], in the world's axes."""
     return list(_about(center_of_mass(tree, q), momentum(tree, q, v)))
 
 
-def centroidal_momentum_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> list[Scalar]:
+def centroidal_momentum_rate(tree: Tree, q: Scalars, v: Scalars, vdot: Scalars) -> list[Scalar]:
     """d/dt of `centroidal_momentum` (6) [N·m, N]: the motion of the center of mass adds no term, as its velocity is along p."""
     return list(_about(center_of_mass(tree, q), momentum_rate(tree, q, v, vdot)))
 
 
-def _about(point: Sequence[Scalar], wrench: Sequence[Scalar]) -> Force:
+def _about(point: Scalars, wrench: Scalars) -> Force:
     """Moves the reference point of a momentum or wrench from the world's origin to a point; the axes are unchanged."""
     return Force.of(wrench).to_child(Transform(translation=Vector3.of(point)))
 
 
-def body_momenta(mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+def body_momenta(mechanism: Mechanism, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """[l; p] (bodies, 6) of every body of the mechanism, in the order of `Mechanism.bodies`.
 
     About the world's origin and in its axes, so that their sum is `momentum`; zero for bodies fixed to the world.
@@ -71,7 +71,7 @@ def body_momenta(mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar])
     return found
 
 
-def momentum_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def momentum_matrix(tree: Tree, q: Scalars) -> list[list[Scalar]]:
     """A (6, nv) with [l; p] = A v: about the world's origin and in its axes.
 
     Column i is the momentum of everything that joint i carries, moving as one rigid body.
@@ -95,7 +95,7 @@ def momentum_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return [[column[i] for column in columns] for i in range(6)]
 
 
-def centroidal_map(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Any]]:
+def centroidal_map(tree: Tree, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
     """The map A with [l; p] = A v, and its rate: "matrix" A (6, nv), "rate" Ȧ (6, nv), "drift" Ȧ v (6).
 
     [l; p] is the centroidal momentum, in the world's axes and about the center of mass; A v̇ + Ȧ v is its rate.
@@ -116,7 +116,7 @@ def centroidal_map(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict
     return found | {"drift": centroidal_momentum_rate(tree, q, v, [0.0] * tree.nv)}
 
 
-def mass_center_jacobian(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Any]]:
+def mass_center_jacobian(tree: Tree, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
     """J with J v the velocity of the center of mass [m/s] in the world: "jacobian" J (3, nv), and its "rate" J̇ (3, nv).
 
     Raises:
@@ -131,7 +131,7 @@ def mass_center_jacobian(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -
 
 
 def _with_rate(
-    page: Callable[[Any], list[list[Scalar]]], name: str, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
+    page: Callable[[Any], list[list[Scalar]]], name: str, tree: Tree, q: Scalars, v: Scalars
 ) -> dict[str, list[Any]]:
     """A matrix of q by its name, and its "rate" when the mechanism moves with v."""
     both = directional(trace(lambda q: {name: page(q)}, {"q": tree.nq}, name))

@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics import crba, rnea, solve_symmetric
 from ..errors import InputError
 from ..kinematics import jacobian, jacobian_rate, link_poses, place_pose
-from ..scalar import Scalar, table
+from ..scalar import Scalar, Scalars, table
 from ..spatial import Vector3, dot, nearest_solution, quaternion_log, quaternion_of, quaternion_product
 from .controllers import CompiledPage, Controller, mechanism_of
 
@@ -85,7 +85,7 @@ def _scale(tree: Any, row: int) -> float:
     return 1.0 / (tree.mass * (tree.size**2 if row < 3 else 1.0))
 
 
-def _pose_error(X: Any, pose: Sequence[Scalar]) -> list[Scalar]:
+def _pose_error(X: Any, pose: Scalars) -> list[Scalar]:
     """The rotation vector and the translation (6) from a pose to the desired one, in the axes of the world."""
     x, y, z, w = quaternion_of(X.rotation)
     turn = quaternion_log(quaternion_product(pose[:4], [-x, -y, -z, w]))

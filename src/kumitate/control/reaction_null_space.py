@@ -23,7 +23,7 @@ from ..dynamics import crba, rnea, solve_symmetric
 from ..errors import ModelError
 from ..kinematics import center_of_mass, jacobian, jacobian_rate, link_poses, place_pose
 from ..model import Link, Place, Tree, inward
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Dense, Force, Inertia, Motion, Transform, Vector3, dot, nearest_solution
 from .controllers import CompiledPage, Controller, mechanism_of
 
@@ -49,7 +49,7 @@ class BasePartition:
     joints: list[int]
 
 
-def partition(tree: Tree, q: Sequence[Scalar], base: str = "world", *, about_mass_center: bool = False) -> BasePartition:
+def partition(tree: Tree, q: Scalars, base: str = "world", *, about_mass_center: bool = False) -> BasePartition:
     """The inertia of a mechanism, partitioned at a body or frame.
 
     Args:
@@ -87,8 +87,8 @@ def partition(tree: Tree, q: Sequence[Scalar], base: str = "world", *, about_mas
 
 def reactionless_velocity(
     tree: Tree,
-    q: Sequence[Scalar],
-    wish: Sequence[Scalar],
+    q: Scalars,
+    wish: Scalars,
     base: str = "world",
     *,
     rows: Sequence[int] = _ALL,
@@ -110,9 +110,9 @@ def reactionless_velocity(
 
 def reactionless_acceleration(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    wish: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    wish: Scalars,
     base: str = "world",
     *,
     rows: Sequence[int] = _ALL,
@@ -136,9 +136,7 @@ def reactionless_acceleration(
     return _nearest(coupling, wanted, wish, weights)
 
 
-def reaction_rate(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], base: str = "world", *, about_mass_center: bool = False
-) -> list[Scalar]:
+def reaction_rate(tree: Tree, q: Scalars, v: Scalars, base: str = "world", *, about_mass_center: bool = False) -> list[Scalar]:
     """Ṁ_fl θ̇ (6): the rate of the momentum at constant joint rates with the base at rest [N·m, N]."""
     root, place = _base(tree, base)
     p_B = place_pose(tree, link_poses(tree, q), place).translation
@@ -184,14 +182,14 @@ def _base(tree: Tree, base: str) -> tuple[Link | None, Place]:
     return roots[0], place
 
 
-def _root_rates(tree: Tree, q: Sequence[Scalar], root: Link, p_B: Vector3, V_B: Sequence[Scalar]) -> list[Scalar]:
+def _root_rates(tree: Tree, q: Scalars, root: Link, p_B: Vector3, V_B: Scalars) -> list[Scalar]:
     """The rates of the floating joint that give the base's origin the velocity V_B, in the axes of the world."""
     X_WL = link_poses(tree, q)[root]
     twist = Motion.of(V_B).to_child(Transform(X_WL.rotation, X_WL.translation - p_B))
     return [twist.dot(force) for force in root.kind.active(root.coordinates(q))]  # T_aᵀ S = 1 (eq. 2.8)
 
 
-def _whole(tree: Tree, q: Sequence[Scalar]) -> Inertia:
+def _whole(tree: Tree, q: Scalars) -> Inertia:
     """The mechanism as one rigid body, about the world's origin."""
 
     def compose(link: Link, children: list[Inertia]) -> Inertia:
@@ -201,7 +199,7 @@ def _whole(tree: Tree, q: Sequence[Scalar]) -> Inertia:
     return sum((composites[link] for link in tree.children(-1)), Inertia())
 
 
-def _column(matrix: Sequence[Sequence[Scalar]], k: int, kind: Any) -> Any:
+def _column(matrix: Sequence[Scalars], k: int, kind: Any) -> Any:
     return kind.of([row[k] for row in matrix])
 
 
@@ -215,13 +213,11 @@ def _scaled(tree: Tree, row: int, value: Scalar) -> Scalar:
     return value * (1.0 / (tree.mass * (tree.size**2 if row < 3 else tree.size)))
 
 
-def _chosen(tree: Tree, M_fl: Sequence[Sequence[Scalar]], rows: Sequence[int]) -> list[list[Scalar]]:
+def _chosen(tree: Tree, M_fl: Sequence[Scalars], rows: Sequence[int]) -> list[list[Scalar]]:
     return [[_scaled(tree, row, x) for x in M_fl[row]] for row in rows]
 
 
-def _nearest(
-    rows: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar], wish: Sequence[Scalar], weights: Sequence[float] | None
-) -> list[Scalar]:
+def _nearest(rows: Sequence[Scalars], wanted: Scalars, wish: Scalars, weights: Sequence[float] | None) -> list[Scalar]:
     """The x nearest to a desired one with rows·x = wanted, as far as the rows can achieve it."""
     wish = list(wish)
     ease = [1.0] * len(wish) if weights is None else [1.0 / weight for weight in weights]
@@ -265,12 +261,12 @@ def reactionless(
 
 def joint_acceleration_torque(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    wanted: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    wanted: Scalars,
     joints: Sequence[int],
     *,
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
 ) -> list[Scalar]:
     """The forces (nv) that give the driven joints their accelerations; all other joints move freely.
 

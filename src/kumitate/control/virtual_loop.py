@@ -28,7 +28,7 @@ from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Loop, Mechanism, Tree
-from ..scalar import Scalar, table
+from ..scalar import Scalar, Scalars, table
 from ..spatial import dot
 from .controllers import CompiledPage, Controller, columns_of, mechanism_of
 from .reaction_null_space import joint_acceleration_torque
@@ -41,11 +41,11 @@ PUSHED, CARRIED = 1e-13, 1e-8
 
 def loop_accelerations(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     *,
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
     wrenches: Applied | None = None,
     undriven: Sequence[int] = (),
 ) -> list[Scalar]:
@@ -71,14 +71,14 @@ def loop_accelerations(
         responses = [solve_symmetric(M, by_drives(gradient)) for gradient in J]
         system = replace(system, responses=responses, Lambda=[[dot(row, response) for response in responses] for row in J])
 
-    def forces(accelerations: Sequence[Scalar], damping: float) -> list[Scalar]:
+    def forces(accelerations: Scalars, damping: float) -> list[Scalar]:
         return solved_rows(tree, system.rows, system.Lambda, [-a for a in accelerations], damping=damping)
 
     pulled, carried = forces(system.pull, PUSHED), forces(system.drift, CARRIED)
     return system.accelerations([a + b for a, b in zip(pulled, carried, strict=True)])
 
 
-def _by_drives(M: Sequence[Sequence[Scalar]], undriven: Sequence[int]) -> Callable[[Sequence[Scalar]], list[Scalar]]:
+def _by_drives(M: Sequence[Scalars], undriven: Sequence[int]) -> Callable[[Scalars], list[Scalar]]:
     """The equivalent forces of the drives alone, (0, g_d − M_du M_uu⁻¹ g_u), for generalised forces g = (g_u, g_d).
 
     M⁻¹ times them is M⁻¹ g less M_uu⁻¹ g_u in the undriven rows: the driven joints accelerate alike. For a row of J this is the
@@ -86,7 +86,7 @@ def _by_drives(M: Sequence[Sequence[Scalar]], undriven: Sequence[int]) -> Callab
     """
     M_uu = [[M[i][j] for j in undriven] for i in undriven]
 
-    def by_drives(g: Sequence[Scalar]) -> list[Scalar]:
+    def by_drives(g: Scalars) -> list[Scalar]:
         if not undriven:
             return list(g)
         yielded = solve_symmetric(M_uu, [g[i] for i in undriven])

@@ -6,20 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..model import Link, PerLink, Tree, inward, outward
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import ArticulatedBody, ArticulatedInertia, Force, Motion, Release
 from .acting import Acting
 from .motion import LinkMotion, falling, link_motions
 from .passive import driving_force, resisting_inertia
 
 
-def aba(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> list[Scalar]:
+def aba(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> list[Scalar]:
     """The joint accelerations v̇ of a tree.
 
     Args:
@@ -50,9 +44,9 @@ class Handle:
 def articulated(
     tree: Tree,
     motions: PerLink[LinkMotion],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
 ) -> PerLink[Handle]:
     """The `Handle` of every link, from the tips to the root."""
@@ -85,7 +79,7 @@ def articulated(
 
 
 def accelerations(
-    tree: Tree, motions: PerLink[LinkMotion], releases: Callable[[Link], Sequence[Release]], gravity: Sequence[Scalar]
+    tree: Tree, motions: PerLink[LinkMotion], releases: Callable[[Link], Sequence[Release]], gravity: Scalars
 ) -> PerLink[tuple[Motion, list[Scalar]]]:
     """[α; a] of every link and v̇ of its joint, from the root to the tips; `releases` gives those of each link's joint."""
 
@@ -106,13 +100,7 @@ def accelerated(motion: LinkMotion, releases: Sequence[Release], A: Motion) -> t
     return A, vdot
 
 
-def joint_forces(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> list[Force]:
+def joint_forces(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> list[Force]:
     """The force that every joint exerts on the link it carries, in the link's frame and about its origin (2.23).
 
     Arguments as for `aba`.

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..errors import InputError
 from ..model import Link, Tree
-from ..scalar import Scalar, is_zero, select
+from ..scalar import Scalar, Scalars, is_zero, select
 from ..spatial import Force, Vector3
 
 
 class Applied(Protocol):
     """External forces, as the algorithms query them."""
 
-    def on(self, link: Link, q: Sequence[Scalar]) -> Force:
+    def on(self, link: Link, q: Scalars) -> Force:
         """What acts on a link, in its frame and about its origin."""
 
 
@@ -26,7 +26,7 @@ class LinkForces:
     by_link: Mapping[int, Force]
     others: Applied | None = None
 
-    def on(self, link: Link, q: Sequence[Scalar]) -> Force:
+    def on(self, link: Link, q: Scalars) -> Force:
         """What acts on a link, in its frame and about its origin."""
         total = Force() if self.others is None else self.others.on(link, q)
         for index, force in self.by_link.items():
@@ -41,14 +41,14 @@ class Wrenches:
     """Wrenches [n; f] (N·m, N) on bodies or frames, by name: in the axes of the world, about the body's or frame's origin."""
 
     tree: Tree
-    by_place: Mapping[str, Sequence[Scalar]]
+    by_place: Mapping[str, Scalars]
 
-    def on(self, link: Link, q: Sequence[Scalar]) -> Force:
+    def on(self, link: Link, q: Scalars) -> Force:
         """What acts on a link, in its frame and about its origin."""
         parts = self.separate(link, q)
         return sum((Force(wrench.moment + arm.cross(wrench.force), wrench.force) for arm, wrench in parts), Force())
 
-    def separate(self, link: Link, q: Sequence[Scalar]) -> list[tuple[Vector3, Force]]:
+    def separate(self, link: Link, q: Scalars) -> list[tuple[Vector3, Force]]:
         """The wrenches on a link one by one: the points on which they act, and [n; f] about these, in the axes of the link."""
         found = []
         for name, components in self.by_place.items():
@@ -81,16 +81,16 @@ class Acting:
         baumgarte: the rate α [1/s] at which loop errors decay: φ̈ + 2αφ̇ + α²φ = 0 in place of φ̈ = 0.
     """
 
-    gravity: Sequence[Scalar]
+    gravity: Scalars
     wrenches: Applied | None = None
-    loop_tau: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    loop_tau: Mapping[str, Scalars] = field(default_factory=dict)
     implicit_step: Scalar = 0.0
     baumgarte: Scalar = 0.0
-    resisting: Sequence[Scalar] = ()
-    loop_resisting: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    resisting: Scalars = ()
+    loop_resisting: Mapping[str, Scalars] = field(default_factory=dict)
     prescribed: Mapping[int, Scalar] = field(default_factory=dict)
 
-    def on(self, link: Link, q: Sequence[Scalar]) -> Force:
+    def on(self, link: Link, q: Scalars) -> Force:
         """The external force on a link, in its frame and about its origin."""
         return Force() if self.wrenches is None else self.wrenches.on(link, q)
 

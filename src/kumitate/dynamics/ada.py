@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Chord, Link, Tree
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Dense, Factors, RangeInverse
 from .acting import Acting
 from .assembly.accelerations import Accelerations, assembled_accelerations
@@ -23,15 +23,7 @@ from .assembly.connection import Connection, heavy_freedoms
 from .assembly.order import Order
 
 
-def ada(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-    *,
-    order: Order = None,
-) -> Accelerations:
+def ada(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting, *, order: Order = None) -> Accelerations:
     """The joint accelerations of a tree and the force at every joint; arguments as for `assembled_accelerations`."""
     return assembled_accelerations(constraint_law, tree, q, v, tau, acting, order=order)
 
@@ -43,7 +35,7 @@ class ConstraintGrip:
     T: Dense
     Y: Factors | RangeInverse
 
-    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
+    def force(self, relative: Scalars) -> list[Scalar]:
         """W a."""
         pull = (self.T.T @ Dense.column(relative)).entries()
         return (self.T @ Dense.column(self.Y.solve(pull))).entries()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..kinematics.poses import composite_inertias
 from ..model import Tree
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 
 
-def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def crba(tree: Tree, q: Scalars) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q), for joints with any number of degrees of freedom.
 
     The composite masses do not depend on q: on a traced tree they are constants of the program.

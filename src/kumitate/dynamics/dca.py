@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Link, Tree
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Dense, Factors
 from .acting import Acting
 from .ada import ConstraintGrip, constraint_law
@@ -20,15 +20,7 @@ from .assembly.connection import Connection, JointConnection
 from .assembly.order import Order
 
 
-def dca(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-    *,
-    order: Order = None,
-) -> Accelerations:
+def dca(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting, *, order: Order = None) -> Accelerations:
     """The joint accelerations of a tree and the force at every joint; arguments as for `assembled_accelerations`."""
     return assembled_accelerations(joint_law, tree, q, v, tau, acting, order=order)
 
@@ -41,7 +33,7 @@ class JointGrip:
     YS: Dense
     R: Dense
 
-    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
+    def force(self, relative: Scalars) -> list[Scalar]:
         """W a."""
         held = self.factors.solve(relative)
         yielded = self.YS @ (self.R @ (self.YS.T @ Dense.column(relative)))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..model import Tree
-from ..scalar import Scalar, is_zero, table
+from ..scalar import Scalar, Scalars, is_zero, table
 from .acting import Acting
 from .rnea import rnea
 
 
 def factored(
-    mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
+    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]],
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; other arguments as for `aba`."""
@@ -24,7 +24,7 @@ def factored(
     return solve_symmetric(mass_matrix(tree, q), [t - h for t, h in zip(tau, bias, strict=True)])
 
 
-def solve_symmetric(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
+def solve_symmetric(M: Sequence[Scalars], right: Scalars) -> list[Scalar]:
     """The x of M x = right for a positive definite M, eliminated from the last row up, which makes no fill-in for trees."""
     n = len(right)
     L = [list(row) for row in M]

@@ -7,13 +7,12 @@ ADA; then every sub-chain computes the accelerations of its own joints (4.9, 4.3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from ..model import Tree
 from ..model.tree.subchains import Partition
-from ..scalar import Scalar, trace
+from ..scalar import Scalar, Scalars, trace
 from ..scalar.reuse import call_grouped
 from ..spatial import Force, Motion
 from .acting import Acting
@@ -30,9 +29,9 @@ from .subchains.partitions import chosen_parts
 
 def hybrid(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
     *,
     partition: Partition | str = "auto",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Link, PerLink, Tree, outward
-from ..scalar import Scalar
+from ..scalar import Scalars
 from ..spatial import Motion, Transform, Vector3, centripetal
 
 
@@ -31,13 +31,13 @@ class LinkMotion:
     bias: Motion
 
 
-def link_motions(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink[LinkMotion]:
+def link_motions(tree: Tree, q: Scalars, v: Scalars) -> PerLink[LinkMotion]:
     """The `LinkMotion` of every link (N eq. 2-4, velocity terms; thesis eq. 2.6)."""
     root = LinkMotion(Transform(), (), Vector3(), Motion())
     return outward(tree, lambda link, parent: link_motion(link, parent.omega, q, v), root)
 
 
-def link_motion(link: Link, omega_P: Vector3, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinkMotion:
+def link_motion(link: Link, omega_P: Vector3, q: Scalars, v: Scalars) -> LinkMotion:
     """The `LinkMotion` of a link whose parent has the angular velocity `omega_P`, in the parent's axes [rad/s]."""
     q_joint, v_joint = link.coordinates(q), link.velocities(v)
     X_PL = link.pose(q)
@@ -52,16 +52,16 @@ def link_motion(link: Link, omega_P: Vector3, q: Sequence[Scalar], v: Sequence[S
     return LinkMotion(X_PL, S, omega, Motion(angular, swing + coriolis + rate.linear))
 
 
-def falling(gravity: Sequence[Scalar]) -> Motion:
+def falling(gravity: Scalars) -> Motion:
     """The upward acceleration of the world that replaces gravity."""
     return Motion(Vector3(), -Vector3.of(gravity))
 
 
-def acceleration(motion: LinkMotion, parent: Motion, vdot: Sequence[Scalar]) -> Motion:
+def acceleration(motion: LinkMotion, parent: Motion, vdot: Scalars) -> Motion:
     """[α; a] of a link from that of its parent and the joint's v̇ (thesis eq. 2.26, N eq. 3-4)."""
     return parent.to_child(motion.X_PL) + motion.bias + combined(motion.S, vdot)
 
 
-def combined(S: Sequence[Motion], v: Sequence[Scalar]) -> Motion:
+def combined(S: Sequence[Motion], v: Scalars) -> Motion:
     """S v."""
     return sum((column * rate for column, rate in zip(S, v, strict=True)), Motion())

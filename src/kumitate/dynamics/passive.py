@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
-from ..scalar import Scalar, is_zero, sqrt
+from ..scalar import Scalar, Scalars, is_zero, sqrt
 
 #: Speed at which dry friction has reached 71 % of its value [rad/s or m/s]: below it, friction acts like damping.
 FRICTION_VELOCITY = 0.01
@@ -26,7 +25,7 @@ class Passive(Protocol):
     def rest(self) -> tuple[Scalar, ...]: ...
 
 
-def passive_force(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
+def passive_force(joint: Passive, v_joint: Scalars) -> list[Scalar]:
     """d·v + f·v/√(v² + ε²), opposing v, one value per degree of freedom [N·m or N] (N eq. 10; the smooth sign is ours)."""
     return [
         d * v + f * v / sqrt(v * v + FRICTION_VELOCITY**2) if not is_zero(f) else d * v
@@ -34,7 +33,7 @@ def passive_force(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     ]
 
 
-def spring_force(joint: Passive, q_joint: Sequence[Scalar]) -> list[Scalar]:
+def spring_force(joint: Passive, q_joint: Scalars) -> list[Scalar]:
     """k·(q − rest), the force that deflects the springs, one value per degree of freedom [N·m or N]."""
     if not springy(joint):
         return [0.0] * len(joint.stiffness)
@@ -43,9 +42,9 @@ def spring_force(joint: Passive, q_joint: Sequence[Scalar]) -> list[Scalar]:
 
 def driving_force(
     joint: Passive,
-    tau_joint: Sequence[Scalar],
-    q_joint: Sequence[Scalar],
-    v_joint: Sequence[Scalar],
+    tau_joint: Scalars,
+    q_joint: Scalars,
+    v_joint: Scalars,
     implicit_step: Scalar = 0.0,
 ) -> list[Scalar]:
     """The drives' forces minus those of springs, damping and friction [N·m or N].
@@ -59,7 +58,7 @@ def driving_force(
     return [force - implicit_step * k * v for force, k, v in zip(left, joint.stiffness, v_joint, strict=True)]
 
 
-def resisting_inertia(joint: Passive, v_joint: Sequence[Scalar], implicit_step: Scalar) -> list[Scalar]:
+def resisting_inertia(joint: Passive, v_joint: Scalars, implicit_step: Scalar) -> list[Scalar]:
     """The armatures, plus for an implicit step h [s] h·f/v of damping and friction and h²·k of springs [kg·m² or kg]."""
     slopes = passive_secant(joint, v_joint)
     return [
@@ -73,7 +72,7 @@ def springy(joint: Passive) -> bool:
     return any(not is_zero(k) for k in joint.stiffness)
 
 
-def passive_slope(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
+def passive_slope(joint: Passive, v_joint: Scalars) -> list[Scalar]:
     """The derivative of `passive_force` with respect to v, which is never negative."""
     slopes = []
     for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True):
@@ -85,7 +84,7 @@ def passive_slope(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     return slopes
 
 
-def passive_secant(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
+def passive_secant(joint: Passive, v_joint: Scalars) -> list[Scalar]:
     """`passive_force` divided by v, by which a step is implicit in it: d + f/√(v² + ε²) [N·m·s/rad or N·s/m].
 
     The force f(v)/v · v' at the velocity v' after the step never drives the motion, so that friction brings a joint to rest and
@@ -99,7 +98,7 @@ def passive_secant(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
     ]
 
 
-def passive_curve(joint: Passive, v_joint: Sequence[Scalar]) -> list[Scalar]:
+def passive_curve(joint: Passive, v_joint: Scalars) -> list[Scalar]:
     """The derivative of `passive_secant` with respect to v: of dry friction, as damping is linear."""
     curves: list[Scalar] = []
     for f, v in zip(joint.friction, v_joint, strict=True):

@@ -5,20 +5,17 @@ Atkeson, An, Hollerbach, Estimation of inertial parameters of manipulator loads 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ..model import Link, Tree, outward
 from ..model.tree.base_parameters import SIZE, inertia_of
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Force, Motion
 from .motion import LinkMotion, acceleration, falling, link_motions
 from .passive import passive_force
 
 
-def regressor(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], *, gravity: Sequence[Scalar]
-) -> list[list[Scalar]]:
+def regressor(tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, *, gravity: Scalars) -> list[list[Scalar]]:
     """The matrix Y (nv, 10·links + 3·nv): `rnea` is Y π, where there are neither springs nor external forces.
 
     The parameters π are ten numbers per link, in the link's frame: mass, first moment (x, y, z), rotational inertia about the
@@ -57,7 +54,7 @@ def _unit_forces(motion: LinkMotion, A: Motion) -> list[Force]:
     return [unit.times(A) + unit.velocity_force(motion.omega) for unit in units]
 
 
-def _resisted(link: Link, v: Sequence[Scalar]) -> list[Scalar]:
+def _resisted(link: Link, v: Scalars) -> list[Scalar]:
     """The forces of a dry friction of 1 at every degree of freedom."""
     count = link.kind.nv
     rough = replace(link, damping=(0.0,) * count, friction=(1.0,) * count)

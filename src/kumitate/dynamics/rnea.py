@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Link, PerLink, Tree, inward, outward
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Force, Motion
 from .acting import Applied
 from .motion import LinkMotion, acceleration, falling, link_motions
@@ -14,11 +12,11 @@ from .passive import passive_force, spring_force
 
 def rnea(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    vdot: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    vdot: Scalars,
     *,
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
     wrenches: Applied | None = None,
 ) -> list[Scalar]:
     """The generalised forces of the drives that produce the accelerations v̇: INV(q, v, v̇, g, f) of N.
@@ -48,10 +46,10 @@ def rnea(
 def supports(
     tree: Tree,
     motions: PerLink[LinkMotion],
-    q: Sequence[Scalar],
-    vdot: Sequence[Scalar],
+    q: Scalars,
+    vdot: Scalars,
     *,
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
     wrenches: Applied | None,
 ) -> PerLink[tuple[Force, Force]]:
     """The force of the joint on every link: in the link's frame about its origin, and in the parent's frame about its own."""

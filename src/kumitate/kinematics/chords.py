@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ..model import Chord, Closing, Link, Place, Tree
 from ..model.tree.tree import exact
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Motion, Transform
 
 
-def chord_closing(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> Closing:
+def chord_closing(tree: Tree, q: Scalars, v: Scalars, chord: Chord) -> Closing:
     """The `Closing` of a chord at a state; the motion that both ends share is left out."""
     return chord.closure.closing(*chord_motion(tree, q, v, chord))
 
@@ -22,7 +22,7 @@ def chord_branches(tree: Tree, chord: Chord) -> tuple[list[Link], list[Link]]:
     return [link for link in base if link.index not in shared], [link for link in follower if link.index not in shared]
 
 
-def chord_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> tuple[Transform, Motion]:
+def chord_motion(tree: Tree, q: Scalars, v: Scalars, chord: Chord) -> tuple[Transform, Motion]:
     """The pose X_FM of a chord's follower in its base, and the velocity of M in F, in the axes of M."""
     base, follower = chord_branches(tree, chord)
     start_F, X_F, V_F = _carried(q, v, base[::-1], chord.base)
@@ -33,9 +33,7 @@ def chord_motion(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Ch
     return X_FM, V_M - V_F.to_child(X_FM)
 
 
-def _carried(
-    q: Sequence[Scalar], v: Sequence[Scalar], branch: Sequence[Link], place: Place
-) -> tuple[Transform, Transform, Motion]:
+def _carried(q: Scalars, v: Scalars, branch: Sequence[Link], place: Place) -> tuple[Transform, Transform, Motion]:
     """The start of a branch of links, and the pose and velocity of a place on the last link relative to it."""
     if not branch:
         return place.pose, Transform(), Motion()
@@ -48,7 +46,7 @@ def _carried(
     return branch[0].placement, (X @ place.pose).dense(), V.to_child(place.pose)
 
 
-def chord_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Motion, Motion]]:
+def chord_errors(tree: Tree, q: Scalars, v: Scalars) -> list[tuple[Motion, Motion]]:
     """The error of every chord [rad, m] and its rate [rad/s, m/s], in the constrained directions only."""
     found = []
     for chord in tree.chords:
@@ -60,7 +58,7 @@ def chord_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[t
     return found
 
 
-def gear_errors(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Scalar, Scalar]]:
+def gear_errors(tree: Tree, q: Scalars, v: Scalars) -> list[tuple[Scalar, Scalar]]:
     """The error of every gear's relation between coordinates, and its rate."""
     return [
         (

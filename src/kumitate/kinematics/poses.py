@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from ..model import Link, PerLink, Place, Tree, inward, outward
-from ..scalar import Scalar, floats, is_zero, loop, maximum, table
+from ..scalar import Scalar, Scalars, floats, is_zero, loop, maximum, table
 from ..spatial import Inertia, Motion, Transform, Vector3
 
 T = TypeVar("T")
 
 
-def link_poses(tree: Tree, q: Sequence[Scalar]) -> PerLink[Transform]:
+def link_poses(tree: Tree, q: Scalars) -> PerLink[Transform]:
     """X_WL of every link L."""
     return outward(tree, lambda link, X_WP: (X_WP @ link.pose(q)).dense(), Transform())
 
 
-def link_twists(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> PerLink[Motion]:
+def link_twists(tree: Tree, q: Scalars, v: Scalars) -> PerLink[Motion]:
     """V_WL_L of every link: its spatial velocity in the world, in the link's axes and at its origin (thesis eq. 2.5)."""
 
     def stage(link: Link, V_WP: Motion) -> Motion:
@@ -41,14 +41,14 @@ def _of(tree: Tree, values: PerLink[T], place: Place, world: T) -> T:
     return world if place.link < 0 else values[tree.links[place.link]]
 
 
-def world_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], place: Place) -> list[Scalar]:
+def world_velocity(tree: Tree, q: Scalars, v: Scalars, place: Place) -> list[Scalar]:
     """[ω; v] (6) of a frame B fixed on a link: angular velocity and velocity of B's origin, in the axes of the world."""
     R = place_pose(tree, link_poses(tree, q), place).rotation
     twist = place_twist(tree, link_twists(tree, q, v), place)
     return [*R.rotate(twist.angular), *R.rotate(twist.linear)]
 
 
-def jacobian(tree: Tree, q: Sequence[Scalar], place: Place) -> list[list[Scalar]]:
+def jacobian(tree: Tree, q: Scalars, place: Place) -> list[list[Scalar]]:
     """J (6, nv) with [ω; v] = J v, for the frame B at `place`.
 
     ω is the angular velocity of B in the world [rad/s] and v the velocity of B's origin [m/s], both in the axes of the world.
@@ -64,7 +64,7 @@ def jacobian(tree: Tree, q: Sequence[Scalar], place: Place) -> list[list[Scalar]
     return _rows(columns)
 
 
-def jacobian_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], place: Place) -> list[list[Scalar]]:
+def jacobian_rate(tree: Tree, q: Scalars, v: Scalars, place: Place) -> list[list[Scalar]]:
     """J̇ (6, nv), the rate of `jacobian` when the mechanism moves with v."""
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
     p_E = place_pose(tree, poses, place).translation
@@ -108,7 +108,7 @@ def total_mass(tree: Tree) -> Any:
     return sum(floats(masses)) if all(isinstance(mass, float | int) for mass in masses) else sum(masses, 0.0)
 
 
-def composite_inertias(tree: Tree, q: Sequence[Scalar]) -> PerLink[tuple[Inertia, Inertia]]:
+def composite_inertias(tree: Tree, q: Scalars) -> PerLink[tuple[Inertia, Inertia]]:
     """The inertia of every link with all that it carries, as one rigid body: in the link's frame, and in the parent's."""
 
     def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
@@ -118,7 +118,7 @@ def composite_inertias(tree: Tree, q: Sequence[Scalar]) -> PerLink[tuple[Inertia
     return inward(tree, compose)
 
 
-def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+def center_of_mass(tree: Tree, q: Scalars) -> list[Scalar]:
     """The center of mass of all moving links, in the world [m] (3); the origin if the total mass is zero.
 
     Raises:
@@ -132,9 +132,7 @@ def center_of_mass(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 # --- the support function of a body, given by points fixed on it ----------------------------------------------------------
-def support_function(
-    tree: Tree, q: Sequence[Scalar], place: Place, points: Sequence[Sequence[float]], direction: Sequence[Scalar]
-) -> Scalar:
+def support_function(tree: Tree, q: Scalars, place: Place, points: Sequence[Sequence[float]], direction: Scalars) -> Scalar:
     """max d·p over the points p fixed on a frame B, for a direction d in the world [m times the length of d].
 
     With d = (0, 0, −1) it is minus the height of the lowest point. The points are

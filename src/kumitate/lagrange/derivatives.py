@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 from ..kinematics import link_poses, link_twists
 from ..model import Tree
-from ..scalar import Program, Scalar, directional, gradient, inlined, is_zero, trace
+from ..scalar import Program, Scalar, Scalars, directional, gradient, inlined, is_zero, trace
 
 
-def tree_kinetic(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
+def tree_kinetic(tree: Tree, q: Scalars, v: Scalars) -> Scalar:
     """T = ½ Σ V·I V of the links [J], without the armatures of the drives."""
     twists = link_twists(tree, q, v)
     return 0.5 * sum((twists[link].dot(link.inertia.times(twists[link])) for link in tree.links), 0.0)
 
 
-def tree_potential(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -> Scalar:
+def tree_potential(tree: Tree, q: Scalars, gravity: Scalars) -> Scalar:
     """U = −Σ g·(m p + R h) of the links' masses m, origins p and first moments h, and ½ k (q − rest)² of springs [J]."""
     poses = link_poses(tree, q)
     energy: Scalar = 0.0
@@ -34,7 +34,7 @@ def tree_potential(tree: Tree, q: Sequence[Scalar], gravity: Sequence[Scalar]) -
     return energy
 
 
-def applied_power(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], forces: Sequence[Sequence[Scalar]]) -> Scalar:
+def applied_power(tree: Tree, q: Scalars, v: Scalars, forces: Sequence[Scalars]) -> Scalar:
     """The power [W] of a force [n; f] on each link, in the link's frame and about its origin: linear in v."""
     twists = link_twists(tree, q, v)
     power: Scalar = 0.0
@@ -59,19 +59,17 @@ class EnergyDerivatives:
     potential: Program
     numbers: tuple[Scalar, ...] = ()
 
-    def momentum(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    def momentum(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """∂T/∂v (nv); for a unit vector v it is a column of M, as T is quadratic in v."""
         return inlined(self.kinetic, (q, v, *self._given))
 
-    def momentum_rate(
-        self, q: Sequence[Scalar], v: Sequence[Scalar], qdot: Sequence[Scalar]
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def momentum_rate(self, q: Scalars, v: Scalars, qdot: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """∂T/∂v (nv), and its rate at v̇ = 0."""
         along = [[0.0] * len(given) for given in self._given]
         both = inlined(self.rising, (q, v, *self._given, qdot, [0.0] * len(v), *along))
         return both[: len(v)], both[len(v) :]
 
-    def slope(self, q: Sequence[Scalar], v: Sequence[Scalar], gravity: Sequence[Scalar]) -> list[Scalar]:
+    def slope(self, q: Scalars, v: Scalars, gravity: Scalars) -> list[Scalar]:
         """∂(U − T)/∂q (nq)."""
         of_U, of_T = inlined(self.potential, (q, gravity, *self._given)), inlined(self.leaning, (q, v, *self._given))
         return [u - t for u, t in zip(of_U, of_T, strict=True)]
@@ -81,7 +79,7 @@ class EnergyDerivatives:
         return [list(self.numbers)] if self.numbers else []
 
 
-def energy_derivatives(tree: Tree, made: Callable[[Sequence[Scalar]], Tree] | None = None, count: int = 0) -> EnergyDerivatives:
+def energy_derivatives(tree: Tree, made: Callable[[Scalars], Tree] | None = None, count: int = 0) -> EnergyDerivatives:
     """The derivatives of a tree's energies.
 
     Args:
@@ -93,7 +91,7 @@ def energy_derivatives(tree: Tree, made: Callable[[Sequence[Scalar]], Tree] | No
     more: dict[str, int | tuple[int, ...]] = {} if known else {"numbers": count}
     sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv, **more}
 
-    def own(numbers: Sequence[Sequence[Scalar]]) -> Tree:
+    def own(numbers: Sequence[Scalars]) -> Tree:
         return tree if made is None else made(numbers[0])
 
     kinetic = trace(lambda q, v, *numbers: tree_kinetic(own(numbers), q, v), sizes, "kinetic")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..dynamics import Acting, chord_closings, passive_force, solve_symmetric
 from ..dynamics.loops.chord_forces import with_chord_drives
 from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import rate
 from ..model import Link, Tree
-from ..scalar import Program, Scalar, directional, gradient, inlined, is_zero, trace
+from ..scalar import Program, Scalar, Scalars, directional, gradient, inlined, is_zero, trace
 from ..spatial import dot
 from .derivatives import EnergyDerivatives, applied_power, energy_derivatives
 
@@ -18,13 +16,7 @@ from .derivatives import EnergyDerivatives, applied_power, energy_derivatives
 MOST_LINKS = 64
 
 
-def lagrange(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> list[Scalar]:
+def lagrange(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> list[Scalar]:
     """The joint accelerations v̇ (nv) from T(q, v) and U(q) by exact derivatives; arguments as for `aba_with_loops`.
 
     Chords and gears enter by Lagrange multipliers: M v̇ + c + g = tau + Jᵀ λ with J v̇ = −J̇v.
@@ -57,9 +49,9 @@ def check_size(tree: Tree) -> None:
 def joint_equations(
     derivatives: EnergyDerivatives,
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
     """M (nv, nv) and push (nv) of M v̇ = push, for the tree without its chords and gears.
@@ -83,9 +75,9 @@ def joint_equations(
 def generalised_push(
     derivatives: EnergyDerivatives,
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
 ) -> list[Scalar]:
     """The push (nv) of `joint_equations`."""
@@ -106,14 +98,14 @@ def generalised_push(
     return [t - h for t, h in zip(driven, bias, strict=True)]
 
 
-def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+def _turning(link: Link, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """γ_j of a joint's velocities: how the variation of v differs from the rate of the variation of quasi-coordinates."""
     x, own, n = link.coordinates(q), link.velocities(v), link.kind.nv
     moving: Program = directional(trace(link.kind.rate, {"x": link.kind.nq, "v": n}, "rate"))
     units = [[float(i == j) for i in range(n)] for j in range(n)]
     still: list[Scalar] = [0.0] * n
 
-    def along(velocity: Sequence[Scalar], shift: Sequence[Scalar]) -> list[Scalar]:
+    def along(velocity: Scalars, shift: Scalars) -> list[Scalar]:
         both = inlined(moving, (x, velocity, shift, still))
         return both[len(both) // 2 :]
 
@@ -128,5 +120,5 @@ def _turning(link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     return [solve_symmetric(square, [dot(column, part) for column in columns]) for part in apart]
 
 
-def _passive(tree: Tree, v: Sequence[Scalar]) -> list[Scalar]:
+def _passive(tree: Tree, v: Scalars) -> list[Scalar]:
     return [force for link in tree.links for force in passive_force(link, link.velocities(v))]

@@ -11,7 +11,6 @@ further constraints, whose multipliers the accelerations need anyway.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ..dynamics import Acting, chord_closings, link_motions, solve_symmetric
@@ -20,15 +19,13 @@ from ..dynamics.loops.chord_forces import with_chord_drives
 from ..dynamics.loops.schur import with_rows
 from ..dynamics.loops.wrenches import LoopLoads, LoopWrenches, least_wrenches
 from ..model import KINDS, Link, Tree
-from ..scalar import Scalar
+from ..scalar import Scalars
 from ..spatial import Force, dot
 from .derivatives import energy_derivatives
 from .forward import check_size, generalised_push, joint_equations
 
 
-def joint_forces(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting
-) -> LoopWrenches:  # fmt: skip
+def joint_forces(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> LoopWrenches:
     """The force [n; f] of every joint on its link, and of every chord on its follower; arguments as for `lagrange`.
 
     Components that redundant loops leave undetermined are least in the norm of `dynamics.loops.wrenches`.
@@ -50,9 +47,7 @@ def joint_forces(
     return least_wrenches(tree, q, motions, closings, acting, LoopLoads(system.rows, system.Lambda, wanted, needed))
 
 
-def _released_forces(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], acting: Acting
-) -> list[Force]:  # fmt: skip
+def _released_forces(tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, acting: Acting) -> list[Force]:
     """The forces along the six coordinates of every link in its parent that make it move with v̇."""
     released, place, speed, rise = _released(tree), [], [], []
     for link in tree.links:

@@ -16,7 +16,7 @@ from .. import scalar
 from ..compile import Kernel
 from ..dynamics import solve_symmetric
 from ..errors import DivergenceError, InputError
-from ..scalar import Program, Scalar, call, directional, exp, gradient, hessian, inlined, log, select, sqrt, trace
+from ..scalar import Program, Scalar, Scalars, call, directional, exp, gradient, hessian, inlined, log, select, sqrt, trace
 from .symbols import SymbolNames, sympy_module
 
 
@@ -168,7 +168,7 @@ class Inputs:
         if called:
             self.sizes["parameters"] = len(self.called)
 
-    def converter(self, *arguments: Sequence[Scalar]) -> Converter:
+    def converter(self, *arguments: Scalars) -> Converter:
         """A converter over the scalars of the inputs."""
         given = dict(zip(self.sizes, arguments, strict=True))
         names = self.names
@@ -206,10 +206,10 @@ def acceleration_program(inputs: Inputs, kinetic: Any, loads: Sequence[Any]) -> 
     momentum = gradient(energy, "v")
     inertia, along, slope = hessian(energy, "v"), directional(momentum), gradient(energy, "q")
 
-    def page(*arguments: Sequence[Scalar]) -> list[Scalar]:
+    def page(*arguments: Scalars) -> list[Scalar]:
         given = [[part[k] for k in range(len(part))] for part in arguments]
         A = inlined(inertia, given)
-        flow: dict[str, Sequence[Scalar]] = {
+        flow: dict[str, Scalars] = {
             "q": given[1],
             "v": [0.0] * n,
             "t": [1.0],
@@ -266,7 +266,7 @@ def step_program(acceleration: Program, *, timed: bool) -> Program:
     if "parameters" in shapes:
         inputs["parameters"] = shapes["parameters"]
 
-    def step(q: Sequence[Scalar], v: Sequence[Scalar], t: Sequence[Scalar], h: Sequence[Scalar], *given: Any) -> dict[str, Any]:
+    def step(q: Scalars, v: Scalars, t: Scalars, h: Scalars, *given: Any) -> dict[str, Any]:
         def rate(x: list[Scalar], at: Scalar) -> list[Scalar]:
             q, v = x[:n], x[n:]
             return [*v, *call(acceleration, q, v, *([[at]] if timed else []), *given)]
@@ -331,5 +331,5 @@ def rolled_out(
     return motion(count + 1)
 
 
-def _moved(x: Sequence[Scalar], h: Scalar, rate: Sequence[Scalar]) -> list[Scalar]:
+def _moved(x: Scalars, h: Scalar, rate: Scalars) -> list[Scalar]:
     return [a + h * b for a, b in zip(x, rate, strict=True)]

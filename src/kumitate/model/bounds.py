@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..scalar import Scalar, absolute, minimum, select
+from ..scalar import Scalar, Scalars, absolute, minimum, select
 from .elements import Joint, Limits, Loop, in_order
 from .joints import JointKind
 
@@ -149,7 +149,7 @@ def at_stops(bounds: Sequence[Bound], q: np.ndarray, within: float) -> np.ndarra
     return near
 
 
-def least_gap(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
+def least_gap(bounds: Sequence[Bound], q: Scalars) -> Scalar:
     """The smallest gap of any limit at q, the coordinates of all joints [rad or m]."""
     least = bounds[0].gap(q)
     for bound in bounds[1:]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Inertia
 from .mechanism import Mechanism
 from .shapes import Geometry
@@ -55,7 +55,7 @@ class VariedMechanism(Mechanism):
         )
         return made
 
-    def vary_gravity(self, gravity: Sequence[Scalar]) -> None:
+    def vary_gravity(self, gravity: Scalars) -> None:
         """Another gravitational acceleration [m/s²]."""
         vars(self)["gravity"] = tuple(gravity)
 
@@ -79,7 +79,7 @@ class VariedMechanism(Mechanism):
         self._change("tree", [{"inertia": whole[link.index]} for link in self.tree.links], mass=mass)
         self._change("base_parameter_tree", [{"inertia": inertia} for inertia in base], mass=mass)
 
-    def vary_joints(self, key: str, values: Sequence[Scalar]) -> None:
+    def vary_joints(self, key: str, values: Scalars) -> None:
         """Other values of a property of joints, one for each degree of freedom: those of the tree, then those of loops."""
         for name in ("tree", "base_parameter_tree"):
             tree = getattr(self, name)

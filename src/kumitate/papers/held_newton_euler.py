@@ -7,7 +7,6 @@ it is passed as an argument. Friction has two components along the surface, so t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..dynamics import Acting, passive_secant, rnea, solve_symmetric, spring_force
@@ -17,18 +16,11 @@ from ..held.motion import HeldSystem
 from ..held.point import HeldEnd, HeldPoints
 from ..kinematics import jacobian_rate
 from ..model import Place, Tree
-from ..scalar import Scalar, table
+from ..scalar import Scalar, Scalars, table
 from ..spatial import Transform, Vector3, dot
 
 
-def newton_euler(
-    tree: Tree,
-    points: HeldPoints,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> HeldSystem:
+def newton_euler(tree: Tree, points: HeldPoints, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> HeldSystem:
     """The equations of the held points of a mechanism without loops; arguments as for `kumitate.dynamics.aba_with_loops`.
 
     Raises:
@@ -41,7 +33,7 @@ def newton_euler(
     still, weightless = table([0.0] * tree.nv), (0.0, 0.0, 0.0)
     springs = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]
 
-    def inv(v: Any, vdot: Any, gravity: Sequence[Scalar], pushed: Applied | None = None) -> list[Scalar]:
+    def inv(v: Any, vdot: Any, gravity: Scalars, pushed: Applied | None = None) -> list[Scalar]:
         """INV(q, q̇, q̈, g, f) of (33), without the springs, which N does not have."""
         tau = rnea(tree, q, v, vdot, gravity=gravity, wrenches=pushed)
         return [t - k for t, k in zip(tau, springs, strict=True)]
@@ -75,16 +67,14 @@ def newton_euler(
     drift = [rate for k, end in enumerate(ends) for rate in _drift(tree, points, k, end, q, v)]  # (23)
     free = [dot(row, push) + rate for row, rate in zip(d, drift, strict=True)]  # −(a − dᵀτ) of (19), (22)
 
-    def accelerations(forces: Sequence[Scalar]) -> list[Scalar]:
+    def accelerations(forces: Scalars) -> list[Scalar]:
         b_n = [-dot((j[i] for j in gradients), forces) for i in range(tree.nv)]
         return solve_symmetric(M, [p - b for p, b in zip(push, b_n, strict=True)])  # (37)
 
     return HeldSystem(ends, Lambda, free, accelerations)
 
 
-def _drift(
-    tree: Tree, points: HeldPoints, k: int, end: HeldEnd, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> list[Scalar]:  # fmt: skip
+def _drift(tree: Tree, points: HeldPoints, k: int, end: HeldEnd, q: Scalars, v: Scalars) -> list[Scalar]:
     """The velocity-dependent accelerations along n, e₁, e₂: d(∂C/∂r)/dt J q̇ + ∂C/∂r J̇ q̇ of (23), J̇ by (31)."""
     point = points.points[k]
     place = tree.places[point.body]

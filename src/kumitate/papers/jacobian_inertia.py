@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..dynamics.passive import spring_force
 from ..dynamics.rnea import rnea
 from ..model import Tree
-from ..scalar import Scalar, table
+from ..scalar import Scalar, Scalars, table
 from ..spatial import Motion
 
 
-def jacobian_inertia(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def jacobian_inertia(tree: Tree, q: Scalars) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q) (nv, nv): Σ J_iᵀ I_i J_i, with I_i the spatial inertia of link i.
 
     C writes it with the centers of mass, Σ (m J_Gᵀ J_G + J_Aᵀ I J_A); about the links' origins it is the same sum, and it also
@@ -39,7 +37,7 @@ def jacobian_inertia(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 # --- the inertia matrix by the unit-vector method -------------------------------------------------------------------------
-def unit_vector(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def unit_vector(tree: Tree, q: Scalars) -> list[list[Scalar]]:
     """The joint-space inertia matrix M(q) (nv, nv): M e_i = INV(q, 0, e_i) without gravity (after N eq. 33).
 
     Args:

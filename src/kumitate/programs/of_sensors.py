@@ -21,7 +21,7 @@ from ..kinematics import link_poses, link_twists, place_pose, place_twist
 from ..model import Body, Mechanism, Place, Sensor, joint_columns, outward
 from ..model.sensors import AT_JOINTS
 from ..model.things import belongs, pushes
-from ..scalar import Program, Scalar, maximum, minimum, select, sqrt, trace
+from ..scalar import Program, Scalar, Scalars, maximum, minimum, select, sqrt, trace
 from ..simulate.driving.inputs import PUSH, PUSHES
 from ..spatial import Transform, Vector3, centripetal
 
@@ -139,7 +139,7 @@ def _relative(moving: MovingFrames, sensor: Sensor) -> Transform:
     return (X_WR.inverse() @ X_WB).dense()
 
 
-def _orientation(moving: MovingFrames, sensor: Sensor) -> Sequence[Scalar]:
+def _orientation(moving: MovingFrames, sensor: Sensor) -> Scalars:
     """The quaternion by its squares, each from the diagonal, and signs from the differences (S. Sarabandi, F. Thomas,
     Accurate computation of quaternions from rotation matrices, ARK 2018)."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (list(row) for row in _relative(moving, sensor).rotation.matrix())

@@ -22,15 +22,15 @@ from .functions import (
     sqrt,
     tanh,
 )  # fmt: skip
-from .graph import Graph, Scalar, Symbol, TraceError
+from .graph import Graph, Scalar, Scalars, Symbol, TraceError
 from .passes import live, origin
 from .structure import flatten
 from .tracing import active_scope, call, loop, table, trace, when
 from .under_way import under_way
 
 __all__ = [
-    "Array", "Graph", "Hole", "Index", "LoopBlock", "Program", "Scalar", "Stack", "Symbol", "Table", "TraceError", "Vector",
-    "absolute", "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp",
+    "Array", "Graph", "Hole", "Index", "LoopBlock", "Program", "Scalar", "Scalars", "Stack", "Symbol", "Table", "TraceError",
+    "Vector", "absolute", "active_scope", "arctan2", "both", "call", "cos", "directional", "either", "equal", "evaluate", "exp",
     "flatten", "floats", "gradient", "hessian", "inlined", "inlined_slopes", "is_double", "is_zero", "jacobian", "live", "log",
     "loop", "maximum", "minimum", "origin", "select", "sin", "sqrt", "table", "tanh", "trace", "under_way", "when",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 from .blocks import Hole, Index, LoopBlock, Program, Stack, divided, shaped
 from .evaluate import Interpreter
-from .graph import Scalar, Symbol, TraceError
+from .graph import Scalar, Scalars, Symbol, TraceError
 from .operations import CONDITIONS, TRACED
 from .passes import live
 from .rules import apply
@@ -89,7 +89,7 @@ def _with_dots(names: list[str]) -> list[str]:
     return found
 
 
-def _flat(value: Any) -> Sequence[Scalar]:
+def _flat(value: Any) -> Scalars:
     if value.__class__ is Symbol:
         return [value]
     return [scalar for row in value for scalar in row] if isinstance(value, list) else value
@@ -114,7 +114,7 @@ _APPLIED = {name: partial(apply, name) for name in TRACED}
 class _Forward(Interpreter):
     """A program run over pairs (value, rate)."""
 
-    def __init__(self, inputs: dict[str, tuple[Sequence[Scalar], Sequence[Scalar]]], slopes: _Slopes | None = None):
+    def __init__(self, inputs: dict[str, tuple[Scalars, Scalars]], slopes: _Slopes | None = None):
         self.slopes = slopes or _Slopes({}, {}, False)
         super().__init__(inputs, _PAIRED, lambda number: (number, 0.0), self._called)
 
@@ -158,7 +158,7 @@ class _Forward(Interpreter):
         return dict(zip(carries, last, strict=True)), Stack(lambda i: dict(zip(keeps, stack[i], strict=True)), block.count)
 
 
-def inlined(program: Program, inputs: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+def inlined(program: Program, inputs: Sequence[Scalars]) -> list[Scalar]:
     """A program's results (all of them in a row) for the scalars of its inputs, without a call: every operation is written
     where this is called, so that what is zero or constant there costs nothing.
 
@@ -169,13 +169,11 @@ def inlined(program: Program, inputs: Sequence[Sequence[Scalar]]) -> list[Scalar
     return Interpreter(named, _APPLIED, call=_inlined).results(program)
 
 
-def _inlined(program: Program, scalars: Sequence[Scalar]) -> list[Scalar]:
+def _inlined(program: Program, scalars: Scalars) -> list[Scalar]:
     return inlined(program, list(divided(program.inputs, scalars).values()))
 
 
-def inlined_slopes(
-    program: Program, inputs: Sequence[Sequence[Scalar]], directions: Iterable[Sequence[Sequence[Scalar]]]
-) -> list[list[Scalar]]:
+def inlined_slopes(program: Program, inputs: Sequence[Scalars], directions: Iterable[Sequence[Scalars]]) -> list[list[Scalar]]:
     """The derivatives of a program's results along some directions, as `inlined`.
 
     Args:
@@ -196,7 +194,7 @@ def inlined_slopes(
 class _StraightSlopes:
     """The values of a straight line's nodes, and its partial derivatives, each made once for all directions."""
 
-    def __init__(self, program: Program, inputs: Sequence[Sequence[Scalar]]):
+    def __init__(self, program: Program, inputs: Sequence[Scalars]):
         others = {node.op for node in program.line} - TRACED.keys() - {"const", "input"}
         if others:
             raise TraceError(f"{program.name} contains {', '.join(sorted(others))}: only straight lines are inlined")
@@ -204,7 +202,7 @@ class _StraightSlopes:
         run.line(program.line)
         self.program, self.values, self.partials = program, run.values, dict[Symbol, tuple[Scalar, ...]]()
 
-    def along(self, rates: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    def along(self, rates: Sequence[Scalars]) -> list[Scalar]:
         named = dict(zip((array.name for array in self.program.inputs), rates, strict=True))
         found: dict[Symbol, Scalar] = {}  # without those that are zero
         for node in self.program.line:

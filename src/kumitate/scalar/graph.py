@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 _clock = itertools.count()
@@ -171,3 +171,5 @@ class Symbol:
 
 #: A number or a node of the expression graph. Conditions too: True, False, or a node.
 Scalar = float | Symbol
+#: Several of them: coordinates, velocities, a row of a matrix.
+Scalars = Sequence[Scalar]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Dense:
         return cls.of([entry] for entry in entries)
 
     @classmethod
-    def diagonal(cls, entries: Sequence[Scalar]) -> Dense:
+    def diagonal(cls, entries: Scalars) -> Dense:
         """The square matrix with these entries on its diagonal."""
         return cls.of([entry if i == j else 0.0 for j in range(len(entries))] for i, entry in enumerate(entries))
 
@@ -118,7 +118,7 @@ class Factors:
                     L[i][j] = L[i][j] - L[i][k] * below[j]
         return cls(tuple(tuple(row[:i]) for i, row in enumerate(L)), tuple(D))
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """x of A x = b."""
         x = [value * d for value, d in zip(self._forward(b), self.D, strict=True)]
         for i in reversed(range(len(x))):
@@ -138,7 +138,7 @@ class Factors:
         scaled = [[value * d for value, d in zip(self._forward(row), self.D, strict=True)] for row in right.rows]
         return Dense.of([dot(half, other) for other in scaled] for half in halves)
 
-    def _forward(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def _forward(self, b: Scalars) -> list[Scalar]:
         """L⁻¹ b."""
         x = list(b)
         for i in range(len(x)):
@@ -164,12 +164,12 @@ class RangeInverse:
     damping: tuple[Scalar, ...]
 
     @classmethod
-    def of(cls, A: Dense, damping: Sequence[Scalar]) -> RangeInverse:
+    def of(cls, A: Dense, damping: Scalars) -> RangeInverse:
         """From A and the diagonal of E, which must be small compared with A where A is not singular."""
         rows = [[value + (damping[i] if i == j else 0.0) for j, value in enumerate(row)] for i, row in enumerate(A.rows)]
         return cls(Dense.of(rows).factored(), tuple(damping))
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """W b, by x ← B (b + E x)."""
         x = self.factors.solve(b)
         for _ in range(3):
@@ -182,17 +182,17 @@ class RangeInverse:
         others = halves if left is right else [self._halves(row) for row in right.rows]
         first = self.factors.between(left, right)
 
-        def more(u: Sequence[Scalar], v: Sequence[Scalar], s: Sequence[Scalar], t: Sequence[Scalar]) -> Scalar:
+        def more(u: Scalars, v: Scalars, s: Scalars, t: Scalars) -> Scalar:
             """uᵀEs + uᵀEt + vᵀEt, with s = B h, t = B E s, and u, v likewise for the other row."""
             both = [a + b for a, b in zip(s, t, strict=True)]
             return dot(u, self._damped(both)) + dot(v, self._damped(t))
 
         return first + Dense.of([more(u, v, s, t) for s, t in others] for u, v in halves)
 
-    def _halves(self, row: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def _halves(self, row: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """B h and B E B h."""
         once = self.factors.solve(row)
         return once, self.factors.solve(self._damped(once))
 
-    def _damped(self, x: Sequence[Scalar]) -> list[Scalar]:
+    def _damped(self, x: Scalars) -> list[Scalar]:
         return [e * value for e, value in zip(self.damping, x, strict=True)]

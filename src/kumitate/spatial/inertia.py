@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..scalar import Scalar, Symbol
+from ..scalar import Scalar, Scalars, Symbol
 from .dense import Dense
 from .motion import Force, Motion
 from .transform import Transform
@@ -266,7 +266,7 @@ class InverseInertia:
         return cls(Symmetric3(), Matrix3.zero(), Symmetric3())
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Scalar]]) -> InverseInertia:
+    def of(cls, rows: Sequence[Scalars]) -> InverseInertia:
         """From the rows of the 6×6 matrix, angular part first."""
         blocks = [[row[3:] for row in rows[3:]], [row[:3] for row in rows[3:]], [row[:3] for row in rows[:3]]]
         return cls(Symmetric3.of(blocks[0]), Matrix3.of(blocks[1]), Symmetric3.of(blocks[2]))

@@ -5,10 +5,10 @@ A `Motion` or `Force` named V_B is expressed in the axes of frame B and taken at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from .transform import Transform
 from .vector import Vector3
 
@@ -21,7 +21,7 @@ class Motion:
     linear: Vector3 = field(default_factory=Vector3)
 
     @classmethod
-    def of(cls, components: Sequence[Scalar]) -> Motion:
+    def of(cls, components: Scalars) -> Motion:
         """From six components, angular first."""
         return cls(Vector3.of(components[:3]), Vector3.of(components[3:6]))
 
@@ -83,7 +83,7 @@ class Force:
     force: Vector3 = field(default_factory=Vector3)
 
     @classmethod
-    def of(cls, components: Sequence[Scalar]) -> Force:
+    def of(cls, components: Scalars) -> Force:
         """From six components, moment first."""
         return cls(Vector3.of(components[:3]), Vector3.of(components[3:6]))
 

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..scalar import Scalar, cos, maximum, select, sin, sqrt
+from ..scalar import Scalar, Scalars, cos, maximum, select, sin, sqrt
 from .vector import Matrix3, Symmetric3, Vector3
 
 
@@ -206,7 +206,7 @@ _TERMS = 20  # of the series of the arc tangent: the next one is 1e-17 at tan π
 _TINY = 1e-12  # below this squared angle a two-term series is exact up to rounding
 
 
-def quaternion_rotation(q: Sequence[Scalar]) -> DenseRotation:
+def quaternion_rotation(q: Scalars) -> DenseRotation:
     """R_AB of the orientation q of B in A (3.33, transposed: there it maps from A to B)."""
     x, y, z, w = q
     xx, yy, zz = 2.0 * x * x, 2.0 * y * y, 2.0 * z * z
@@ -242,7 +242,7 @@ def quaternion_of(rotation: Rotation) -> list[Scalar]:
     return quaternion_normalized(best)
 
 
-def quaternion_product(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+def quaternion_product(a: Scalars, b: Scalars) -> list[Scalar]:
     """a ⊗ b: the composition of a with b, where b is relative to the frame with orientation a."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
@@ -254,7 +254,7 @@ def quaternion_product(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]
     ]
 
 
-def quaternion_rate(q: Sequence[Scalar], omega: Vector3) -> list[Scalar]:
+def quaternion_rate(q: Scalars, omega: Vector3) -> list[Scalar]:
     """q̇ for the angular velocity ω in the body's axes [rad/s] (3.34)."""
     return [0.5 * part for part in quaternion_product(q, [*omega, 0.0])]
 
@@ -268,7 +268,7 @@ def quaternion_exp(angle: Vector3) -> list[Scalar]:
     return [*(angle * factor), select(small, 1.0 - squared / 8.0, cos(0.5 * length))]
 
 
-def quaternion_log(q: Sequence[Scalar]) -> Vector3:
+def quaternion_log(q: Scalars) -> Vector3:
     """The shortest rotation vector [rad] of the orientation q; the same for q and −q, and for multiples of them.
 
     Its length is φ = 8 arctan tan φ/8, with |(x, y, z)| = sin φ/2, w = cos φ/2, and tan a/2 = tan a / (1 + √(1 + tan² a)): the
@@ -287,7 +287,7 @@ def quaternion_log(q: Sequence[Scalar]) -> Vector3:
     return vector * (8.0 * eighth * series)
 
 
-def quaternion_normalized(q: Sequence[Scalar]) -> list[Scalar]:
+def quaternion_normalized(q: Scalars) -> list[Scalar]:
     """q / |q|."""
     x, y, z, w = q
     scale = 1.0 / sqrt(x * x + y * y + z * z + w * w)

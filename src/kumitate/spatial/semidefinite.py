@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 
 #: A direction whose eigenvalue is σ is resolved to (ε/(σ + ε))^(1 + SWEEPS), where ε is the damping.
 SWEEPS = 3
@@ -20,7 +20,7 @@ class DampedFactors:
     Structural zeros are skipped: the cost of a chain of loops is linear in its length.
     """
 
-    def __init__(self, A: Sequence[Sequence[Scalar]], E: Sequence[Sequence[Scalar]]):
+    def __init__(self, A: Sequence[Scalars], E: Sequence[Scalars]):
         n = len(A)
         left = {i: {j: A[i][j] + E[i][j] for j in range(n) if not (is_zero(A[i][j]) and is_zero(E[i][j]))} for i in range(n)}
         self.inverse: list[Scalar] = [0.0] * n
@@ -37,7 +37,7 @@ class DampedFactors:
                         left[i][j] = left[j][i] = left[i].get(j, 0.0) - factor * value
             self.steps.append((pivot, column))
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """x of (A + E) x = b."""
         x = list(b)
         for pivot, column in self.steps:
@@ -57,7 +57,7 @@ class NearestSolver:
     factored once.
     """
 
-    def __init__(self, A: Sequence[Sequence[Scalar]], E: Sequence[Sequence[Scalar]]):
+    def __init__(self, A: Sequence[Scalars], E: Sequence[Scalars]):
         """The solver for A (n, n) symmetric, positive semidefinite, and E (n, n) symmetric, positive definite, small."""
         self._A, self._E, self._factors = A, E, DampedFactors(A, E)
 
@@ -66,7 +66,7 @@ class NearestSolver:
         """The share that the damping E has in the pivot of every row (n): 1 where a row adds nothing to those before it."""
         return [self._E[i][i] * inverse for i, inverse in enumerate(self._factors.inverse)]
 
-    def solve(self, b: Sequence[Scalar], start: Sequence[Scalar] | None = None, *, sweeps: int = SWEEPS) -> list[Scalar]:
+    def solve(self, b: Scalars, start: Scalars | None = None, *, sweeps: int = SWEEPS) -> list[Scalar]:
         """The x (n) of A x = b.
 
         Args:
@@ -86,10 +86,10 @@ class NearestSolver:
 
 
 def nearest_solution(
-    A: Sequence[Sequence[Scalar]],
-    b: Sequence[Scalar],
-    E: Sequence[Sequence[Scalar]],
-    start: Sequence[Scalar] | None = None,
+    A: Sequence[Scalars],
+    b: Scalars,
+    E: Sequence[Scalars],
+    start: Scalars | None = None,
     *,
     sweeps: int = SWEEPS,
 ) -> list[Scalar]:
@@ -97,15 +97,15 @@ def nearest_solution(
     return NearestSolver(A, E).solve(b, start, sweeps=sweeps)
 
 
-def _residual(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], x: Sequence[Scalar]) -> list[Scalar]:
+def _residual(A: Sequence[Scalars], b: Scalars, x: Scalars) -> list[Scalar]:
     return [value - reached for value, reached in zip(b, _times(A, x), strict=True)]
 
 
-def _times(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+def _times(A: Sequence[Scalars], x: Scalars) -> list[Scalar]:
     return [sum((a * y for a, y in zip(row, x, strict=True) if not is_zero(a)), 0.0) for row in A]
 
 
-def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+def _sum(a: Scalars, b: Scalars) -> list[Scalar]:
     return [x + y for x, y in zip(a, b, strict=True)]
 
 
@@ -157,11 +157,11 @@ class SparseFactors:
             steps.append(Elimination(pivot, inverse, column, row))
         return steps
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """x of A x = b."""
         return self.backward(self.forward(b))
 
-    def forward(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def forward(self, b: Scalars) -> list[Scalar]:
         """L⁻¹ b."""
         x = list(b)
         for step in self.steps:
@@ -169,7 +169,7 @@ class SparseFactors:
                 x[i] = x[i] - factor * x[step.pivot]
         return x
 
-    def backward(self, y: Sequence[Scalar]) -> list[Scalar]:
+    def backward(self, y: Scalars) -> list[Scalar]:
         """U⁻¹ y."""
         x = list(y)
         for step in reversed(self.steps):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..scalar import Scalar, sqrt
+from ..scalar import Scalar, Scalars, sqrt
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Vector3:
     z: Scalar = 0.0
 
     @classmethod
-    def of(cls, components: Sequence[Scalar]) -> Vector3:
+    def of(cls, components: Scalars) -> Vector3:
         """The vector with these three components."""
         x, y, z = components
         return cls(x, y, z)
@@ -73,7 +73,7 @@ class Matrix3:
     rows: tuple[Vector3, Vector3, Vector3]
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Scalar]]) -> Matrix3:
+    def of(cls, rows: Sequence[Scalars]) -> Matrix3:
         """The matrix with these rows."""
         a, b, c = rows
         return cls((Vector3.of(a), Vector3.of(b), Vector3.of(c)))
@@ -130,7 +130,7 @@ class Symmetric3:
     yz: Scalar = 0.0
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Scalar]]) -> Symmetric3:
+    def of(cls, rows: Sequence[Scalars]) -> Symmetric3:
         """From the upper triangle of these rows."""
         return cls(rows[0][0], rows[1][1], rows[2][2], rows[0][1], rows[0][2], rows[1][2])
 

@@ -17,7 +17,7 @@ from ...errors import InputError, ModelError
 from ...kinematics import difference, integrate, random_coordinates
 from ...model import Loop, Tree
 from ...model.joints import KINDS
-from ...scalar import Program, Scalar, absolute, is_zero, loop, maximum, select, trace
+from ...scalar import Program, Scalar, Scalars, absolute, is_zero, loop, maximum, select, trace
 from ...spatial import NearestSolver
 from ..loops import LoopEquations
 from .newton import CLOSED, LEFT_OPEN, approached, check_closed, gauss_newton, measure, nearest, other_starts, pseudo_inverse
@@ -370,7 +370,7 @@ def _program(loops: LoopEquations) -> Program:
     """(start, v) → q, v, the largest coordinate of what leads from the start to q, and the last step."""
     tree, holonomic = loops.mechanism.tree, loops.holonomic.tolist()
 
-    def toward(q: Any, away: Sequence[Scalar]) -> list[Scalar]:
+    def toward(q: Any, away: Scalars) -> list[Scalar]:
         """From q (nq) to the point of the linearised loops that is nearest to where `away` (nv) leads from, less that way."""
         rows, J = _rows(tree, q)
         rows, J = list(compress(rows, holonomic)), list(compress(J, holonomic))
@@ -408,7 +408,7 @@ def _rows(tree: Tree, q: Any) -> tuple[list[Row], list[list[Scalar]]]:
     return rows, loop_jacobian(tree, motions, rows)
 
 
-def _lifted(tree: Tree, rows: Sequence[Row], J: Sequence[Sequence[Scalar]], wanted: Sequence[Scalar]) -> list[Scalar]:
+def _lifted(tree: Tree, rows: Sequence[Row], J: Sequence[Scalars], wanted: Scalars) -> list[Scalar]:
     """J⁺ (nv, rows) times what is wanted."""
     square = [[_dot(a, b) for b in J] for a in J]
     own = [_DAMPING * (1.0 if row.angular else tree.size**2) for row in rows]
@@ -417,15 +417,15 @@ def _lifted(tree: Tree, rows: Sequence[Row], J: Sequence[Sequence[Scalar]], want
     return [_dot([line[k] for line in J], forces) for k in range(tree.nv)]
 
 
-def _times(J: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+def _times(J: Sequence[Scalars], x: Scalars) -> list[Scalar]:
     return [_dot(line, x) for line in J]
 
 
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def _dot(a: Scalars, b: Scalars) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), 0.0)
 
 
-def _largest(values: Sequence[Scalar]) -> Scalar:
+def _largest(values: Scalars) -> Scalar:
     found: Scalar = 0.0
     for value in values:
         found = maximum(found, absolute(value))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...model import Tree
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Dense, Force, Motion, Vector3
 from ..acting import Acting
 from ..loops.chord_forces import chord_drive
@@ -27,7 +27,7 @@ from .order import Order, assembly_order
 class Grip(Protocol):
     """W of a closed connection: F = W (A's acceleration − B's) (2.21, 2.42), in addition to the force of drives."""
 
-    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
+    def force(self, relative: Scalars) -> list[Scalar]:
         """W a."""
 
     def between(self, left: Dense, right: Dense) -> Dense:
@@ -135,9 +135,9 @@ class Accelerations:
 def assembled_accelerations(
     law: ClosingLaw,
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
     *,
     order: Order = None,

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...model import Tree
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, Scalars, is_zero
 from ...spatial import Dense, Force, InverseInertia, Motion, Transform
 from ..loops.multipliers import DAMPING
 
@@ -85,7 +85,7 @@ class Bodies:
         return self.Phi[handle].matrix() if handle == other else self.between.get(handle, {}).get(other)
 
 
-def heavy_freedoms(armature: Sequence[Scalar]) -> list[int]:
+def heavy_freedoms(armature: Scalars) -> list[int]:
     """The degrees of freedom with an armature; symbolic values count as nonzero."""
     return [k for k, a in enumerate(armature) if not is_zero(a)]
 
@@ -130,7 +130,7 @@ class Connection(Protocol):
         """The links (or the world) that it acts on."""
 
     @property
-    def drift(self) -> Sequence[Scalar]:
+    def drift(self) -> Scalars:
         """The part of `excess` that velocities cause."""
 
     @property
@@ -146,7 +146,7 @@ class Connection(Protocol):
     def reach(self, bodies: Bodies, handle: int) -> HandleResponse:
         """The acceleration of a handle per force in the connection's space."""
 
-    def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
+    def pull(self, force: Scalars) -> dict[int, Force]:
         """The forces on handles that a force in the connection's space amounts to."""
 
 
@@ -250,7 +250,7 @@ class JointConnection:
         from_b = _by_forces(by_b, self.inner.inverse())
         return HandleResponse(from_b if by_a is None else from_b - _by_forces(by_a, self.outer), 1.0)
 
-    def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
+    def pull(self, force: Scalars) -> dict[int, Force]:
         F = Force.of(force)
         if self.a == self.b:
             return {}  # within one rigid body, force and reaction cancel
@@ -304,5 +304,5 @@ class GearConnection:
     def reach(self, bodies: Bodies, handle: int) -> HandleResponse:
         return HandleResponse(Dense.column(bodies.response(handle, self.units)), 1.0)
 
-    def pull(self, force: Sequence[Scalar]) -> dict[int, Force]:
+    def pull(self, force: Scalars) -> dict[int, Force]:
         return {handle: unit * force[0] for handle, unit in self.units.items()}

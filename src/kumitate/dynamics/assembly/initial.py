@@ -10,7 +10,7 @@ from ...errors import warn
 from ...model import Chord, Closing, Link, PerLink, Tree
 from ...model.tree.dh_frames import with_dh_frames
 from ...model.tree.regular_inertias import with_regular_inertias
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import AxisTurn, Dense, Force, Inertia, InverseInertia, Motion, Symmetric3, Transform, Vector3, centripetal
 from ..loops.constraints import velocity_terms
 from ..motion import LinkMotion, falling
@@ -87,9 +87,9 @@ def _exact(value: Scalar) -> float:
 def joint_of(
     ready: Prepared,
     link: Link,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     bias: Motion,
     *,
     in_carrier: bool,
@@ -133,7 +133,7 @@ def rigid_bodies(
     motions: PerLink[LinkMotion],
     joints: Iterable[JointConnection],
     pushed: Sequence[Force],
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
 ) -> Bodies:
     """The single links, under the drives of joints and the external force on each at its center of mass; and the world.
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from ...kinematics import chord_branches, chord_motion
 from ...model import Chord, Closing, Link, Tree
-from ...scalar import Program, Scalar, call, directional, inlined_slopes, is_zero, trace
+from ...scalar import Program, Scalar, Scalars, call, directional, inlined_slopes, is_zero, trace
 from ...spatial import DenseRotation, Force, Matrix3, Motion, Transform, Vector3
 from ..loops.chord_forces import chord_drive, chord_inertia
 from .fields import own_motion, units
@@ -71,9 +71,7 @@ class ChordJoint:
     subspace_slopes: list[list[Motion]]
 
     @classmethod
-    def of(
-        cls, link: Link, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], X_LM: Transform, sign: int
-    ) -> ChordJoint:
+    def of(cls, link: Link, q: Scalars, v: Scalars, vdot: Scalars, X_LM: Transform, sign: int) -> ChordJoint:
         at = link.coordinates(q)
         own, by_q, by_v = own_motion(link.kind, at, link.velocities(v), link.velocities(vdot))
         S = [column.to_child(X_LM) for column in link.kind.subspace(at)]
@@ -119,9 +117,7 @@ class ChordPath:
         return int(carries) - int(i.link in self.follower)
 
 
-def chord_path(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], chord: Chord, X_FM: Transform
-) -> ChordPath:
+def chord_path(tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, chord: Chord, X_FM: Transform) -> ChordPath:
     """The path of a chord whose follower is at X_FM from its base; other arguments as for `rnea`."""
     base, follower = chord_branches(tree, chord)
     joints = [ChordJoint.of(link, q, v, vdot, X, -1) for link, X in _poses(base, q, (chord.base.pose @ X_FM).dense())]
@@ -146,7 +142,7 @@ def chord_path(
     return ChordPath(A, columns, [link.index for link in base], [link.index for link in follower])
 
 
-def _poses(branch: Sequence[Link], q: Sequence[Scalar], X_LM: Transform) -> list[tuple[Link, Transform]]:
+def _poses(branch: Sequence[Link], q: Scalars, X_LM: Transform) -> list[tuple[Link, Transform]]:
     """The links of a branch, each with the pose of M in it."""
     found = []
     for link in branch:
@@ -178,13 +174,11 @@ class ChordLaw:
         """T·(A − bias) of the rows, for an acceleration A of M in F."""
         return _law(self.tree, self.chord, self.pose, self.twist, A, [0.0] * len(self.units))[1]
 
-    def force(self, strengths: Sequence[Scalar]) -> Force:
+    def force(self, strengths: Scalars) -> Force:
         """The whole force on the follower: of the rows, and of springs, damping and friction."""
         return _law(self.tree, self.chord, self.pose, self.twist, Motion(), strengths)[0]
 
-    def slope(
-        self, A: Motion, strengths: Sequence[Scalar], move: Motion, V_rate: Motion, A_rate: Motion
-    ) -> tuple[Force, list[Scalar]]:
+    def slope(self, A: Motion, strengths: Scalars, move: Motion, V_rate: Motion, A_rate: Motion) -> tuple[Force, list[Scalar]]:
         """The changes of the force and of T·(A − bias) + softness·λ when M moves, and V and A change, all seen from M."""
         R, p = self.pose.rotation.matrix(), self.pose.translation
         turned = [x for row in R for x in row.cross(move.angular)]  # R [θ]×, row by row
@@ -198,7 +192,7 @@ class ChordLaw:
         return Force.of(found[:6]), found[6:]
 
 
-def chord_law(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord) -> ChordLaw:
+def chord_law(tree: Tree, q: Scalars, v: Scalars, chord: Chord) -> ChordLaw:
     """The law of a chord at a state."""
     pose, twist = chord_motion(tree, q, v, chord)
     rows = _rows(tree, chord, chord.closure.closing(pose, twist))
@@ -213,9 +207,7 @@ def chord_law(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], chord: Chord
     return ChordLaw(tree, chord, pose, twist, [T for T, _ in rows], [soft for _, soft in rows], program)
 
 
-def _law(
-    tree: Tree, chord: Chord, X_FM: Transform, V: Motion, A: Motion, strengths: Sequence[Scalar]
-) -> tuple[Force, list[Scalar]]:
+def _law(tree: Tree, chord: Chord, X_FM: Transform, V: Motion, A: Motion, strengths: Scalars) -> tuple[Force, list[Scalar]]:
     """The whole force on the follower, and T·(A − bias) + softness·λ of every row."""
     closing = chord.closure.closing(X_FM, V)
     force, accelerations, relative = chord_drive(chord, closing, {}), [], A - closing.bias
@@ -241,9 +233,7 @@ class LoopSlopes(NamedTuple):
     rows_by_v: Matrix
 
     @classmethod
-    def of(
-        cls, tree: Tree, laws: Sequence[ChordLaw], paths: Sequence[ChordPath], strengths: Sequence[Scalar], count: int
-    ) -> LoopSlopes:
+    def of(cls, tree: Tree, laws: Sequence[ChordLaw], paths: Sequence[ChordPath], strengths: Scalars, count: int) -> LoopSlopes:
         n = tree.nv
         found = cls(zeros(n), zeros(n), zeros(count, n), zeros(count, n))
         first = 0
@@ -252,7 +242,7 @@ class LoopSlopes(NamedTuple):
             first += len(law.units)
         return found
 
-    def _add(self, law: ChordLaw, path: ChordPath, own: Sequence[Scalar], first: int) -> None:
+    def _add(self, law: ChordLaw, path: ChordPath, own: Scalars, first: int) -> None:
         force = law.force(own)
         for i in path.columns:
             by_q = law.slope(path.acceleration, own, i.move, i.V_by_q, i.A_by_q)

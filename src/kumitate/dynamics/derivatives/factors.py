@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...scalar import Scalar, active_scope, call, is_zero, loop, trace
+from ...scalar import Scalar, Scalars, active_scope, call, is_zero, loop, trace
 
 #: Groups of fewer columns are joined with others: loops of up to eight passes are written pass by pass.
 _FEWEST = 9
@@ -32,7 +32,7 @@ class ColumnGroup(NamedTuple):
         return ColumnGroup(self.columns + other.columns, sorted({*self.rows, *other.rows}))
 
 
-def column_groups(right: Sequence[Sequence[Scalar]], reached: Sequence[Sequence[int]]) -> list[ColumnGroup]:
+def column_groups(right: Sequence[Scalars], reached: Sequence[Sequence[int]]) -> list[ColumnGroup]:
     """The groups of columns of a right side, without those that are zero.
 
     `reached`: for each row, itself and the rows of the joints that carry its own, which feel what acts on it.
@@ -49,7 +49,7 @@ def column_groups(right: Sequence[Sequence[Scalar]], reached: Sequence[Sequence[
     return groups
 
 
-def solve_in_loops(rows: Factor, inverse: Sequence[Scalar], right: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+def solve_in_loops(rows: Factor, inverse: Scalars, right: Sequence[Scalars]) -> list[list[Scalar]]:
     """W D⁻¹ Wᵀ times `right`, by rows; the arguments as in `InverseFactors`."""
     n, width = len(rows), len(right[0])
     places = [(i, k) for i, row in enumerate(rows) for k in row if k != i]
@@ -117,7 +117,7 @@ class InverseFactors(NamedTuple):
     columns: list[dict[int, Scalar]]
     inverse: list[Scalar]
 
-    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, right: Scalars) -> list[Scalar]:
         """x of M x = right; zeros of `right` cost nothing, and branches that it does not reach little."""
         scaled: dict[int, Scalar] = {}
         for k, column in enumerate(self.columns):
@@ -126,7 +126,7 @@ class InverseFactors(NamedTuple):
                 scaled[k] = sum((w * right[i] for i, w in reached), 0.0) * self.inverse[k]
         return [sum((w * scaled[k] for k, w in row.items() if k in scaled), 0.0) for row in self.rows]
 
-    def solve_columns(self, right: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    def solve_columns(self, right: Sequence[Scalars]) -> list[list[Scalar]]:
         """X of M X = right, both by rows; many columns are solved for in loops (`columns`).
 
         Few are solved for some together, row by row: the rows of W that they need are then in the caches for the next one.
@@ -157,7 +157,7 @@ class InverseFactors(NamedTuple):
         return found
 
 
-def inverse_factors(M: Sequence[Sequence[Scalar]]) -> InverseFactors:
+def inverse_factors(M: Sequence[Scalars]) -> InverseFactors:
     """The factors of a positive definite M, eliminated from the last row up, which makes no fill-in for trees."""
     n = len(M)
     left = [{j: M[i][j] for j in range(i + 1) if not is_zero(M[i][j])} for i in range(n)]

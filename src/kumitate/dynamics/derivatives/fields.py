@@ -26,7 +26,7 @@ from typing import Any
 
 from ...model import Link
 from ...model.joints import JointKind
-from ...scalar import Program, Scalar, call, directional, trace
+from ...scalar import Program, Scalar, Scalars, call, directional, trace
 from ...spatial import Force, Inertia, Matrix3, Motion, Transform, Vector3, centripetal
 from ..motion import combined
 
@@ -39,9 +39,7 @@ class OwnMotion:
     acceleration: Motion
 
 
-def own_motion(
-    kind: JointKind, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]
-) -> tuple[OwnMotion, list[OwnMotion], list[OwnMotion]]:
+def own_motion(kind: JointKind, q: Scalars, v: Scalars, vdot: Scalars) -> tuple[OwnMotion, list[OwnMotion], list[OwnMotion]]:
     """The joint's own motion S v, S v̇ + Ṡ v, and its changes with each coordinate and with each velocity."""
     S = kind.subspace(q)
     if type(kind).subspace_rate is JointKind.subspace_rate:  # S is constant
@@ -50,7 +48,7 @@ def own_motion(
     along_each, program, zeros = units(kind), _relative(kind), [0.0] * kind.nv
     slopes = _relative_slopes(kind)
 
-    def along(dq: Sequence[Scalar], dv: Sequence[Scalar]) -> OwnMotion:
+    def along(dq: Scalars, dv: Scalars) -> OwnMotion:
         found = call(slopes, q, v, vdot, dq, dv, zeros)
         return OwnMotion(Motion.of(found["velocity_dot"]), Motion.of(found["acceleration_dot"]))
 
@@ -122,7 +120,7 @@ class Carrier:
     subspace_slopes: tuple[tuple[Motion, ...], ...] = ()
 
 
-def carrier(link: Link, parent: Carrier, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar]) -> Carrier:
+def carrier(link: Link, parent: Carrier, q: Scalars, v: Scalars, vdot: Scalars) -> Carrier:
     """The motion of a link and the fields of its joint, from the motion of its parent."""
     q_joint, v_joint, a_joint = link.coordinates(q), link.velocities(v), link.velocities(vdot)
     X, S = link.pose(q), link.kind.subspace(q_joint)

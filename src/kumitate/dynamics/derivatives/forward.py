@@ -6,13 +6,12 @@ Mansard, RSS 2018): forward dynamics itself is not differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ...errors import InputError
 from ...model import Tree
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..acting import Acting, Wrenches
 from ..crba import crba
 from ..passive import passive_curve, resisting_inertia
@@ -38,13 +37,7 @@ class ForwardSlopes(NamedTuple):
     by_tau: Matrix
 
 
-def aba_derivatives(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> ForwardSlopes:
+def aba_derivatives(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> ForwardSlopes:
     """Forward dynamics of a tree with its derivatives; arguments as for `aba`. Wrenches keep their directions in the world.
 
     In an implicit step `by_tau` is the inverse of the inertia matrix with what damping and springs add to it.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model import Tree
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, Scalars, is_zero
 from ...spatial import dot
 from ..acting import Acting
 from ..crba import crba
@@ -27,13 +27,7 @@ from .inverse import rnea_derivatives
 from .slopes import Matrix
 
 
-def loop_derivatives(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> ForwardSlopes:
+def loop_derivatives(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> ForwardSlopes:
     """Forward dynamics of a tree with chords and gears, with its derivatives; arguments as for `aba_derivatives`."""
     if not tree.closed:
         return aba_derivatives(tree, q, v, tau, acting)

@@ -6,11 +6,10 @@ accelerations of all that it carries (`fields`), whose forces are summed up on t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...model import Link, Tree, inward, outward
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Transform, Vector3
 from ..acting import Wrenches
 from ..motion import falling
@@ -40,11 +39,11 @@ class _Carried(NamedTuple):
 
 def rnea_derivatives(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    vdot: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    vdot: Scalars,
     *,
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
     wrenches: Wrenches | None = None,
 ) -> InverseSlopes:
     """Inverse dynamics with its derivatives; arguments as for `rnea`. Wrenches keep their directions in the world."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...kinematics import rate
 from ...model import Tree
-from ...scalar import Program, Scalar, gradient, inlined, inlined_slopes, trace
+from ...scalar import Program, Scalar, Scalars, gradient, inlined, inlined_slopes, trace
 from ..acting import Wrenches
 from ..rnea import rnea
 from .slopes import Matrix, zeros
@@ -36,12 +36,12 @@ class SecondSlopes(NamedTuple):
 
 def rnea_second_derivatives(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    vdot: Sequence[Scalar],
-    weights: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    vdot: Scalars,
+    weights: Scalars,
     *,
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
     wrenches: Wrenches | None = None,
 ) -> SecondSlopes:
     """The second derivatives for weights w (nv); other arguments as for `rnea`.
@@ -72,7 +72,7 @@ def rnea_second_derivatives(
     return found
 
 
-def _contracted_gradient(tree: Tree, gravity: Sequence[Scalar], places: Sequence[str]) -> Program:
+def _contracted_gradient(tree: Tree, gravity: Scalars, places: Sequence[str]) -> Program:
     """(q, v, v̇, w, wrenches, all in one row) → the gradient of Σ wᵢ τᵢ by the degrees of freedom, by v and by v̇."""
     n, m = tree.nv, tree.nq
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...model import Link
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..passive import passive_force, passive_slope, spring_force
 
 Matrix = list[list[Scalar]]
@@ -33,7 +32,7 @@ def zeros(n: int, width: int | None = None) -> Matrix:
     return [[0.0] * (n if width is None else width) for _ in range(n)]
 
 
-def add_passive(link: Link, q: Sequence[Scalar], v: Sequence[Scalar], vdot: Sequence[Scalar], slopes: InverseSlopes) -> None:
+def add_passive(link: Link, q: Scalars, v: Scalars, vdot: Scalars, slopes: InverseSlopes) -> None:
     """Adds springs, damping, friction and armature of a joint."""
     rates = link.velocities(v)
     spring, lost = spring_force(link, link.coordinates(q)), passive_force(link, rates)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...model import Link, PerLink, Tree, outward
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Motion, NearestSolver, Release
 from ..aba import Handle, aba, accelerated, articulated
 from ..acting import Acting
@@ -37,26 +37,26 @@ class ArticulatedLoops:
     rows: Sequence[Row]
     reached: list[RowResponse]
     solver: NearestSolver
-    gravity: Sequence[Scalar]
+    gravity: Scalars
 
-    def accelerations(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+    def accelerations(self, wanted: Scalars) -> list[Scalar]:
         """v̇ (nv) with the forces of the rows that give them these accelerations."""
         return self.accelerations_and_responses(wanted)[0]
 
-    def response(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+    def response(self, wanted: Scalars) -> list[Scalar]:
         """M⁻¹Jᵀλ (nv) with Λλ = wanted: the smallest change in the metric of M that moves the rows by `wanted`."""
         return self._moved([self._answer(self.solver.solve(wanted), alone=True)])[0]
 
-    def accelerations_and_responses(self, wanted: Sequence[Scalar], *changes: Sequence[Scalar]) -> list[list[Scalar]]:
+    def accelerations_and_responses(self, wanted: Scalars, *changes: Scalars) -> list[list[Scalar]]:
         """`accelerations`, then the `response` to each of `changes`, less the share that the damping has in Λ."""
         alone = [self._answer(self.solver.solve(change, sweeps=0), alone=True) for change in changes]
         return self._moved([self._answer(self.forces(wanted)), *alone])
 
-    def forces(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+    def forces(self, wanted: Scalars) -> list[Scalar]:
         """The forces λ of the rows that give them these accelerations."""
         return self.solver.solve([goal - reach.free for goal, reach in zip(wanted, self.reached, strict=True)])
 
-    def _answer(self, forces: Sequence[Scalar], *, alone: bool = False) -> _Answer:
+    def _answer(self, forces: Scalars, *, alone: bool = False) -> _Answer:
         released = with_forces(self.handles, self.reached, forces, alone=alone)
         return _Answer(released, Motion() if alone else falling(self.gravity), alone)
 
@@ -90,9 +90,7 @@ class ArticulatedLoops:
         return [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in self.rows]
 
 
-def articulated_loops(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting
-) -> ArticulatedLoops:
+def articulated_loops(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> ArticulatedLoops:
     """The loops of a tree at a state; arguments as for `aba_with_loops`."""
     motions = link_motions(tree, q, v)
     closings = chord_closings(tree, q, v)
@@ -102,7 +100,7 @@ def articulated_loops(
 
 
 def with_rows_through(
-    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], gravity: Sequence[Scalar]
+    tree: Tree, motions: PerLink[LinkMotion], handles: PerLink[Handle], rows: Sequence[Row], gravity: Scalars
 ) -> ArticulatedLoops:
     """The given rows propagated through articulated bodies, and Λ factored."""
     reached = propagate_rows(tree, motions, handles, rows, falling(gravity))
@@ -117,13 +115,7 @@ class _Answer(NamedTuple):
     alone: bool
 
 
-def aba_with_loops(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> list[Scalar]:
+def aba_with_loops(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> list[Scalar]:
     """The joint accelerations v̇ of a tree with its chords and gears; arguments as for `aba`."""
     if not tree.closed:
         return aba(tree, q, v, tau, acting)

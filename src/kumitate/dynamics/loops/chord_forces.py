@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...model import Chord, Closing, Tree
-from ...scalar import Scalar, is_zero, maximum
+from ...scalar import Scalar, Scalars, is_zero, maximum
 from ...spatial import Force
 from ..acting import Acting, Applied, LinkForces
 from ..passive import driving_force, resisting_inertia, springy
@@ -20,7 +20,7 @@ def with_chord_drives(tree: Tree, closings: Sequence[Closing], acting: Acting) -
 def chord_drives(
     tree: Tree,
     closings: Sequence[Closing],
-    efforts: Mapping[str, Sequence[Scalar]],
+    efforts: Mapping[str, Scalars],
     others: Applied | None,
     implicit_step: Scalar = 0.0,
 ) -> Applied | None:
@@ -33,7 +33,7 @@ def chord_drives(
     return LinkForces(pushes, others) if pushes else others
 
 
-def chord_drive(chord: Chord, closing: Closing, efforts: Mapping[str, Sequence[Scalar]], implicit_step: Scalar = 0.0) -> Force:
+def chord_drive(chord: Chord, closing: Closing, efforts: Mapping[str, Scalars], implicit_step: Scalar = 0.0) -> Force:
     """The force of a chord's drive, spring, damping and friction on its follower, in the axes of its frame M."""
     effort = efforts.get(chord.name, (0.0,) * len(closing.rates))
     springs = free_springs(chord, closing)
@@ -71,9 +71,7 @@ def pulls(chord: Chord, closing: Closing, implicit_step: Scalar = 0.0) -> list[S
     return [force + implicit_step * k * v for force, k, v in zip(own, stiffnesses, closing.rates, strict=True)]
 
 
-def chord_inertia(
-    tree: Tree, chord: Chord, closing: Closing, implicit_step: Scalar, drives: Sequence[Scalar] = ()
-) -> list[Scalar]:
+def chord_inertia(tree: Tree, chord: Chord, closing: Closing, implicit_step: Scalar, drives: Scalars = ()) -> list[Scalar]:
     """The armature of each degree of freedom, with h·∂f/∂v + h²·∂f/∂q of all forces in an implicit step h [kg·m² or kg].
 
     `drives`: those slopes of drives, for each degree of freedom; zero unless given.

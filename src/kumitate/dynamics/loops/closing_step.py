@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...kinematics import integrate
 from ...model import Tree
-from ...scalar import Scalar, absolute, is_zero, maximum
+from ...scalar import Scalar, Scalars, absolute, is_zero, maximum
 from ..aba import articulated
 from ..acting import Acting
 from ..motion import link_motions
@@ -26,12 +26,12 @@ from .prescribed import Moving, efforts_in_loops
 
 def projected(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
     *,
     velocities_only: bool = False,
     fixed: Collection[int] = (),
-    more: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Row]] | None = None,
+    more: Callable[[Scalars, Scalars], list[Row]] | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """q after one Newton step towards closed loops, and v without the part that opens them.
 
@@ -44,7 +44,7 @@ def projected(
         more: further constraint rows, at q and v.
     """
 
-    def all_rows(q: Sequence[Scalar]) -> list[Row]:
+    def all_rows(q: Scalars) -> list[Row]:
         return [*_rows(tree, q, v), *(more(q, v) if more is not None else [])]
 
     if not velocities_only:
@@ -55,13 +55,11 @@ def projected(
     return list(q), [rate + more for rate, more in zip(v, change, strict=True)]
 
 
-def _rows(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
+def _rows(tree: Tree, q: Scalars, v: Scalars) -> list[Row]:
     return constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
 
 
-def _response(
-    tree: Tree, q: Sequence[Scalar], rows: Sequence[Row], wanted: Sequence[Scalar], fixed: Collection[int]
-) -> list[Scalar]:
+def _response(tree: Tree, q: Scalars, rows: Sequence[Row], wanted: Scalars, fixed: Collection[int]) -> list[Scalar]:
     """M⁻¹Jᵀλ with Λλ = wanted, at rest."""
     still, weightless = [0.0] * tree.nv, Acting((0.0, 0.0, 0.0), prescribed=dict.fromkeys(fixed, 0.0))
     motions = link_motions(tree, q, still)
@@ -90,14 +88,7 @@ class ClosingStep(NamedTuple):
     efforts: list[Scalar]
 
 
-def closing_step(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-    opening: Scalar = 0.0,
-) -> ClosingStep:
+def closing_step(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting, opening: Scalar = 0.0) -> ClosingStep:
     """v̇ of a tree with loops, and the changes of q and v that close them.
 
     Args:
@@ -119,7 +110,7 @@ def closing_step(
     return ClosingStep(acceleration, move, change, gap, shares, paces, efforts)
 
 
-def _paces(loops: ArticulatedLoops, rows: Sequence[Row], v: Sequence[Scalar]) -> list[Scalar]:
+def _paces(loops: ArticulatedLoops, rows: Sequence[Row], v: Scalars) -> list[Scalar]:
     """The largest rate of the joints in the loop of each of these rows [1/s]."""
     tree, rates = loops.tree, [absolute(rate) for rate in v]
     for link in tree.links:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ...kinematics import chord_closing, gear_errors
 from ...model import Chord, Closing, Link, PerLink, Place, Tree, inward
-from ...scalar import Scalar, absolute, is_zero, maximum
+from ...scalar import Scalar, Scalars, absolute, is_zero, maximum
 from ...spatial import Force, Motion, Vector3, centripetal
 from ..motion import LinkMotion
 from .chord_forces import chord_inertia, ends
@@ -38,14 +38,14 @@ class Row:
     holonomic: bool = True
 
 
-def chord_closings(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Closing]:
+def chord_closings(tree: Tree, q: Scalars, v: Scalars) -> list[Closing]:
     """The `Closing` of every chord: its motion and force subspaces, error and velocity at this state."""
     return [chord_closing(tree, q, v, chord) for chord in tree.chords]
 
 
 def constraint_rows(
-    tree: Tree, closings: Sequence[Closing], q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion], *,
-    implicit_step: Scalar = 0.0, resisting: Mapping[str, Sequence[Scalar]] | None = None,
+    tree: Tree, closings: Sequence[Closing], q: Scalars, v: Scalars, motions: PerLink[LinkMotion], *,
+    implicit_step: Scalar = 0.0, resisting: Mapping[str, Scalars] | None = None,
 ) -> list[Row]:  # fmt: skip
     """The rows of all chords and gears. Armature and implicit damping along a chord's degrees of freedom give soft rows.
 

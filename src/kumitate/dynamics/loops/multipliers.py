@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ...model import Link, PerLink, Tree, inward
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Motion, NearestSolver, Release
 from ..aba import Handle
 from ..motion import LinkMotion
@@ -73,7 +73,7 @@ def propagate_rows(
 
 
 def with_forces(
-    handles: PerLink[Handle], reached: Sequence[RowResponse], forces: Sequence[Scalar], *, alone: bool = False
+    handles: PerLink[Handle], reached: Sequence[RowResponse], forces: Scalars, *, alone: bool = False
 ) -> Callable[[Link], list[Release]]:
     """The releases of every link's joint, with the rows' forces included; with `alone`, with nothing else acting."""
 
@@ -106,8 +106,8 @@ def mobilities(reached: Sequence[RowResponse]) -> list[list[Scalar]]:
 def row_solver(
     tree: Tree,
     rows: Sequence[Row],
-    Lambda: Sequence[Sequence[Scalar]],
-    metric: Sequence[Sequence[Scalar]] | None = None,
+    Lambda: Sequence[Scalars],
+    metric: Sequence[Scalars] | None = None,
     *,
     damping: float = DAMPING,
 ) -> NearestSolver:
@@ -129,8 +129,8 @@ def row_solver(
 def solved_rows(
     tree: Tree,
     rows: Sequence[Row],
-    Lambda: Sequence[Sequence[Scalar]],
-    wanted: Sequence[Scalar],
+    Lambda: Sequence[Scalars],
+    wanted: Scalars,
     *,
     damping: float = DAMPING,
 ) -> list[Scalar]:

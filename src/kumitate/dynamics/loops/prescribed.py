@@ -6,11 +6,11 @@ follows from the force on the articulated body that the joint carries (Featherst
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...model import PerLink, Tree, outward
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..aba import Handle, accelerations, articulated
 from ..acting import Acting
 from ..motion import LinkMotion, acceleration, falling, link_motions
@@ -21,15 +21,13 @@ from .articulated_loops import ArticulatedLoops, articulated_loops
 class Moving(NamedTuple):
     """Coordinates, velocities, accelerations and efforts of all joints."""
 
-    q: Sequence[Scalar]
-    v: Sequence[Scalar]
-    vdot: Sequence[Scalar]
-    tau: Sequence[Scalar]
+    q: Scalars
+    v: Scalars
+    vdot: Scalars
+    tau: Scalars
 
 
-def prescribed_dynamics(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting
-) -> tuple[list[Scalar], list[Scalar]]:
+def prescribed_dynamics(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> tuple[list[Scalar], list[Scalar]]:
     """v̇ (nv), and the efforts of the joints in `acting.prescribed`, in its order, in addition to those in tau [N·m or N].
 
     Arguments as for `aba_with_loops`.
@@ -46,7 +44,7 @@ def prescribed_dynamics(
     return vdot, efforts_of_motion(tree, motions, handles, {}, Moving(q, v, vdot, tau), acting)
 
 
-def efforts_in_loops(loops: ArticulatedLoops, wanted: Sequence[Scalar], moving: Moving, acting: Acting) -> list[Scalar]:
+def efforts_in_loops(loops: ArticulatedLoops, wanted: Scalars, moving: Moving, acting: Acting) -> list[Scalar]:
     """As `efforts_of_motion`, while the loops' rows have the accelerations `wanted`."""
     if not acting.prescribed:
         return []

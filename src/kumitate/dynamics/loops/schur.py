@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...model import Closing, Tree, outward
-from ...scalar import Scalar, table
+from ...scalar import Scalar, Scalars, table
 from ...spatial import Motion, dot
 from ..acting import Acting
 from ..factored import factored, solve_symmetric
@@ -39,7 +39,7 @@ class LoopSystem:
     free: list[Scalar]
     responses: list[list[Scalar]]
 
-    def accelerations(self, forces: Sequence[Scalar]) -> list[Scalar]:
+    def accelerations(self, forces: Scalars) -> list[Scalar]:
         """v̇ (nv) with these forces of the rows."""
         total = list(self.free)
         for force, response in zip(forces, self.responses, strict=True):
@@ -53,11 +53,11 @@ class LoopSystem:
 
 
 def loop_system(
-    mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
+    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]],
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
 ) -> LoopSystem:
     """The equations from the inertia matrix that `mass_matrix` computes; other arguments as for `aba_with_loops`."""
@@ -70,11 +70,11 @@ def loop_system(
 
 def with_rows(
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
     closings: Sequence[Closing],
     M: list[list[Scalar]],
-    push: Sequence[Scalar],
+    push: Scalars,
 ) -> LoopSystem:
     """The equations that the rows of chords and gears add to M v̇ = push, whichever method computed M and push.
 
@@ -99,11 +99,11 @@ def with_rows(
 
 
 def factored_with_loops(
-    mass_matrix: Callable[[Tree, Sequence[Scalar]], list[list[Scalar]]],
+    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]],
     tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     acting: Acting,
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; the rest as for `aba_with_loops`."""

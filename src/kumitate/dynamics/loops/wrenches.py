@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...model import Closing, PerLink, Tree
-from ...scalar import Scalar, is_zero, sqrt
+from ...scalar import Scalar, Scalars, is_zero, sqrt
 from ...spatial import DampedFactors, Force, Vector3, dot
 from ..aba import accelerations, articulated
 from ..acting import Acting
@@ -38,7 +38,7 @@ class JointForce:
     to_base: Vector3
     counted: bool = True
 
-    def total(self, strengths: Sequence[Scalar]) -> Force:
+    def total(self, strengths: Scalars) -> Force:
         """The joint's force for given forces λ of the rows."""
         return sum((unit * strengths[k] for k, unit in self.units.items()), self.given)
 
@@ -93,18 +93,12 @@ class LoopLoads:
     """
 
     rows: Sequence[Row]
-    Lambda: Sequence[Sequence[Scalar]]
-    wanted: Sequence[Scalar]
+    Lambda: Sequence[Scalars]
+    wanted: Scalars
     needed: Sequence[Force]
 
 
-def loop_wrenches(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> LoopWrenches:
+def loop_wrenches(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> LoopWrenches:
     """All joint forces; arguments as for `aba_with_loops`, errors as for `joint_forces`."""
     tree.check_physical("loop_wrenches")
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
@@ -122,7 +116,7 @@ def loop_wrenches(
 
 
 def least_wrenches(
-    tree: Tree, q: Sequence[Scalar], motions: PerLink[LinkMotion], closings: Sequence[Closing], acting: Acting, loads: LoopLoads
+    tree: Tree, q: Scalars, motions: PerLink[LinkMotion], closings: Sequence[Closing], acting: Acting, loads: LoopLoads
 ) -> LoopWrenches:
     """All joint forces of least norm under these loads; what acts has no part but by the drives of the chords."""
     rows = loads.rows

@@ -18,7 +18,7 @@ from math import inf
 
 from ...model import Command, Driven, DriveWithState
 from ...model.drives.contract import StateLaw
-from ...scalar import Scalar, absolute, is_zero, maximum, minimum, select
+from ...scalar import Scalar, Scalars, absolute, is_zero, maximum, minimum, select
 from ...spatial import dot
 
 #: A drive whose effort is within this part of its limit is at it: rounding must not make it change sides.
@@ -38,7 +38,7 @@ class DriveForce:
 
 
 def drive_forces(
-    driven: Sequence[Driven], q: Sequence[Scalar], v: Sequence[Scalar], commands: Sequence[Command], states: Sequence[Scalar],
+    driven: Sequence[Driven], q: Scalars, v: Scalars, commands: Sequence[Command], states: Scalars,
     implicit_step: Scalar,
 ) -> list[DriveForce]:  # fmt: skip
     """The efforts of drives at a state, without their limits.
@@ -78,7 +78,7 @@ def limited(joint: Driven, force: DriveForce, rate: Scalar) -> DriveForce:
 
 
 def effort_of_state(
-    drive: DriveWithState, q: Scalar, v: Scalar, command: Command, state: Sequence[Scalar], h: Scalar
+    drive: DriveWithState, q: Scalar, v: Scalar, command: Command, state: Scalars, h: Scalar
 ) -> tuple[Scalar, Scalar]:
     """e and r of the effort e − r v̇ at the end of a step h; e alone, at this instant, for h = 0."""
     law = drive.state_law(q + h * v, v, command, state)
@@ -87,8 +87,8 @@ def effort_of_state(
 
 
 def state_rates(
-    driven: Sequence[Driven], q: Sequence[Scalar], v: Sequence[Scalar], commands: Sequence[Command], states: Sequence[Scalar],
-    rates: Sequence[Scalar], h: Scalar,
+    driven: Sequence[Driven], q: Scalars, v: Scalars, commands: Sequence[Command], states: Scalars,
+    rates: Scalars, h: Scalar,
 ) -> list[Scalar]:  # fmt: skip
     """The rates of all states of drives, means over a step h [s], while the joints accelerate at `rates`."""
     found: list[Scalar] = []

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Link, Tree
-from ...scalar import Scalar, maximum, select
+from ...scalar import Scalar, Scalars, maximum, select
 from ...spatial import Inertia, Symmetric3, Vector3
 
 #: An inertia whose determinant is below this part of the cube of its trace is that of a point or a rod: no torque of its own.
@@ -19,7 +17,7 @@ def lone_bodies(tree: Tree) -> list[Link]:
     return [link for link in free if not tree.children(link.index) and link.index not in held]
 
 
-def turned_freely(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
+def turned_freely(tree: Tree, v: Scalars, h: Scalar) -> list[Scalar]:
     """The change of v (nv) in a time h by the gyroscopic torques of lone bodies; zero for all other links.
 
     One linearly implicit step of the midpoint rule on I ω̇ = −ω × I ω: (I + h/2 G) Δω = −h ω × I ω with G = ∂(ω × I ω)/∂ω =
@@ -29,13 +27,13 @@ def turned_freely(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
     return _changes(tree, v, h, 0.5)
 
 
-def turned_more(tree: Tree, v: Sequence[Scalar], h: Scalar) -> list[Scalar]:
+def turned_more(tree: Tree, v: Scalars, h: Scalar) -> list[Scalar]:
     """By how much `turned_freely` differs from an explicit step."""
     explicit = _changes(tree, v, h, 0.0)
     return [ours - theirs for ours, theirs in zip(_changes(tree, v, h, 0.5), explicit, strict=True)]
 
 
-def _changes(tree: Tree, v: Sequence[Scalar], h: Scalar, implicit: float) -> list[Scalar]:
+def _changes(tree: Tree, v: Scalars, h: Scalar, implicit: float) -> list[Scalar]:
     found: list[Scalar] = [0.0] * tree.nv
     for link in lone_bodies(tree):
         center, central = _central(link.inertia)

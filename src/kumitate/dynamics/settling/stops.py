@@ -17,7 +17,7 @@ from functools import reduce
 
 from ...kinematics import chord_closing, neutral
 from ...model import Bound, Mechanism, Tree
-from ...scalar import Scalar, absolute, floats, maximum, minimum, select, when
+from ...scalar import Scalar, Scalars, absolute, floats, maximum, minimum, select, when
 from ..crba import crba
 
 #: The stiffness R of a stop relative to the inertia that its joint moves.
@@ -64,7 +64,7 @@ class Stop:
         return JointPush(self.bound.v, select(holds > 0.5, effort, 0.0), select(holds > 0.5, self.stiff, 0.0))
 
 
-def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar], v: Sequence[Scalar], h: Scalar) -> list[Stop]:
+def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Scalars, v: Scalars, h: Scalar) -> list[Stop]:
     """The stops at a state for a step h [s]; q, v: coordinates and velocities of all joints, as of `Driven`."""
     moved = moved_inertias(mechanism, [bound.v for bound in bounds])
     return [
@@ -73,7 +73,7 @@ def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Sequence[Scalar],
     ]
 
 
-def aimed(stops: Sequence[Stop], shifts: Sequence[Scalar]) -> Sequence[Stop]:
+def aimed(stops: Sequence[Stop], shifts: Scalars) -> Sequence[Stop]:
     """The stops with targets that lead to where they are, if gaps grow faster by `shifts` than velocities say."""
     return [replace(stop, target=stop.target - shift) for stop, shift in zip(stops, shifts, strict=True)] if shifts else stops
 
@@ -108,8 +108,8 @@ FASTER = 1.0
 
 
 def advances(
-    stops: Sequence[Stop], place: Sequence[Scalar], ends: Callable[[], Sequence[Scalar]], after: Sequence[Scalar],
-    rates: Sequence[Scalar], h: Scalar,
+    stops: Sequence[Stop], place: Scalars, ends: Callable[[], Scalars], after: Scalars,
+    rates: Scalars, h: Scalar,
 ) -> list[Scalar]:  # fmt: skip
     """By how much the gap of every stop grows in a step, divided by h [rad/s or m/s].
 

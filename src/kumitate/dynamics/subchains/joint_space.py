@@ -18,7 +18,7 @@ from ...model import PerLink, Tree, outward
 from ...model.tree.base_parameters import base_parameter_tree
 from ...model.tree.dh_frames import with_dh_frames
 from ...model.tree.subchains import Part, Subchain, parted
-from ...scalar import Scalar, table
+from ...scalar import Scalar, Scalars, table
 from ...spatial import Dense, Factors, Force, Inertia, InverseInertia, Motion, Symmetric3, Vector3, dot
 from ..acting import LinkForces
 from ..assembly.connection import WORLD, Bodies, connected_links, loop_closers
@@ -50,11 +50,11 @@ class JointSpace:
 
 def joint_space(
     subchain: Subchain,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
     pushed: Sequence[Force],
-    gravity: Sequence[Scalar],
+    gravity: Scalars,
 ) -> JointSpace:
     """The equations of a sub-chain.
 
@@ -91,7 +91,7 @@ def joint_space(
     return JointSpace(factors, tuple(driven), reaches, Phi, B, between)
 
 
-def rates(factors: Factors, driven: Sequence[Scalar], reaches: Sequence[Dense], forces: Sequence[Force]) -> list[Scalar]:
+def rates(factors: Factors, driven: Scalars, reaches: Sequence[Dense], forces: Sequence[Force]) -> list[Scalar]:
     """[V̇; q̈] of a free sub-chain, or q̈ of a grounded one, from the forces at its handles (4.9, 4.32, 4.33)."""
     left = list(driven)
     for reach, force in zip(reaches, forces, strict=True):
@@ -116,7 +116,7 @@ def _jacobian(tree: Tree, motions: PerLink[LinkMotion], handle: int) -> list[Mot
     return columns
 
 
-def _eliminated(factors: Factors, b: Sequence[Scalar]) -> list[Scalar]:
+def _eliminated(factors: Factors, b: Scalars) -> list[Scalar]:
     """L⁻¹ b."""
     x: list[Scalar] = []
     for value, row in zip(b, factors.L, strict=True):
@@ -172,7 +172,7 @@ def parted_tree(tree: Tree, parts: tuple[tuple[int, ...], ...]) -> Parted:
     return Parted(ready, fewer, between, order, frozenset(loop_closers(tree, [*inner, *order])) & set(order))
 
 
-def side_by_side(parts: Sequence[Part], equations: Sequence[JointSpace], gravity: Sequence[Scalar]) -> Bodies:
+def side_by_side(parts: Sequence[Part], equations: Sequence[JointSpace], gravity: Scalars) -> Bodies:
     """The sub-chains as articulated bodies, by the indices of the whole tree, and the world."""
     bodies = Bodies({WORLD: InverseInertia.immovable()}, {WORLD: falling(gravity)}, {})
     for part, own in zip(parts, equations, strict=True):
@@ -196,7 +196,7 @@ class SubchainPage:
 
 
 def subchain_call(
-    parted: Parted, part: Part, state: tuple[Any, Any, Any], omega: Vector3, pushed: Sequence[Force], gravity: Sequence[Scalar]
+    parted: Parted, part: Part, state: tuple[Any, Any, Any], omega: Vector3, pushed: Sequence[Force], gravity: Scalars
 ) -> tuple[SubchainPage, tuple[Any, ...]]:
     """A sub-chain's page and its arguments at a state (q, v, tau).
 

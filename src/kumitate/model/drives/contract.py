@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from math import inf
 from typing import ClassVar, NamedTuple
 
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..values import BOUND, FINITE, MASS, MOST, NOT_NEGATIVE, POSITIVE, Rule, checked_name, checked_number, checked_whole
 
 
@@ -124,10 +124,10 @@ class StateLaw(NamedTuple):
     """
 
     effort: Scalar
-    by_state: Sequence[Scalar]
-    rates: Sequence[Scalar]
-    rates_by_state: Sequence[Sequence[Scalar]]
-    rates_by_velocity: Sequence[Scalar]
+    by_state: Scalars
+    rates: Scalars
+    rates_by_state: Sequence[Scalars]
+    rates_by_velocity: Scalars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +143,7 @@ class DriveWithState(Drive):
         """The numbers of its state by name, with their values at the start, in SI units."""
 
     @abstractmethod
-    def state_law(self, q: Scalar, v: Scalar, command: Command, state: Sequence[Scalar]) -> StateLaw:
+    def state_law(self, q: Scalar, v: Scalar, command: Command, state: Scalars) -> StateLaw:
         """The effort and the rates of the state at a coordinate q [rad or m] and velocity v [rad/s or m/s]."""
 
     def law(self, q: Scalar, v: Scalar, command: Command) -> DriveLaw:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from ...scalar import Scalar, maximum, minimum, select, sqrt
+from ...scalar import Scalar, Scalars, maximum, minimum, select, sqrt
 from ..values import FINITE, POSITIVE, Rule
 from .contract import Command, DriveWithState, StateLaw
 
@@ -67,7 +67,7 @@ class HydraulicCylinder(DriveWithState):
     def start(self) -> Mapping[str, float]:
         return {"piston_pressure": self.piston_pressure, "rod_pressure": self.rod_pressure}
 
-    def state_law(self, q: Scalar, v: Scalar, command: Command, state: Sequence[Scalar]) -> StateLaw:
+    def state_law(self, q: Scalar, v: Scalar, command: Command, state: Scalars) -> StateLaw:
         (a, b), A, B = state, self.piston_area, self.rod_side_area
         out = maximum(minimum(q - self.retracted, self.stroke), 0.0)
         stiff_a = self.bulk_modulus / (self.dead_volume + A * out)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...scalar import Scalar, arctan2, cos, sin
+from ...scalar import Scalars, arctan2, cos, sin
 from ...spatial import AxisTurn, Force, Inertia, Motion, Symmetric3, Transform, Vector3
 from ..values import LARGEST, SMALLEST, Rule, checked_number
 from .contract import JointKind, basis_forces, basis_motions
@@ -20,13 +20,13 @@ class CoordinateJoint(JointKind):
 
     axes: ClassVar[tuple[int, ...]] = ()
 
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Scalars) -> tuple[Motion, ...]:
         return basis_motions(self.axes)
 
-    def active(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+    def active(self, q: Scalars) -> tuple[Force, ...]:
         return basis_forces(self.axes)
 
-    def constraint(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+    def constraint(self, q: Scalars) -> tuple[Force, ...]:
         return basis_forces([axis for axis in range(6) if axis not in self.axes])
 
 

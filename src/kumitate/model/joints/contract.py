@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Inertia, Motion, Transform, Vector3
 
 #: Names of components that are lengths and their rates, and of those without a unit; all others are angles.
@@ -109,11 +109,11 @@ class Closure(ABC):
         """
         return {}
 
-    def pull(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+    def pull(self, coordinates: Scalars, rates: Scalars) -> list[Scalar]:
         """The forces of its own along its degrees of freedom, positive against them, like a spring's k·(q − rest)."""
         return [0.0] * self.nv
 
-    def pull_slopes(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[tuple[Scalar, Scalar]]:
+    def pull_slopes(self, coordinates: Scalars, rates: Scalars) -> list[tuple[Scalar, Scalar]]:
         """The derivatives of each of these forces by its coordinate and by its rate."""
         return [(0.0, 0.0)] * self.nv
 
@@ -139,24 +139,24 @@ class JointKind(Closure):
 
     # --- kinematics ---------------------------------------------------------------------------------------------------
     @abstractmethod
-    def transform(self, q: Sequence[Scalar]) -> Transform:
+    def transform(self, q: Scalars) -> Transform:
         """X_FM(q)."""
 
     @abstractmethod
-    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace(self, q: Scalars) -> tuple[Motion, ...]:
         """The motion subspace S(q): one motion of M per velocity, in M."""
 
-    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
         """dS/dt, the rate of the components of S in M: zero unless S depends on q."""
         return (Motion(),) * self.nv
 
     # --- forces (thesis tables 2.1, 2.2) ------------------------------------------------------------------------------
     @abstractmethod
-    def active(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+    def active(self, q: Scalars) -> tuple[Force, ...]:
         """The active-force subspace T_a(q): the force in M of each unit generalised force; T_aᵀ S = 1 (eq. 2.8)."""
 
     @abstractmethod
-    def constraint(self, q: Sequence[Scalar]) -> tuple[Force, ...]:
+    def constraint(self, q: Scalars) -> tuple[Force, ...]:
         """The constraint-force subspace T(q), 6 − n_J forces in M; Tᵀ S = 0 (eq. 2.8)."""
 
     # --- as a loop joint ----------------------------------------------------------------------------------------
@@ -198,27 +198,27 @@ class JointKind(Closure):
         """Coordinates drawn over the whole manifold (lengths within ±1 m)."""
         return [float(x) for x in rng.uniform(-math.pi, math.pi, self.nq)]
 
-    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    def rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """q̇ of the velocities v."""
         return list(v)
 
-    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+    def integrate(self, q: Scalars, dv: Scalars) -> list[Scalar]:
         """The coordinates after moving by `dv`, a velocity times a time."""
         return [a + b for a, b in zip(q, dv, strict=True)]
 
-    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         """The `dv` from q0 to q1: integrate(q0, difference(q0, q1)) is q1."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
-    def turning(self, v: Sequence[Scalar]) -> list[Scalar]:
+    def turning(self, v: Scalars) -> list[Scalar]:
         """The rate of v for a constant motion, due to the rotation of the axes of v with M: −ω × v for a free body."""
         return [0.0] * self.nv
 
-    def carried(self, v: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+    def carried(self, v: Scalars, dv: Scalars) -> list[Scalar]:
         """The motion v, given in the axes before a motion by `dv`, in the axes after it."""
         return list(v)
 
-    def normalized(self, q: Sequence[Scalar]) -> list[Scalar]:
+    def normalized(self, q: Scalars) -> list[Scalar]:
         """q projected back to the manifold, after rounding or a step off it."""
         return list(q)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError
-from ...scalar import Program, Scalar, call, jacobian, maximum, select, sqrt
+from ...scalar import Program, Scalar, Scalars, call, jacobian, maximum, select, sqrt
 from ...spatial import Force, Motion, Transform, Vector3
 from ..values import POSITIVE, Rule, checked_number
 from .contract import Closing, Closure, basis_forces
@@ -108,10 +108,10 @@ class Line(Closure):
             object.__setattr__(self, "force", force)
             object.__setattr__(self, "name", "nonlinear line")  # which no format of files has, so that writers report it
 
-    def pull(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
+    def pull(self, coordinates: Scalars, rates: Scalars) -> list[Scalar]:
         return [0.0] if self.force is None else [self.force(coordinates[0], rates[0])]
 
-    def pull_slopes(self, coordinates: Sequence[Scalar], rates: Sequence[Scalar]) -> list[tuple[Scalar, Scalar]]:
+    def pull_slopes(self, coordinates: Scalars, rates: Scalars) -> list[tuple[Scalar, Scalar]]:
         return [self.force.slopes(coordinates[0], rates[0])] if isinstance(self.force, LineForce) else [(0.0, 0.0)]
 
     def closing(self, X_FM: Transform, V_FM: Motion) -> Closing:

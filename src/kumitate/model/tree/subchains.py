@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import ModelError
-from ...scalar import Scalar, flatten
+from ...scalar import Scalar, Scalars, flatten
 from ...spatial import Transform
 from ..joints.along_axes import CoordinateJoint
 from .traversal import CONSTANTS
@@ -29,7 +29,7 @@ class Adrift(CoordinateJoint):
     velocities = ("wx", "wy", "wz", "vx", "vy", "vz")
     axes = (0, 1, 2, 3, 4, 5)
 
-    def transform(self, q: Sequence[Scalar]) -> Transform:
+    def transform(self, q: Scalars) -> Transform:
         return Transform()
 
     def locate(self, X_FM: Transform) -> list[Scalar]:
@@ -81,11 +81,11 @@ class Part:
         """The whole tree's index of the first link."""
         return self.members[0]
 
-    def coordinates(self, links: Sequence[Link], q: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    def coordinates(self, links: Sequence[Link], q: Scalars) -> tuple[Scalar, ...]:
         """Its part of q; `links` are the whole tree's."""
         return tuple(x for index in self.carried for x in links[index].coordinates(q))
 
-    def velocities(self, links: Sequence[Link], v: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    def velocities(self, links: Sequence[Link], v: Scalars) -> tuple[Scalar, ...]:
         """Its part of v or tau, without that of its first link if it is adrift."""
         return tuple(x for index in self.carried for x in links[index].velocities(v))
 

@@ -14,7 +14,7 @@ from ...contact.impulse.frames import ContactFrame
 from ...contact.impulse.jacobians import NO_STIFFNESS, along, frozen
 from ...contact.impulse.newton import felt_stiffness
 from ...contact.impulse.problem import LoopEquation, Problem
-from ...scalar import Scalar, is_zero, loop
+from ...scalar import Scalar, Scalars, is_zero, loop
 from ...spatial import Dense, Force, Motion, SparseFactors
 
 #: The stiffness R of points, relative to that of their surroundings.
@@ -25,9 +25,9 @@ SWEEPS, SWEEPS_WITH_LOOPS = 8, 20
 
 def assumed_impulses(
     given: Problem,
-    inside: Sequence[Sequence[Scalar]],
-    wanted: Sequence[Sequence[Sequence[Scalar]]],
-    free: Sequence[Scalar],
+    inside: Sequence[Scalars],
+    wanted: Sequence[Sequence[Scalars]],
+    free: Scalars,
 ) -> list[list[list[Scalar]]]:
     """Impulses (normal, tangent, tangent) of all points [N·s] that give the points inside the wanted velocities.
 
@@ -48,7 +48,7 @@ def assumed_impulses(
     )
     nothing = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in given.patches]
 
-    def drawn(v: Sequence[Scalar], aims: Sequence[Sequence[Sequence[Scalar]]]) -> list[Scalar]:
+    def drawn(v: Scalars, aims: Sequence[Sequence[Scalars]]) -> list[Scalar]:
         """Jᵀ R (aims − J v)."""
         twists = given.jacobians.twists(v)
         wrenches = []
@@ -68,7 +68,7 @@ def assumed_impulses(
     return found
 
 
-def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Sequence[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
+def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Scalars], Scalars]) -> list[Scalar]:
     """The x (nv) with lack(x) + Gᵀ η = 0 and G x = 0, where G are the rigid loop equations and η their impulses."""
     rigid = [equation for equation in given.loops if not _soft(equation)]
 
@@ -89,7 +89,7 @@ def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Sequence[Scal
     )[0][0]
 
 
-def _momenta(given: Problem, x: Sequence[Scalar]) -> list[Scalar]:
+def _momenta(given: Problem, x: Scalars) -> list[Scalar]:
     """H x, including the inertia along loop joints."""
     total = [along(row, x) for _, row in sorted(given.M.items())]
     for equation in given.loops:
@@ -104,11 +104,11 @@ def _soft(equation: LoopEquation) -> bool:
     return not is_zero(equation.softness)
 
 
-def _stiffened(frames: Sequence[ContactFrame], strengths: Sequence[Scalar]) -> Dense:
+def _stiffened(frames: Sequence[ContactFrame], strengths: Scalars) -> Dense:
     return felt_stiffness(frames, [Dense.diagonal([R] * 3) for R in strengths])
 
 
-def _drawn(frames: Sequence[ContactFrame], strengths: Sequence[Scalar], aims: Any, twist: Motion) -> Force:
+def _drawn(frames: Sequence[ContactFrame], strengths: Scalars, aims: Any, twist: Motion) -> Force:
     """The wrench of a patch's missing velocities."""
     total = Force()
     for frame, R, aim in zip(frames, strengths, aims, strict=True):
@@ -116,5 +116,5 @@ def _drawn(frames: Sequence[ContactFrame], strengths: Sequence[Scalar], aims: An
     return total
 
 
-def _impulses(frames: Sequence[ContactFrame], strengths: Sequence[Scalar], twist: Motion) -> list[list[Scalar]]:
+def _impulses(frames: Sequence[ContactFrame], strengths: Scalars, twist: Motion) -> list[list[Scalar]]:
     return [[R * u for u in frame.along(twist)] for frame, R in zip(frames, strengths, strict=True)]

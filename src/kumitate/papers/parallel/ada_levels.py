@@ -17,7 +17,7 @@ from ...dynamics.assembly.connection import Bodies, JointConnection
 from ...dynamics.assembly.initial import unheld_motion
 from ...dynamics.motion import link_motion
 from ...model import Link
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Dense, Force, InverseInertia, Matrix3, Motion, Symmetric3, Vector3
 
 
@@ -25,7 +25,7 @@ from ...spatial import Dense, Force, InverseInertia, Matrix3, Motion, Symmetric3
 class FreeGrip:
     """W = 0."""
 
-    def force(self, relative: Sequence[Scalar]) -> list[Scalar]:
+    def force(self, relative: Scalars) -> list[Scalar]:
         """Nothing."""
         return [0.0] * len(relative)
 
@@ -43,7 +43,7 @@ class Turn:
     w: Vector3
 
     @classmethod
-    def of(cls, link: Link, q: Sequence[Scalar], v: Sequence[Scalar]) -> Turn:
+    def of(cls, link: Link, q: Scalars, v: Scalars) -> Turn:
         """The turn of a link relative to its carrier."""
         return cls(link.pose(q).rotation.matrix().T, link_motion(link, Vector3(), q, v).omega)
 
@@ -65,7 +65,7 @@ class Single:
     rotational: Symmetric3
     Phi: InverseInertia
 
-    def unheld(self, q: Sequence[Scalar], v: Sequence[Scalar], omega_P: Vector3) -> tuple[Motion, Motion]:
+    def unheld(self, q: Scalars, v: Scalars, omega_P: Vector3) -> tuple[Motion, Motion]:
         """The velocity-dependent part of its joint's relative acceleration, and its B (2.4) without any drive."""
         motion = link_motion(self.link, omega_P, q, v)
         return motion.bias, unheld_motion(self.Phi, self.rotational, self.center, motion.omega, Force())
@@ -108,9 +108,7 @@ def _gain(joint: JointConnection, bodies: Bodies, grip: Any, handle: int) -> Den
     return Dense.columns(columns)
 
 
-def opened_pair(
-    joint: JointConnection, F_0: Sequence[Scalar], K: Mapping[int, Dense], forces: Mapping[int, Force]
-) -> dict[int, Force]:
+def opened_pair(joint: JointConnection, F_0: Scalars, K: Mapping[int, Dense], forces: Mapping[int, Force]) -> dict[int, Force]:
     """Opens the joint again: the forces on the handles of both bodies, from those on the kept handles (2.15)."""
     F = list(F_0)
     for handle, gain in K.items():

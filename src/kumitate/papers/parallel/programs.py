@@ -13,7 +13,7 @@ from ...dynamics.assembly.connection import WORLD, Bodies, JointConnection, carr
 from ...dynamics.assembly.initial import Prepared, central_inertia, joint_of
 from ...dynamics.motion import falling
 from ...model import Link, Tree
-from ...scalar import Program, Scalar, flatten, trace
+from ...scalar import Program, Scalar, Scalars, flatten, trace
 from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Vector3
 from .ada_levels import Single, Turn, closed_pair, opened_pair
 
@@ -266,7 +266,7 @@ class PairPrograms:
     def _inputs(self, **more: int | tuple[int, ...]) -> Inputs:
         return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
 
-    def _joint(self, pair: PairNumbers, state: Any, bias: Sequence[Scalar]) -> JointConnection:
+    def _joint(self, pair: PairNumbers, state: Any, bias: Scalars) -> JointConnection:
         carrier = WORLD if self.form.grounded else CARRIER
         centers = dict(zip((carrier, LINK), pair.centers, strict=True))
         about = Prepared(self.ready.tree, {}, {}, centers, {LINK: carrier})
@@ -310,7 +310,7 @@ def _program(name: str, page: Callable[[Given], Any], inputs: Inputs) -> Program
     return trace(lambda *arrays: page(dict.fromkeys(inputs, ()) | dict(zip(read, arrays, strict=True))), read, name)
 
 
-def _turn(numbers: Sequence[Scalar]) -> Turn:
+def _turn(numbers: Scalars) -> Turn:
     turn: Turn = flatten(Turn(Matrix3.zero(), Vector3()))[1](list(numbers))
     return turn
 
@@ -319,7 +319,7 @@ def _state(link: Link) -> int:
     return link.kind.nq + 2 * link.kind.nv
 
 
-def _parts(link: Link, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+def _parts(link: Link, state: Scalars) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """q, v and tau of one joint."""
     kind, every = link.kind, list(state)
     return every[: kind.nq], every[kind.nq : kind.nq + kind.nv], every[kind.nq + kind.nv :]
