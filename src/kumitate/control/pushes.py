@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import chord_closings, chord_drives, rnea
-from ..dynamics.loops.constraints import constraint_rows, loop_jacobian
-from ..dynamics.motion import link_motions
+from ..dynamics import chord_closings, chord_drives, constraint_rows, link_motions, loop_jacobian, rnea
 from ..errors import InputError
 from ..scalar import Scalar, both, is_zero, select, sin, table
 from ..spatial import dot, nearest_solution

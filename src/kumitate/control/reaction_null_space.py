@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.balance import momentum_rate
-from ..analysis.momentum import momentum_matrix
+from ..analysis import momentum_matrix, momentum_rate
 from ..dynamics import crba, rnea, solve_symmetric
 from ..errors import ModelError
 from ..kinematics import center_of_mass, jacobian, jacobian_rate, link_poses, place_pose

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..dynamics.passive import spring_force
-from ..dynamics.rnea import rnea
+from ..dynamics import rnea, spring_force
 from ..model import Tree
 from ..scalar import Scalar, Scalars, table
 from ..spatial import Motion

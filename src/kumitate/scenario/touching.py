@@ -7,8 +7,7 @@ from dataclasses import MISSING, fields, replace
 from functools import partial
 from typing import Any
 
-from ..contact import Contact, Surface
-from ..contact.models import FORCE_MODELS, IMPULSE_MODELS
+from ..contact import FORCE_MODELS, IMPULSE_MODELS, Contact, Surface
 from ..contact.scene import ACCURACIES
 from ..contact.surface import SURFACE_RULES
 from ..errors import InputError

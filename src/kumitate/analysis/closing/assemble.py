@@ -15,8 +15,7 @@ from ...compile import Kernel
 from ...dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
 from ...errors import InputError, ModelError
 from ...kinematics import difference, integrate, random_coordinates
-from ...model import Loop, Tree
-from ...model.joints import KINDS
+from ...model import KINDS, Loop, Tree
 from ...scalar import Program, Scalar, Scalars, absolute, is_zero, loop, maximum, select, trace
 from ...spatial import NearestSolver
 from ..loops import LoopEquations

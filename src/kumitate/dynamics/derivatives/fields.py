@@ -24,8 +24,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from ...model import Link
-from ...model.joints import JointKind
+from ...model import JointKind, Link
 from ...scalar import Program, Scalar, Scalars, call, directional, trace
 from ...spatial import Force, Inertia, Matrix3, Motion, Transform, Vector3, centripetal
 from ..motion import combined

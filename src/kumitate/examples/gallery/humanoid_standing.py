@@ -1,7 +1,6 @@
 """The humanoid G1, dropped onto its feet, and standing."""
 
-from ...contact.scene import Contact
-from ...contact.surface import Surface
+from ...contact import Contact, Surface
 from ...results.result import Result
 from ...simulate.run import simulate
 from ..catalogue import Example, texts

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...contact.scene import Contact
-from ...contact.surface import Surface
+from ...contact import Contact, Surface
 from ...control import Spline, computed_torque
 from ...inverse_kinematics import PoseGoal, inverse_kinematics
 from ...model import KINDS, Frame, Joint, Mechanism, PositionDrive, attach

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...analysis import momentum_matrix
-from ...analysis.balance import ground_wrench
+from ...analysis import ground_wrench, momentum_matrix
 from ...compile import Kernel
 from ...dynamics import rnea
 from ...errors import InputError

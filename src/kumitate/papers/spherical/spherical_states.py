@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.elements import Limits
-from ...model.joints import EulerAngles, JointKind
-from ...model.mechanism import Mechanism
+from ...model import EulerAngles, JointKind, Limits, Mechanism
 from ...scalar import floats
 from ...spatial import Force, Motion, Vector3
 
