@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from kumitate.dynamics.ada import constraint_inverses
-from kumitate.dynamics.assembly.connection import loop_closers
+from kumitate.dynamics.assembly.connection import heavy_freedoms, loop_closers
 from kumitate.dynamics.assembly.order import assembly_order, connected_links
-from kumitate.dynamics.dca import joint_inverses
 from kumitate.errors import InputError
 from kumitate.model import Chord, Link, Mechanism, Tree
 
 __all__ = ["inverse_sizes"]
+
+
+def constraint_inverses(joint: Link | Chord) -> list[int]:
+    """The sizes of the matrices inverted to close a joint: one matrix of size 6 − n_J plus the number of armatures."""
+    rows = joint.kind.rows if isinstance(joint, Link) else joint.closure.rows
+    size = rows + len(heavy_freedoms(joint.armature))
+    return [size] if size else []
+
+
+def joint_inverses(link: Link) -> list[int]:
+    """The sizes of the matrices inverted to close a link's joint if it does not close a loop: 6 and n_J."""
+    return [6, link.kind.nv]
 
 
 def inverse_sizes(mechanism: Mechanism, method: str, order: str | Sequence[int] | None = None) -> dict[int, int]:

@@ -7,7 +7,9 @@ import kumitate as km
 from kumitate.errors import InputError
 from kumitate.identification import MotionLog, base_parameters, exciting_trajectory
 from kumitate.identification.identify import ALL
+from kumitate.identification.physical import pseudo_inertia
 from kumitate.identification.unknowns import NUMBERS, unknowns_of
+from kumitate.model.tree.base_parameters import SIZE
 
 from ..mechanisms import random_mechanism, seeds
 from .robots import all_of, base_truth, parallel_arm, states, true_values, with_screws
@@ -23,7 +25,9 @@ def deviations(found) -> np.ndarray:
 
 def possible(found) -> None:
     """Every body of the result can exist: mass, principal moments that fulfil the triangle inequality, no negative friction."""
-    assert found.thinnest > 0.0
+    values = found.physical.values
+    for k in range(0, found.unknowns.inertial, SIZE):
+        assert np.linalg.eigvalsh(pseudo_inertia(values[k : k + SIZE]))[0] > 0.0
     for body in (found.mechanism.bodies[k] for k in found.unknowns.bodies):
         principal = np.linalg.eigvalsh(np.array(body.inertia))
         assert body.mass > 0.0

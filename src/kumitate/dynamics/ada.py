@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model import Chord, Link, Tree
+from ..model import Tree
 from ..scalar import Scalar, Scalars
 from ..spatial import Dense, Factors, RangeInverse
 from .acting import Acting
 from .assembly.accelerations import Accelerations, assembled_accelerations
-from .assembly.connection import Connection, heavy_freedoms
+from .assembly.connection import Connection
 from .assembly.order import Order
 
 
@@ -56,10 +56,3 @@ def constraint_law(connection: Connection, Psi: Dense, damping: Sequence[float] 
     softness = Dense.of([y if i == k else 0.0 for k in range(len(held.softness))] for i, y in enumerate(held.softness))
     inverse = held.T.T @ Psi @ held.T + softness  # Y⁻¹ of (2.18)
     return ConstraintGrip(held.T, inverse.factored() if damping is None else RangeInverse.of(inverse, damping))
-
-
-def constraint_inverses(joint: Link | Chord) -> list[int]:
-    """The sizes of the matrices inverted to close a joint: one matrix of size 6 − n_J plus the number of armatures."""
-    rows = joint.kind.rows if isinstance(joint, Link) else joint.closure.rows
-    size = rows + len(heavy_freedoms(joint.armature))
-    return [size] if size else []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model import Link, Tree
+from ..model import Tree
 from ..scalar import Scalar, Scalars
 from ..spatial import Dense, Factors
 from .acting import Acting
@@ -53,8 +53,3 @@ def joint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | Non
     n = len(connection.armature)
     armature = Dense.of([a if i == k else 0.0 for k in range(n)] for i, a in enumerate(connection.armature))
     return JointGrip(factors, YS, (connection.S.T @ YS + armature).inverse())
-
-
-def joint_inverses(link: Link) -> list[int]:
-    """The sizes of the matrices inverted to close a link's joint if it does not close a loop: 6 and n_J."""
-    return [6, link.kind.nv]
