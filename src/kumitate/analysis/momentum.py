@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kinematics import center_of_mass, link_poses, link_twists, rate, total_mass
-from ..model import Link, Mechanism, Tree, inward
+from ..kinematics.poses import composite_inertias
+from ..model import Mechanism, Tree
 from ..scalar import Scalar, Scalars, call, directional, trace
-from ..spatial import Force, Inertia, Transform, Vector3
+from ..spatial import Force, Transform, Vector3
 from .balance import momentum_rate
 
 
@@ -80,13 +81,7 @@ def momentum_matrix(tree: Tree, q: Scalars) -> list[list[Scalar]]:
         InputError: for a base-parameter tree.
     """
     tree.check_physical("momentum_matrix")
-    poses = link_poses(tree, q)
-
-    def compose(link: Link, children: list[tuple[Inertia, Inertia]]) -> tuple[Inertia, Inertia]:
-        composite = sum((child for _, child in children), link.inertia)
-        return composite, composite.to_parent(link.pose(q))
-
-    composites = inward(tree, compose)
+    poses, composites = link_poses(tree, q), composite_inertias(tree, q)
     columns = [
         composites[link][0].times(S).to_parent(poses[link])
         for link in tree.links

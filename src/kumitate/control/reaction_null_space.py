@@ -21,9 +21,10 @@ from ..analysis import momentum_matrix, momentum_rate
 from ..dynamics import crba, rnea, solve_symmetric
 from ..errors import ModelError
 from ..kinematics import center_of_mass, jacobian, jacobian_rate, link_poses, place_pose
-from ..model import Link, Place, Tree, inward
+from ..kinematics.poses import whole_inertia
+from ..model import Link, Place, Tree
 from ..scalar import Scalar, Scalars
-from ..spatial import Dense, Force, Inertia, Motion, Transform, Vector3, dot, nearest_solution
+from ..spatial import Dense, Force, Motion, Transform, Vector3, dot, nearest_solution
 from .controllers import CompiledPage, Controller, mechanism_of
 
 #: Damping of the coupling, relative to the whole mass moving with the joints; rows that couple less are ignored smoothly.
@@ -69,19 +70,20 @@ def partition(tree: Tree, q: Scalars, base: str = "world", *, about_mass_center:
     p_B = place_pose(tree, link_poses(tree, q), place).translation
     p = Vector3.of(center_of_mass(tree, q)) if about_mass_center else p_B
     at = Transform(translation=p)
-    whole = _whole(tree, q).to_parent(Transform(translation=-p))
+    whole = whole_inertia(tree, q).to_parent(Transform(translation=-p))
     units = [Motion.of([1.0 if i == k else 0.0 for i in range(6)]) for k in range(6)]
     M_f = Dense.columns([whole.times(unit) for unit in units])
     joints = actuated_columns(tree, base)
     A = Dense.columns([_column(momentum_matrix(tree, q), k, Force).to_child(at) for k in joints])
     M = crba(tree, q)
     M_l = Dense.of([[M[i][j] for j in joints] for i in joints])
-    if root is None:
-        return _listed(M_f, A, M_l, joints)
-    shift = Transform(translation=p - p_B)
-    J = Dense.columns([_column(jacobian(tree, q, place), k, Motion).to_child(shift) for k in joints])
-    M_fl = A - M_f @ J  # the root moves so that the base stays at rest
-    return _listed(M_f, M_fl, M_l - J.T @ A - (A - M_f @ J).T @ J, joints)
+    M_fl = A
+    if root is not None:
+        shift = Transform(translation=p - p_B)
+        J = Dense.columns([_column(jacobian(tree, q, place), k, Motion).to_child(shift) for k in joints])
+        M_fl = A - M_f @ J  # the root moves so that the base stays at rest
+        M_l = M_l - J.T @ A - (A - M_f @ J).T @ J
+    return BasePartition(*([list(row) for row in matrix.rows] for matrix in (M_f, M_fl, M_l)), joints)
 
 
 def reactionless_velocity(
@@ -188,23 +190,8 @@ def _root_rates(tree: Tree, q: Scalars, root: Link, p_B: Vector3, V_B: Scalars) 
     return [twist.dot(force) for force in root.kind.active(root.coordinates(q))]  # T_aᵀ S = 1 (eq. 2.8)
 
 
-def _whole(tree: Tree, q: Scalars) -> Inertia:
-    """The mechanism as one rigid body, about the world's origin."""
-
-    def compose(link: Link, children: list[Inertia]) -> Inertia:
-        return sum(children, link.inertia).to_parent(link.pose(q))
-
-    composites = inward(tree, compose)
-    return sum((composites[link] for link in tree.children(-1)), Inertia())
-
-
 def _column(matrix: Sequence[Scalars], k: int, kind: Any) -> Any:
     return kind.of([row[k] for row in matrix])
-
-
-def _listed(M_f: Dense, M_fl: Dense, M_l: Dense, joints: list[int]) -> BasePartition:
-    whole, coupling, own = ([list(row) for row in matrix.rows] for matrix in (M_f, M_fl, M_l))
-    return BasePartition(whole, coupling, own, joints)
 
 
 def _scaled(tree: Tree, row: int, value: Scalar) -> Scalar:

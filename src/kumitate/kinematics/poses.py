@@ -118,6 +118,12 @@ def composite_inertias(tree: Tree, q: Scalars) -> PerLink[tuple[Inertia, Inertia
     return inward(tree, compose)
 
 
+def whole_inertia(tree: Tree, q: Scalars) -> Inertia:
+    """The inertia of all moving links as one rigid body, about the world's origin."""
+    composites = composite_inertias(tree, q)
+    return sum((composites[link][1] for link in tree.children(-1)), Inertia())
+
+
 def center_of_mass(tree: Tree, q: Scalars) -> list[Scalar]:
     """The center of mass of all moving links, in the world [m] (3); the origin if the total mass is zero.
 
@@ -125,10 +131,8 @@ def center_of_mass(tree: Tree, q: Scalars) -> list[Scalar]:
         InputError: for a base-parameter tree.
     """
     tree.check_physical("center_of_mass")
-    composites = composite_inertias(tree, q)  # only the first moments are used: the rotational part is removed as dead code
-    whole = sum((composites[link][1] for link in tree.children(-1)), Inertia())
-    mass = total_mass(tree)
-    return [0.0 if is_zero(mass) else part / mass for part in whole.first_moment]
+    mass = total_mass(tree)  # the rotational part of the whole is not used, and removed as dead code
+    return [0.0 if is_zero(mass) else part / mass for part in whole_inertia(tree, q).first_moment]
 
 
 # --- the support function of a body, given by points fixed on it ----------------------------------------------------------
