@@ -10,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
+from ..contact import Contact, Surface
 from ..dynamics import rnea
 from ..errors import InputError, KumitateWarning
 from ..kinematics import integrate, jacobian, link_poses, place_pose
 from ..model import Mechanism, Place, Sphere
 from ..model.read import read_file
 from ..model.read.robot_names import robots_folder
+from ..results.result import Result
+from ..simulate.run import simulate
 
 
 # --- the location of the robot files of example-robot-data ----------------------------------------------------------------
@@ -118,3 +121,9 @@ class Stance:
         if np.abs(borne[:6]).max() > 1e-6 * np.abs(weight[:6]).max() or forces.min() < 0.0:
             raise InputError(f"{self.robot.name} cannot stand so: the floor would have to push with {np.round(forces, 1)} N")
         return np.concatenate([np.zeros(6), borne[6:]])
+
+
+def dropped(start: Stance) -> Result:
+    """Two seconds on the floor, from the height of a stance."""
+    ground = Contact(surface=Surface(friction=0.8))
+    return simulate(start.mechanism, start.q, duration=2.0, controller=start.torques.tolist(), contact=ground)

@@ -1,10 +1,7 @@
 """The humanoid G1, dropped onto its feet, and standing."""
 
-from ...contact import Contact, Surface
-from ...results.result import Result
-from ...simulate.run import simulate
 from ..catalogue import Example, texts
-from ..legged import Stance, legged
+from ..legged import Stance, dropped, legged
 
 #: Where example-robot-data keeps it.
 FILE = "g1_description/urdf/g1_29dof_rev_1_0.urdf"
@@ -22,11 +19,4 @@ def stance() -> Stance:
     return Stance(legged(FILE, FEET), ANGLES, stiffness=500.0, damping=15.0, height=0.02)
 
 
-def run() -> Result:
-    """Two seconds."""
-    start = stance()
-    ground = Contact(surface=Surface(friction=0.8))
-    return simulate(start.mechanism, start.q, duration=2.0, controller=start.torques.tolist(), contact=ground)
-
-
-EXAMPLE = Example(**texts("humanoid_standing"), run=run)
+EXAMPLE = Example(**texts("humanoid_standing"), run=lambda: dropped(stance()))

@@ -1,10 +1,7 @@
 """The quadruped ANYmal, dropped onto its feet, and standing."""
 
-from ...contact import Contact, Surface
-from ...results.result import Result
-from ...simulate.run import simulate
 from ..catalogue import Example, texts
-from ..legged import Stance, legged
+from ..legged import Stance, dropped, legged
 
 #: Where example-robot-data keeps it.
 FILE = "anymal_b_simple_description/robots/anymal.urdf"
@@ -21,11 +18,4 @@ def stance() -> Stance:
     return Stance(legged(FILE, FEET), ANGLES, stiffness=300.0, damping=10.0, height=0.05)
 
 
-def run() -> Result:
-    """Two seconds."""
-    start = stance()
-    ground = Contact(surface=Surface(friction=0.8))
-    return simulate(start.mechanism, start.q, duration=2.0, controller=start.torques.tolist(), contact=ground)
-
-
-EXAMPLE = Example(**texts("quadruped_standing"), run=run)
+EXAMPLE = Example(**texts("quadruped_standing"), run=lambda: dropped(stance()))
