@@ -257,12 +257,7 @@ class _Writer:
         if kind in ("floating", "spherical"):
             self._quaternion_joint(element, joint, {"floating": "free", "spherical": "ball"}[kind])
             return
-        parts = single_parts(joint)
-        if parts is None:
-            raise InputError(
-                f"{self._notes.source}: joint {joint.name!r} is {kind}, which MJCF has nothing for; write kumitate's own "
-                ".json, which expresses everything, or replace the joint"
-            )
+        parts = single_parts(joint, self._notes.source, "MJCF")
         armature = 0.0 if joint.drive is None else joint.drive.reflected_inertia  # which MJCF has at the joint
         for part in parts:
             self._single(element, part, armature)

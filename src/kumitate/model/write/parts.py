@@ -13,6 +13,7 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...scalar import floats
 from ...spatial import Transform, quaternion_of
 from ..elements import Joint, Limits
@@ -142,17 +143,23 @@ class SinglePart:
     passive: Mapping[str, float] = field(default_factory=dict)
 
 
-def single_parts(joint: Joint) -> list[SinglePart] | None:
-    """The joint as a row of revolute and prismatic joints through one point; None for kinds that are not such a row.
+def single_parts(joint: Joint, source: str, form: str) -> list[SinglePart]:
+    """The joint as a row of revolute and prismatic joints through one point.
 
     The parts of a spherical joint turn about x, y and z: a row with other coordinates, and a singularity where y is turned by
     90°. All others have the joint's own coordinates.
+
+    Raises:
+        InputError: for a kind that is no such row, and that this format has nothing for.
     """
     rows = _ROWS.get(joint.kind.name)
     if isinstance(joint.kind, EulerAngles):
         rows = tuple((True, tuple(axis), k) for k, axis in enumerate(joint.kind.axes))  # type: ignore[assignment,misc]
     if rows is None:
-        return None
+        raise InputError(
+            f"{source}: joint {joint.name!r} is {joint.kind.name}, which {form} has nothing for; write kumitate's own .json, "
+            "which expresses everything, or replace the joint"
+        )
     turn = [list(row) for row in alignment(joint.axis, joint.second_axis).matrix()]
     names = joint.kind.coordinates if joint.kind.name != "spherical" else ("turn_x", "turn_y", "turn_z")
     return [

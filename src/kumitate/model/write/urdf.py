@@ -13,7 +13,6 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
-from ...errors import InputError
 from ...spatial import Transform
 from ..elements import Body, Frame, Joint, Limits, Loop
 from ..mechanism import WORLD, Mechanism, take_name
@@ -170,12 +169,7 @@ class _Writer:
         if kind in ("fixed", "floating", "planar"):
             self._whole(joint, kind)
             return
-        parts = single_parts(joint)
-        if parts is None:
-            raise InputError(
-                f"{self._notes.source}: joint {joint.name!r} is {kind}, which URDF has nothing for; write kumitate's own "
-                ".json, which expresses everything, or replace the joint"
-            )
+        parts = single_parts(joint, self._notes.source, "URDF")
         if kind == "spherical":
             self._notes.add("spherical joints, written as three revolute joints with other coordinates", joint.name)
         parent = joint.parent
