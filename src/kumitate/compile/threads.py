@@ -18,6 +18,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -33,6 +34,8 @@ FEWEST_STATES = 64
 LOOKS = 100_000
 #: Number of chunks for each thread: more cost claims, fewer let threads wait for the last one.
 CHUNKS = 32
+#: 64-bit words of a pool before its claims, of which each thread has a line of the cache (`llvm/pool.ll`).
+WORDS = 96
 
 
 def thread_count() -> int:
@@ -94,11 +97,11 @@ class _Workers:
 
     def __init__(self, threads: int):
         from .engine import load  # LLVM is loaded when the first code is compiled
-        from .llvm.workers import words_of, workers_text
         from .target import host
 
-        self.code = load(workers_text(LOOKS), host(), ["pool_start", "pool_run"])
-        self.memory = (ctypes.c_int64 * words_of(threads))()
+        text = (Path(__file__).parent / "llvm" / "pool.ll").read_text(encoding="utf-8").replace("LOOKS", str(LOOKS))
+        self.code = load(text, host(), ["pool_start", "pool_run"])
+        self.memory = (ctypes.c_int64 * (WORDS + 8 * (threads + 1)))()
         self.base = -(-ctypes.addressof(self.memory) // 64) * 64
         self.lock = threading.Lock()
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
