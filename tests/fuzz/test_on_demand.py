@@ -119,6 +119,13 @@ def test_words_of_mujoco_on_files_that_are_refused_are_not_warned_of(tmp_path):
     assert not told
 
 
+def test_names_in_mjcf_that_are_not_utf_8_are_refused_with_the_file(tmp_path):
+    path = tmp_path / "name.xml"
+    path.write_bytes(b'<mujoco model="\xf5"><worldbody><geom size=".1"/></worldbody></mujoco>')
+    with pytest.raises(ModelError, match=r"name\.xml: a name in it is not text in UTF-8 .* save the file as UTF-8"):
+        km.load(path)
+
+
 @pytest.mark.parametrize("robot", [["planar_3r"], {"a": 1}, 3])
 def test_a_robot_that_is_no_name_is_a_mistake_of_the_scenario(robot):
     with pytest.raises(InputError, match="robot"):

@@ -69,6 +69,8 @@ def read_file(
     angles = {"keep_angles": keep_angles} if suffix in ANGLES else {}
     try:
         return READERS[suffix](path, floating_base=floating_base, fix_inertia=fix_inertia, **angles, **options)
+    except UnicodeDecodeError as error:  # of MuJoCo's, as it answers each question by itself
+        raise ModelError(f"{path}: a name in it is not text in UTF-8 ({error.reason}); save the file as UTF-8") from error
     except ModelError as error:  # rules of mechanisms name the element; the file is known here
         if re.search(rf"{re.escape(Path(path).stem)}\.\w", str(error)) or not str(path).isprintable():
             raise

@@ -1,0 +1,1 @@
+"""Mutation testing: small changes of the package's sources, and whether a test fails."""
