@@ -112,6 +112,9 @@ def test_names_that_are_not_there_and_unknown_entries_are_reported(files):
         (LOOPS.replace('["left_tip", "right_foot"]', '"left_tip"'), r"it must hold pairs of links or joints"),
         (LOOPS + 'joint_name: ["left_knee"]\njoint_type: ["UJOINT_XX"]\n', r"joint_type 'UJOINT_XX'; it must be SPHERICAL, or"),
         ("closed_loop: [", r"robot\.yaml: not valid YAML"),
+        ("[[1], 2]: 3\n" + LOOPS, r"robot\.yaml: not valid YAML: unhashable"),
+        (LOOPS + "day: 2001-99-99\n", r"robot\.yaml: not valid YAML: month"),
+        (LOOPS + "deep: " + "[" * 3000 + "]" * 3000, r"robot\.yaml: not valid YAML: maximum recursion"),
         ("robot: pa10\n", r"names no loops of the URDF beside it"),
         (
             LOOPS.replace('["left_tip"', '[["left_tip"]'),

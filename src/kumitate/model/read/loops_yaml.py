@@ -78,9 +78,10 @@ def names_loops(path: str | os.PathLike[str]) -> bool:
 
 def _content(path: Path, notes: Notes) -> Mapping[str, Any]:
     yaml = needed("ruamel.yaml", f"{path}: YAML is read by ruamel.yaml", "sweep")
+    text = file_text(path)
     try:
-        content = yaml.YAML(typ="safe", pure=True).load(file_text(path))
-    except yaml.error.YAMLError as error:
+        content = yaml.YAML(typ="safe", pure=True).load(text)
+    except (yaml.error.YAMLError, TypeError, ValueError, LookupError, RecursionError) as error:  # keys that are lists, dates, …
         raise ModelError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, Mapping) or "closed_loop" not in content:
         raise ModelError(f"{path}: the YAML names no loops of the URDF beside it; it needs closed_loop: [[frame, frame], …]")
