@@ -231,6 +231,14 @@ def test_simulator_page(page, tmp_path):
     assert page[0]["run"].q.shape == (2001, 7)
 
 
+@of("how-to/fmi.md")
+def test_a_unit_of_fmi_moves_to_its_target(page, tmp_path):
+    shown, _ = page
+    assert {"arm.fmu", "arm3.fmu"} <= written(tmp_path)
+    assert abs(shown["table"]["q.joint2"][0] - 0.3) < 1e-12
+    assert 0.45 < shown["table"]["q.joint2"][-1] < 0.6
+
+
 @of("how-to/export.md")
 def test_export(page, tmp_path):
     shown, _ = page

@@ -173,6 +173,41 @@ class Simulation(simulation.MechanismSimulation):
 
         return write_page(path, live_scene(self, sliders, pull, title=title))
 
+    def fmu(
+        self,
+        path: str | Path,
+        *,
+        version: str = "2.0",
+        platforms: Sequence[str] | str | None = None,
+        page: bool = True,
+    ) -> Path:
+        """Writes the simulation as a unit of FMI (.fmu), which Simulink, Dymola, OpenModelica and others simulate.
+
+        In co-simulation it makes the steps of this simulation, with its contact, stops and drives; every processor gives the
+        same bits. In model exchange, where velocities never jump, the tool integrates the derivatives at the closed state next
+        to its own. Efforts, wrenches, targets and inputs that no function gives are inputs; coordinates, velocities and the
+        outputs of the simulation are outputs; its parameters can be changed while it runs.
+
+        Args:
+            version: of FMI, "2.0" or "3.0".
+            platforms: for which there are binaries, "x86_64-linux", "aarch64-linux", "x86_64-windows", "x86_64-darwin",
+                "aarch64-darwin" or "all", by the extra fmu; by default this one, by the C compiler that is found.
+            page: whether a page inside is the simulator.
+
+        Raises:
+            InputError: for functions that cannot be compiled, adaptive steps, scenes of many bodies and parameters that the
+                model does not depend on linearly, with what to do; for another suffix, version or platform.
+
+        >>> from tempfile import mkdtemp
+        >>> from kumitate import load
+        >>> sim = Simulation(load("pendulum"), outputs=["energy"])
+        >>> sim.fmu(f"{mkdtemp()}/pendulum.fmu", page=False).name
+        'pendulum.fmu'
+        """
+        from .export import write_fmu
+
+        return write_fmu(self, path, version=version, platforms=platforms, page=page)
+
     def _repr_html_(self) -> str:
         """What notebooks display: a page that simulates, in a frame; or why it cannot."""
         from .live.playable import live_scene

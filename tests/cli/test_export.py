@@ -1,6 +1,7 @@
 """kumitate export and kumitate doctor."""
 
 import json
+import zipfile
 
 import pytest
 
@@ -32,6 +33,26 @@ def test_a_robot_is_written_by_its_name(here, capsys):
     assert run(["export", "pa10", "--to", "pa10.urdf"]) == 0
     assert capsys.readouterr().out.split() == ["written", "urdf", "pa10.urdf"]
     assert km.load("pa10.urdf").mechanism.v_names == km.load("pa10").mechanism.v_names
+
+
+def test_a_scenario_and_a_robot_become_units_of_fmi(here, capsys):
+    (here / "fall.yaml").write_text("robot: pendulum\nstart:\n  q: {hinge: 0.4}\noutputs: [energy]\n", encoding="utf-8")
+    assert run(["export", "fall.yaml", "--to", "fall.fmu", "--fmi", "3.0"]) == 0
+    assert run(["export", "pendulum", "--to", "robot.fmu", "--to", "robot.urdf"]) == 0
+    assert capsys.readouterr().out.split() == [
+        "written",
+        "fmu",
+        "fall.fmu",
+        "written",
+        "fmu",
+        "robot.fmu",
+        "urdf",
+        "robot.urdf",
+    ]
+    text = zipfile.ZipFile("fall.fmu").read("modelDescription.xml").decode()
+    assert 'fmiVersion="3.0"' in text
+    assert 'name="start.q.hinge"' in text
+    assert 'start="0.4"' in text
 
 
 def test_files_to_write_have_no_option_for_none(capsys):

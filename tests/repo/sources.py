@@ -13,8 +13,8 @@ STUDIES = ROOT / "studies"
 ROOMS = (
     "scalar", "compile", "cuda", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "held",
     "analysis", "inverse_kinematics", "control", "results", "simulate", "slopes", "measure", "diagnose", "examples", "view",
-    "share", "live", "programs", "calls", "derivatives", "outputs", "robot", "loading", "runs", "run", "simulation", "world",
-    "predictive", "pullbacks", "torch", "identification", "scenario", "sweeps", "papers", "gym", "cli",
+    "share", "live", "programs", "export", "calls", "derivatives", "outputs", "robot", "loading", "runs", "run", "simulation",
+    "world", "predictive", "pullbacks", "torch", "identification", "scenario", "sweeps", "papers", "gym", "cli",
 )  # fmt: skip
 
 

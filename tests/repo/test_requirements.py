@@ -12,8 +12,8 @@ PROJECT = SETTINGS["project"]
 TARGETS = SETTINGS["tool"]["hatch"]["build"]["targets"]
 EXTRAS = PROJECT["optional-dependencies"]
 GROUPS = {"all", "docs", "learn", "test"}
-#: Extras that are installed by name only, because their packages have wheels for few systems.
-BY_NAME = {"pieces", "qp"}
+#: Extras that are installed by name only, because their packages are large or have wheels for few systems.
+BY_NAME = {"fmu", "pieces", "qp"}
 
 
 @pytest.mark.parametrize("extra", sorted(set(EXTRAS) - GROUPS))

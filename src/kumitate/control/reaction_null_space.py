@@ -83,7 +83,8 @@ def partition(tree: Tree, q: Scalars, base: str = "world", *, about_mass_center:
         J = Dense.columns([_column(jacobian(tree, q, place), k, Motion).to_child(shift) for k in joints])
         M_fl = A - M_f @ J  # the root moves so that the base stays at rest
         M_l = M_l - J.T @ A - (A - M_f @ J).T @ J
-    return BasePartition(*([list(row) for row in matrix.rows] for matrix in (M_f, M_fl, M_l)), joints)
+    rows = [[list(row) for row in matrix.rows] for matrix in (M_f, M_fl, M_l)]
+    return BasePartition(rows[0], rows[1], rows[2], joints)
 
 
 def reactionless_velocity(

@@ -155,6 +155,25 @@ class MechanismSimulation(SettledAttributes):
             raise InputError(f"{self.mechanism.name}: {self.compiled.refusal}")
         return self.compiled
 
+    def check_without_python(self, taker: str) -> None:
+        """Refuses steps that `taker`, such as "a page", could make with Python alone.
+
+        Raises:
+            InputError: for functions that are called while it runs, and adaptive steps, with what to do.
+        """
+        owner = self.mechanism.name
+        if self.integrator.adaptive:
+            raise InputError(
+                f"{owner}: {taker} makes steps of equal length, and {self.integrator.name} chooses its own. Take "
+                "integrator='rk4', or 'semi_implicit_euler' where damping or springs are stiff"
+            )
+        lines = zip(self.actuation.lines(), self.actuation.functions, strict=True)
+        if called := [line for line, how in lines if how is not How.COMPILED]:
+            raise InputError(
+                f"{owner}: {taker} has no Python, and {called[0]}. Write it so that it can be compiled (plain arithmetic and "
+                "NumPy, no state of its own, without sample_time), or make it an input, which is set from outside"
+            )
+
     # --- step by step -----------------------------------------------------------------------------------------------------
     def start(self, q: Any = None, v: Any = None, *, parameters: Mapping[str, Any] | None = None) -> State:
         """The initial state of a simulation.

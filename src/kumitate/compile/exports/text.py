@@ -16,9 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...scalar import LoopBlock, Program, Symbol, origin
-from ...scalar.blocks import family
-from ...scalar.operations import CONDITIONS, TRACED
+from ...errors import InputError
+from ...scalar import Hole, LoopBlock, Program, Symbol, origin
+from ...scalar.blocks import family, walk
+from ...scalar.elementary import elementary
+from ...scalar.operations import CONDITIONS, LIBRARY, TRACED
 
 _WORDS = """
     auto break case char const continue default do double else enum extern float for goto if inline int long main register
@@ -26,7 +28,7 @@ _WORDS = """
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin
     fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal ldexp lgamma llrint llround log log10 log1p log2 logb lrint
     lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signbit signgam significand
-    drem sin sinh sqrt tan tanh tgamma trunc abort abs calloc exit free jn malloc memcpy memset printf yn INFINITY NAN
+    drem sin sincos sinh sqrt tan tanh tgamma trunc abort abs calloc exit free jn malloc memcpy memset printf yn INFINITY NAN
 """
 _C_RESERVED = frozenset(_WORDS.split())
 _LINE = 120
@@ -80,6 +82,8 @@ class _TextWriter(ABC):
         parameters: the names of the arrays, inputs first; inputs: those of the inputs, by the program's own names.
         lines: the text so far.
         stacked: how many numbers the body's local arrays hold.
+        together: the results of functions of mathematics that are programs; None if these are the library's.
+        fillings: programs for holes, by name.
     """
 
     expressions: ClassVar[Mapping[str, str]]
@@ -107,6 +111,8 @@ class _TextWriter(ABC):
         self.stacks: dict[Symbol, str] = {}
         self.used: set[str] = set()
         self.stacked = 0
+        self.together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]] | None = None
+        self.fillings: Mapping[str, Program] = {}
         self._counts: Counter[str] = Counter()
 
     # --- defined by a language -----------------------------------------------------------------------------------------
@@ -140,7 +146,9 @@ class _TextWriter(ABC):
         """The statements of the nodes of a line."""
         for node in nodes:
             template = self.expressions.get(node.op)
-            if template is not None:
+            if self.together is not None and node.op in LIBRARY:
+                self._elementary(node, self.together)
+            elif template is not None:
                 self._name(node, template.format(*(self.names[a] for a in node.args)))
             elif node.op not in ("carried", "counter"):  # these are named by their loop
                 getattr(self, f"_{node.op}")(node)
@@ -196,7 +204,14 @@ class _TextWriter(ABC):
         self.names[node] = self.results[origin(node.args[0])][node.payload]
 
     def _call(self, node: Symbol) -> None:
-        self.results[node] = self.call(node.payload, [self.names[a] for a in node.args])
+        self.results[node] = self.call(filled(node.payload, self.fillings), [self.names[a] for a in node.args])
+
+    def _elementary(self, node: Symbol, together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]]) -> None:
+        """A function of mathematics; sine and cosine of a number are computed at once."""
+        program, place = elementary(node.op)
+        if (program, node.args) not in together:
+            together[program, node.args] = self.call(program, [self.names[a] for a in node.args])
+        self.names[node] = together[program, node.args][place]
 
     def _loop(self, node: Symbol) -> None:
         block: LoopBlock = node.payload
@@ -215,50 +230,116 @@ class _TextWriter(ABC):
 
     def passes(self, block: LoopBlock) -> tuple[list[str], list[str], str | None]:
         """The statements of a pass; the names of the carried values, of the kept ones, and of the condition."""
+        before = self.together
+        self.together = None if before is None else dict(before)
         self.line(block.line)
+        self.together = before  # names of a pass end with it
         following = [self.names[then] for _, then in block.carries.values()]
         kept = [self.names[symbol] for symbol in block.keeps.values()]
         return following, kept, None if block.condition is None else self.names[block.condition]
 
 
 # --- C99: one function that needs only <math.h>; constants are written exactly, without rounding --------------------------
-def to_c(program: Program) -> str:
-    """The program as a C99 translation unit that defines one function.
+def to_c(
+    *programs: Program,
+    fillings: Mapping[str, Program] | None = None,
+    portable: bool = False,
+    real: str = "double",
+    private: bool = False,
+) -> str:
+    """The programs as a C99 translation unit that defines a function for each.
 
     `void NAME(const double *q, ..., double *result)` takes one pointer an array, inputs first, in row-major order; an input of
     the shape () is given by value. NAME is the program's, with underscores for what C does not allow. The function may be
     called from several threads, and outputs may lie on inputs. With `-ffp-contract=off` it rounds as the reference does,
     operation by operation. It is straight-line code: gcc -O2 takes some seconds for 10 000 operations.
+
+    Args:
+        fillings: programs for holes, by name.
+        portable: whether functions of mathematics are plain operations: the bits of kernels with `portable=True`.
+        real: the type of all numbers; private: whether the functions are static.
+
+    Raises:
+        InputError: for a hole that nothing fills.
     """
     tables: dict[tuple[float, ...], str] = {}
-    programs = family([program])
-    names = named(programs, _C_RESERVED)
+    every = _with_callees(programs, fillings or {}, portable)
+    names = named(every, _C_RESERVED)
     functions, stacked = [], 0
-    for one in programs:
+    for one in every:
         writer = _CWriter(one, names, _C_RESERVED, tables)
-        functions += [*writer.function(static=one is not program), ""]
+        writer.real_type, writer.together, writer.fillings = real, {} if portable else None, fillings or {}
+        functions += [*writer.function(static=private or one not in programs), ""]
         stacked += writer.stacked
     constants = [
         line
         for values, name in tables.items()
-        for line in (*_wrapped(f"static const double {name}[{len(values)}] = {{", [_exact(x) for x in values], "};"), "")
+        for line in (
+            *wrapped(f"static const {real} {name}[{len(values)}] = {{", [_c_number(x, real) for x in values], "};"),
+            "",
+        )
     ]
-    comment = described(program)
+    comment = [line for program in programs for line in (*described(program), "")][:-1]
     if stacked:
-        comment.append(f"Local arrays take {8 * stacked} bytes of the stack.")
-    head = ["/*", *(f" * {line}".rstrip().replace("*/", "* /") for line in comment), " */", "#include <math.h>", ""]
+        comment.append(f"Local arrays take {(8 if real == 'double' else 4) * stacked} bytes of the stack.")
+    library = "#include <math.h>" if real == "double" else "#include <math.h>\n#include <tgmath.h>"
+    head = ["/*", *(f" * {line}".rstrip().replace("*/", "* /") for line in comment), " */", library, ""]
     return "\n".join([*head, *constants, *functions])
+
+
+def c_names(programs: Sequence[Program], fillings: Mapping[str, Program], *, portable: bool) -> dict[Program, str]:
+    """The names of the functions of `to_c`."""
+    return named(_with_callees(programs, fillings, portable), _C_RESERVED)
+
+
+def filled(program: Program, fillings: Mapping[str, Program]) -> Program:
+    """A called program; for a hole, what fills it.
+
+    Raises:
+        InputError: if nothing does.
+    """
+    if not isinstance(program, Hole):
+        return program
+    if program.name not in fillings:
+        raise InputError(f"the hole {program.name!r} is empty; name a program for it in the fillings")
+    return fillings[program.name]
+
+
+def _with_callees(programs: Sequence[Program], fillings: Mapping[str, Program], portable: bool) -> list[Program]:
+    """The programs and all that they call, each once and before those that call it."""
+    found: dict[Program, None] = {}
+
+    def visit(program: Program) -> None:
+        if program in found:
+            return
+        for node in walk(program.line):
+            if node.op == "call":
+                visit(filled(node.payload, fillings))
+            elif portable and node.op in LIBRARY:
+                visit(elementary(node.op)[0])
+        found[program] = None
+
+    for program in programs:
+        visit(program)
+    return list(found)
 
 
 class _CWriter(_TextWriter):
     expressions: ClassVar = {name: row.c for name, row in TRACED.items()}
-    declared = ("const double {} = {};", "const int {} = {};")
-    real = "(double)({})"
     kept = "{0}[{3}*({1}) + {2}]"
+    real_type = "double"
+
+    @property
+    def declared(self) -> tuple[str, str]:  # type: ignore[override]
+        return f"const {self.real_type} {{}} = {{}};", "const int {} = {};"
+
+    @property
+    def real(self) -> str:  # type: ignore[override]
+        return f"({self.real_type})({{}})"
 
     def function(self, *, static: bool) -> list[str]:
         """The lines of the whole function."""
-        program = self.program
+        program, real = self.program, self.real_type
         outputs = self.parameters[len(program.inputs) :]
         self.line(program.line)
         results = iter([self.settled(node) for node in program.results])
@@ -267,13 +348,13 @@ class _CWriter(_TextWriter):
                 self.write(f"{output}[{k}] = {next(results)};")
         unused = [name for key, name in self.inputs.items() if key not in self.used]
         unused += [output for array, output in zip(program.outputs, outputs, strict=True) if not array.size]
-        typed = [f"{'double ' if a.shape == () else 'const double *'}{self.inputs[a.name]}" for a in program.inputs]
-        typed += [f"double *{output}" for output in outputs]
+        typed = [f"{real + ' ' if a.shape == () else f'const {real} *'}{self.inputs[a.name]}" for a in program.inputs]
+        typed += [f"{real} *{output}" for output in outputs]
         head = f"{'static ' if static else ''}void {self.functions[program]}({', '.join(typed) or 'void'})"
         return [head, "{", *(f"    (void){name};" for name in unused), *self.lines, "}"]
 
     def constant(self, value: float) -> str:
-        return _exact(value)
+        return _c_number(value, self.real_type)
 
     def settled(self, node: Symbol) -> str:
         """The name of a result; all inputs are read before results are written, as they may share memory."""
@@ -293,14 +374,14 @@ class _CWriter(_TextWriter):
                 given.append(part[0])
             else:
                 given.append(self.fresh("a"))
-                head = f"const double {given[-1]}[{max(array.size, 1)}] = {{"
-                for line in _wrapped(head, part or ["0.0"], "};"):
+                head = f"const {self.real_type} {given[-1]}[{max(array.size, 1)}] = {{"
+                for line in wrapped(head, part or [_c_number(0.0, self.real_type)], "};"):
                     self.write(line)
                 self.stacked += array.size
         names: list[str] = []
         for array in program.outputs:
             given.append(self.fresh("r"))
-            self.write(f"double {given[-1]}[{max(array.size, 1)}];")
+            self.write(f"{self.real_type} {given[-1]}[{max(array.size, 1)}];")
             names += [f"{given[-1]}[{k}]" for k in range(array.size)]
             self.stacked += array.size
         self.write(f"{self.functions[program]}({', '.join(given)});")
@@ -308,10 +389,10 @@ class _CWriter(_TextWriter):
 
     def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
         for name, start in zip(carried, first, strict=True):
-            self.write(f"double {name} = {start};")
+            self.write(f"{self.real_type} {name} = {start};")
         width = len(block.keeps)
         if width:  # the values of passes after an early stop are defined too
-            self.write(f"double {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
+            self.write(f"{self.real_type} {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
         self.write(f"for (int {counter} = 0; {counter} < {block.count}; {counter}++) {{")
         self.depth += 1
         following, kept, going = self.passes(block)
@@ -330,14 +411,19 @@ class _CWriter(_TextWriter):
         self.write("}")
 
 
-def _exact(value: float) -> str:
+def exact(value: float) -> str:
     """A float64 that C reads back exactly: decimal if that is short and exact, else hexadecimal."""
     if not math.isfinite(value):
         return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
     return repr(value) if (1024.0 * value).is_integer() and abs(value) < 1e6 else value.hex()
 
 
-def _wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
+def _c_number(value: float, real: str) -> str:
+    text = exact(value)
+    return f"{text}f" if real == "float" and math.isfinite(value) else text
+
+
+def wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
     """`head item, item, ... tail`, over as many lines as needed."""
     lines, line = [], head
     for k, item in enumerate(items):

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...errors import InputError
-from ...scalar import Array, Hole, Program, Table
+from ...scalar import Array, Program, Table
 from ...scalar.blocks import walk
+from ..exports.text import filled
 from .encoding import Function
 
 
@@ -76,8 +77,4 @@ class Shared:
 
     def filled(self, program: Program) -> Program:
         """A called program; for a hole, what fills it."""
-        if not isinstance(program, Hole):
-            return program
-        if program.name not in self._fillings:
-            raise InputError(f"the hole {program.name!r} is empty; name a program for it in the fillings")
-        return self._fillings[program.name]
+        return filled(program, self._fillings)

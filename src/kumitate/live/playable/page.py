@@ -20,7 +20,6 @@ from ...model import WORLD, Distance, Line, Mechanism, drive_states, joint_colum
 from ...model.mechanism import digest
 from ...scalar import floats
 from ...simulate.divergence import RUNAWAY
-from ...simulate.driving.actuation import How
 from ...simulate.scenes.many_bodies import ManyBodies, SceneStepper
 from ...simulate.simulation import MechanismSimulation
 from ...simulate.stepping.advance import start_of
@@ -47,18 +46,7 @@ def playable(simulation: MechanismSimulation, sliders: Asked = None) -> Mechanis
     Raises:
         InputError: for functions that are called while it runs, adaptive steps, scenes of too many bodies, with what to do.
     """
-    owner = simulation.mechanism.name
-    if simulation.integrator.adaptive:
-        raise InputError(
-            f"{owner}: a page makes steps of equal length, and {simulation.integrator.name} chooses its own. Take "
-            "integrator='rk4', or 'semi_implicit_euler' where damping or springs are stiff"
-        )
-    lines = zip(simulation.actuation.lines(), simulation.actuation.functions, strict=True)
-    if called := [line for line, how in lines if how is not How.COMPILED]:
-        raise InputError(
-            f"{owner}: a page has no Python, and {called[0]}. Write it so that it can be compiled (plain arithmetic and NumPy, "
-            "no state of its own, without sample_time), or make it an input, which a slider sets"
-        )
+    simulation.check_without_python("a page")
     setup = simulation.setup
     more = parameters_asked(simulation, sliders)
     if more and sliders is None and _fixed(simulation, more):
@@ -71,8 +59,8 @@ def playable(simulation: MechanismSimulation, sliders: Asked = None) -> Mechanis
     bodies = len(simulation.mechanism.bodies)
     if not isinstance(simulation.compiled, CompiledStep) and bodies > _MOST:
         raise InputError(
-            f"{owner}: a page plays scenes of up to {_MOST} bodies, as its programs grow with them, and this one has {bodies}; "
-            "write a page of a run, run.page(path)"
+            f"{simulation.mechanism.name}: a page plays scenes of up to {_MOST} bodies, as its programs grow with them, and "
+            f"this one has {bodies}; write a page of a run, run.page(path)"
         )
     return simulation
 

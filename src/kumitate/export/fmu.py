@@ -1,0 +1,179 @@
+"""A simulation as a file of FMI: its description, C sources, binaries, and a page about it, in one archive."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..compile.exports import to_c
+from ..compile.exports.text import c_names, exact, identifiers, wrapped
+from ..errors import InputError, warn
+from ..model.files import replacing
+from ..scalar import Program
+from ..simulate.divergence import RUNAWAY
+from ..simulate.simulation import MechanismSimulation
+from .compilers import OPTIONS, PLATFORMS, Platform, build, host
+from .description import build_description, model_description
+from .unit import FmuModel, ready
+
+VERSIONS = ("2.0", "3.0")
+_GLUE = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
+#: What a role's results are called that go to other places than "ROLE.NAME".
+_BACK = ("step", "begin")
+
+
+def write_fmu(
+    simulation: MechanismSimulation, path: str | Path, *, version: str = "2.0", platforms: Sequence[str] | str | None = None,
+    page: bool = True,
+) -> Path:  # fmt: skip
+    """Writes a simulation as a unit of FMI; arguments and errors as of `kumitate.Simulation.fmu`."""
+    target, owner = Path(path), simulation.mechanism.name
+    if target.suffix.lower() != ".fmu":
+        raise InputError(f"{target}: units of FMI are files .fmu; {target.suffix!r} is not that suffix")
+    if version not in VERSIONS:
+        raise InputError(f"{owner}: there is no FMI {version!r} to write; there are {', '.join(VERSIONS)}")
+    model = FmuModel(ready(simulation))
+    name = identifiers([owner], ())[0]
+    code = model_header(model)
+    token = hashlib.sha256(f"{version} {code}".encode()).hexdigest()
+    token = "{" + "-".join(token[a:b] for a, b in ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))) + "}"
+    glue = _GLUE[version]
+    assets = files(__package__) / "assets"
+    sources = {one: (assets / one).read_text(encoding="utf-8") for one in (glue, "instance.h")}
+    sources["model.h"] = f'#define TOKEN "{token}"\n{code}'
+    with TemporaryDirectory() as folder:
+        for one, text in sources.items():
+            (Path(folder) / one).write_text(text, encoding="utf-8")
+        binaries = list(_binaries(owner, Path(folder), glue, name, _asked(owner, platforms), version))
+    with replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        entries: dict[str, str | bytes] = {"modelDescription.xml": model_description(model, version, name, token, glue)}
+        entries |= {f"sources/{one}": text for one, text in sources.items()}
+        if version == "3.0":
+            entries["sources/buildDescription.xml"] = build_description(name, glue, OPTIONS)
+        entries |= dict(binaries)
+        entries |= _documentation(model, page)
+        for one, content in entries.items():
+            archive.writestr(zipfile.ZipInfo(one, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+    return target
+
+
+def _asked(owner: str, platforms: Sequence[str] | str | None) -> list[Platform] | None:
+    if platforms is None:
+        return None
+    names = [platforms] if isinstance(platforms, str) else list(platforms)
+    names = list(PLATFORMS) if names == ["all"] else names
+    for name in names:
+        if name not in PLATFORMS:
+            raise InputError(f"{owner}: there is no platform {name!r}; there are {', '.join(PLATFORMS)}, or 'all'")
+    return [PLATFORMS[name] for name in names]
+
+
+def _binaries(
+    owner: str, folder: Path, glue: str, name: str, asked: list[Platform] | None, version: str
+) -> Iterator[tuple[str, bytes]]:
+    """The libraries by their names in the archive."""
+    here = host()
+    for platform in asked if asked is not None else [here] if here else []:
+        library = build(owner, folder, glue, platform, must=asked is not None)
+        if library is None:
+            warn(
+                f"{owner}: there is no C compiler, so that the FMU has its sources only, which few tools take; install one, or "
+                "pip install 'kumitate[fmu]'"
+            )
+        else:
+            place = platform.name if version == "3.0" else platform.former
+            yield f"binaries/{place}/{name}.{platform.suffix}", library
+
+
+# --- C --------------------------------------------------------------------------------------------------------------------
+def model_header(model: FmuModel) -> str:
+    """The model as C: its programs, what stands where, and the functions that instance.h calls."""
+    programs = list(model.programs.values())
+    text = to_c(*programs, fillings=model.fillings, portable=True, private=True)
+    names = c_names(programs, model.fillings, portable=True)
+    m, memory = model.code.mechanism, model.memory
+    size = memory.size
+    numbers: dict[str, object] = {
+        "NUMBERS": size, "N_Q": m.nq, "N_V": m.nv, "N_X": len(model.states), "N_DOTTED": len(model.dots),
+        "N_FOUND": len(model.found_dots), "STEP": exact(model.simulation.step_size), "RUNAWAY": exact(RUNAWAY),
+    }  # fmt: skip
+    numbers |= {f"AT_{name.upper()}": model.slot(name) for name in ("time", "number", "h")}
+    numbers |= {f"AT_{name.upper()}": memory.places[name][0] for name in ("q", "v")}
+    sorts = [0] * size
+    for one in model.variables:
+        sorts[one.at] = one.sort
+    sorts[0] = 1
+    tables = [
+        *wrapped("static const double model_first[NUMBERS] = {", [exact(x) for x in model.first.tolist()], "};"),
+        *wrapped("static const unsigned char model_sorts[NUMBERS] = {", [str(x) for x in sorts], "};"),
+        *wrapped("static const unsigned model_states[] = {", [str(x) for x in model.states or [0]], "};"),
+        *wrapped("static const unsigned model_rates[] = {", [str(x) for x in model.rates or [0]], "};"),
+        *wrapped("static const unsigned model_dots[][2] = {", [f"{{{a}, {b}}}" for a, b in model.dots or [(0, 0)]], "};"),
+        *wrapped(
+            "static const unsigned model_found[][2] = {", [f"{{{a}, {b}}}" for a, b in model.found_dots or [(0, 0)]], "};"
+        ),
+    ]
+    functions = [_function(model, role, names) for role in ("begin", "numbers", "step", "look", "flow")]
+    slopes = [line for role in ("flow_slope", "look_slope") for line in _calls(model, role, names)]
+    functions.append("\n".join(["static void model_slope(double *m)", "{", *(slopes or ["    (void)m;"]), "}"]))
+    defined = [f"#define {name} {value}" for name, value in numbers.items()]
+    return "\n".join([text, *defined, "", *tables, "", *functions, ""])
+
+
+def _function(model: FmuModel, role: str, names: dict[Program, str]) -> str:
+    lines, places = _calls(model, role, names), model.memory.places
+    if role == "begin" and not lines:
+        lines = [
+            f"    for (size_t k = 0; k != N_{name}; k++) m[AT_{name} + k] = m[{places[f'start_{name.lower()}'][0]} + k];"
+            for name in "QV"
+        ]
+    return "\n".join([f"static void model_{role}(double *m)", "{", *(lines or ["    (void)m;"]), "}", ""])
+
+
+def _calls(model: FmuModel, role: str, names: dict[Program, str]) -> list[str]:
+    """The call of a program with its arrays in their places."""
+    if role not in model.programs:
+        return []
+    program, places, layout = model.programs[role], model.memory.places, model.code.layout
+    own = role.removesuffix("_slope")
+    given = [f"m[{places[a.name][0]}]" if a.shape == () else f"m + {places[a.name][0]}" for a in program.inputs]
+    for array in program.outputs:
+        at = places[array.name if role in _BACK else f"{own}.{array.name}"][0] if role != "numbers" else 0
+        if role == "numbers":
+            parameters = layout.at("parameters")
+            at = places["u"][0] + parameters.stop - array.size
+        given.append(f"m + {at}")
+    return [*wrapped(f"    {names[program]}(", given, ");")]
+
+
+# --- documentation --------------------------------------------------------------------------------------------------------
+def _documentation(model: FmuModel, page: bool) -> Iterator[tuple[str, str]]:
+    """A page about the model, and one that is the simulator."""
+    from ..live.playable import live_scene
+    from ..view.page import page_text
+
+    m = model.code.mechanism
+    rows = "".join(
+        f"<tr><td>{escape(one.name)}</td><td>{escape(one.own)}</td><td>{escape(one.unit)}</td>"
+        f"<td>{'' if one.start is None else f'{one.start:g}'}</td></tr>"
+        for one in model.variables
+    )
+    told = [*model.notes, f"Steps of {model.simulation.step_size:g} s by {model.simulation.integrator.name}."]
+    if model.exchange:
+        told.append(f"There is no model exchange: {model.exchange}.")
+    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
+    link = '<p><a href="simulator.html">The model moves here</a>: drag its bodies.</p>' if page else ""
+    if page:
+        yield "documentation/simulator.html", page_text(live_scene(model.simulation))
+    style = "body{font:15px sans-serif;margin:2em}td,th{padding:.2em 1em;text-align:left;border-bottom:1px solid #ddd}"
+    yield (
+        "documentation/index.html",
+        f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>{escape(m.name)}</title><style>{style}</style>"
+        f"<h1>{escape(m.name)}</h1><ul>{notes}</ul>{link}<p>SI units and radians; angular parts first.</p>"
+        f"<table><tr><th>variable</th><th>in kumitate</th><th>unit</th><th>at the start</th></tr>{rows}</table></html>\n",
+    )
