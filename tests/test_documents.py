@@ -452,6 +452,7 @@ def predictive_control(shown: Shown, values: Shown) -> None:
     assert shown["height"] > 0.95
     assert np.abs(shown["planner"].plan).max() <= 4.0
     np.testing.assert_allclose(shown["motion"].q[-1], np.pi, atol=0.02)
+    assert np.abs(shown["upright"].q[-1] - np.pi).max() < 0.1  # the last plans reach on from where the pendulum is
 
 
 def whole_body_control(shown: Shown, values: Shown) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kumitate as km
+from kumitate.predictive import iterated_lqr
+
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "control" / "anymal_trots.py"
 SEED, DURATION = 0, 2.0
 
@@ -40,3 +43,23 @@ def test_the_planner_trots_through_a_push(script, monkeypatch):
 def on_floor(run, foot):
     mine = [k for k, (body, _) in enumerate(run.contact.bodies) if body == foot]
     return (run.contact.normal_force[:, mine] > 0.0).any(axis=1)
+
+
+@pytest.mark.slow
+def test_plans_by_derivatives_trot_on_a_floor_of_rigid_contact(script):
+    """Contact comes and goes along the plan: the cost of the gait alone falls, and the base is driven ahead, upright."""
+    robot = script.anymal()
+    q = np.array(script.Stance(robot, script.ANGLES, stiffness=0.0, damping=0.0).q)
+    gait = script.gait(robot)
+    sim = km.Simulation(robot, step=0.01, contact=script.FLOOR, start=(q, np.zeros(robot.nv)), side_by_side=True)
+
+    def running(t, q, v, u):
+        base = [0.5 * (v[3] - 0.5), 0.3 * v[4], 5.0 * q[0], 5.0 * q[1], 10.0 * (q[6] - script.HEIGHT)]
+        return np.concatenate([0.3 * (u - gait(t)), np.array(base), 0.1 * v[:3]])
+
+    start = np.array([gait(0.01 * k) for k in range(100)], dtype=float)
+    found = iterated_lqr(sim, running, lambda q, v: np.array([3.0 * (v[3] - 0.5)]), start, action="target", rounds=12)
+    assert found.cost[-1] < 0.12 * found.cost[0]
+    assert found.q[-1, 4] > 0.35
+    assert np.abs(found.q[:, 6] - script.HEIGHT).max() < 0.03
+    assert np.abs(found.q[:, :2]).max() < 0.05

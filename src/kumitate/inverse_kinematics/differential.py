@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import projected, solve_symmetric
+from ..dynamics import projected
+from ..dynamics.bounded import least_within
 from ..errors import InputError
 from ..kinematics import integrate, normalized
 from ..model import HasMechanism, Mechanism, joint_columns
-from ..scalar import Program, Scalar, absolute, both, either, loop, maximum, minimum, select, sqrt, trace
+from ..scalar import Program, Scalar, absolute, maximum, minimum, select, sqrt, trace
 from .contract import Goal, KeyedGoals, Posture
 from .program import Level, dot, level_of, limits_of, with_loops
 
@@ -22,8 +23,6 @@ __all__ = ["AccelerationLimit", "DifferentialIK", "JointLimit", "Moved", "Veloci
 
 #: Loops count by this in a step, which is then closed; no goal is worth more.
 _LOOP = 1e4
-#: What is left of the gradient, as part of its first size, and the most rounds to get there; mostly one or two are needed.
-_LEFT, _ROUNDS = 1e-9, 60
 
 
 @dataclass(frozen=True)
@@ -227,47 +226,7 @@ def _of_freedoms(mechanism: Mechanism, limit: Any, given: Any, single: list[int]
 def _least(
     A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], low: Sequence[Scalar], high: Sequence[Scalar], damping: float
 ) -> list[Scalar]:
-    """The x within bounds of least |A x − b|² + d |x|².
-
-    A round is a sweep of projected Gauss-Seidel, which finds the bounds that matter and never leads away, and a projected
-    Newton step of the unknowns that are not pushed against a bound, taken where it is better (Bertsekas 1982).
-    """
+    """The x within bounds of least |A x − b|² + d |x|²."""
     columns = [list(column) for column in zip(*A, strict=True)]
     H = [[dot(a, c) + damping if i == j else dot(a, c) for j, c in enumerate(columns)] for i, a in enumerate(columns)]
-    c, n = [dot(column, b) for column in columns], len(low)
-
-    def cut(i: int, x: Scalar) -> Scalar:
-        return minimum(maximum(x, low[i]), high[i])
-
-    def left(x: Sequence[Scalar], g: Sequence[Scalar]) -> Scalar:
-        """The largest part of the gradient that is not against a bound."""
-        found: Scalar = 0.0
-        for i in range(n):
-            found = maximum(found, absolute(x[i] - cut(i, x[i] - g[i])))
-        return found
-
-    def body(k: Any, carry: tuple[Any, ...]) -> tuple[Any, None]:
-        x, g = list(carry[0]), list(carry[1])
-        for i in range(n):
-            swept = cut(i, x[i] - g[i] / H[i][i])
-            g = [own + H[j][i] * (swept - x[i]) for j, own in enumerate(g)]
-            x[i] = swept
-        pushed = [either(both(x[i] <= low[i], g[i] > 0.0), both(high[i] <= x[i], g[i] < 0.0)) for i in range(n)]
-        free = [select(own, 0.0, 1.0) for own in pushed]
-        own = [[free[i] * free[j] * H[i][j] + (1.0 - free[i] if i == j else 0.0) for j in range(n)] for i in range(n)]
-        way = solve_symmetric(own, [-f * slope for f, slope in zip(free, g, strict=True)])
-        move = [cut(i, x[i] + way[i]) - x[i] for i in range(n)]
-        turn = [dot(row, move) for row in H]
-        better = dot(move, g) + 0.5 * dot(move, turn) < 0.0
-        x, g = (
-            [select(better, a + d, a) for a, d in zip(part, change, strict=True)] for part, change in ((x, move), (g, turn))
-        )
-        return (x, g, left(x, g)), None
-
-    start = [cut(i, 0.0) for i in range(n)]
-    first = [dot(row, start) - own for row, own in zip(H, c, strict=True)]
-    size: Scalar = 1e-12
-    for slope in c:
-        size = maximum(size, absolute(slope))
-    found = loop(_ROUNDS, body, (start, first, left(start, first)), while_=lambda carry: _LEFT * size < carry[2])[0]
-    return list(found[0])
+    return least_within(H, [dot(column, b) for column in columns], low, high)[0]

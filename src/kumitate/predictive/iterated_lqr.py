@@ -1,65 +1,31 @@
-"""Trajectory optimization by the iterative linear-quadratic regulator (Li and Todorov 2004; Tassa, Erez and Todorov 2012)."""
+"""Trajectory optimization by the iterative linear-quadratic regulator (Li and Todorov 2004; Tassa, Erez and Todorov 2012).
+
+A round is four calls of machine code: the derivatives of all steps, those of all costs, Riccati's recursion backwards, and
+the steps forwards with its feedback, for all shares of the change side by side.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel
 from ..errors import InputError
-from ..kinematics import rate
-from ..model import Mechanism
-from ..scalar import call, directional, trace
+from ..simulate.divergence import RUNAWAY
 from ..simulation import Simulation
+from ..slopes import SlopedStep
+from .led_steps import LedSteps
+from .riccati import riccati
+from .terms import Terms
 
-
-# --- costs of a trajectory: half the squares of residuals, with their slopes on the manifold ------------------------------
-class Residuals:
-    """Residuals r(q, v, u) as a kernel of many states, with the slopes by (ξ, δv, δu): ξ moves q as `Robot.integrate` does."""
-
-    def __init__(self, mechanism: Mechanism, function: Callable[..., Any], size: int):
-        """The residuals of a function of q, v and u (arrays of scalars), which gives an array; `size`: of u."""
-        shapes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": size}
-
-        def residuals(q: Any, v: Any, u: Any) -> dict[str, Any]:
-            given = (np.array(list(part), dtype=object) for part in (q, v, u))
-            return {"r": list(np.ravel(function(*given)))}
-
-        moving = directional(trace(residuals, shapes, f"residuals_{mechanism.name}"))
-
-        def along(q: Any, v: Any, u: Any, turn: Any, push: Any, pull: Any) -> dict[str, Any]:
-            found = call(moving, q, v, u, rate(mechanism.tree, q, turn), push, pull)
-            return {"r": list(found["r"]), "slope": list(found["r_dot"])}
-
-        directions: dict[str, int | tuple[int, ...]] = {"turn": mechanism.nv, "push": mechanism.nv, "pull": size}
-        self._kernel, self._nv = (
-            Kernel(trace(along, {**shapes, **directions}, f"sloped_residuals_{mechanism.name}")),
-            mechanism.nv,
-        )
-        self._directions = np.eye(2 * mechanism.nv + size)
-
-    def costs(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """½ |r|² of states (..., nq), (..., nv) under actions (..., size)."""
-        still = (np.zeros_like(v), np.zeros_like(v), np.zeros_like(u))
-        with np.errstate(over="ignore", invalid="ignore"):  # of motions that diverge
-            return np.asarray(0.5 * np.sum(self._kernel(q, v, u, *still)[0] ** 2, axis=-1))
-
-    def __call__(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """r (n, k) and its slopes (n, k, 2nv + size) at n states."""
-        n, m, nv = len(q), len(self._directions), self._nv
-        given = (np.repeat(part, m, axis=0) for part in (q, v, u))
-        toward = np.tile(self._directions, (n, 1))
-        r, slope = self._kernel(*given, toward[:, :nv], toward[:, nv : 2 * nv], toward[:, 2 * nv :])
-        return r.reshape(n, m, -1)[:, 0], np.swapaxes(slope.reshape(n, m, -1), 1, 2)
-
-
-# --- iterations -----------------------------------------------------------------------------------------------------------
-#: Shares of the step that are tried, side by side in one batch.
-SHARES = 0.5 ** np.arange(10)
-#: The damping of the value's curvature: at first, at least, at most; its factors after rounds that fail and that do not.
+#: Shares of the change that are tried, side by side in one batch.
+SHARES = 0.5 ** np.arange(8)
+#: The damping of the curvature by actions, in parts of it: at first, at least, at most; its factors after rounds that fail
+#: and that do not.
 DAMPING, LEAST, MOST, MORE, LESS = 1e-6, 1e-9, 1e6, 10.0, 0.3
+#: The penalty μ at first and at most, its factor where violations did not fall to `FALLEN` of what they were, how far
+#: costs settle before multipliers change, and the violation at which constraints hold.
+PENALTY, STEEPEST, STEEPER, FALLEN, LOOSE, HOLDS = 10.0, 1e8, 10.0, 0.25, 1e-4, 1e-6
 
 
 class OptimizedMotion(NamedTuple):
@@ -69,8 +35,9 @@ class OptimizedMotion(NamedTuple):
         q, v: states (n + 1, nq), (n + 1, nv).
         actions: (n, size), each kept for one step.
         gains: K (n, size, 2nv) of the feedback u + K δx about it, δx = (ξ, δv), ξ by `Robot.difference`.
-        cost: of each round, the first is that of the start.
-        settled: whether the last round found nothing better by more than the tolerance.
+        cost: of each round, the first is that of the start; without what constraints add.
+        settled: whether the last round found nothing better by more than the tolerance, and constraints hold.
+        violation: the largest of a constraint.
     """
 
     q: np.ndarray
@@ -79,127 +46,211 @@ class OptimizedMotion(NamedTuple):
     gains: np.ndarray
     cost: list[float]
     settled: bool
+    violation: float = 0.0
+
+    def later(self, count: int) -> OptimizedMotion:
+        """The plan `count` steps later: what is past is dropped, and its last step is repeated."""
+        q, v, u, gains = (np.concatenate([x[count:], np.repeat(x[-1:], count, axis=0)]) for x in self[:4])  # type: ignore[arg-type]
+        return self._replace(q=q, v=v, actions=u, gains=gains)
 
 
 def iterated_lqr(
-    simulation: Simulation, running: Callable[..., Any], final: Callable[..., Any], actions: Any, *,
-    q: Any = None, v: Any = None, action: str = "tau", rounds: int = 100, tolerance: float = 1e-8,
+    simulation: Simulation, running: Any, final: Any, actions: Any, *,
+    q: Any = None, v: Any = None, action: str = "tau", bounds: tuple[Any, Any] = (-np.inf, np.inf), rounds: int = 100,
+    tolerance: float = 1e-8,
 ) -> OptimizedMotion:  # fmt: skip
     """The actions and feedback gains that make the sum of half the squared residuals least, near the given ones.
 
     Args:
-        simulation: whose steps are differentiated (`Simulation.slopes`): loops, drives, stops and rigid contact included.
-        running: residuals of (q, v, u) at each step, as an array; it is traced.
-        final: residuals of (q, v) at the end.
+        simulation, running, final, action, bounds: as of `TrajectoryOptimizer`.
         actions: to begin with (n, size), one for each step.
-        q, v: where the motion begins; the simulation's start by default.
-        action: "tau", or the name of an input.
-        rounds: most rounds; tolerance: the relative decrease of cost below which the motion is settled.
+        q, v, rounds, tolerance: as of a call of it.
 
     Raises:
-        InputError: for an unknown action or a wrong shape, or if the first motion diverges.
+        InputError: for an unknown action, a wrong shape or cost, or if the first motion diverges.
     """
-    problem = _Problem(simulation, running, final, action, np.array(actions, dtype=float), q, v)
-    motion, damping = problem.first(), DAMPING
-    gains, settled = np.zeros((*motion.actions.shape, 2 * simulation.mechanism.nv)), False
-    costs = [motion.cost]
-    for _ in range(rounds):
-        feedback = problem.backward(motion, damping)
-        better = problem.forward(motion, *feedback) if feedback is not None else None
-        if better is None or feedback is None:
-            damping *= MORE
-            settled = damping > MOST
-        else:
-            settled = motion.cost - better.cost <= tolerance * motion.cost
-            motion, gains, damping = better, feedback[1], max(LESS * damping, LEAST)
-            costs.append(motion.cost)
-        if settled:
-            break
-    return OptimizedMotion(motion.q, motion.v, motion.actions, gains, costs, settled)
+    owner, actions = simulation.mechanism.name, np.array(actions, dtype=float)
+    if actions.ndim != 2 or not len(actions):
+        raise InputError(f"{owner}: actions have shape {actions.shape}; give (steps, size of an action)")
+    optimizer = TrajectoryOptimizer(simulation, running, final, len(actions), action=action, bounds=bounds)
+    return optimizer(actions, q=q, v=v, rounds=rounds, tolerance=tolerance)
 
 
 class _Motion(NamedTuple):
+    """A motion, what it costs, and with what constraints add; and the largest violation of these."""
+
     q: np.ndarray
     v: np.ndarray
     actions: np.ndarray
     cost: float
+    merit: float
+    violation: float
 
 
-class _Problem:
-    """What stays the same from round to round."""
+class TrajectoryOptimizer:
+    """Plans of as many steps, by the iterative linear-quadratic regulator: its programs, and the memory they work in.
+
+    >>> import kumitate as km, numpy as np
+    >>> sim = km.Simulation(km.load("pendulum"), step=0.02, integrator="semi_implicit_euler")
+    >>> plan = TrajectoryOptimizer(sim, lambda q, v, u: 0.01 * u, lambda q, v: 10.0 * (q - 0.5), 40, bounds=(-6.0, 6.0))
+    >>> motion = plan(np.zeros((40, 1)), q=[0.0])
+    >>> again = plan(motion.later(1), q=motion.q[1], v=motion.v[1], rounds=2)
+    >>> bool(abs(motion.q[-1, 0] - 0.5) < 0.01), bool(abs(motion.actions).max() <= 6.0)
+    (True, True)
+    """
 
     def __init__(
-        self, simulation: Simulation, running: Callable[..., Any], final: Callable[..., Any], action: str, actions: np.ndarray,
-        q: Any, v: Any,
+        self, simulation: Simulation, running: Any, final: Any, steps: int, *,
+        action: str = "tau", bounds: tuple[Any, Any] = (-np.inf, np.inf),
     ):  # fmt: skip
-        mechanism, self.robot, self.simulation, self.action = simulation.mechanism, simulation.robot, simulation, action
-        self._tried, self._along = simulation.batch(len(SHARES)), simulation.batch(max(len(actions), 1))
-        self._tried.reset(slice(None), q, v)
-        self._start = self._tried.q[:1].copy(), self._tried.v[:1].copy()
-        known = {"tau": self._tried.tau, **self._tried.inputs}
-        if action not in known:
-            raise InputError(f"{mechanism.name}: there is no input {action!r} for actions; there are {sorted(known)}")
-        size = known[action].shape[1]
-        if actions.ndim != 2 or actions.shape[1] != size or not len(actions):
-            raise InputError(f"{mechanism.name}: actions have shape {actions.shape}; give (steps, {size})")
-        self._given, self._pushed = actions, known[action]
-        self._each = self._along.tau if action == "tau" else self._along.inputs[action]
-        self._running = Residuals(mechanism, running, size)
-        self._final = Residuals(mechanism, lambda q, v, u: final(q, v), size)
+        """An optimizer of motions of a number of steps.
 
-    def first(self) -> _Motion:
-        """The motion of the given actions."""
-        size = self._given.shape[1]
-        nothing = np.repeat(self._start[0], len(self._given) + 1, 0), np.repeat(self._start[1], len(self._given) + 1, 0)
-        still = _Motion(*nothing, self._given, np.inf)
-        zero = np.zeros((len(self._given), size)), np.zeros((len(self._given), size, 2 * self.simulation.mechanism.nv))
-        found = self.forward(still, *zero)
-        if found is None:
-            raise InputError(f"{self.simulation.mechanism.name}: the motion of the first actions diverges; give gentler ones")
+        Args:
+            simulation: whose steps are differentiated (`Simulation.slopes`): loops, drives, stops and rigid contact included.
+            running: costs and constraints at each step, one or a list: functions of (q, v, u) or (t, q, v, u) that give
+                residuals as an array, which are traced; goals of inverse kinematics; `velocity_of`, `exactly`,
+                `not_positive`, `within_limits`, `friction_cone`. Targets are one, or one for each step.
+            final: likewise, at the end, of (q, v) or (t, q, v).
+            steps: their number.
+            action: "tau", or the name of an input.
+            bounds: the least and the largest action, each a number or an array (size).
+
+        Raises:
+            InputError: for an unknown action, wrong bounds or costs, or steps that cannot be differentiated.
+        """
+        self.simulation, self.mechanism, self.steps = simulation.side_by_side, simulation.mechanism, steps
+        owner, forcing = self.mechanism.name, self.simulation.actuation.forcing
+        self._sloped = SlopedStep(self.simulation)
+        known = {"tau": self.mechanism.nv, **{name: len(x) for name, x in forcing.values_of_inputs.items()}}
+        if action not in known:
+            raise InputError(f"{owner}: there is no input {action!r} for actions; there are {sorted(known)}")
+        if action == "tau" and forcing.controller is not None:
+            raise InputError(
+                f"{owner}: 'tau' has no effect beside a controller. Let that read an input, and name it as the action"
+            )
+        self.size, self._place = known[action], self._sloped.places[action]
+        low, high = (np.asarray(end, dtype=float) for end in bounds)
+        if {low.shape, high.shape} - {(), (self.size,)} or not (low <= high).all():
+            raise InputError(
+                f"{owner}: bounds are {low.tolist()} and {high.tolist()}; give the least and the largest action, each a number "
+                f"or {self.size} of them"
+            )
+        self._ends = [np.array(np.broadcast_to(end, self.size)) for end in (low, high)]
+        self._bounded = bool(np.isfinite(self._ends).any())
+        rows = len(SHARES)  # side by side at the end, each with the same target
+        self._terms = Terms(self.mechanism, running, self.size, steps), Terms(self.mechanism, final, 0, 1, rows)
+        self._shifts = [np.zeros((len(terms.targets), terms.bound)) for terms in self._terms]
+        self._root, self._no_action = np.zeros((1, 1)), np.zeros((rows, 0))
+        self._times = [self.simulation.step_size * x for x in (np.arange(steps), np.full(rows, steps))]
+        constants = {"shift": self._shifts[0], "root": self._root[0], "low": self._ends[0][None], "high": self._ends[1][None]}
+        self._led = LedSteps(self.simulation, self._terms[0], self._place, SHARES, constants)
+        self._held = np.zeros((steps, self._led.u.shape[1]))
+
+    def __call__(
+        self, start: Any, *, q: Any = None, v: Any = None, time: float = 0.0, rounds: int = 100, tolerance: float = 1e-8
+    ) -> OptimizedMotion:
+        """The motion of least cost from a state.
+
+        Args:
+            start: actions (n, size) to begin with; or a motion found before, whose feedback leads the first one.
+            q, v: where the motion begins; the simulation's start by default.
+            time: there [s], as costs see it.
+            rounds: most rounds; tolerance: the relative decrease of cost below which the motion is settled.
+
+        Raises:
+            InputError: for a wrong shape, if the first motion diverges, or if a step of a motion has no derivatives.
+        """
+        motion = self._first(start, self.simulation.starts(q, v, 1), time)
+        gains, damping, settled, costs, before = self._led.plan["gain"].copy(), DAMPING, False, [motion.cost], np.inf
+        for _ in range(rounds):
+            better = self._forward(motion, motion.q[0], motion.v[0], time) if self._backward(motion, damping, time) else None
+            if better is None or not better.merit < motion.merit:
+                damping *= MORE
+                still = damping > MOST
+            else:
+                enough = tolerance if motion.violation <= HOLDS else max(tolerance, LOOSE)
+                still = motion.merit - better.merit <= enough * motion.merit
+                motion, damping = better, max(LESS * damping, LEAST)
+                gains[:] = self._led.plan["gain"]
+                costs.append(motion.cost)
+            if still and (motion.violation <= HOLDS or self._root[0, 0] ** 2 >= STEEPEST):
+                settled = motion.violation <= HOLDS
+                break
+            if still:
+                fell, before, damping = motion.violation <= FALLEN * before, motion.violation, DAMPING
+                motion = self._tightened(motion, time, 1.0 if fell else STEEPER)
+        return OptimizedMotion(motion.q, motion.v, motion.actions, gains, costs, settled, motion.violation)
+
+    def _first(self, start: Any, state: tuple[np.ndarray, np.ndarray], time: float) -> _Motion:
+        """The motion of the given actions, or by the feedback of a motion found before."""
+        owner, n = self.mechanism.name, self.steps
+        known = isinstance(start, OptimizedMotion)
+        actions = start.actions if known else np.array(start, dtype=float)
+        if actions.shape != (n, self.size):
+            raise InputError(f"{owner}: actions have shape {actions.shape}; give (steps, {self.size}), for {n} steps")
+        self._led.plan["change"][:] = 0.0
+        self._led.plan["gain"][:] = start.gains if known else 0.0
+        if not known:
+            self._root[:] = PENALTY**0.5
+            for shift in self._shifts:
+                shift[:] = 0.0
+        q, v = (start.q, start.v) if known else (np.repeat(part, n + 1, axis=0) for part in state)
+        self.simulation.actuation.begin(self._led.u, np.repeat(state[0], len(SHARES), axis=0))
+        self._held[:] = self._led.u[0]
+        found = self._forward(_Motion(q, v, actions, np.inf, np.inf, np.inf), state[0][0], state[1][0], time)
+        if not np.isfinite(found.merit):
+            raise InputError(f"{owner}: the motion of the first actions diverges; give gentler ones")
         return found
 
-    def forward(self, motion: _Motion, change: np.ndarray, gains: np.ndarray) -> _Motion | None:
-        """The best of the motions by shares of a change of actions, with feedback; None if it is no better."""
-        batch, rows = self._tried, len(SHARES)
-        batch.reset(slice(None), *(np.repeat(part, rows, axis=0) for part in self._start))
-        qs, vs, us = [batch.q.copy()], [batch.v.copy()], []
-        for k in range(len(motion.actions)):
-            away = np.hstack([self.robot.difference(np.repeat(motion.q[k : k + 1], rows, 0), batch.q), batch.v - motion.v[k]])
-            us.append(motion.actions[k] + SHARES[:, None] * change[k] + away @ gains[k].T)
-            self._pushed[:] = us[-1]
-            batch.step()
-            qs.append(batch.q.copy())
-            vs.append(batch.v.copy())
-        q, v, u = np.stack(qs, 1), np.stack(vs, 1), np.stack(us, 1)
-        cost = self._running.costs(q[:, :-1], v[:, :-1], u).sum(axis=1) + self._final.costs(q[:, -1], v[:, -1], 0.0 * u[:, -1])
-        cost = np.where(batch.lost | ~np.isfinite(cost), np.inf, cost)
-        best = int(np.argmin(cost))
-        return _Motion(q[best], v[best], u[best], float(cost[best])) if cost[best] < motion.cost else None
+    def _forward(self, plan: _Motion, q: np.ndarray, v: np.ndarray, time: float) -> _Motion:
+        """The best of the motions from a state by shares of the change of a plan's actions, with the feedback."""
+        led = self._led
+        led.plan["plan_q"][:], led.plan["plan_v"][:], led.plan["plan_u"][:] = plan.q[:-1], plan.v[:-1], plan.actions
+        sums = led.run(q, v, time)
+        ends = self._weighed(1, (sums["q"], sums["v"], self._no_action), time)
+        cost = sums["cost"] + ends["cost"]
+        merit = cost + sums["added"] + ends["added"]
+        usual = np.isfinite(merit) & (np.abs(led.seen["v"]).max(axis=(1, 2), initial=0.0) < RUNAWAY)
+        best = int(np.argmin(np.where(usual, merit, np.inf)))
+        q, v = (np.concatenate([first[None], led.seen[name][best]]) for name, first in (("q", q), ("v", v)))
+        worst = max(sums["violation"][best], ends["violation"][best])
+        return _Motion(q, v, led.seen["action"][best].copy(), cost[best], merit[best] if usual[best] else np.inf, worst)
 
-    def backward(self, motion: _Motion, damping: float) -> tuple[np.ndarray, np.ndarray] | None:
-        """The change of actions and the gains, by Riccati's recursion from the end; None if a curvature is not positive."""
-        batch, nv, n = self._along, self.simulation.mechanism.nv, len(motion.actions)
-        batch.q[:], batch.v[:], self._each[:] = motion.q[:-1], motion.v[:-1], motion.actions
-        slopes = self.simulation.slopes(batch)
-        A, B = slopes.A, slopes.by(self.action)
-        r, J = self._running(motion.q[:-1], motion.v[:-1], motion.actions)
-        r_end, J_end = (part[0] for part in self._final(motion.q[-1:], motion.v[-1:], 0.0 * motion.actions[-1:]))
-        Jx = J_end[:, : 2 * nv]
-        gradient, curvature = Jx.T @ r_end, Jx.T @ Jx  # of the value, by δx
-        change, gains = np.zeros_like(motion.actions), np.zeros((*motion.actions.shape, 2 * nv))
-        for k in reversed(range(n)):
-            whole = np.hstack([A[k], B[k]])
-            g = J[k].T @ r[k] + whole.T @ gradient
-            H = J[k].T @ J[k] + whole.T @ (curvature + damping * np.eye(2 * nv)) @ whole
-            x, u = slice(0, 2 * nv), slice(2 * nv, None)
-            try:
-                factor = np.linalg.cholesky(H[u, u])
-            except np.linalg.LinAlgError:
-                return None
-            solved = np.linalg.solve(factor.T, np.linalg.solve(factor, np.column_stack([g[u], H[u, x]])))
-            change[k], gains[k] = -solved[:, 0], -solved[:, 1:]
-            H = H - damping * whole.T @ whole  # the value itself is not damped
-            gradient = g[x] + H[x, u] @ change[k] + gains[k].T @ (H[u, u] @ change[k] + g[u])
-            curvature = H[x, x] + H[x, u] @ gains[k] + gains[k].T @ H[u, x] + gains[k].T @ H[u, u] @ gains[k]
-            curvature = 0.5 * (curvature + curvature.T)
-        return change, gains
+    def _weighed(self, end: int, nodes: tuple[np.ndarray, ...], time: float) -> dict[str, np.ndarray]:
+        """What nodes (q, v, u) cost, as of `Terms.weighed`; those of the steps, or, if `end` is 1, some states at the end."""
+        terms, n = self._terms[end], len(nodes[0])
+        given = terms.targets[:n], self._shifts[end][:n], np.full(n, self._root[0, 0])
+        found = terms.weigh(time + self._times[end][:n], *nodes, *given)
+        return dict(zip((array.name for array in terms.weigh.outputs), found, strict=True))
+
+    def _tightened(self, motion: _Motion, time: float, steeper: float) -> _Motion:
+        """The same motion with the multipliers that its violations ask for, and a steeper penalty."""
+        last = (motion.q[-1:], motion.v[-1:], self._no_action[:1])
+        nodes = ((motion.q[:-1], motion.v[:-1], motion.actions), last)
+        for end in (0, 1):
+            self._shifts[end][:] = self._weighed(end, nodes[end], time)["pushed"] / steeper  # at the end alike in all rows
+        self._root[:] = min(self._root[0, 0] ** 2 * steeper, STEEPEST) ** 0.5
+        added = sum(float(self._weighed(end, nodes[end], time)["added"].sum()) for end in (0, 1))
+        return motion._replace(merit=motion.cost + added)
+
+    def _backward(self, motion: _Motion, damping: float, time: float) -> bool:
+        """Puts the change of actions and the gains into the plan; False if a curvature is not positive."""
+        q, v, u, times = motion.q[:-1], motion.v[:-1], motion.actions, time + self._times[0]
+        self._held[:, self._place] = u
+        slopes = np.ascontiguousarray(self._sloped.arrays(times, q, v, self._held)[2])
+        running, final = self._terms
+        root = self._root[0, 0]
+        bent = running.bend(times, q, v, u, running.targets, self._shifts[0], np.full(self.steps, root))
+        last = (motion.q[-1], motion.v[-1], self._no_action[0], final.targets[0], self._shifts[1][0], root)
+        bent += final.bend(time + self._times[1][0], *last)
+        recursion = riccati(2 * self.mechanism.nv, self.size, slopes.shape[2], self._place.start, self._bounded)
+        change, gains = self._led.plan["change"], self._led.plan["gain"]
+        if recursion(slopes, *bent, u, *self._ends, damping, change, gains):
+            return True
+        if not (usual := np.isfinite(slopes).all(axis=(1, 2))).all():
+            bad = int(np.argmin(usual))
+            raise InputError(
+                f"{self.mechanism.name}: step {bad} of the motion, at {times[bad]:g} s, cannot be differentiated: its contact "
+                "has no solution that obeys all laws. Begin with other actions, or take a smaller step or less restitution"
+            )
+        return False

@@ -68,7 +68,7 @@ class SlopedStep:
             InputError: for one state whose contact has no solution to differentiate at; in batches its row is NaN.
         """
         simulation, lead = self._simulation, q.shape[:-1]
-        found = self._found(np.broadcast_to(time, lead) if lead else np.float64(time), q, v, u)
+        found = self.arrays(np.broadcast_to(time, lead) if lead else np.float64(time), q, v, u)
         if not lead and not isfinite(found[2].sum()):
             raise InputError(
                 f"{simulation.mechanism.name}: the step cannot be differentiated at this state, as its contact has no "
@@ -80,8 +80,8 @@ class SlopedStep:
         look = partial(active_sets, simulation, time, q, v, u, q_after)
         return StepSlopes(q_after, v_after, slopes[..., :n], slopes[..., n:], self.places, look)
 
-    def _found(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The state after the step, and its derivatives by all columns of A and B."""
+    def arrays(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
+        """q and v after the step from such a state, with a time for each, and the columns of A and B in one array, as found."""
         h, columns = self._simulation.step_size, self._columns
         if self._direct is None:
             return self._along(time, h, q, v, u, columns)
