@@ -20,6 +20,8 @@ from ..model.read.robot_names import robots_folder
 from ..results.result import Result
 from ..simulate.run import simulate
 
+__all__ = ["Stance", "legged"]
+
 
 # --- the location of the robot files of example-robot-data ----------------------------------------------------------------
 def robot_file(name: str) -> Path:
