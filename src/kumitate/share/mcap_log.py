@@ -18,48 +18,9 @@ from ..scalar import floats
 from ..spatial import Transform, pose, quaternion_of
 from . import RunWithRobot
 
-# --- the definitions of ROS 2 messages that logs hold, as `.msg` files have them (common_interfaces; tf2_msgs) ------------
-_RULE = "\n" + "=" * 80 + "\n"
-_TIME = "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec"
-_HEADER = "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id"
-_VECTOR = "MSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z"
-_QUATERNION = "MSG: geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w"
-
-#: By the name of a type, its text with those of the types inside.
-DEFINITIONS = {
-    "std_msgs/msg/String": "string data",
-    "sensor_msgs/msg/JointState": _RULE.join(
-        [
-            "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort",
-            _HEADER,
-            _TIME,
-        ]
-    ),
-    "tf2_msgs/msg/TFMessage": _RULE.join(
-        [
-            "geometry_msgs/TransformStamped[] transforms",
-            "MSG: geometry_msgs/TransformStamped\nstd_msgs/Header header\nstring child_frame_id\n"
-            "geometry_msgs/Transform transform",
-            "MSG: geometry_msgs/Transform\ngeometry_msgs/Vector3 translation\ngeometry_msgs/Quaternion rotation",
-            _HEADER,
-            _TIME,
-            _VECTOR,
-            _QUATERNION,
-        ]
-    ),
-    "geometry_msgs/msg/WrenchStamped": _RULE.join(
-        [
-            "std_msgs/Header header\ngeometry_msgs/Wrench wrench",
-            "MSG: geometry_msgs/Wrench\ngeometry_msgs/Vector3 force\ngeometry_msgs/Vector3 torque",
-            _HEADER,
-            _TIME,
-            _VECTOR,
-        ]
-    ),
-}
-
-
-# --- the log --------------------------------------------------------------------------------------------------------------
+#: The types of the messages in logs. Files of ROS 2 (common_interfaces, tf2_msgs) define them, with those that they hold.
+_TYPES = ("std_msgs/msg/String", "sensor_msgs/msg/JointState", "tf2_msgs/msg/TFMessage", "geometry_msgs/msg/WrenchStamped")
+_MESSAGES = Path(__file__).parent / "messages"
 _NANO = 1_000_000_000
 
 
@@ -99,7 +60,8 @@ class _Log:
 
     def __init__(self, writer: Any, times: np.ndarray):
         self._writer = writer
-        self._schemas = {name: writer.register_msgdef(name, text) for name, text in DEFINITIONS.items()}
+        texts = {name: (_MESSAGES / f"{name}.msg").read_text(encoding="utf-8") for name in _TYPES}
+        self._schemas = {name: writer.register_msgdef(name, text) for name, text in texts.items()}
         self.stamps = [round(time * _NANO) for time in times]
 
     def write(self, topic: str, kind: str, k: int, message: Mapping[str, Any]) -> None:
