@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
+import textwrap
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -425,14 +426,8 @@ def _c_number(value: float, real: str) -> str:
 
 def wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
     """`head item, item, ... tail`, over as many lines as needed."""
-    lines, line = [], head
-    for k, item in enumerate(items):
-        text = item if k == len(items) - 1 else f"{item}, "
-        if len(line) + len(text) > _LINE:
-            lines.append(line.rstrip())
-            line = "    "
-        line += text
-    return [*lines, line + tail]
+    text = f"{head}{', '.join(items)}{tail}"
+    return textwrap.wrap(text, _LINE, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 # --- Python: a module to read, to run anywhere, and to step through, that needs only `math` -------------------------------
