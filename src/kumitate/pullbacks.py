@@ -7,8 +7,8 @@ that would change its length. Derivatives are computed only when they are asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,10 +38,11 @@ def forward_dynamics(robot: Robot, q: np.ndarray, v: np.ndarray, tau: np.ndarray
     [(5, 3), (5, 3), (5, 3)]
     """
 
+    derivatives = cache(lambda: robot.derivatives(q, v, tau))
+
     def back(by_a: np.ndarray) -> tuple[np.ndarray, ...]:
-        found = robot.derivatives(q, v, tau)
-        by_motion, by_v, by_tau = (_pulled(matrix, by_a) for matrix in (found.by_q, found.by_v, found.by_tau))
-        return _Coordinates(robot.mechanism).spread(q, by_motion), by_v, by_tau
+        found = derivatives()
+        return _pulled(robot, (q, v, tau), (found.by_q, found.by_v, found.by_tau), by_a)
 
     return Pulled((robot.forward_dynamics(q, v, tau),), back)
 
@@ -49,37 +50,82 @@ def forward_dynamics(robot: Robot, q: np.ndarray, v: np.ndarray, tau: np.ndarray
 def inverse_dynamics(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Pulled:
     """The efforts at the joints (..., nv) that give accelerations (..., nv) at states (..., nq) and (..., nv)."""
 
+    derivatives = cache(lambda: robot.inverse_derivatives(q, v, a))
+
     def back(by_tau: np.ndarray) -> tuple[np.ndarray, ...]:
-        found = robot.inverse_derivatives(q, v, a)
-        by_motion, by_v, by_a = (_pulled(matrix, by_tau) for matrix in (found.by_q, found.by_v, found.by_a))
-        return _Coordinates(robot.mechanism).spread(q, by_motion), by_v, by_a
+        found = derivatives()
+        return _pulled(robot, (q, v, a), (found.by_q, found.by_v, found.by_a), by_tau)
 
     return Pulled((robot.inverse_dynamics(q, v, a),), back)
 
 
 def rollout(
-    simulation: Simulation, q: np.ndarray, v: np.ndarray, efforts: Mapping[str, np.ndarray], *, steps: int, every: int = 1
-) -> Pulled:
-    """The recorded states (N, R, nq) and (N, R, nv) of rows of steps from states (N, nq) and (N, nv), the start first.
+    simulation: Simulation, q: np.ndarray, v: np.ndarray, efforts: Mapping[str, np.ndarray],
+    parameters: Mapping[str, np.ndarray] | None = None, *, steps: int, every: int = 1,
+) -> Pulled:  # fmt: skip
+    """The recorded states (..., R, nq) and (..., R, nv) of steps from states (..., nq) and (..., nv), the start first.
 
-    Arguments as for `Simulation.rollout`. The gradients that go back are those by q, by v, and by every one of the efforts.
+    Leading axes are broadcast against each other. The gradients that go back are those by q, by v, by every one of the efforts,
+    and by every one of the parameters.
+
+    Args:
+        efforts: by name, (..., steps, size); parameters: of the simulation, by name, (...), or (..., targets) for a name with
+            several targets.
+        every: as of `Simulation.rollout`.
     """
-    motion = simulation.rollout(simulation.batch(q, v), efforts, steps=steps, every=every)
+    own = dict(parameters or {})
+    cores = axes_of(simulation, efforts, own)
+    given = [np.asarray(part) for part in (q, v, *efforts.values(), *own.values())]
+    fronts = [part.shape[: part.ndim - core] for part, core in zip(given, cores, strict=True)]
+    lead = np.broadcast_shapes(*fronts)
+    flat = [
+        np.broadcast_to(part, (*lead, *part.shape[len(front) :])).reshape(-1, *part.shape[len(front) :])
+        for part, front in zip(given, fronts, strict=True)
+    ]
+    held, varied = dict(zip(efforts, flat[2:], strict=False)), dict(zip(own, flat[2 + len(efforts) :], strict=True))
+    motion = simulation.rollout(simulation.batch(flat[0], flat[1], parameters=varied), held, steps=steps, every=every)
     coordinates = _Coordinates(simulation.mechanism)
 
     def back(by_q: np.ndarray, by_v: np.ndarray) -> tuple[np.ndarray, ...]:
+        by_q, by_v = by_q.reshape(motion.q.shape), by_v.reshape(motion.v.shape)
         found = motion.back(coordinates.gathered(motion.q, by_q), by_v)
-        shared = (found.efforts[name] for name in efforts)
-        pairs = zip(shared, efforts.values(), strict=True)
-        pulled = [part if part.ndim == np.ndim(given) else part.sum(axis=0) for part, given in pairs]
-        return coordinates.spread(motion.q[:, 0], found.by_q), found.by_v, *pulled
+        by_start = coordinates.spread(motion.q[:, 0], found.by_q)
+        pulled = [by_start, found.by_v, *(found.efforts[name] for name in held), *(found.parameters[name] for name in varied)]
+        return tuple(
+            _summed(x.reshape(*lead, *part.shape[len(front) :]), part.shape)
+            for x, part, front in zip(pulled, given, fronts, strict=True)
+        )
 
-    return Pulled((motion.q, motion.v), back)
+    return Pulled((motion.q.reshape(*lead, *motion.q.shape[1:]), motion.v.reshape(*lead, *motion.v.shape[1:])), back)
 
 
-def _pulled(matrix: np.ndarray, by_result: np.ndarray) -> np.ndarray:
-    """Jᵀ w of every state."""
-    return np.einsum("...ij,...i->...j", matrix, by_result)
+def axes_of(simulation: Simulation, efforts: Iterable[str], parameters: Iterable[str]) -> list[int]:
+    """How many axes of q, v, efforts and parameters of a `rollout` are not leading ones.
+
+    >>> import kumitate as km
+    >>> varied = ["mass:link1", "damping:*"]
+    >>> axes_of(km.Simulation(km.load("planar_3r"), parameters=varied), ["tau"], varied)
+    [1, 1, 2, 0, 1]
+    """
+    varied = simulation.actuation.forcing.parameters
+    several = {one.name for one in varied.asked if len(one.targets) > 1} if varied else set()
+    return [1, 1, *(2 for _ in efforts), *(int(name in several) for name in parameters)]
+
+
+def _pulled(
+    robot: Robot, given: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_result: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Jᵀ w of every state by (q, v, …), of the shapes that were given."""
+    found = [np.einsum("...ij,...i->...j", matrix, by_result) for matrix in slopes]
+    found[0] = _Coordinates(robot.mechanism).spread(np.asarray(given[0]), found[0])
+    return tuple(_summed(x, np.shape(part)) for x, part in zip(found, given, strict=True))
+
+
+def _summed(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A gradient by what was broadcast from this shape."""
+    gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
+    axes = tuple(k for k, size in enumerate(shape) if size == 1 != gradient.shape[k])
+    return np.asarray(gradient.sum(axis=axes, keepdims=True))
 
 
 class _Coordinates:

@@ -2,12 +2,13 @@
 
 Tensors are of double precision and on the processor; their memory is read in place, and results are not copied. Gradients come
 from the derivatives of `Robot.derivatives` and `Simulation.rollout`; differentiating them again raises an `InputError`, and so
-do `torch.vmap` and the transforms of `torch.func`. Needs the extra `learn`; PyTorch is imported by the first call.
+does forward mode. All functions take states with any leading axes, which are broadcast, so that `torch.vmap` makes one call.
+Needs the extra `learn`; PyTorch is imported by the first call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,36 +31,63 @@ def inverse_dynamics(robot: Robot, q: Tensor, v: Tensor, a: Tensor) -> Tensor:
     return _called(partial(pullbacks.inverse_dynamics, robot), {"q": q, "v": v, "a": a})[0]
 
 
-def step(simulation: Simulation, q: Tensor, v: Tensor, **efforts: Tensor) -> tuple[Tensor, Tensor]:
-    """q (N, nq) and v (N, nv) after a step from states (N, nq) and (N, nv).
+def step(
+    simulation: Simulation, q: Tensor, v: Tensor, parameters: Mapping[str, Tensor] | None = None, **efforts: Tensor
+) -> tuple[Tensor, Tensor]:
+    """q (..., nq) and v (..., nv) after a step from states (..., nq) and (..., nv).
 
     Args:
-        efforts: (N, size) by name, such as `tau`; of others, those of the simulation.
+        parameters: as of `rollout`.
+        efforts: (..., size) by name, such as `tau`; of others, those of the simulation.
     """
-    found = rollout(simulation, q, v, {name: values[:, None] for name, values in efforts.items()}, steps=1)
-    return found[0][:, 1], found[1][:, 1]
+    held = {name: values[..., None, :] for name, values in efforts.items()}
+    found = rollout(simulation, q, v, held, parameters, steps=1)
+    return found[0][..., 1, :], found[1][..., 1, :]
 
 
 def rollout(
-    simulation: Simulation, q: Tensor, v: Tensor, efforts: Mapping[str, Tensor], *, steps: int, every: int = 1
-) -> tuple[Tensor, Tensor]:
-    """The recorded states (N, R, nq) and (N, R, nv) of many steps from states (N, nq) and (N, nv), the start first.
+    simulation: Simulation, q: Tensor, v: Tensor, efforts: Mapping[str, Tensor], parameters: Mapping[str, Tensor] | None = None,
+    *, steps: int, every: int = 1,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The recorded states (..., R, nq) and (..., R, nv) of many steps from states (..., nq) and (..., nv), the start first.
 
     Args:
-        efforts: by name, (N, steps, size) or (steps, size), as of `Simulation.rollout`.
+        efforts: by name, (..., steps, size).
+        parameters: of the simulation, by name, (...), or (..., targets) for a name with several targets: masses, inertias,
+            friction, damping, gains.
         every: steps from one recorded state to the next; those between are made again for the gradient, and take no memory.
     """
-    names = list(efforts)
+    names, own = list(efforts), dict(parameters or {})
 
     def pulled(q: Any, v: Any, *given: Any) -> pullbacks.Pulled:
-        return pullbacks.rollout(simulation, q, v, dict(zip(names, given, strict=True)), steps=steps, every=every)
+        held, varied = (dict(zip(*pair, strict=True)) for pair in ((names, given[: len(names)]), (own, given[len(names) :])))
+        return pullbacks.rollout(simulation, q, v, held, varied, steps=steps, every=every)
 
-    recorded_q, recorded_v = _called(pulled, {"q": q, "v": v, **efforts})
+    recorded_q, recorded_v = _called(pulled, {"q": q, "v": v, **efforts, **own}, pullbacks.axes_of(simulation, efforts, own))
     return recorded_q, recorded_v
 
 
-def _called(page: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any]) -> tuple[Tensor, ...]:
-    """A function of arrays on tensors, by name."""
+class _Page:
+    """A function of arrays that was called, and how gradients go back through the call."""
+
+    def __init__(self, function: Callable[..., pullbacks.Pulled], cores: Sequence[int]):
+        """A call; `cores`: how many axes of each array are not leading ones."""
+        self.function, self.cores = function, cores
+        self.back: Callable[..., tuple[Any, ...]] = lambda *_: ()
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        results, self.back = self.function(*arrays)
+        return results
+
+
+def _called(
+    function: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any], cores: Sequence[int] = (1, 1, 1)
+) -> tuple[Tensor, ...]:
+    """A function of arrays on tensors, by name; `cores`: how many axes of each are not leading ones.
+
+    Raises:
+        InputError: for what is not a tensor of double precision on the processor; in forward mode; without PyTorch.
+    """
     torch, bridge = _bridge()
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
@@ -70,33 +98,51 @@ def _called(page: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any]) -
                 f"{name}.double().cpu(), whose gradients go back to {name}"
             )
     try:
-        results: tuple[Tensor, ...] = bridge.apply(page, *tensors.values())
+        results: tuple[Tensor, ...] = bridge.apply(_Page(function, cores), *tensors.values())
     except RuntimeError as error:
-        if "setup_context" not in str(error):  # which functions need that PyTorch transforms
+        if "jvp" not in str(error):
             raise
         raise InputError(
-            "functions of kumitate.torch cannot be transformed by torch.vmap or torch.func. Give many states as one tensor, "
-            "with leading axes; for Jacobians take robot.derivatives, simulation.slopes, or torch.autograd.functional.jacobian"
+            "functions of kumitate.torch have no forward mode, as of torch.func.jacfwd and jvp; take torch.func.jacrev or vjp"
         ) from error
     return results
 
 
 @cache
 def _bridge() -> tuple[Any, Any]:
-    """PyTorch, and the function of tensors that runs functions of arrays."""
+    """PyTorch, and the function of tensors that runs functions of arrays.
+
+    Raises:
+        InputError: if PyTorch is not installed.
+    """
     needed("torch", "kumitate.torch needs PyTorch", "learn")
     import torch
 
+    def in_front(size: int, dims: Sequence[int | None], tensors: Sequence[Any]) -> list[Any]:
+        """Tensors with the axis of `torch.vmap`, of this size, in front."""
+        return [x.expand(size, *x.shape) if d is None else x.movedim(d, 0) for x, d in zip(tensors, dims, strict=True)]
+
     class Bridge(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, page: Callable[..., pullbacks.Pulled], *tensors: Any) -> tuple[Any, ...]:
-            results, ctx.back = page(*(tensor.detach().numpy() for tensor in tensors))
-            ctx.save_for_backward(*tensors)
-            return tuple(torch.from_numpy(result) for result in results)
+        def forward(page: _Page, *tensors: Any) -> tuple[Any, ...]:
+            return tuple(torch.from_numpy(result) for result in page(*(tensor.detach().numpy() for tensor in tensors)))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: tuple[Any, ...]) -> None:
+            ctx.page = inputs[0]
+            ctx.save_for_backward(*inputs[1:])
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-            return None, *Gradient.apply(ctx.back, len(gradients), *gradients, *ctx.saved_tensors)
+            return None, *Gradient.apply(ctx.page, len(gradients), *gradients, *ctx.saved_tensors)
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[Any, ...], page: _Page, *tensors: Any) -> tuple[Any, ...]:
+            moved = in_front(info.batch_size, in_dims[1:], tensors)
+            axes = [x.ndim - 1 - core for x, core in zip(moved, page.cores, strict=True)]  # to be broadcast behind the new one
+            wide = [x.reshape(x.shape[:1] + (1,) * (max(axes) - n) + x.shape[1:]) for x, n in zip(moved, axes, strict=True)]
+            results = Bridge.apply(page, *wide)
+            return results, (0,) * len(results)
 
     class Gradient(torch.autograd.Function):
         """The gradients, as a function of all that they depend on: where that needs a gradient in its turn, it says no.
@@ -105,9 +151,13 @@ def _bridge() -> tuple[Any, Any]:
         """
 
         @staticmethod
-        def forward(_ctx: Any, back: Callable[..., tuple[Any, ...]], count: int, *tensors: Any) -> tuple[Any, ...]:
-            pulled = back(*(gradient.detach().numpy() for gradient in tensors[:count]))
+        def forward(page: _Page, count: int, *tensors: Any) -> tuple[Any, ...]:
+            pulled = page.back(*(gradient.detach().numpy() for gradient in tensors[:count]))
             return tuple(torch.from_numpy(gradient) for gradient in pulled)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            """Keeps nothing: there is no second derivative."""
 
         @staticmethod
         def backward(_ctx: Any, *_gradients: Any) -> tuple[Any, ...]:
@@ -116,5 +166,17 @@ def _bridge() -> tuple[Any, Any]:
                 "first derivatives only. Take .detach() of the gradient, leave out create_graph=True, or take differences "
                 "of gradients"
             )
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[Any, ...], page: _Page, count: int, *tensors: Any) -> tuple[Any, ...]:
+            """Of states side by side, as they were called; or of several gradients of one call, one after another."""
+            moved, several = in_front(info.batch_size, in_dims[2:], tensors), in_dims[2 + count :]
+            if any(d is not None for d in several):
+                found = Gradient.apply(page, count, *moved)
+                results = [x.reshape(like.shape) for x, like in zip(found, moved[count:], strict=True)]
+            else:
+                rows = [Gradient.apply(page, count, *(x[k] for x in moved)) for k in range(info.batch_size)]
+                results = [torch.stack(parts) for parts in zip(*rows, strict=True)]
+            return tuple(results), (0,) * len(results)
 
     return torch, Bridge

@@ -70,3 +70,53 @@ def test_wrong_efforts_are_refused():
         sim.rollout(batch, steps=4, every=3)
     with pytest.raises(InputError, match=r"by_v has shape \(3, 2, 11\)"):
         sim.rollout(batch, steps=4, every=2).back(by_v=np.zeros((3, 2, 11)))
+
+
+def test_slopes_by_parameters_are_columns_of_b():
+    """Of a mass m on a rail with damping: v' = (v + h τ/m)/(1 + h d/m)."""
+    body = km.Body("mass", 2.0, inertia=(0.1, 0.1, 0.1))
+    rail = km.Mechanism("rail", (body,), (km.Joint("rail", "prismatic", "world", "mass", axis=(1, 0, 0), damping=0.5),))
+    sim = km.Simulation(rail, step=0.1, integrator="semi_implicit_euler", parameters=["mass:mass", "damping:rail"])
+    at = sim.slopes(sim.start([0.0], [1.5], parameters={"mass:mass": 3.0}), tau=[4.0])
+    m, d, h, v, tau = 3.0, 0.5, 0.1, 1.5, 4.0
+    after = (v * m + h * tau) / (m + h * d)
+    assert at.v[0] == pytest.approx(after)
+    assert at.by("mass:mass")[1, 0] == pytest.approx((v - after) / (m + h * d), rel=1e-9)
+    assert at.by("damping:rail")[1, 0] == pytest.approx(-h * after / (m + h * d), rel=1e-9)
+    with pytest.raises(InputError, match="'mass:mass', and parameters stay over all steps: give them to the batch"):
+        sim.rollout(sim.batch(1), {"mass:mass": np.ones((3, 1))}, steps=3)
+    two = km.Simulation(
+        km.load("planar_3r"), step=0.01, parameters=["gain:kp"], controller=lambda t, q, v, kp=[1.0, 2.0, 3.0]: -kp * q
+    )
+    with pytest.raises(InputError, match="'gain:kp' stands for numbers that differ"):
+        two.slopes(two.start())
+
+
+@pytest.mark.parametrize("robot", ["planar_3r", "four_bar"])
+def test_gradients_by_parameters_are_those_of_differences(robot):
+    """Of masses, places, joints and gains, a value for each row, after many steps; in trees and closed loops."""
+    rows, rng = 3, np.random.default_rng(4)
+    values = {"mass:*": 1.1, "gravity": 9.0, "damping:*": 0.3, "gain:kp": 5.0}
+    sim = km.Simulation(
+        km.load(robot),
+        step=5e-3,
+        integrator="rk4",
+        controller=lambda t, q, v, kp=4.0: -kp * q - 0.5 * v,
+        parameters=list(values),
+    )
+    q = np.tile(sim.robot.start[0], (rows, 1))
+    w = rng.normal(size=(2, rows, sim.mechanism.nv))
+    given = {name: x * (1.0 + 0.1 * rng.random(rows)) for name, x in values.items()}
+
+    def moved(changed):
+        return sim.rollout(sim.batch(q, parameters=changed), steps=20, every=10)
+
+    motion = moved(given)
+    by_q, by_v = np.zeros_like(motion.v), np.zeros_like(motion.v)
+    by_q[:, -1], by_v[:, -1] = w
+    found = motion.back(by_q, by_v).parameters
+    for name, x in given.items():
+        up, down = (moved({**given, name: x + sign * 1e-5 * x}) for sign in (1.0, -1.0))
+        turned = sim.robot.difference(down.q[:, -1], up.q[:, -1])
+        wanted = (turned * w[0] + (up.v[:, -1] - down.v[:, -1]) * w[1]).sum(axis=1) / (2e-5 * x)
+        np.testing.assert_allclose(found[name].sum(axis=1), wanted, rtol=1e-6, atol=1e-8 * np.abs(wanted).max())

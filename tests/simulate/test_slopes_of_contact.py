@@ -176,7 +176,9 @@ def test_two_ways_for_joints_that_stand_on_the_floor():
     u = state.carried["u"].copy()
     sim.actuation.put(u, None, {}, {}, {"target": np.array([0.5, 0.4])})
     columns = found.B.shape[-1]
-    *after, slopes = Along(sim.side_by_side.compiled.code, None)(0.0, H, state.carried["q"], state.carried["v"], u, columns)
+    *after, slopes = Along(sim.side_by_side.compiled.code, None)(
+        0.0, H, state.carried["q"], state.carried["v"], u, np.eye(columns, len(u))
+    )
     expected = [*after, *np.split(slopes, [2 * mechanism.nv], axis=-1)]
     for one, other in zip((found.q, found.v, found.A, found.B), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=2e-7 * max(1.0, np.abs(other).max()))

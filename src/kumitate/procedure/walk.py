@@ -27,7 +27,9 @@ from .side_by_side import depends, loops_side_by_side
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: The table of procedures that wait for their first call: the address of what makes one of a number, that of each that is
 #: made, and those that such ones call in the module that does not wait. And a procedure as it is called by the table.
-TABLE, BY_TABLE = "made_later", """\
+TABLE, BY_TABLE = (
+    "made_later",
+    """\
 define internal {head} noinline #0 {{
 entry:
   %place = getelementptr ptr, ptr @{table}, i64 {place}
@@ -46,7 +48,8 @@ go:
   %code = phi ptr [ %known, %entry ], [ %made, %ask ]
   {call}musttail call {result} %code({arguments})
   ret {result}{found}
-}}"""
+}}""",
+)
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 #: The types of leaves in blocks of words, where another one.
@@ -661,7 +664,9 @@ class LlvmText:
         both = [one for one in here if one in elsewhere - {*self.waiting} and " noinline #0 {" in functions[one]]
         places = {one: 1 + k for k, one in enumerate([*self.waiting, *both])}
 
-        def module(first: str, called: Sequence[tree.TypedProcedure], by_table: Sequence[tree.TypedProcedure], *last: str) -> str:
+        def module(
+            first: str, called: Sequence[tree.TypedProcedure], by_table: Sequence[tree.TypedProcedure], *last: str
+        ) -> str:
             texts = [self._by_table(one, places[one]) if one in by_table else functions[one] for one in called]
             self.module.functions = [first, *short, *texts, *last]
             return self.module.text()
@@ -671,7 +676,9 @@ class LlvmText:
         self.text = module(table, here, self.waiting, functions[typed], self._entry(typed))
         self.parts = []
         for one in self.waiting:
-            own = functions[one].replace(f"define internal {self.head(one)}", f"define {self.head(one, f'{TABLE}{places[one] - 1}')}")
+            own = functions[one].replace(
+                f"define internal {self.head(one)}", f"define {self.head(one, f'{TABLE}{places[one] - 1}')}"
+            )
             called = procedure_family(one, list(places))[:-1]
             self.parts.append(module(f"@{TABLE} = external global ptr", called, list(places), own))
 
@@ -686,7 +693,9 @@ class LlvmText:
         """The function of a procedure whose address is in the table."""
         head, result = self.head(typed), self.result_type(typed.result)
         handed = head[head.index("(") + 1 : -1].replace(" noalias", "")
-        call, nothing, found = ("", "", "") if result == "void" else ("%found = ", f" {ProcedureWriter.nothing(result)}", " %found")
+        call, nothing, found = (
+            ("", "", "") if result == "void" else ("%found = ", f" {ProcedureWriter.nothing(result)}", " %found")
+        )
         return BY_TABLE.format(
             head=head, table=TABLE, number=place - 1, place=place, result=result, arguments=handed, call=call,
             nothing=nothing, found=found,

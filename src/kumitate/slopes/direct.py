@@ -202,11 +202,16 @@ class Along:
         self._kernel = Kernel(found_or_traced(key, lambda: along_program(code, efforts)))
         self._nv = code.mechanism.nv
 
-    def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, columns: int) -> tuple[np.ndarray, ...]:
-        """q (..., nq), v (..., nv), and their derivatives by q, v and the first `columns` of u (..., 2nv, 2nv + columns)."""
-        n, size = self._nv, u.shape[-1]
-        units = np.eye(2 * n + size)[: 2 * n + columns]
-        directions = [np.ascontiguousarray(part) for part in (units[:, :n], units[:, n : 2 * n], units[:, 2 * n :])]
+    def __call__(self, t: Any, h: float, q: Any, v: Any, u: Any, ways: np.ndarray) -> tuple[np.ndarray, ...]:
+        """q (..., nq), v (..., nv), and their derivatives by q, v and along some ways of u (..., 2nv, 2nv + columns).
+
+        Args:
+            ways: changes of u (columns, size), or those of each state (..., columns, size).
+        """
+        n = self._nv
+        units = np.eye(2 * n, 2 * n + ways.shape[-2])
+        along_u = np.concatenate([np.zeros((*ways.shape[:-2], 2 * n, u.shape[-1])), ways], axis=-2)
+        directions = [np.ascontiguousarray(units[part].T) for part in (slice(0, n), slice(n, 2 * n))]
         state = [np.asarray(t)[..., None], h, *(part[..., None, :] for part in (q, v, u))]
-        q_after, v_after, by_q, by_v = self._kernel(*state, *directions)
+        q_after, v_after, by_q, by_v = self._kernel(*state, *directions, along_u)
         return q_after[..., 0, :], v_after[..., 0, :], np.swapaxes(np.concatenate([by_q, by_v], axis=-1), -1, -2)

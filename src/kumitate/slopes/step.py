@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ class SlopedStep:
     """The compiled derivatives of a simulation's step.
 
     Attributes:
-        places: where each effort and input stands among the columns of B.
+        places: where each effort, input and parameter stands among the columns of B; parameters: the names of these.
     """
 
     def __init__(self, simulation: MechanismSimulation):
@@ -42,6 +42,10 @@ class SlopedStep:
         _check(simulation)
         self.places = _places(simulation.actuation.forcing)
         self._columns = max((place.stop for place in self.places.values()), default=0)
+        varied, at = simulation.actuation.forcing.parameters, self._columns
+        self.parameters = [one.name for one in varied.asked] if varied else []
+        for one in varied.asked if varied else ():
+            self.places[one.name] = slice(at, at := at + len(one.targets))
 
     @cached_property
     def _along(self) -> Along:
@@ -84,17 +88,31 @@ class SlopedStep:
         """q and v after the step from such a state, with a time for each, and the columns of A and B in one array, as found."""
         h, columns = self._simulation.step_size, self._columns
         if self._direct is None:
-            return self._along(time, h, q, v, u, columns)
+            return self._along(time, h, q, v, u, self._ways(u))
         *found, elsewhere = self._direct(h, q, v, u)
         found[2] = found[2][..., : 2 * v.shape[-1] + columns]
         if not time.shape:
-            return self._along(time, h, q, v, u, columns) if elsewhere.item() > 0.5 else tuple(found)
+            return self._along(time, h, q, v, u, self._ways(u)) if elsewhere.item() > 0.5 else tuple(found)
         other = elsewhere > 0.5
         if other.any():
-            again = self._along(time[other], h, q[other], v[other], u[other], columns)
+            again = self._along(time[other], h, q[other], v[other], u[other], self._ways(u))
             for part, right in zip(found, again, strict=True):
                 part[other] = right
         return tuple(found)
+
+    def _ways(self, u: np.ndarray) -> np.ndarray:
+        """How u (..., size) changes along each column of B: (columns, size), with parameters (..., columns, size)."""
+        forcing = self._simulation.actuation.forcing
+        units = np.eye(self._columns, forcing.layout.size)
+        if forcing.parameters is None:
+            return units
+        place = forcing.layout.at("parameters")
+        rows, which = np.unique(u[..., place].reshape(-1, forcing.parameters.size), axis=0, return_inverse=True)
+        slopes = forcing.parameters.slopes(rows)
+        ways = np.zeros((len(rows), self._columns + slopes.shape[1], u.shape[-1]))
+        ways[:, : self._columns] = units
+        ways[:, self._columns :, place] = slopes
+        return ways[which.ravel()].reshape(*u.shape[:-1], *ways.shape[1:])
 
 
 def _places(forcing: Forcing) -> dict[str, slice]:
@@ -154,11 +172,13 @@ class RolloutGradient:
     Attributes:
         by_q: ∂L/∂ξ at the start (N, nv), ξ being the displacement of q along the degrees of freedom; `by_v`: ∂L/∂v (N, nv).
         efforts: ∂L/∂u of every step by the names of efforts and inputs, (N, steps, size).
+        parameters: ∂L/∂p by the names of parameters, (N, targets).
     """
 
     by_q: np.ndarray
     by_v: np.ndarray
     efforts: Mapping[str, np.ndarray]
+    parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class RolloutTape:
@@ -233,8 +253,9 @@ class RolloutTape:
             w = w + np.concatenate([seen[0][:, k], seen[1][:, k]], axis=1)
             if k:
                 w = self._segment((k - 1) * self.every, (self.q[:, k - 1], self.v[:, k - 1]), w, found)
-        efforts = {name: found[..., place] for name, place in self._sloped.places.items()}
-        return RolloutGradient(w[:, :nv], w[:, nv:], efforts)
+        columns = {name: found[..., place] for name, place in self._sloped.places.items()}
+        parameters = {name: columns.pop(name).sum(axis=1) for name in self._sloped.parameters}
+        return RolloutGradient(w[:, :nv], w[:, nv:], columns, parameters)
 
     def _segment(self, first: int, state: tuple[np.ndarray, np.ndarray], w: np.ndarray, found: np.ndarray) -> np.ndarray:
         """ "w" before the steps from number `first` on, from the one after them; ∂L/∂u is put into `found`."""
@@ -256,8 +277,11 @@ def _all_efforts(owner: str, sloped: SlopedStep, start: Batch, efforts: Mapping[
     """u of every row and step (N, steps, size)."""
     u = np.repeat(start.efforts[:, None], steps, axis=1)
     for name, values in efforts.items():
-        if name not in sloped.places:
-            near, known = did_you_mean(name, sloped.places, lead=", "), ", ".join(sloped.places)
+        if name not in sloped.places or name in sloped.parameters:
+            held = [known for known in sloped.places if known not in sloped.parameters]
+            near, known = did_you_mean(name, held, lead=", "), ", ".join(held)
+            if name in sloped.parameters:
+                near = ", and parameters stay over all steps: give them to the batch"
             raise InputError(f"{owner}: there is no effort or input {name!r}{near}; there are {known}")
         place = sloped.places[name]
         given, wanted = np.asarray(values, dtype=float), (steps, place.stop - place.start)

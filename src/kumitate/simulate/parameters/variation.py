@@ -180,6 +180,31 @@ class Variation:
             values[:, columns] = checked
         rows[:, :count], rows[:, count:] = values, self._rows(values)
 
+    def slopes(self, rows: np.ndarray) -> np.ndarray:
+        """The derivatives (N, values, size) of rows (N, size) by the values in them, which programs do not read themselves.
+
+        They are differences: of maps of order two, as that of centers of mass to inertias, exact but for rounding.
+
+        Raises:
+            InputError: for a value that stands for numbers which differ.
+        """
+        count = len(self.columns)
+        if (differ := np.isnan(rows[:, :count]).any(axis=0)).any():
+            name = _label(*self.columns[int(np.argmax(differ))])
+            raise InputError(
+                f"{self.plant.mechanism.name}: {name!r} stands for numbers that differ, which have no common slope. Give one "
+                "value, or name them apart"
+            )
+        found = np.zeros((len(rows), count, rows.shape[1]))
+        for k in range(count):
+            step, ends = _STEP * np.where(rows[:, k] == 0.0, 1.0, np.abs(rows[:, k])), []
+            for sign in (1.0, -1.0):
+                values = rows[:, :count].copy()
+                values[:, k] += sign * step
+                ends.append(self._numbers(self._of_values(values)))
+            found[:, k, count:] = (ends[0] - ends[1]) / (2.0 * step[:, None])
+        return found
+
     def shown(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """The values in rows (..., size) by the names that were asked for: (...), or (..., targets) for several."""
         found, at = {}, 0
@@ -330,6 +355,8 @@ def variation_of(
     return Variation.of(Plant(mechanism, contact, gains_of(sources)), names)
 
 
+#: By which part values are changed for the slopes of what programs read.
+_STEP = 1e-4
 #: Kinds whose zeros can leave a joint without inertia.
 _RESISTING = ("mass", "moment", "inertia", "armature", "center_of_mass")
 
