@@ -74,15 +74,18 @@ class Machine:
 
         What stops it is raised when the procedure around returns, which goes on with zeros; after Ctrl-C it goes on as ever.
         """
-        while not self._table[1 + number]:
-            try:
-                with under_way(lambda: f"compiling a part of {self.name}"):
-                    self._made.append(link(self._images(number), [f"{TABLE}{number}"], [self.code]))
-                self._table[1 + number] = self._made[-1].addresses[f"{TABLE}{number}"]
-            except BaseException as error:
-                _FAULTS.append(error)
-                if not isinstance(error, KeyboardInterrupt):
-                    break
+        from .called import _lock
+
+        with _lock:
+            while not self._table[1 + number]:
+                try:
+                    with under_way(lambda: f"compiling a part of {self.name}"):
+                        self._made.append(link(self._images(number), [f"{TABLE}{number}"], [self.code]))
+                    self._table[1 + number] = self._made[-1].addresses[f"{TABLE}{number}"]
+                except BaseException as error:
+                    _FAULTS.append(error)
+                    if not isinstance(error, KeyboardInterrupt):
+                        break
 
     def words(self, arguments: Sequence[Any]) -> array[int]:
         """The block of words of a call; the arrays must live as long as it is used."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from ..compile.llvm.entries import inlined
@@ -26,10 +26,10 @@ from .side_by_side import depends, loops_side_by_side
 #: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
 ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: The table of procedures that wait for their first call: the address of what makes one of a number, that of each that is
-#: made, and those that such ones call in the module that does not wait. And a procedure as it is called by the table.
-TABLE, BY_TABLE = (
-    "made_later",
-    """\
+#: made, and those that such ones call in the module that does not wait.
+TABLE = "made_later"
+#: A procedure as it is called by the table.
+_BY_TABLE = """\
 define internal {head} noinline #0 {{
 entry:
   %place = getelementptr ptr, ptr @{table}, i64 {place}
@@ -48,8 +48,7 @@ go:
   %code = phi ptr [ %known, %entry ], [ %made, %ask ]
   {call}musttail call {result} %code({arguments})
   ret {result}{found}
-}}""",
-)
+}}"""
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 #: The types of leaves in blocks of words, where another one.
@@ -63,7 +62,7 @@ _UNROLLED, _WRITTEN_OUT = 16, 10000
 Value = list[str]
 
 
-def procedure_family(typed: tree.TypedProcedure, without: Sequence[tree.TypedProcedure] = ()) -> list[tree.TypedProcedure]:
+def procedure_family(typed: tree.TypedProcedure, without: Collection[tree.TypedProcedure] = ()) -> list[tree.TypedProcedure]:
     """The procedures that a procedure calls, directly or indirectly, each once and before its callers; itself last.
 
     without: procedures that are among them, but not for what they call.
@@ -664,23 +663,19 @@ class LlvmText:
         both = [one for one in here if one in elsewhere - {*self.waiting} and " noinline #0 {" in functions[one]]
         places = {one: 1 + k for k, one in enumerate([*self.waiting, *both])}
 
-        def module(
-            first: str, called: Sequence[tree.TypedProcedure], by_table: Sequence[tree.TypedProcedure], *last: str
-        ) -> str:
-            texts = [self._by_table(one, places[one]) if one in by_table else functions[one] for one in called]
-            self.module.functions = [first, *short, *texts, *last]
+        def module(table: str, first: tree.TypedProcedure, listed: Collection[tree.TypedProcedure], *last: str) -> str:
+            called = procedure_family(first, listed)[:-1]
+            texts = [self._by_table(one, places[one]) if one in listed else functions[one] for one in called]
+            self.module.functions = [table, *short, *texts, *last]
             return self.module.text()
 
-        known = ["ptr null"] * (1 + len(self.waiting)) + [f"ptr @{self.names[one]}" for one in both]
+        known = ["ptr null"] * (1 + len(self.waiting)) + [f"ptr @{self.names[one]}.listed" for one in both]
         table = f"@{TABLE} = global [{len(known)} x ptr] [{', '.join(known)}]" if waits else ""
-        self.text = module(table, here, self.waiting, functions[typed], self._entry(typed))
+        self.text = module(table, typed, self.waiting, functions[typed], *map(self._listed, both), self._entry(typed))
         self.parts = []
-        for one in self.waiting:
-            own = functions[one].replace(
-                f"define internal {self.head(one)}", f"define {self.head(one, f'{TABLE}{places[one] - 1}')}"
-            )
-            called = procedure_family(one, list(places))[:-1]
-            self.parts.append(module(f"@{TABLE} = external global ptr", called, list(places), own))
+        for number, one in enumerate(self.waiting):
+            own = functions[one].replace(f"define internal {self.head(one)}", f"define {self.head(one, f'{TABLE}{number}')}")
+            self.parts.append(module(f"@{TABLE} = external global ptr", one, places, own))
 
     def head(self, typed: tree.TypedProcedure, name: str = "") -> str:
         """The result, the name and the parameters of a procedure's function."""
@@ -689,14 +684,20 @@ class LlvmText:
         handed = ", ".join([*self.fault(), *(f"{kind} %a{k}" for k, kind in types)])
         return f"{self.result_type(typed.result)} @{name or self.names[typed]}({handed})"
 
+    def _listed(self, typed: tree.TypedProcedure) -> str:
+        """A procedure as the table has it: LLVM may still change how those of its own module call it."""
+        head, result = self.head(typed, f"{self.names[typed]}.listed"), self.result_type(typed.result)
+        handed = head[head.index("(") + 1 : -1].replace(" noalias", "")
+        call, found = ("", "") if result == "void" else ("%found = ", " %found")
+        return f"define internal {head} #0 {{\n  {call}call {result} @{self.names[typed]}({handed})\n  ret {result}{found}\n}}"
+
     def _by_table(self, typed: tree.TypedProcedure, place: int) -> str:
         """The function of a procedure whose address is in the table."""
         head, result = self.head(typed), self.result_type(typed.result)
         handed = head[head.index("(") + 1 : -1].replace(" noalias", "")
-        call, nothing, found = (
-            ("", "", "") if result == "void" else ("%found = ", f" {ProcedureWriter.nothing(result)}", " %found")
-        )
-        return BY_TABLE.format(
+        nothing = "" if result == "void" else f" {ProcedureWriter.nothing(result)}"
+        call, found = ("%found = ", " %found") if nothing else ("", "")
+        return _BY_TABLE.format(
             head=head, table=TABLE, number=place - 1, place=place, result=result, arguments=handed, call=call,
             nothing=nothing, found=found,
         )  # fmt: skip
