@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from . import analysis
+from .compile import Kernel
 from .errors import InputError
 from .model import Mechanism
 from .model.things import thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
+from .programs.catalogue import stored_program
 from .results.result import MADE_BY, Result, acted, check_line_laws
 from .results.thing_motion import ThingMotion
 from .robot import Robot, as_robot
@@ -53,7 +55,11 @@ class Run(RunWithRobot):
 
     def poses(self, samples: Any = slice(None)) -> np.ndarray:
         """The poses (m, number of bodies, 4, 4) of all bodies in the world at some of the times."""
-        return self.robot.compile("poses")(self.q[samples])
+        return self._poses(self.q[samples])
+
+    @cached_property
+    def _poses(self) -> Kernel:
+        return Kernel(stored_program(self.mechanism, "poses", {}), quick=True)
 
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.

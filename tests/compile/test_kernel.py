@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 
 import numpy as np
 import pytest
 
-from kumitate.compile import Kernel, host
+from kumitate.compile import Kernel, engine, host
 from kumitate.errors import InputError
 from kumitate.scalar import sin, trace
 
@@ -55,6 +56,22 @@ def test_batches_of_any_size(kernel, size):
     assert w.shape == (size, 2, 1)
     np.testing.assert_allclose(u, expected(a, M, t), rtol=0, atol=1e-14)
     np.testing.assert_allclose(w[:, 1, 0], t**2, rtol=1e-15)
+
+
+@pytest.mark.parametrize("size", [1, 2 * host().lanes + 1])
+def test_quickly_compiled_code_computes_the_same(kernel, size, monkeypatch):
+    """By code of its own: of more lines than may all be in memory, it is what every kernel gets."""
+    rng, asked = np.random.default_rng(5), []
+    given = rng.normal(size=(size, 3)), rng.normal(size=(size, 2, 2)), rng.normal(size=size)
+    machine = engine.machine
+    monkeypatch.setattr(engine, "machine", lambda target, effort=2: asked.append(effort) or machine(target, effort))
+    quick = pickle.loads(pickle.dumps(Kernel(kernel.program, quick=True)))
+    for made, plain in zip(quick(*given), kernel(*given), strict=True):
+        np.testing.assert_allclose(made, plain, rtol=4e-16, atol=1e-15)  # products and sums are not fused
+    monkeypatch.setattr(engine, "_MOST_QUICK", 10)
+    again = Kernel(trace(lambda a: {"u": a[0] * rng.normal() + a[1]}, {"a": 2}, "another"), quick=True)
+    again(np.ones((size, 2)))
+    assert set(asked) == {0, 2}
 
 
 def test_leading_axes_are_broadcast(kernel):

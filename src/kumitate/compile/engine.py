@@ -28,6 +28,7 @@ _LONG = 4000  # lines of a function whose registers, once assigned, are not foll
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _SECONDS, _OPTIMIZING = 0.7e-6, 3e-6  # that LLVM takes for a letter of a module, about the same for all on one machine
 _LEAN = 10_000  # lines of a module for which LLVM's passes do without those that gain least
+_MOST_QUICK = 20_000  # lines of a module whose values may all be in memory: a megabyte of the stack
 _SHARE = 16  # so many libraries share a linker
 _switch = threading.Lock()
 
@@ -52,15 +53,19 @@ class Code:
     _keep: Any
 
 
-def generate(text: str, target: Target, *, kept: bool = True) -> CacheEntry:
-    """The object file of an LLVM module; from the disk cache, if the same LLVM made it before."""
+def generate(text: str, target: Target, *, kept: bool = True, quick: bool = False) -> CacheEntry:
+    """The object file of an LLVM module; from the disk cache, if the same LLVM made it before.
+
+    quick: LLVM takes a quarter of its time for code that takes twice as long and keeps every value in memory.
+    """
+    quick = quick and text.count("\n") < _MOST_QUICK
 
     def make() -> bytes:
         expect(_SECONDS * len(text))
-        return object_code(text, target)
+        return _emitted(text, target, scheduled=False, effort=0) if quick else object_code(text, target)
 
     if kept:
-        return kept_image(text, target, make)
+        return kept_image(f"quick\0{text}" if quick else text, target, make)
     begin = time.perf_counter()
     return CacheEntry(make(), False, False, time.perf_counter() - begin)
 
@@ -147,10 +152,10 @@ def _best_code(text: str, target: Target) -> tuple[bytes, bool]:
     return ordered, True
 
 
-def _emitted(text: str, target: Target, *, scheduled: bool, form: str = "object") -> Any:
+def _emitted(text: str, target: Target, *, scheduled: bool, form: str = "object", effort: int = 2) -> Any:
     module, long = _parsed(text, target), any(function.count("\n") > _LONG for function in text.split("\ndefine "))
     with _schedule(scheduled, again=not long):
-        return getattr(machine(target), f"emit_{form}")(module)
+        return getattr(machine(target, effort), f"emit_{form}")(module)
 
 
 def _code_size(image: bytes) -> int:

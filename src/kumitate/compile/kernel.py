@@ -65,6 +65,7 @@ class Kernel(ProgramKernel):
         dtype: Any = np.float64,
         *,
         portable: bool = False,
+        quick: bool = False,
         fillings: Mapping[str, Program] | None = None,
         shared: Sequence[StoredProgram] = (),
     ):
@@ -72,11 +73,12 @@ class Kernel(ProgramKernel):
 
         Args:
             portable: whether to get the same bits on every processor.
+            quick: whether to compile in a quarter of the time, for few states: each then takes about twice as long.
             fillings: programs for its holes, by name; shared: long programs that it calls, as other kernels do: their code is
                 compiled and kept in memory once for all.
         """
         super().__init__(program, dtype)
-        self.portable = portable
+        self.portable, self.quick = portable, quick
         self._dtype = self.precision.dtype
         self._only = self.outputs[0].shape if len(self.outputs) == 1 else None
         self.fillings, self.shared = fillings or {}, shared
@@ -87,11 +89,13 @@ class Kernel(ProgramKernel):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is made from the program; its machine code comes from the disk cache."""
-        return partial(type(self), self.program, self.precision.dtype, portable=self.portable, fillings=self.fillings), ()
+        dtype, quick = self.precision.dtype, self.quick
+        return partial(type(self), self.program, dtype, portable=self.portable, quick=quick, fillings=self.fillings), ()
 
     def filled(self, fillings: Mapping[str, Program]) -> Kernel:
         """The kernel with other programs in its holes; what is compiled around them is shared."""
-        other = Kernel(self._given, self.precision.dtype, portable=self.portable, fillings=fillings, shared=self.shared)
+        dtype, quick = self.precision.dtype, self.quick
+        other = Kernel(self._given, dtype, portable=self.portable, quick=quick, fillings=fillings, shared=self.shared)
         other._compilations = self._compilations
         return other
 
@@ -217,7 +221,7 @@ class Kernel(ProgramKernel):
             from .pipeline import Compilation, compiled
 
             options = (lanes, self.precision, self.portable)
-            wanted = Compilation(HostBatch(self._given), *options, python=True, shared=self.shared)
+            wanted = Compilation(HostBatch(self._given), *options, python=True, quick=self.quick, shared=self.shared)
             code = compiled(self.name, self._compilations, wanted, self.fillings)
             pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
             function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])

@@ -36,6 +36,7 @@ class Compilation:
         entry: how the code is called.
         lanes, precision, portable: as of `llvm.write_module`.
         python: whether there is to be a built-in Python function; `truth`: whether that returns the result as True or False.
+        quick: whether LLVM takes as little time as it can, for what few states need.
         key: what says, with the options here, which object file it is, so that it is found on disk without being written first:
             the keys of its programs, unless others are given; "" if only its text says so.
         fillings: programs for holes, by the holes' names.
@@ -51,6 +52,7 @@ class Compilation:
     portable: bool = False
     python: bool = False
     truth: bool = False
+    quick: bool = False
     key: str = ""
     fillings: Mapping[str, Program] = field(default_factory=dict)
     shared: Sequence[StoredProgram] = ()
@@ -95,7 +97,7 @@ def wrap(work: Compilation) -> None:
 
 def generate(work: Compilation) -> None:
     """Makes the object file, or finds it on disk."""
-    work.image = generate_image(work.text, work.target, kept=not work.key)
+    work.image = generate_image(work.text, work.target, kept=not work.key, quick=work.quick)
 
 
 def link(work: Compilation) -> None:
@@ -184,7 +186,8 @@ def object_file(work: Compilation) -> CacheEntry:
     """The object file of a compilation: all passes but the last."""
     if work.image is None:
         if work.key:
-            options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.functions}"
+            options = f"{work.entry.name} {work.lanes} {work.precision.name} {work.portable} {work.truth} {work.quick} "
+            options += str(work.functions)
             options += "".join(f" {_shared_name(program)}" for program in work.shared)
             work.image = kept_image(f"{work.key} {options}", work.target, lambda: _generated(work).content)
         else:

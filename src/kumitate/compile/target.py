@@ -130,8 +130,8 @@ def _code_cache() -> list[int]:
 
 
 @cache
-def machine(target: Target) -> llvm.TargetMachine:
-    """LLVM's code generator for a target.
+def machine(target: Target, effort: int = 2) -> llvm.TargetMachine:
+    """LLVM's code generator for a target, with an effort from 0 to 3.
 
     The small code model lets constants be operands of instructions; LLVM's own mid-level passes find little after ours.
     """
@@ -140,5 +140,5 @@ def machine(target: Target) -> llvm.TargetMachine:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(target.triple).create_target_machine(  # type: ignore[no-any-return]
-        cpu=target.cpu, features=target.features, opt=2, reloc="static" if target is WASM32 else "pic", codemodel="small"
+        cpu=target.cpu, features=target.features, opt=effort, reloc="static" if target is WASM32 else "pic", codemodel="small"
     )

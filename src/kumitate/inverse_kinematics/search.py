@@ -50,8 +50,8 @@ class Search:
         lanes: how many searches are worked on at a time.
     """
 
-    def __init__(self, program: Program):
-        self._double = Kernel(program)
+    def __init__(self, program: Program, *, quick: bool = False):
+        self._double = Kernel(program, quick=quick)
         self.lanes = self._double.lanes
 
     def __call__(self, q: np.ndarray, tolerance: float, most: float, targets: Sequence[np.ndarray]) -> Found:
@@ -202,13 +202,14 @@ def inverse_kinematics(
     tolerance: float = 1e-8,
     restarts: int = 30,
     seed: int = 0,
+    quick: bool = False,
 ) -> Reached:
-    """See `Robot.inverse_kinematics`."""
+    """See `Robot.inverse_kinematics`; quick: whether few searches are made, as of `Kernel`."""
     levels, rests = _levels(goals)
     restarts = checked_whole(mechanism.name, "restarts", restarts, 0, remedy="Give a number of searches", error=InputError)
     seed = checked_whole(mechanism.name, "seed", seed, 0, remedy="Give a whole number", error=InputError)
     targets = [goal.target(mechanism.tree) for level in levels for goal in level]
-    search = _search(mechanism, KeyedGoals(levels, rests=rests), limits)
+    search = _search(mechanism, KeyedGoals(levels, rests=rests), limits, quick)
     shape = np.broadcast_shapes(q0.shape[:-1], *(target.shape[:-1] for target in targets))
     q = np.broadcast_to(q0, (*shape, mechanism.nq)).reshape(-1, mechanism.nq)
     wanted = [np.broadcast_to(target, (*shape, target.shape[-1])).reshape(len(q), target.shape[-1]) for target in targets]
@@ -260,11 +261,11 @@ def _begin_again(
 
 
 @lru_cache(maxsize=64)
-def _search(mechanism: Mechanism, goals: KeyedGoals, limits: bool) -> Search:
+def _search(mechanism: Mechanism, goals: KeyedGoals, limits: bool, quick: bool) -> Search:
     """The search for goals; those of lower priority rest only in double precision."""
     steps = STEPS_WITH_PRIORITIES if goals.rests else STEPS
     program = search_program(mechanism, goals.levels, steps, limits, rests=goals.rests)
-    return TwoPrecisions(program) if len(goals.levels) == 1 else Search(program)
+    return TwoPrecisions(program) if len(goals.levels) == 1 and not quick else Search(program, quick=quick)
 
 
 def _levels(goals: Any) -> tuple[list[list[Goal]], bool]:

@@ -285,7 +285,8 @@ class _Standing:
                 PoseGoal(leg.frame.name, pose) if leg.is_flat else PositionGoal(leg.frame.name, pose[:3, 3])
                 for leg, pose in zip(self.legs, from_world @ wanted, strict=True)
             ]
-            found = inverse_kinematics(legs, [*goals, PostureGoal(q[moving])], q[moving], restarts=0, tolerance=0.1 * _EXACT)
+            goals.append(PostureGoal(q[moving]))
+            found = inverse_kinematics(legs, goals, q[moving], restarts=0, tolerance=0.1 * _EXACT, quick=True)
             if not found.solved:
                 break
             q = q.copy()

@@ -160,7 +160,7 @@ class ManyBodies(Advance):
 
     @cached_property
     def _efforts(self) -> Kernel:
-        return Kernel(efforts_program(self.forcing, None))
+        return Kernel(efforts_program(self.forcing, None), quick=True)
 
     def accelerations(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
         raise AssertionError("scenes compute contact at every state")

@@ -132,7 +132,7 @@ class RobotSteps:
     @cached_property
     def projection(self) -> Kernel:
         """(q, v) → q, v with the loops closed to the first order in the error."""
-        return self._kernel("projection", lambda: projection_program(self.part.mechanism))
+        return Kernel(self._program("projection", lambda: projection_program(self.part.mechanism)))
 
     def observed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
         """Energies, center of mass and momentum of states (n), of which some are added if they are few: one code for all."""
@@ -143,10 +143,8 @@ class RobotSteps:
 
     @cached_property
     def _observables(self) -> Kernel:
-        return self._kernel("observed", lambda: observables_program(self.part.mechanism))
-
-    def _kernel(self, role: str, make: Callable[[], Program]) -> Kernel:
-        return Kernel(self._program(role, make))
+        program = self._program("observed", lambda: observables_program(self.part.mechanism))
+        return Kernel(program, quick=True)  # of what one run records
 
     def _program(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
         known = digest(self.part.mechanism)

@@ -151,14 +151,22 @@ def bounds(
     return {"extent": [extent_low.tolist(), extent_high.tolist()], "rim": rim, "size": size, "ground": floor, "view": view}
 
 
+#: So many points are compared in all directions at a time, in two megabytes.
+_AT_ONCE = 4096
+
+
 def _outermost(points: np.ndarray) -> list[list[float]]:
     """The points (of (n, 3)) that are furthest in one of many directions, which the camera must keep in view."""
     k = np.arange(64) + 0.5  # directions spread evenly over the sphere, on a spiral
     height, turn = 1.0 - k / 32.0, np.pi * (1.0 + 5.0**0.5) * k
     across = np.sqrt(1.0 - height**2)
     directions = np.column_stack([across * np.cos(turn), across * np.sin(turn), height])
-    furthest = np.unique([int((points @ direction).argmax()) for direction in directions])
-    return points[furthest].tolist()
+    found, most = np.zeros(len(directions), dtype=int), np.full(len(directions), -np.inf)
+    for first in range(0, len(points), _AT_ONCE):
+        along = directions @ points[first : first + _AT_ONCE].T
+        best = along.max(axis=1)
+        found, most = np.where(best > most, first + along.argmax(axis=1), found), np.maximum(best, most)
+    return points[np.unique(found)].tolist()
 
 
 def _view_from(centers: np.ndarray, size: float) -> list[float]:
