@@ -22,10 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 import kumitate
 from kumitate.errors import KumitateError
 from kumitate.examples.catalogue import Example
-from kumitate.results.archive import save
-from kumitate.results.result import MADE_BY
-from kumitate.run import Run
-from kumitate.simulate.simulation import MechanismSimulation
+from kumitate.run import Run, as_run
 from studies.papers import all_examples
 
 FOLDER = "_gallery"
@@ -76,8 +73,7 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
     shown = example(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a run reports is the matter of its tests
-        result = shown.run()
-        run = kumitate.open(save(result, folder / "run.npz"))
+        run = as_run(shown.run())
         own = set(pictures) - {"graphs", "snapshots"}
         plates = shown.plates(run) if own else {}  # only if asked: they may take long
         for picture, file in zip(pictures, files, strict=True):
@@ -89,14 +85,13 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
                 from kumitate.view.figures import plot_plate
 
                 plot_plate(run.time, plates[picture], file)
-        write_page(run, MADE_BY.get(result), page, shown.title)
-    (folder / "run.npz").unlink()
+        write_page(run, page, shown.title)
 
 
-def write_page(run: Run, simulation: MechanismSimulation | None, page: Path, title: str) -> None:
+def write_page(run: Run, page: Path, title: str) -> None:
     """The page of a run: one that can be taken over, where its simulation can play in a page."""
     try:
-        run.page(page, title=title, live=simulation or False)
+        run.page(page, title=title, live=True)
     except KumitateError as error:
         LOG.info(f"gallery: {page.stem} only plays back: {error}")
         run.page(page, title=title)

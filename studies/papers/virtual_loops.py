@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def with_sampled(result: Result, law: Callable[..., Controller], error: Callable
     held, drawn = sampled(result, law()), sampled(result, law(**DRAWN))
     cases = (("evaluated at every stage", result), ("held for 1 ms", held), ("held, and drawn to the loop", drawn))
     said = "; ".join(f"{np.abs(error(run)).max():.2g} m {how}" for how, run in cases)
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, f"{what} {said}")))
+    return result.noted(f"{what} {said}")
 
 
 def sampled(result: Result, law: Controller) -> Result:

@@ -9,7 +9,9 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import KumitateError
+from kumitate.run import as_run
 from kumitate.share.browser import opened, wait_until_ready
+from studies.papers.runs import space_robot
 
 from ..tools import CHROMIUM
 from .test_in_browser import ASKED, LISTEN
@@ -245,3 +247,17 @@ def test_an_arm_among_bricks_is_dragged(tmp_path):
         browser.evaluate("kumitate.simulator.step(2000)")
         arm = numbers(browser, "kumitate.simulator.machine.q")[:7]
         assert np.abs(arm).max() < 0.1  # the controller brought it back
+
+
+def test_the_space_robot_is_dragged_and_does_not_turn_by_itself(tmp_path):
+    run = as_run(space_robot.EXAMPLE.run())
+    with shown(run.page(tmp_path / "space.html", live=True)) as browser:
+        browser.evaluate("kumitate.clock.seek(2.0)")
+        click(browser, "take")
+        assert "the same bits" in replayed(browser)
+        before = numbers(browser, "kumitate.simulator.machine.q")[:4]
+        assert browser.evaluate("kumitate.simulator.step(500)") is True
+        after = numbers(browser, "kumitate.simulator.machine.q")[:4]
+        np.testing.assert_allclose(after, before, atol=1e-6)  # the arm moves in the null space of its reaction
+        near, nearer = dragged(browser, "arm7")
+        assert nearer < near

@@ -11,11 +11,14 @@ import kumitate as km
 from kumitate.cli.app import run
 from kumitate.compile import Kernel
 from kumitate.errors import InputError
+from kumitate.examples import example
 from kumitate.live.loop import Spring, joint_sliders
 from kumitate.live.playable import live_scene, playable
 from kumitate.live.playable.programs import lever_program, mobility_program, posture_program
 from kumitate.live.playable.scenes import PlayedScene, mobility_of_parts
 from kumitate.live.playable.sliders import sliders_of
+from kumitate.results.result import MADE_BY
+from kumitate.run import as_run
 from kumitate.view import page
 from kumitate.view.scene import packed, unpacked
 
@@ -214,6 +217,14 @@ def test_only_a_run_of_this_process_can_be_taken_over(tmp_path):
     again.page(tmp_path / "again.html", live=km.Simulation(again.mechanism))
     with pytest.raises(InputError, match="of another mechanism"):
         again.page(tmp_path / "again.html", live=km.Simulation(km.load("double_pendulum")))
+
+
+def test_a_run_with_notes_or_from_a_file_can_be_taken_over(tmp_path):
+    run = as_run(example("car_axis").run().noted("a note"))
+    assert run.audit.notes[-1] == "a note"
+    run.page(tmp_path / "car.html", live=True)
+    again = km.open(run.save(tmp_path / "car.npz"))  # files keep turned poses as matrices
+    again.page(tmp_path / "again.html", live=MADE_BY[run])
 
 
 # --- the page -------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -154,6 +154,13 @@ class Result:
         from .loop_records import coupling_records
 
         return coupling_records(self)
+
+    def noted(self, *notes: str) -> Result:
+        """The same motion with further notes in its audit."""
+        made = replace(self, audit=replace(self.audit, notes=(*self.audit.notes, *notes)))
+        if self in MADE_BY:
+            MADE_BY[made] = MADE_BY[self]
+        return made
 
     def joint(self, name: str) -> JointMotion:
         """The columns of the joint of this name.

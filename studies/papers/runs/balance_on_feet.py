@@ -1,7 +1,6 @@
 """Balance with feet that may lift: the strategies of thesis 6.3 on a floor (chapter 6's further work)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
@@ -15,7 +14,7 @@ STRATEGY = LAWS["combined"]
 def balance() -> Result:
     """Six seconds on the floor, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = run(STRATEGY, name="balance_on_feet")
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *said(STRATEGY, result))))
+    return result.noted(*said(STRATEGY, result))
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

@@ -1,7 +1,6 @@
 """A stick that bounces on the floor and slips to rest, by penalty contact (lecture Y, 10 and 11.3, code 5)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import pi
 
 import numpy as np
@@ -85,7 +84,7 @@ def run() -> Result:
             f"method {method}: the floor holds back for {1e3 * pulled(fine):.3g} ms, during which friction drives: "
             f"{1e3 * driven(fine):.3g} mJ gained; at rest {-height:.3g} mm deep, x = {fine.q[-1, 0]:.6f} m"
         )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

@@ -1,7 +1,6 @@
 """A falling mass point that a spring and a damper throw back (lecture Y, 10.2)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import acos, exp, pi, sqrt
 
 import numpy as np
@@ -69,7 +68,7 @@ def run() -> Result:
             f"method {method}: rebounds to {top:.4f} m, e = {sqrt(top / HEIGHT):.4f}; without gravity the oscillator has "
             f"{restitution(method):.4f}"
         )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

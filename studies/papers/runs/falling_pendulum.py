@@ -87,7 +87,7 @@ def run() -> Result:
         f"the tip sinks {lowest:.1f} mm into the floor and rests {1e3 * -record.gap[-1, 0]:.2f} mm deep; a spring that is "
         f"rounded with s = {FLOOR['sharpness']:g} pulls from above, too: {-record.normal_force.min():.1f} N at most",
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

@@ -47,7 +47,7 @@ def run() -> Result:
         f"{'' if found.way.operations is None else f'{found.way.operations} operations, '}{seconds_text(found.seconds)} a state"
         for found in measured(motions(), energy)
     ]
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

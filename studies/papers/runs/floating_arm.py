@@ -1,7 +1,5 @@
 """The arm of six rods in space on a floating base (thesis 4.4.2, figures 4.9 to 4.11)."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from kumitate.examples.catalogue import Example
@@ -38,7 +36,7 @@ def run(*, axial_inertia: float = AXIAL_INERTIA, integrator: str = "rkf45_adapti
         "singular, as nothing resists the spin of the rods. Their directions, the center of mass, energy and momentum do not "
         "depend on the value; angles of spin may",
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 EXAMPLE = Example(

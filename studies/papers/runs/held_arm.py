@@ -1,7 +1,6 @@
 """The three-link arm whose tip is held on the floor (N 5, figures 3 to 9)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
@@ -13,7 +12,7 @@ def run() -> Result:
     """Case (i), ten seconds; the audit covers all seven."""
     results = {number: simulated(case) for number, case in CASES.items()}
     notes = tuple(case_note(number, result) for number, result in results.items())
-    return replace(results["i"], audit=replace(results["i"].audit, notes=(*results["i"].audit.notes, *notes)))
+    return results["i"].noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

@@ -1,7 +1,6 @@
 """A four-link arm held at its elbow and its tip (N 6 leaves several points open)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +15,7 @@ def run() -> Result:
     """Ten seconds from rest."""
     result = two_points()
     note = f"the normal forces of both points are equal by both routes to {routes_apart(result, TWO).max():.0e}"
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, note)))
+    return result.noted(note)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

@@ -1,7 +1,6 @@
 """The small humanoid jumps (paper S, figure 6)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
@@ -18,7 +17,7 @@ def run() -> Result:
         f"it flies for {1e3 * (flown.end - flown.start):.0f} ms; its center of mass follows a parabola to {flown.error:.0e} m",
         "the planned speeds are three times those that the drives of a real robot of this size reach",
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

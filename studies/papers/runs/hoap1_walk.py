@@ -1,7 +1,6 @@
 """The small humanoid walks (paper S, figure 4)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
@@ -19,7 +18,7 @@ def run() -> Result:
         f"it walks {way:.3f} m; its feet are lifted {readings.lifts[0]} and {readings.lifts[1]} times, by up to "
         f"{1e3 * readings.soles.max():.0f} mm",
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

@@ -1,7 +1,5 @@
 """The planar arm of seven rods, falling from level (thesis 4.4.1, figures 4.6 and 4.7)."""
 
-from dataclasses import replace
-
 from kumitate.examples.catalogue import Example
 from kumitate.model.samples import sample
 from kumitate.results.result import Result
@@ -18,7 +16,7 @@ def run() -> Result:
     start = sample("planar_7r")
     result = simulate(start.build(), start.q, start.v, duration=start.duration, step=1e-3, integrator="rkf45")
     note = hybrid_note(result, PARTITION)
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, note)))
+    return result.noted(note)
 
 
 EXAMPLE = Example(

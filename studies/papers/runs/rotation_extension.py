@@ -1,7 +1,6 @@
 """The combined rotation-extension strategy (thesis 6.3.2, figure 6.8)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from kumitate.examples.catalogue import Example, Plate
 from kumitate.results.result import Result
@@ -15,7 +14,7 @@ def run() -> Result:
     """Three seconds, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = standing.run(STRATEGY, name="rotation_extension")
     notes = standing.said(standing.read(STRATEGY, result))
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> Mapping[str, Plate]:

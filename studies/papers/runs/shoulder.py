@@ -1,7 +1,5 @@
 """A shoulder of three revolute joints as one spherical joint, past its singular angles (thesis 8.2 items 2, 3)."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from kumitate.examples.catalogue import Example
@@ -61,7 +59,7 @@ def run() -> Result:
         f"{other.audit.steps} by quaternion",
         f"operations of forward dynamics as three joints / by angles / by quaternion: {counts}",
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 EXAMPLE = Example(

@@ -162,7 +162,7 @@ def run(*, careless: bool = False) -> Result:
         f"kinematics {1e3 * np.linalg.norm(p[2] - goal):.2g} mm",
         f"momentum stayed below {np.abs(result.momentum).max():.1e} kg·m²/s, kg·m/s",
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 def plates(result: Result) -> dict[str, Plate]:

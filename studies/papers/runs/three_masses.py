@@ -1,7 +1,5 @@
 """Three masses in a row on springs, in absolute and in relative coordinates (lecture Y, figure 1)."""
 
-from dataclasses import replace
-
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates, spring, translation
 from kumitate.model import KINDS, Body, Box, Geometry, Joint, Mechanism
@@ -53,7 +51,7 @@ def run() -> Result:
     relative = system(absolute=False).simulate(START, [0.0] * 3, duration=10.0, step=1e-2)
     absolute = system(absolute=True).simulate(places, [0.0] * 3, duration=10.0, step=1e-2)
     notes = agreement(result, relative, absolute.q @ [[1, -1, 0], [0, 1, -1], [0, 0, 1]], system(absolute=False))
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 EXAMPLE = Example(

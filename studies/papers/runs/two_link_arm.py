@@ -1,6 +1,5 @@
 """The two-link arm in absolute and in relative angles (lecture Y, eq. 8.2, 8.3)."""
 
-from dataclasses import replace
 from math import pi
 
 from kumitate.examples.catalogue import Example
@@ -62,7 +61,7 @@ def run() -> Result:
     relative = system(absolute=False).simulate(START, [0.0, 0.0], duration=3.0, step=2e-3)
     absolute = system(absolute=True).simulate([START[0], sum(START)], [0.0, 0.0], duration=3.0, step=2e-3)
     notes = agreement(result, relative, absolute.q @ [[1, -1], [0, 1]], system(absolute=False))
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 EXAMPLE = Example(

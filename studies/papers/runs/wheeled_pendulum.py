@@ -1,7 +1,6 @@
 """The wheeled inverted pendulum in free motion (lecture Y, 8.3 and code 4)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from kumitate.examples.catalogue import Example
@@ -70,7 +69,7 @@ def run() -> Result:
     result = simulate(mechanism(), (0.0, LEAN, 0.0), (0.0,) * 3, duration=10.0, step=1e-3, integrator="rkf45")
     motion = system().simulate([0.0, LEAN], [0.0, 0.0], duration=10.0, step=1e-2)
     notes = agreement(result, motion, None, system(), columns=(2, 1))
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 EXAMPLE = Example(

@@ -44,7 +44,7 @@ def run(*, duration: float = 10.0) -> Result:
     motion = system().simulate([0.0, wheeled_pendulum.LEAN], [0.0, 0.0], duration=duration, step=1e-2)
     notes = agreement(result, motion, None, system(), columns=(2, 1))
     modes = (f"upright, {mode}" for mode in linearized().modes)
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes, *modes)))
+    return result.noted(*notes, *modes)
 
 
 EXAMPLE = Example(

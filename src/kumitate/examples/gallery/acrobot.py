@@ -1,7 +1,6 @@
 """The acrobot swings up by optimal control: an exported program, CasADi's derivatives, and IPOPT."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,7 +123,7 @@ def run() -> Result:
         f"integrator to {apart(result, q, v):.1e} (rad, rad/s); it ends within {np.abs(result.q[-1] - STANDING).max():.1e} rad "
         "of upright",
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, *notes)))
+    return result.noted(*notes)
 
 
 EXAMPLE = Example(**texts("acrobot"), run=run)

@@ -1,7 +1,5 @@
 """The free rod in space: a joint of six degrees of freedom at its lower end (thesis 3.4, figures 3.20 to 3.22)."""
 
-from dataclasses import replace
-
 from ...model.samples import free_rod, sample
 from ...results.result import Result
 from ...simulate.run import simulate
@@ -26,7 +24,7 @@ def run(*, axial_inertia: float = AXIAL_INERTIA) -> Result:
         "momentum do not depend on the value (1e-4, 1e-6 and 1e-8 agree); the angle of spin about the axis, and so "
         "the single components of the quaternion, may."
     )
-    return replace(result, audit=replace(result.audit, notes=(*result.audit.notes, note)))
+    return result.noted(note)
 
 
 EXAMPLE = Example(**texts("free_rod"), run=run)

@@ -18,6 +18,7 @@ from ...errors import InputError, did_you_mean
 from ...kinematics import link_poses, place_pose
 from ...model import WORLD, Distance, Line, Mechanism, drive_states, joint_columns
 from ...model.mechanism import digest
+from ...model.read.json import to_json
 from ...scalar import floats
 from ...simulate.divergence import RUNAWAY
 from ...simulate.scenes.many_bodies import ManyBodies, SceneStepper
@@ -138,7 +139,8 @@ def with_takeover(
     Raises:
         InputError: if the run is of another mechanism than the simulation.
     """
-    if run.mechanism is not simulation.mechanism and digest(run.mechanism) != digest(simulation.mechanism):
+    # files keep poses as matrices, and so other numbers of the same mechanism than those that it was made with
+    if run.mechanism is not simulation.mechanism and to_json(run.mechanism) != to_json(simulation.mechanism):
         raise InputError(
             f"{run.mechanism.name}: the run is of another mechanism than the simulation, such as one with other parameters; "
             "make the simulation of run.mechanism"

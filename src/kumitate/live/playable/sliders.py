@@ -99,7 +99,7 @@ def gains_asked(simulation: MechanismSimulation) -> dict[str, Any]:
 def sliders_of(simulation: MechanismSimulation, asked: Asked, further: Further | None = None) -> list[PageSlider]:
     """The sliders of a page; None for all that the simulation has.
 
-    `further`: the numbers that parameters change besides those of u, of which a page has places behind u.
+    `further`: the numbers that parameters change apart from those of u, of which a page has places behind u.
 
     Raises:
         InputError: for an unknown name, ends that are not a range around the value, or parameters that do not add up.
