@@ -23,6 +23,7 @@ _VERBS = {
     "view": "Play a mechanism live in a browser: sliders, play, pause, step, reset, bodies to drag.",
     "plot": "Draw the last result, or that of a file, again without simulating.",
     "export": "Write a run or a robot in the formats of other programs: CSV, Parquet, MCAP, URDF, MJCF.",
+    "paper": "Write a paper as one page: its text, equations and figures, and the mechanism that readers play with.",
     "equations": "Print the equations of motion of a small mechanism in LaTeX.",
     "examples": "List the examples, or run one with all its figures.",
     "cache": "Show or clear the compiled code that is kept on disk.",
