@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kumitate.errors import InputError
-from kumitate.procedure.exported import exported
+from kumitate.procedure.exported import Exported
 
 from ..compile.in_node import Instance, run_in_node
 from .pages import CASES, chosen_program, real_numbers
@@ -18,7 +18,7 @@ from .test_forms import compare, leaves
 
 def instance_of(page: Any, given: Any) -> Instance:
     arrays = [array for array in leaves(given) if isinstance(array, np.ndarray)]
-    module = exported(page, given, {f"array{k}": array for k, array in enumerate(arrays)})
+    module = Exported(page, given).module({f"array{k}": array for k, array in enumerate(arrays)})
     instance = Instance(module)
     got = [f"array{k}" for k in range(len(arrays))] + (["result"] if "result" in module.places else [])
     instance.call("run", {}, got)
@@ -44,7 +44,26 @@ def test_what_is_written_comes_out():
             compare(page, one.view(np.int64) if whole else one, other, 1)
 
 
+def test_the_same_code_runs_here():
+    prepared = []
+    for page, make in CASES:
+        if page is real_numbers:
+            continue
+        given = make(np.random.default_rng(1))
+        instance, before = instance_of(page, given), copy.deepcopy(given)
+        result = Exported(page, given).run()
+        own = [array for array in leaves(given) if isinstance(array, np.ndarray)]
+        prepared.append((page, instance, [*own, *([result] if "result" in instance.module.places else [])], before))
+    for (page, _, expected, before), (found,) in zip(prepared, run_in_node([one[1] for one in prepared]), strict=True):
+        for k, (one, other) in enumerate(zip(found, expected, strict=True)):
+            if page is chosen_program and not k:
+                np.testing.assert_array_equal(other, before[0])  # addresses are again what they were
+                continue
+            kind = np.int64 if np.asarray(other).dtype.kind in "ib" else np.float64
+            np.testing.assert_array_equal(one.view(kind), np.asarray(other), err_msg=str(page))
+
+
 def test_what_browsers_do_not_have_is_named():
     given = dict(CASES)[real_numbers](np.random.default_rng(0))
     with pytest.raises(InputError, match=r"calls .*tan.* of C's library"):
-        exported(real_numbers, given, {})
+        Exported(real_numbers, given).module({})
