@@ -190,6 +190,16 @@ def test_auto():
     assert 0.0 < away < 1e-3
 
 
+def test_closing():
+    robot = km.load("planar_4r")
+    simulation, q = km.Simulation(robot, step=1e-3), robot.assemble(np.deg2rad([60.0, 30.0, 150.0]))
+    for speed in (0.0, 1.0):
+        v = robot.assemble(q, [speed, 0.0, 0.0])[1]
+        many, alone = (batch(simulation, np.tile(q, (n, 1)), np.tile(v, (n, 1)), 20) for n in (19, 1))
+        assert speed or same(many[0], many[-1], alone[0])
+        np.testing.assert_allclose(many, np.tile(alone, (19, 1)), atol=1e-13)
+
+
 def test_restart():
     start = np.deg2rad([60.0, 30.0, 150.0])
     whole = km.simulate(km.load("planar_4r"), start, duration=0.4, step=1e-2)

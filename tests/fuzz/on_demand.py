@@ -169,7 +169,7 @@ def fuzz(seeds: dict[str, range], keep: Path, processes: int = 2) -> tuple[dict[
                     one.seeds = range(seed + 1, one.seeds.stop)
         for one in list(running):
             assert one.process
-            stuck = time.monotonic() - one.heard > PATIENCE
+            stuck = time.monotonic() - one.heard > (PATIENCE if one.under_way is not None else 10.0 * PATIENCE)
             if stuck:
                 one.process.kill()
             elif not one.ended:

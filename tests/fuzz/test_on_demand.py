@@ -11,6 +11,8 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError, KumitateError, ModelError
+from kumitate.model.shapes.mesh_files import read_surface
+from kumitate.model.shapes.surfaces import SideFiles
 
 from . import on_demand
 from .kinds import KINDS, Kind, _files, made
@@ -124,6 +126,15 @@ def test_names_in_mjcf_that_are_not_utf_8_are_refused_with_the_file(tmp_path):
     path.write_bytes(b'<mujoco model="\xf5"><worldbody><geom size=".1"/></worldbody></mujoco>')
     with pytest.raises(ModelError, match=r"name\.xml: a name in it is not text in UTF-8 .* save the file as UTF-8"):
         km.load(path)
+
+
+@pytest.mark.parametrize("number", [b"\0\0\x80\x7f", b"\1\0\x80\x7f"], ids=["infinite", "signalling NaN"])
+def test_meshes_that_are_not_finite_are_refused_without_words_of_numpy(number):
+    content = b"\0" * 80 + b"\1\0\0\0" + bytes(12) + number * 2 + bytes(28) + b"\0\0"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match=r"m\.stl: some of its vertices are not finite"):
+            read_surface(content, Path("m.stl"), SideFiles(Path()))
 
 
 @pytest.mark.parametrize("robot", [["planar_3r"], {"a": 1}, 3])

@@ -1,7 +1,8 @@
 """Laws over random mechanisms for as long as one likes; what breaks one is made small and written as a file that reproduces it.
 
-`scripts/laws --minutes 30 --seed 7`. A law takes a case and gives how much of its bound is used: above one it is broken, and so
-it is by NaN. The bounds grow with the condition of the inertia matrix, as rounding does.
+`scripts/laws --minutes 30 --seed 7`. There are families of things that laws are about: trees here, mechanisms with loops in
+`closed_on_demand`, scenes and single steps of contact in `scenes_on_demand`. A law takes one and gives how much of its bound is
+used: above one it is broken, and so it is by NaN. The bounds grow with the condition of the equations, as rounding does.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from kumitate.programs import FORWARD_DYNAMICS
 from kumitate.spatial import pose
 
 from ..mechanisms import Case, random_case, random_rotation
+from . import closed_on_demand, scenes_on_demand
 
 #: Of rounding, per joint and degree of freedom.
 ROUNDING = 1e-15
@@ -122,10 +125,10 @@ LAWS: dict[str, Callable[[Case], float]] = {
     for law in (inverse_of_forward, methods_agree, inertia_by_columns, turned_world, heavier, written_and_read, compiled)
 }
 #: Laws that take long, by their own compilation or by dense methods: of one mechanism in so many.
-SELDOM = {"compiled": 100, "methods_agree": 4}
+SELDOM = {"compiled": 100, "methods_agree": 4, **closed_on_demand.SELDOM}
 
 
-def broken(law: Callable[[Case], float], case: Case) -> str:
+def broken(law: Callable[[Any], float], case: Any) -> str:
     """How a law is broken: "beyond its bound", or by the kind of an error; empty if it holds."""
     try:
         return "" if law(case) <= 1.0 else "beyond its bound"
@@ -137,10 +140,11 @@ def broken(law: Callable[[Case], float], case: Case) -> str:
 def smaller(case: Case) -> Iterator[Case]:
     """The case with one thing less: a body on which nothing hangs, passive forces, a pose, a velocity, an effort."""
     m = case.mechanism
-    carriers = {joint.parent for joint in m.joints}
+    carriers = {joint.parent for joint in m.joints} | {body for loop in m.loops for body in (loop.body_a, loop.body_b)}
+    coupled = {name for coupling in m.couplings for name in (coupling.joint, coupling.of)}
     starts = {link.name: link for link in m.tree.links}
     for joint in m.joints:
-        if joint.child not in carriers and len(m.joints) > 1:
+        if joint.child not in carriers and joint.name not in coupled and len(m.joints) > 1:
             rest = replace(
                 m,
                 joints=tuple(j for j in m.joints if j is not joint),
@@ -159,7 +163,7 @@ def smaller(case: Case) -> Iterator[Case]:
                 yield replace(case, mechanism=replace(m, joints=(*m.joints[:k], other, *m.joints[k + 1 :])))
     if m.frames:
         yield replace(case, mechanism=replace(m, frames=()))
-    for part in ("v", "tau"):
+    for part in ("tau",) if m.loops or m.couplings else ("v", "tau"):  # loops tie velocities
         values = getattr(case, part)
         yield from (replace(case, **{part: [*values[:k], 0.0, *values[k + 1 :]]}) for k, x in enumerate(values) if x)
 
@@ -175,11 +179,11 @@ def _moved(case: Case, rest: Mechanism, starts: dict) -> Case:
     return Case(rest, q, v, tau, a)
 
 
-def shrunk(law: Callable[[Case], float], case: Case) -> Case:
+def shrunk(law: Callable[[Any], float], case: Any, less_of: Callable[[Any], Iterator[Any]] = smaller) -> Any:
     """The smallest case found that breaks the law in the same way, one thing less at a time."""
     way = broken(law, case)
     while True:
-        for less in smaller(case):
+        for less in less_of(case):
             if broken(law, less) == way:
                 case = less
                 break
@@ -187,32 +191,80 @@ def shrunk(law: Callable[[Case], float], case: Case) -> Case:
             return case
 
 
-def write(case: Case, path: Path, law: str, seed: int) -> None:
-    """A file that reproduces: the mechanism and its state."""
+def as_plain(case: Case) -> dict[str, Any]:
+    """A case as JSON: the mechanism and its state."""
     state = {"q": case.q, "v": case.v, "tau": case.tau, "a": case.a}
-    path.write_text(json.dumps({"law": law, "seed": seed, **state, "mechanism": json.loads(to_json(case.mechanism))}, indent=1))
+    return {**state, "mechanism": json.loads(to_json(case.mechanism))}
 
 
-def read(path: Path) -> tuple[str, Case]:
-    """The law that a file breaks, and the case."""
+def of_plain(kept: dict[str, Any]) -> Case:
+    """The case of JSON."""
+    return Case(from_json(json.dumps(kept["mechanism"])), *(kept[part] for part in ("q", "v", "tau", "a")))
+
+
+@dataclass(frozen=True)
+class Family:
+    """What laws are about: how one is drawn by a seed, made smaller, written and read; and the laws."""
+
+    draw: Callable[[int], Any]
+    laws: dict[str, Callable[[Any], float]]
+    smaller: Callable[[Any], Iterator[Any]]
+    plain: Callable[[Any], dict[str, Any]]
+    read: Callable[[dict[str, Any]], Any]
+
+
+def _smaller_closed(case: Case) -> Iterator[Case]:
+    """Without a part of loops, or of the tree."""
+    yield from closed_on_demand.smaller(case)
+    yield from smaller(case)
+
+
+FAMILIES = {
+    "trees": Family(
+        lambda seed: random_case(seed, root=(None, "floating", "planar")[seed % 3]), LAWS, smaller, as_plain, of_plain
+    ),
+    "loops": Family(closed_on_demand.drawn, closed_on_demand.LAWS, _smaller_closed, as_plain, of_plain),
+    "steps": Family(
+        scenes_on_demand.drawn_step, scenes_on_demand.STEP_LAWS, lambda _: iter(()), asdict,
+        lambda kept: scenes_on_demand.Step(**kept),
+    ),
+    "scenes": Family(
+        scenes_on_demand.drawn, scenes_on_demand.LAWS, scenes_on_demand.smaller, scenes_on_demand.plain, scenes_on_demand.read
+    ),
+}  # fmt: skip
+
+
+def write(case: Any, path: Path, law: str, seed: int, family: str = "trees") -> None:
+    """A file that reproduces."""
+    told = {"law": law, "family": family, "seed": seed}
+    path.write_text(json.dumps(told | {"case": FAMILIES[family].plain(case)}, indent=1))
+
+
+def read(path: Path) -> tuple[str, Any, str]:
+    """The law that a file breaks, the case, and its family."""
     kept = json.loads(path.read_text(encoding="utf-8"))
-    return kept["law"], Case(from_json(json.dumps(kept["mechanism"])), *(kept[part] for part in ("q", "v", "tau", "a")))
+    return kept["law"], FAMILIES[kept["family"]].read(kept["case"]), kept["family"]
 
 
 # --- the search ------------------------------------------------------------------------------------------------------
 def hunt(
-    seeds: Iterator[int], until: Callable[[], bool], folder: Path, laws: dict[str, Callable[[Case], float]]
+    seeds: Iterator[int],
+    until: Callable[[], bool],
+    folder: Path,
+    laws: dict[str, Callable[[Any], float]],
+    family: str = "trees",
 ) -> dict[str, list]:
     """Goes through seeds; by law, how many cases it held for, the largest part of a bound, and the files of what broke it."""
     found: dict[str, list] = {name: [0, 0.0, []] for name in laws}
+    kind = FAMILIES[family]
     for seed in seeds:
-        case = random_case(seed, root=(None, "floating", "planar")[seed % 3])
+        case = kind.draw(seed)
         for name, law in laws.items():
             if seed % SELDOM.get(name, 1):
                 continue
             if broken(law, case):
                 path = folder / f"{name}-{seed}.json"
-                write(shrunk(law, case), path, name, seed)
+                write(shrunk(law, case, kind.smaller), path, name, seed, family)
                 found[name][2].append(path)
             else:
                 found[name][0] += 1
@@ -227,23 +279,28 @@ def main() -> int:
     parser = ArgumentParser(prog="scripts/laws", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0, help="how long [min]")
     parser.add_argument("--seed", type=int, default=0, help="where seeds begin")
-    parser.add_argument("--law", choices=LAWS, action="append", help="only this law; may be given several times")
+    parser.add_argument("--family", choices=FAMILIES, action="append", help="only this family; may be given several times")
+    parser.add_argument("--law", action="append", help="only this law; may be given several times")
     parser.add_argument("--again", type=Path, help="a file of a case that broke a law: whether it still does")
     parser.add_argument("--out", type=Path, default=Path("broken-laws"), help="folder for files of what breaks a law")
     asked = parser.parse_args()
     if asked.again:
-        name, case = read(asked.again)
-        print(f"{name}: {broken(LAWS[name], case) or 'holds'} ({len(case.mechanism.joints)} joints)")
-        return int(bool(broken(LAWS[name], case)))
+        name, case, family = read(asked.again)
+        how = broken(FAMILIES[family].laws[name], case)
+        print(f"{name}: {how or 'holds'}")
+        return int(bool(how))
     asked.out.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + 60.0 * asked.minutes
-    laws = {name: law for name, law in LAWS.items() if not asked.law or name in asked.law}
-    seeds = iter(range(asked.seed, asked.seed + 10**9))
-    found = hunt(seeds, lambda: time.monotonic() > end, asked.out, laws)
-    for name, (held, most, files) in found.items():
-        told = f"held for {held} mechanisms, at most {most:.2g} of its bound"
-        print(f"{name:<20} {told}" + (f"; BROKEN by {', '.join(map(str, files))}" if files else ""))
-    return int(any(files for _, _, files in found.values()))
+    families, wrong = asked.family or list(FAMILIES), False
+    for family in families:
+        end = time.monotonic() + 60.0 * asked.minutes / len(families)
+        laws = {name: law for name, law in FAMILIES[family].laws.items() if not asked.law or name in asked.law}
+        seeds = iter(range(asked.seed, asked.seed + 10**9))
+        found = hunt(seeds, lambda end=end: time.monotonic() > end, asked.out, laws, family)
+        for name, (held, most, files) in found.items():
+            told = f"held for {held} {family}, at most {most:.2g} of its bound"
+            print(f"{name:<30} {told}" + (f"; BROKEN by {', '.join(map(str, files))}" if files else ""), flush=True)
+            wrong |= bool(files)
+    return int(wrong)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A plugin of pytest that notes which lines of some rooms run: -p tests.mutation.covered, with what and where in the environment."""
+"""A plugin of pytest that notes which lines of some rooms run: -p tests.mutation.covered."""
 
 from __future__ import annotations
 

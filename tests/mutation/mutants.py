@@ -13,6 +13,9 @@ COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, 
             ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}  # fmt: skip
 SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div, ast.Pow: ast.Mult}
 
+#: Functions whose arguments may be exchanged.
+COMMUTE = ("minimum", "maximum", "min", "max", "isinstance", "hypot", "dot")
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -65,7 +68,12 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "constant", ast.Constant(0)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield "constant", ast.Constant(not node.value)
-    elif isinstance(node, ast.Call) and len(node.args) >= 2 and not any(isinstance(a, ast.Starred) for a in node.args[:2]):
+    elif (
+        isinstance(node, ast.Call)
+        and _called(node) not in COMMUTE
+        and len(node.args) >= 2
+        and not any(isinstance(a, ast.Starred) for a in node.args[:2])
+    ):
         if ast.dump(node.args[0]) != ast.dump(node.args[1]):
             other = copy.deepcopy(node)
             other.args[:2] = other.args[1::-1]
@@ -79,14 +87,18 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         yield "branch", node.orelse
 
 
+def _called(node: ast.Call) -> str:
+    """The name of what is called."""
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
+
+
 def _skipped(node: ast.AST) -> bool:
     """Whether nothing below is changed: annotations, messages, and what only type checkers read."""
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom):
         return True
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
         return True
-    called = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
-    return called in ("warn", "TypeVar", "cast", "lru_cache", "ModelError", "InputError")
+    return isinstance(node, ast.Call) and _called(node) in ("warn", "TypeVar", "cast", "lru_cache", "ModelError", "InputError")
 
 
 def mutants(path: Path) -> list[Mutant]:
@@ -115,7 +127,9 @@ def mutants(path: Path) -> list[Mutant]:
                 after = f"({ast.unparse(other)})"
                 made.append(Mutant(path, kind, statement, source[begin:end], after, begin, end))
         for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "decorator_list", "type_params", "slice") and not isinstance(node, ast.Subscript):
+            if name in ("annotation", "returns", "decorator_list", "type_params", "slice") and not isinstance(
+                node, ast.Subscript
+            ):
                 continue
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, ast.AST):

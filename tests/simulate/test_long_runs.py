@@ -32,7 +32,7 @@ def linkage() -> km.Robot:
 
 
 def drift(integrator: str, step: float, steps: int, mean: int) -> tuple[float, float]:
-    """How far the means of the first and last steps differ: of the energy, and of the angular momentum, as parts of them."""
+    """By how much means of the first and last steps differ: of energy, and of angular momentum about the mass center."""
     robot = linkage()
     q, v = robot.assemble([*robot.neutral()[:-3], 1.0, -0.7, 1.6], [0.3, 0.2, 0.5, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0])
     row = km.Simulation(robot, step=step, integrator=integrator).batch(q[None], v[None])
@@ -40,7 +40,7 @@ def drift(integrator: str, step: float, steps: int, mean: int) -> tuple[float, f
     def means() -> tuple[float, np.ndarray]:
         seen = row.record(mean)
         states = seen["q"].reshape(mean, -1), seen["v"].reshape(mean, -1)
-        return float(robot.energy(*states).total.mean()), robot.momentum(*states)[:, :3].mean(axis=0)
+        return float(robot.energy(*states).total.mean()), robot.centroidal_momentum(*states)[:, :3].mean(axis=0)
 
     (energy, turning), _ = means(), row.step(steps - 2 * mean)
     late, turned = means()

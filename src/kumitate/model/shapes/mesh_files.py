@@ -31,6 +31,7 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest",
 _LARGEST = 2**30
 
 
+@np.errstate(invalid="ignore", over="ignore")  # numbers that are not finite are told as an error
 def read_surface(data: bytes, path: Path, beside: SideFiles) -> Facets:
     """The surface of a mesh file, in metres, with coinciding vertices merged.
 

@@ -1,0 +1,73 @@
+"""What is changed in a mutant, which tests are chosen for it, and whether a mutant is killed."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+from . import on_demand
+from .mutants import mutants
+from .on_demand import PACKAGE, Reach, drawn, tried
+
+SOURCE = '''"""A page: 1 + 1."""
+from x import y
+
+
+def f(a: float = 2.0, *, b: bool = True) -> "str | int":
+    """What a < b is."""
+    if a < b and not b:
+        raise ValueError(f"{a + 1}")
+    return g(a, b) - (a if b else -a) * minimum(a, b)
+'''
+
+
+def test_the_changes_of_a_file(tmp_path):
+    (tmp_path / "page.py").write_text(SOURCE)
+    found = {(one.kind, one.before, one.after) for one in mutants(tmp_path / "page.py")}
+    assert found == {
+        ("constant", "2.0", "(3.0)"),
+        ("constant", "2.0", "(0)"),
+        ("constant", "True", "(False)"),
+        ("condition", "a < b and not b", "(a < b or not b)"),
+        ("comparison", "a < b", "(a <= b)"),
+        ("condition", "not b", "(b)"),
+        ("sign", "g(a, b) - (a if b else -a) * minimum(a, b)", "(g(a, b) + (a if b else -a) * minimum(a, b))"),
+        ("term", "g(a, b) - (a if b else -a) * minimum(a, b)", "(g(a, b))"),
+        ("term", "g(a, b) - (a if b else -a) * minimum(a, b)", "((a if b else -a) * minimum(a, b))"),
+        ("arguments", "g(a, b)", "(g(b, a))"),
+        ("sign", "(a if b else -a) * minimum(a, b)", "((a if b else -a) / minimum(a, b))"),
+        ("term", "(a if b else -a) * minimum(a, b)", "(a if b else -a)"),
+        ("term", "(a if b else -a) * minimum(a, b)", "(minimum(a, b))"),
+        ("branch", "a if b else -a", "(a)"),
+        ("branch", "a if b else -a", "(-a)"),
+        ("sign", "-a", "(a)"),
+    }
+
+
+def test_mutants_of_rooms_are_python_of_all_kinds_and_the_same_for_a_seed():
+    some = drawn(["dynamics", "spatial"], 60, seed=3)
+    assert [one.told(PACKAGE) for one in some] == [one.told(PACKAGE) for one in drawn(["dynamics", "spatial"], 60, seed=3)]
+    assert all(ast.dump(ast.parse(one.text())) != ast.dump(ast.parse(one.path.read_text())) for one in some)
+    assert min(Counter(one.kind for one in some).values()) >= 3
+
+
+def test_the_quickest_tests_that_reach_a_mutant_are_run_until_one_fails(monkeypatch, tmp_path):
+    (mutant,) = drawn(["spatial"], 1, seed=0)
+    name, lines = mutant.path.relative_to(PACKAGE).as_posix(), frozenset({mutant.lines[1]})
+    target = tmp_path / "kumitate" / name
+    target.parent.mkdir(parents=True)
+    called: list[str] = []
+
+    def pytest_(arguments, source: Path, seconds: float):
+        assert target.read_text() == mutant.text()
+        called.append(arguments[-1])
+        return (1 if arguments[-1] == "quick" else 0), 1.0
+
+    monkeypatch.setattr(on_demand, "_pytest", pytest_)
+    reach = [Reach("slow", {name: lines}, 9.0), Reach("quick", {name: lines}, 3.0), Reach("none", {name: frozenset()}, 1.0)]
+    assert tried(mutant, reach, tmp_path, 60.0) == ("killed", "quick")
+    assert called == ["quick"]
+    assert tried(mutant, reach[:1], tmp_path, 60.0) == ("survived", "1 of 1 files of tests that reach it")
+    assert tried(mutant, reach[2:], tmp_path, 60.0) == ("not reached", "")
+    assert target.read_text() == mutant.path.read_text()
