@@ -239,6 +239,13 @@ def test_a_unit_of_fmi_moves_to_its_target(page, tmp_path):
     assert 0.45 < shown["table"]["q.joint2"][-1] < 0.6
 
 
+@of("how-to/controller.md")
+def test_c_for_a_controller_checks_itself(page, tmp_path):
+    shown, _ = page
+    assert shown["told"].count(" ok\n") == 4
+    assert (tmp_path / "controller-float" / "pa10.h").exists()
+
+
 @of("how-to/export.md")
 def test_export(page, tmp_path):
     shown, _ = page

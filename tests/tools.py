@@ -56,4 +56,7 @@ NODE = Tool("Node", ("node",), ("nodejs",))
 ARM_GCC = Tool("gcc for 64-bit ARM", ("aarch64-linux-gnu-gcc",), ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"))
 ARM_EMULATOR = Tool("an emulator of 64-bit ARM", ("qemu-aarch64", "qemu-aarch64-static"), ("qemu-user",))
 
-TOOLS = (CHROMIUM, GCC, NODE, ARM_GCC, ARM_EMULATOR)
+ARM32_EMULATOR = Tool("an emulator of 32-bit ARM", ("qemu-arm", "qemu-arm-static"), ("qemu-user",))
+MAKE = Tool("make", ("make",), ("make",))
+
+TOOLS = (CHROMIUM, GCC, NODE, ARM_GCC, ARM_EMULATOR, ARM32_EMULATOR, MAKE)

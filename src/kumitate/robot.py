@@ -112,6 +112,28 @@ class Robot(Contents):
             temporary.write_text(text, encoding="utf-8", newline="\n")
         return Path(path)
 
+    def to_c(self, folder: str | os.PathLike[str], functions: Sequence[str] | str, *, real: str = "double") -> Path:
+        """Writes functions as C for a controller: header, source, Makefile, CMakeLists, README, and a test that checks itself.
+
+        Args:
+            folder: made if it is not there.
+            functions: by name, with the place of those that have one: "inverse_dynamics", "mass_matrix", "pose:hand", …; and
+                "step", of a simulation of the robot alone, (h, q, v, tau, targets of drives) → q, v.
+            real: the type of numbers, "double" or "float".
+
+        Raises:
+            InputError: for an unknown function or type, a place that there is not, and steps that need more than numbers.
+
+        >>> from tempfile import mkdtemp
+        >>> from kumitate import load
+        >>> folder = load("pa10").to_c(mkdtemp(), ["inverse_dynamics", "pose:link7"])
+        >>> sorted(path.name for path in folder.iterdir())
+        ['CMakeLists.txt', 'Makefile', 'README.md', 'pa10.c', 'pa10.h', 'test.c']
+        """
+        from .export.controller import write_c
+
+        return write_c(self.mechanism, self.start, functions, folder, real=real)
+
     def _repr_html_(self) -> str:
         """What notebooks display: the picture at the start, and the joints."""
         from .share.notebook import robot_html

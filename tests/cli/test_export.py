@@ -55,6 +55,12 @@ def test_a_scenario_and_a_robot_become_units_of_fmi(here, capsys):
     assert 'start="0.4"' in text
 
 
+def test_functions_become_c(here, capsys):
+    assert run(["export", "pendulum", "--functions", "inverse_dynamics,pose:bob", "--to-c", "c", "--real", "float"]) == 0
+    assert capsys.readouterr().out.split() == ["written", "C", "in", "c"]
+    assert "void pendulum_pose_bob(const float *q, float *result);" in (here / "c" / "pendulum.h").read_text(encoding="utf-8")
+
+
 def test_files_to_write_have_no_option_for_none(capsys):
     run(["export", "--help"])
     assert "--to" in (text := capsys.readouterr().out)
@@ -67,6 +73,8 @@ def test_files_to_write_have_no_option_for_none(capsys):
         (["pa10", "--to", "pa10.csv"], "pa10 is a robot, and .csv files are of runs; `kumitate simulate` makes one"),
         (["pa10", "--to", "pa10.step"], "'.step' is not the suffix of a format; runs are written as .csv"),
         (["--to", "x.csv"], "there is no result here yet"),
+        (["pa10"], "nothing says what to write: give --to FILE, or --functions NAMES with --to-c FOLDER"),
+        (["pa10", "--functions", "step"], "nothing says what to write"),
     ],
 )
 def test_what_cannot_be_written_is_refused(arguments, words, capsys):

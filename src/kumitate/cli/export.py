@@ -30,13 +30,18 @@ def export(
     /,
     *,
     to: Annotated[
-        list[Path],
+        list[Path] | None,
         Parameter(
             negative="",
             help=f"File to write, by suffix; may be repeated. Runs: {', '.join(OF_RUNS)}. Robots: {', '.join(OF_ROBOTS)}. "
             f"Simulations, of a scenario, a robot or a result: {FMU}.",
         ),
-    ],
+    ] = None,
+    to_c: Annotated[Path | None, Parameter(help="Folder for --functions of a robot as C for controllers.")] = None,
+    functions: Annotated[
+        str, Parameter(help='Functions for --to-c, "name, ...": inverse_dynamics, mass_matrix, pose:hand, step.')
+    ] = "",
+    real: Annotated[str, Parameter(help="Type of numbers of --to-c: double or float.")] = "double",
     rate: Annotated[float | None, Parameter(help="Samples per second of an .mcap log; 100 by default.")] = None,
     fmi: Annotated[str, Parameter(help="Version of FMI of an .fmu: 2.0 or 3.0.")] = "2.0",
     platforms: Annotated[
@@ -51,7 +56,11 @@ def export(
     kumitate export --to motion.csv --to motion.mcap
     kumitate export pa10 --to pa10.urdf --to pa10.xml
     kumitate export scenario.yaml --to arm.fmu
+    kumitate export pa10 --functions inverse_dynamics,mass_matrix,step --to-c controller
     """
+    to = to or []
+    if bool(functions) != (to_c is not None) or not (to or to_c):
+        raise InputError("nothing says what to write: give --to FILE, or --functions NAMES with --to-c FOLDER")
     for path in to:
         if path.suffix.lower() not in {**OF_RUNS, **OF_ROBOTS, FMU: None}:
             known = f"runs are written as {', '.join(OF_RUNS)}, robots as {', '.join(OF_ROBOTS)}, simulations as {FMU}"
@@ -67,7 +76,7 @@ def export(
         for path in units:
             simulation.fmu(path, version=fmi, platforms=wanted)
     found: Any = None
-    if not to:
+    if not (to or to_c):
         pass
     elif source is None or Path(source).is_dir() or Path(source).suffix.lower() in runs.OF_RESULTS:
         found = reopen(runs.latest(None if source is None else Path(source)))
@@ -81,11 +90,13 @@ def export(
             found.export(path, **({} if rate is None or suffix != ".mcap" else {"rate": rate}))
         else:
             (found.robot if isinstance(found, Run) else found).save(path)
-    to = [*units, *to]
+    if to_c is not None:
+        (found.robot if isinstance(found, Run) else found).to_c(to_c, functions, real=real)
+    to = [*units, *to, *([] if to_c is None else [to_c])]
     if as_json:
         print_json({"files": {path.name: path.resolve() for path in to}})
     else:
-        print_facts("written", [(path.suffix.removeprefix("."), shown(path)) for path in to])
+        print_facts("written", [(path.suffix.removeprefix(".") or "C in", shown(path)) for path in to])
 
 
 def _simulation(source: str | None, options: dict[str, Any]) -> Any:
