@@ -87,11 +87,12 @@ class Run(RunWithRobot):
         return archive.save(self, path)
 
     def export(self, path: str | Path, **options: Any) -> Path:
-        """Writes the run for other programs, by the suffix: .csv, .parquet, .mcap, .mp4.
+        """Writes the run for other programs, by the suffix: .csv, .parquet, .mcap, .mp4, .glb, .usda.
 
         Tables have a row per time and a column per number, with units in the names: "q.hinge [rad]". Logs (.mcap) have poses,
         joint states and forces at `rate` [Hz], 100 unless given: see `kumitate.share.mcap_log`. Films
-        (.mp4) are rendered from the page by Chromium, at `fps` and `size`: see `kumitate.share.film`.
+        (.mp4) are rendered from the page by Chromium, at `fps` and `size`: see `kumitate.share.film`. Animated scenes
+        (.glb, .usda) have poses at `rate` [Hz], 60 unless given: see `kumitate.share.animated`.
 
         Raises:
             InputError: for another suffix, a folder that does not exist, options that the format does not have, or a package

@@ -13,7 +13,7 @@ TARGETS = SETTINGS["tool"]["hatch"]["build"]["targets"]
 EXTRAS = PROJECT["optional-dependencies"]
 GROUPS = {"all", "docs", "learn", "test"}
 #: Extras that are installed by name only, because their packages are large or have wheels for few systems.
-BY_NAME = {"fmu", "pieces", "qp"}
+BY_NAME = {"fmu", "pieces", "qp", "usd"}
 
 
 @pytest.mark.parametrize("extra", sorted(set(EXTRAS) - GROUPS))

@@ -42,7 +42,9 @@ def export(
         str, Parameter(help='Functions for --to-c, "name, ...": inverse_dynamics, mass_matrix, pose:hand, step.')
     ] = "",
     real: Annotated[str, Parameter(help="Type of numbers of --to-c: double or float.")] = "double",
-    rate: Annotated[float | None, Parameter(help="Samples per second of an .mcap log; 100 by default.")] = None,
+    rate: Annotated[
+        float | None, Parameter(help="Samples per second of an .mcap log, 100 by default, and of .glb and .usda, 60.")
+    ] = None,
     fmi: Annotated[str, Parameter(help="Version of FMI of an .fmu: 2.0 or 3.0.")] = "2.0",
     platforms: Annotated[
         str | None, Parameter(help='Platforms of an .fmu, "name, ..." or all; by default this machine. See docs/how-to/fmi.md.')
@@ -87,7 +89,7 @@ def export(
         if suffix in OF_RUNS and not isinstance(found, Run):
             raise InputError(f"--to {path}: {source} is a robot, and {suffix} files are of runs; `kumitate simulate` makes one")
         if suffix in OF_RUNS:
-            found.export(path, **({} if rate is None or suffix != ".mcap" else {"rate": rate}))
+            found.export(path, **({} if rate is None or suffix not in (".mcap", ".glb", ".usda") else {"rate": rate}))
         else:
             (found.robot if isinstance(found, Run) else found).save(path)
     if to_c is not None:

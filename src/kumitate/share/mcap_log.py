@@ -45,7 +45,7 @@ def write_mcap(result: RunWithRobot, path: Path, *, rate: float | None = 100.0) 
     Warns:
         KumitateWarning: if forces at joints cannot be told, because the run does not keep all that acted.
     """
-    samples = _samples(result, rate)
+    samples = samples_at(result, rate)
     library = needed("mcap_ros2.writer", ".mcap files need mcap-ros2-support", "mcap")
     with open(path, "wb") as file, library.Writer(file) as writer:
         log = _Log(writer, result.time[samples])
@@ -80,7 +80,7 @@ class _Log:
         return {"header": self.header(k, parent), "child_frame_id": child, "transform": parts}
 
 
-def _samples(result: RunWithRobot, rate: float | None) -> np.ndarray:
+def samples_at(result: RunWithRobot, rate: float | None) -> np.ndarray:
     """The indices of the samples nearest to multiples of 1/rate."""
     time = result.time
     if rate is None or len(time) < 2:

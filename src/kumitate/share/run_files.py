@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import InputError, needed
 from ..model.files import replacing
 from ..results.result import Result
+from .animated import write_gltf, write_usd
 from .columns import columns_of
 from .film import write_film
 from .mcap_log import write_mcap
@@ -61,6 +62,8 @@ WRITERS: dict[str, Callable[..., None]] = {
     ".parquet": write_parquet,
     ".mcap": write_mcap,
     ".mp4": write_film,
+    ".glb": write_gltf,
+    ".usda": write_usd,
 }
 
 
