@@ -399,26 +399,36 @@ class PoseSpline(PlannedMotion):
 
     Attributes:
         times: (k,); `quaternions`: (k, 4), x y z w; `positions`: a `Spline` (k, 3) [m].
-        turnings: angular velocities at the way-points (k, 3) [rad/s], in the axes of the moving frame; its angular
-            accelerations are zero there.
+        turnings, turning_rates: angular velocities [rad/s] and accelerations [rad/s²] at the way-points (k, 3), in the axes of
+            the moving frame.
     """
 
     orders = 3
     _plain = False
 
-    def __init__(self, times: Any, quaternions: Any, positions: Any):
+    def __init__(
+        self,
+        times: Any,
+        quaternions: Any,
+        positions: Any,
+        *,
+        turnings: Any = None,
+        velocities: Any = None,
+        accelerations: Any = None,
+    ):
         """The spline through orientations (k, 4) and positions (k, 3) at `times` (k,).
-
-        It rests at the ends; at the others it turns at the mean of the rates before and after.
 
         Args:
             times: two or more, increasing.
             quaternions: x y z w, of unit length; of the two signs, the one nearer to the previous way-point is taken.
+            turnings: angular velocities (k, 3) at the way-points, in the axes of the moving frame; by default zero at the ends
+                and otherwise the mean of the rotations before and after. Angular accelerations are zero there.
+            velocities, accelerations: of the positions, as in `Spline`.
 
         Raises:
             InputError: if shapes do not fit, or quaternions are not of unit length.
         """
-        self.positions = Spline(times, positions)
+        self.positions = Spline(times, positions, velocities=velocities, accelerations=accelerations)
         self.times = self.positions.times
         k = len(self.times)
         self.quaternions = np.array(quaternions, dtype=float)
@@ -432,13 +442,20 @@ class PoseSpline(PlannedMotion):
             raise InputError(f"the quaternions of a pose spline have the lengths {lengths}; give x y z w of unit length")
         self.quaternions /= lengths[:, None]
         turns = [_between(a, b) for a, b in zip(self.quaternions, self.quaternions[1:], strict=False)]
-        steps, still = np.diff(self.times), np.zeros(3)
-        self.turnings = _mean_turnings(turns, steps)
+        steps = np.diff(self.times)
+        self.turnings = _mean_turnings(turns, steps) if turnings is None else np.array(turnings, dtype=float)
+        if self.turnings.shape != (k, 3):
+            raise InputError(f"turnings of a pose spline have shape {self.turnings.shape}; give ({k}, 3)")
+        self.turning_rates = np.zeros((k, 3))
         self._turns = []
         for i, (turn, h) in enumerate(zip(turns, steps, strict=True)):
-            rate, bend = _turn_rates(turn, self.turnings[i + 1])
-            ends = {"velocities": [self.turnings[i], rate], "accelerations": [still, bend]}
-            self._turns.append(Spline([0.0, h], [still, turn], **ends))
+            rates = _turn_rates(turn, self.turnings[i + 1], self.turning_rates[i + 1])
+            self._turns.append(
+                Spline(
+                    [0.0, h], [np.zeros(3), turn], velocities=[self.turnings[i], rates[0]],
+                    accelerations=[self.turning_rates[i], rates[1]],
+                )
+            )  # fmt: skip
 
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
         base = self.quaternions[0].tolist()
@@ -472,14 +489,14 @@ def _mean_turnings(turns: Sequence[np.ndarray], steps: np.ndarray) -> np.ndarray
     return np.vstack([np.zeros(3), (1.0 - share) * speeds[:-1] + share * speeds[1:], np.zeros(3)])
 
 
-def _turn_rates(turn: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and second rates of the rotation vector of a frame with a constant ω: the inverse of `_turning`."""
+def _turn_rates(turn: np.ndarray, omega: np.ndarray, omega_rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and second rates of the rotation vector of a frame with angular velocity ω and ω̇: the inverse of `_turning`."""
     r = Vector3.of(turn.tolist())
     zero = Vector3()
     J = np.array([list(_turning(r, Vector3.unit(i), zero)[0]) for i in range(3)]).T
     rate = np.linalg.solve(J, omega)
     rest = np.array(list(_turning(r, Vector3.of(rate.tolist()), zero)[1]))
-    return rate, np.linalg.solve(J, -rest)
+    return rate, np.linalg.solve(J, omega_rate - rest)
 
 
 def _turning(r: Vector3, rate: Vector3, bend: Vector3) -> tuple[Vector3, Vector3]:
