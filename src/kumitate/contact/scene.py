@@ -56,7 +56,7 @@ class Contact:
         options: options of the model, by name; see the models.
         hull_vertices: the maximum number of vertices of the hulls that replace meshes.
         accuracy: how well rigid contact of many bodies keeps its laws. "following": where more than 20 bodies touch each other,
-            to 1e-3 of the fastest speed of a point above 5 cm/s, and below that as well as "strict", which does so everywhere.
+            to 1e-3 of the fastest speed of a point above 5 mm/s, and below that as well as "strict", which does so everywhere.
 
     Raises:
         InputError: if a field is not as described here.

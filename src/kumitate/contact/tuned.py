@@ -38,17 +38,19 @@ SMALL, CROWD = 20, 100  # bodies: islands of at most so many are small; of more,
 STEPS_OF_SMALL, STEPS_OF_LARGE = 20, 8  # Newton's, which fails more often in large islands                             (bricks)
 HOPELESS = 1e-3  # part of the fastest velocity, or m/s: in larger islands a step above this without progress is the last
 MANY, NEAR = 40, 0.03  # bodies, part: Newton's method comes first up to so many, or if old impulses miss by less       (bricks)
-CHORD_BELOW, CHORD_TO = 1e-4, 1e-4  # parts: solutions are repeated below this of the speed, to this of what is enough
-CONVERGING = 0.1  # part of the residual that each must leave at most
 ROUNDS = 40  # of the interior point method                                                                            (bricks)
-INSIDE, END = 0.1, 1e-5  # parts of the fastest velocity: it begins inside the cones by this; ends at √τ   (bricks)
+INSIDE, END = 0.1, 1e-5  # parts of the fastest velocity: it begins inside the cones by this; ends at √τ                (bricks)
 FOLLOW, CALM = 0.8, 0.3  # parts of the slope of the sliding speed: in large islands, after a failure                   (bricks)
 SHORT, CRAMPED, STALLED = 0.99, 0.2, 1e-2  # parts of the way to the cones: of a step; next only centers; four end it   (bricks)
+SHORT_OF_LOOSE = 0.25  # the same part where the residual may follow the motion                                       (bricks)
 ROUNDED = 0.3  # ε of a sticking point, part of √τ
 SMOOTH = 1e-6  # friction below which a point has only a normal law
-SPOT_TURNS, SPOT_LEAVES = 8, 0.7  # of spots; part of the residual: one that leaves more is followed by one of fewer rings
-SPOT_ABOVE, SPOT_RINGS, SPOT_AT_MOST = 0.5, 2, 0.5  # part of GOOD of their points; rings around; part of the bodies    (bricks)
-FOLLOWING, SLOW = 1e-3, 0.05  # part of the speed above this [m/s] that the residual of a large island may be           (bricks)
+WAITS_OF_OWN, WAITS_OF_ALL = (
+    1.0,
+    0.1,
+)  # parts of closing speeds, of its bodies and of all: a point waits if more apart  (bricks)
+WAITS_BELOW = 0.01  # part of the speed that gravity gives in a step: and if it carried less per mass                   (bricks)
+FOLLOWING, SLOW = 1e-3, 0.005  # part of the speed above this [m/s] that the residual in a large pile may be          (bricks)
 LOOSE_END = 0.5  # part of that residual: √τ at which the interior point method ends                                   (bricks)
 POLISH = 6  # Newton steps after another method
 GOOD = 5e-9  # m/s, and part of the fastest velocity: half of what is promised; not worth more                          (scenes)
@@ -58,7 +60,7 @@ LEFT_OUT, FEWER = 12, 3  # points that are left out, one at a time; in large isl
 STEPS_WITHOUT = 12  # Newton steps without a point, and then with all
 TURNS, TURNS_OF_LARGE = 8, 2  # of sweeps, and every third time the interior point method                               (scenes)
 STUCK = 1e-5  # m/s: in large islands they go on after TURNS_OF_LARGE above this only                                   (bricks)
-SWEEPS_IN_TURN = 100
+SWEEPS_IN_TURN = 300
 SHARE = 0.6  # of a point's mass in a sweep: its three velocities per unit impulse are at most three times the largest
 REACH = 3.0  # ways of the fastest body in a step: points are looked for within                                         (scenes)
 STOPPED = 10.0  # times the points' speeds: velocities that miss the laws by more are not a solution

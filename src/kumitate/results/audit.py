@@ -56,14 +56,14 @@ class SolverAccount(NamedTuple):
         rounds: of the interior point method.
         newton: steps of Newton's method.
         islands: groups of bodies that touch each other, whose impulses of the step before did not fit any more.
-        spots: turns in which the last places of large islands were solved by themselves.
-        small, large: the largest residuals of islands of up to 20 bodies, and of larger ones [m/s].
+        turns: how often islands were solved again, with points that had waited.
+        small, large: the largest residuals in piles of up to 20 bodies, and in larger ones [m/s].
     """
 
     rounds: int
     newton: int
     islands: int
-    spots: int
+    turns: int
     small: float
     large: float
 
@@ -198,11 +198,13 @@ def _solved(solver: SolverAccount, steps: int) -> list[str]:
     """A line about the solver; steps: of the run."""
     each = ", ".join(
         f"{count / max(steps, 1):.3g} {what}"
-        for count, what in zip(solver, ("interior point rounds", "Newton steps", "islands", "turns of spots"), strict=False)
+        for count, what in zip(
+            solver, ("interior point rounds", "Newton steps", "islands", "turns with points that had waited"), strict=False
+        )
         if count
     )
     large = f", of larger ones {solver.large:.2g} m/s" if solver.large else ""
-    return [f"solver, a step: {each}; residual of islands of up to 20 bodies {solver.small:.2g} m/s{large}"]
+    return [f"solver, a step: {each}; residual in piles of up to 20 bodies {solver.small:.2g} m/s{large}"]
 
 
 def contact_account(record: ContactRecord, kinetic: np.ndarray, solver: np.ndarray | None = None) -> ContactAccount:

@@ -38,7 +38,7 @@ def balls_on_a_box(trial: Trial = RIGID) -> list[Measured]:
     along = np.array([1.0, 1.0, 0.0]) / math.sqrt(2.0)
     surfaces = {"ground": Surface(mu), "box": Surface(0.8)}
     a, found = (force - mu * (mass + count) * G) / (mass + 2.0 / 7.0 * count), []
-    # by default residuals of large islands may be 1e-3 of the speed while it is above 5 cm/s
+    # by default residuals of large islands may be 1e-3 of the speed while it is above 5 mm/s
     for accuracy, bar in (("following", 1e-3 * a * t), ("strict", 1e-6)):
         run = replace(trial, accuracy=accuracy).run(
             mechanism, at((0.0, 0.0, 0.25), *places), duration=t, surface=Surface(1.0), surfaces=surfaces,

@@ -65,7 +65,7 @@ def test_points_are_left_out_one_by_one_then_together_then_held_one_by_one(monke
     monkeypatch.setattr(leaving_out, "move", lambda *given: None)
     monkeypatch.setattr(leaving_out, "residual", lambda *given: None)
     monkeypatch.setattr(leaving_out, "restore", lambda *given: points.impulse.__setitem__(slice(None), impulse))
-    assert leaving_out.leave_out.plain(second, 3, 1e-9, 1e-11, 0.5, 1.0) == 0.5
+    assert leaving_out.leave_out.plain(second, 3, 1e-9, 1e-11, 0.5) == 0.5
     assert laws[1::2] == [(second, [0.0] * 5, [0.5] * 5)] * 9  # the laws of all again
     left_out = [[c for c in range(5) if targets[c] == leaving_out.NEVER] for _, targets, _ in laws[::2]]
     held = [[c for c in range(5) if frictions[c] == leaving_out.ROUGH] for *_, frictions in laws[::2]]

@@ -356,3 +356,28 @@ def test_single_steps_of_a_scene_keep_nothing_of_the_steps_before():
     finally:
         tracemalloc.stop()
     assert grown < 50_000  # half a megabyte where every step stays
+
+
+@pytest.mark.parametrize("accuracy", ACCURACIES)
+def test_points_that_wait_stay_apart_without_impulses(accuracy):
+    """After every step of a pile all points keep the laws, those that were solved for and those that waited."""
+    count, h = 30, 5e-3
+    q, v = at_random(np.random.default_rng(5), count)
+    q.reshape(-1, 7)[:, 4:] = [[0.27 * (k % 3 - 1), 0.27 * (k // 3 % 3 - 1), 0.2 + 0.27 * (k // 9)] for k in range(count)]
+    made = simulation(
+        unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), replace(bin_of(0.42), accuracy=accuracy), step=h
+    )
+    stepper, waiting = made.compiled.stepper(made.actuation, h, q, v), 0
+    for _ in range(80):
+        stepper.run({}, 1, 1)
+        points, n = stepper.scene.points, stepper.scene.counts[5]
+        waits = points.waits[:n] == 1
+        waiting += waits.sum()
+        assert not points.impulse[:n][waits].any()
+        aim = points.impulse[:n] - points.mass[:n, None] * points.speed[:n]
+        aim[:, 0] = np.maximum(aim[:, 0] + points.mass[:n] * points.target[:n], 0.0)
+        size = np.linalg.norm(aim[:, 1:], axis=1)
+        aim[:, 1:] *= np.minimum(1.0, points.friction[:n] * aim[:, 0] / np.maximum(size, 1e-300))[:, None]
+        left = (np.abs(points.impulse[:n] - aim) * points.size[:n, None]).max(initial=0.0)
+        assert left == pytest.approx(stepper.logged[-1].sums[0, 0], rel=0.01, abs=1e-12)
+    assert waiting > 1000

@@ -10,22 +10,19 @@ import pytest
 from kumitate.contact.scenes.arrays import BlockFactors, Island
 from kumitate.contact.scenes.broad_phase import near_pairs, place_solids
 from kumitate.contact.scenes.building import log_of, roomier, scene_of
-from kumitate.contact.scenes.islands import group_all
+from kumitate.contact.scenes.islands import group
 from kumitate.contact.scenes.motion import read_state
 from kumitate.contact.scenes.points import measured, relative
 from kumitate.contact.scenes.solvers.assembly import assemble, find_reaches
 from kumitate.contact.scenes.solvers.blocks import factor, solve_factored
-from kumitate.contact.scenes.solvers.chain import Aims
 from kumitate.contact.scenes.solvers.cone_laws import aimed, divided, inner, product, scaled, scaling, step_to_cone, stepped
 from kumitate.contact.scenes.solvers.interior_point import interior_point
 from kumitate.contact.scenes.solvers.laws import move, residual
 from kumitate.contact.scenes.solvers.ordering import BITS, eliminate, pattern
-from kumitate.contact.scenes.solvers.spots import solve_spots
 from kumitate.contact.scenes.step import DONE, ROOM, advance_scene, touch
 from kumitate.contact.surface import Surface
-from studies.bench.scenes import wall
 
-from .places import at_random, bin_of, mixed, simulation
+from .places import at_random, bin_of, mixed
 
 
 def blank(count: int, couplings: int) -> BlockFactors:
@@ -80,7 +77,7 @@ def first_island(scene) -> Island:
     """The first island of a scene whose points are known."""
     lists = scene.islands
     return Island(lists.bodies[: lists.first_body[1]], lists.points[: lists.first_point[1]],
-                  scene.bodies, scene.points, scene.factors, scene.trial, scene.spots)  # fmt: skip
+                  scene.bodies, scene.points, scene.factors, scene.trial)  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -149,7 +146,7 @@ def test_islands_are_what_can_be_reached(seed):
     scene, _, _ = scene_at(seed, 14)
     while (count := touch(scene)) < 0:
         scene = roomier(scene)
-    islands = group_all(scene.bodies.robots, count, scene.points, scene.islands, scene.spots)
+    islands = group(scene.bodies.robots, count, scene.points, scene.islands)
     links = [tuple(body) for body in scene.points.body[:count] if body[1] >= 0]
     touched = {body for pair in scene.points.body[:count] for body in pair if body >= 0}
     reached = {body: {body} for body in touched}
@@ -199,7 +196,7 @@ def test_the_matrix_of_an_island_is_that_of_its_points_velocities():
     while (count := touch(scene)) < 0:
         scene = roomier(scene)
     bodies, islands, points, factors, trial = scene.bodies, scene.islands, scene.points, scene.factors, scene.trial
-    assert group_all(bodies.robots, count, points, islands, scene.spots) > 0
+    assert group(bodies.robots, count, points, islands) > 0
     island = first_island(scene)
     pattern(island)
     find_reaches(island)
@@ -233,45 +230,15 @@ def test_the_interior_point_method_forgets_what_it_left_before():
         scene, _, _ = scene_at(7, 3)
         while (count := touch(scene)) < 0:
             scene = roomier(scene)
-        assert group_all(scene.bodies.robots, count, scene.points, scene.islands, scene.spots) > 0
+        assert group(scene.bodies.robots, count, scene.points, scene.islands) > 0
         for space in scene.trial[:-1]:
             space[:] = left
         island = first_island(scene)
         move(island)
         pattern(island)
         find_reaches(island)
-        found.append(interior_point.plain(island, 4, 1.0, 1e-9, 0.1))
+        found.append(interior_point.plain(island, 4, 1.0, 1e-9, 0.1, 0.01))
     assert found[0] == found[1] < np.inf
-
-
-def test_a_spot_is_solved_while_the_rest_of_the_wall_stays():
-    """One impulse of a wall is doubled: the laws hold again by impulses around it alone, at the velocities of the whole."""
-    mechanism, contact, q, v = wall(4, 6)
-    made = simulation(mechanism, contact, step=1e-3)
-    stepper = made.compiled.stepper(made.actuation, 1e-3, q.ravel(), v.ravel())
-    stepper.run({}, 1, 20)
-    scene = stepper.scene
-    read_state(scene.rules, scene.bodies, scene.pulls, *(stepper.state[k].reshape(-1, n) for k, n in (("q", 7), ("v", 6))))
-    count, points = touch(scene), scene.points
-    assert group_all(scene.bodies.robots, count, points, scene.islands, scene.spots) == 1
-    island = first_island(scene)
-    top = max(range(count), key=lambda c: points.place[c, 2])
-    points.impulse[top] *= 2.0
-    before = points.impulse[:count].copy()
-    move(island)
-    left = residual(island)
-    find_reaches(island)
-    points.common[:] = points.mass
-    aims = Aims(plain=True, accepted=1e-10, enough=1e-11, end=1e-7, good=1e-8, wanted=1e-8, fastest=0.01)
-    best = solve_spots.plain(island, aims, left)
-    assert best == residual(island) <= 1e-8 < 1e-4 < left
-    changed = np.abs(points.impulse[:count] - before).max(axis=1) > 0.0
-    assert changed[top]
-    assert 0 < changed.sum() < count // 2
-    assert not changed[points.place[:count, 2] < 0.1].any()  # nothing of the two lowest rows
-    free = scene.bodies.free.copy()
-    read_state(scene.rules, scene.bodies, scene.pulls, *(stepper.state[k].reshape(-1, n) for k, n in (("q", 7), ("v", 6))))
-    np.testing.assert_array_equal(free, scene.bodies.free)
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.5])
@@ -333,7 +300,7 @@ def test_a_guess_of_nans_has_an_infinite_residual(k):
     scene, _, _ = scene_at(7, 3)
     while (count := touch(scene)) < 0:
         scene = roomier(scene)
-    assert group_all(scene.bodies.robots, count, scene.points, scene.islands, scene.spots) > 0
+    assert group(scene.bodies.robots, count, scene.points, scene.islands) > 0
     island = first_island(scene)
     move(island)
     assert residual(island) < np.inf

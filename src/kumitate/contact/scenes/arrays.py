@@ -17,7 +17,7 @@ class Rules(NamedTuple):
     fall: float  # the speed that gravity gives in a step [m/s]
     patience: int  # after so many steps in which a body has hardly moved it sleeps; 0: bodies do not sleep
     flies: int  # 1 if bodies that nothing touches take a Runge-Kutta step, else 0
-    follows: float  # the residual that is enough in large islands, as a part of the speed above `tuned.SLOW`; 0: always strict
+    follows: float  # the residual that is enough in large piles, as a part of the speed above `tuned.SLOW`; 0: always strict
 
 
 class RobotMotions(NamedTuple):
@@ -235,6 +235,7 @@ class ScenePoints(NamedTuple):
     mode: Floats[3]  # the velocity from which the first guess is made whether the point is apart, sticks or slides
     impulse: Floats[3]  # along the frame's axes [N·s]
     speed: Floats[3]  # the velocity after it
+    waits: Ints  # 1 if it is not solved for, 2 if it has just ceased to wait (`waiting`), else 0
     known: Ints  # 1 if the impulse is remembered from the last step
     recalled: Floats[3]  # that impulse, in the world
     steady: Floats  # the part of it that is kept in what is remembered of this step
@@ -263,16 +264,8 @@ class Islands(NamedTuple):
     points: Ints
     first_body: Ints  # where each island begins in the lists
     first_point: Ints
-
-
-class Spots(NamedTuple):
-    """Parts of an island that are solved by themselves."""
-
-    groups: Islands  # the parts
-    bodies: Ints  # those of all parts, and their points
-    points: Ints
-    best: Floats[3]  # the best impulses of the island
-    free: Floats[6]  # of each unit the velocities without contact, which have other numbers meanwhile
+    allowed: Floats  # of every body, by how much its island may miss the laws [m/s],
+    pile: Ints  # and how many are in it if all points are solved for
 
 
 class BlockFactors(NamedTuple):
@@ -304,7 +297,6 @@ class SolverSpace(NamedTuple):
     aim: Floats[3]  # the argument of its projection
     first: Floats[3]  # the best impulses of all methods,
     kept: Floats[3]  # those before a step,
-    tried: Floats[3]  # after it,
     best: Floats[3]  # the best of a method,
     pushed: Floats[3]  # and those that push overlaps out
     asked: Floats  # the targets that do so
@@ -320,7 +312,7 @@ class SolverSpace(NamedTuple):
     share: Floats  # the part of a step that stays in the cones
     reach: Floats[3, 6]  # J of each point: the velocity of A there along the frame's axes is J [ω; v] of A's center
     effort: Floats[6]  # of each node, then of each link of robots, [n; f], and after a solution its change of twist
-    did: Ints  # [rounds of the interior point method; Newton steps; islands; turns of spots] since it was set to zero
+    did: Ints  # since set to 0: [interior point rounds; Newton steps; islands; turns with points that had waited]
 
 
 class Springs(NamedTuple):
@@ -341,7 +333,6 @@ class Island(NamedTuple):
     points: ScenePoints
     factors: BlockFactors  # of the island that is being solved
     trial: SolverSpace
-    spots: Spots  # space for its parts
 
 
 class OverlapList(NamedTuple):
@@ -361,7 +352,7 @@ class SceneLog(NamedTuple):
     work: Floats  # done since the start, at each record [J]
     reached: Floats[6]  # the bodies' velocities after the first step of each record, in the axes before it
     # of each record: the worst residual [m/s]; the same as a part of the speeds; penetration [m]; energy gained [J]; work of
-    # contact [J]; `SolverSpace.did`; the worst residuals of small and of large islands [m/s]
+    # contact [J]; `SolverSpace.did`; the worst residuals in small and in large piles [m/s]
     sums: Floats[11]
     robot_q: Floats  # of robots, likewise, those of one record after those of the other
     robot_v: Floats
@@ -395,7 +386,6 @@ class Scene(NamedTuple):
     islands: Islands
     factors: BlockFactors
     trial: SolverSpace
-    spots: Spots
     overlaps: OverlapList  # of compliant solids at the start
     settled: Floats[21]  # of sleeping islands, the rows of `SceneLog.touches`, each with the energy gained in a step [J]
     # [known points in the memory; needed pairs; needed points; needed couplings; settled rows; points of this step; the routine

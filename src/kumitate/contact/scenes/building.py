@@ -32,7 +32,6 @@ from .arrays import (
     SceneLog,
     ScenePoints,
     SolverSpace,
-    Spots,
 )
 from .parts import RobotPart, central_inertias, robot_parts
 from .solvers.ordering import BITS
@@ -247,8 +246,8 @@ def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> 
     turns = points if turning else 0
     return {
         "pairs": pairs, "space": pairs, "memory": points, "former": points, "found": points_for(points // 8 + 1),
-        "points": _made(ScenePoints, points, turns=turns), "islands": _islands(links, points),
-        "spots": _made(Spots, links, groups=_islands(links, points), points=points, best=points, free=units),
+        "points": _made(ScenePoints, points, turns=turns),
+        "islands": _made(Islands, links, points=points, first_body=links + 2, first_point=links + 2),
         "trial": _trial(points, units + links, turns), "settled": points,
     }  # fmt: skip
 
@@ -260,12 +259,8 @@ def _factors(units: int, couplings: int) -> BlockFactors:
     )  # fmt: skip
 
 
-def _islands(links: int, points: int) -> Islands:
-    return _made(Islands, links, points=points, first_body=links + 2, first_point=links + 2)
-
-
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
-    saved = dict.fromkeys(("first", "kept", "tried", "best", "pushed"), points + turns)
+    saved = dict.fromkeys(("first", "kept", "best", "pushed"), points + turns)
     return _made(SolverSpace, points, effort=efforts, did=4, **saved)
 
 

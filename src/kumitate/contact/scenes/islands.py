@@ -3,62 +3,45 @@
 from __future__ import annotations
 
 from ...procedure import Ints, procedure
-from .arrays import Islands, Robots, ScenePoints, Spots
+from .arrays import Islands, Robots, ScenePoints
+from .robots import leads
+
+#: `ScenePoints.waits` of points that are solved for, that wait, and that have just ceased to (`waiting`).
+SOLVED, WAITS, WOKEN = 0, 1, 2
 
 
 @procedure
-def group_all(robots: Robots, count: int, points: ScenePoints, islands: Islands, space: Spots) -> int:
-    """Lists all bodies, and so many points, by islands; returns how many have points."""
-    for body in range(len(robots.link)):
-        space.bodies[body] = body
-    for c in range(count):
-        space.points[c] = c
-    return group(robots, space.bodies, space.points[0:count], points, islands)
+def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> int:
+    """Lists bodies, and those of so many points that do not wait, by islands; returns how many islands have points.
 
-
-@procedure
-def group(robots: Robots, members: Ints, listed: Ints, points: ScenePoints, islands: Islands) -> int:
-    """Lists these bodies and points by islands; returns how many islands have points. Bodies without points are in none.
-
-    The points of two bodies follow one another; the links of a robot are always together.
+    Bodies without points are in none. The points of two bodies follow one another; the links of a robot are always together.
     """
-    for at in range(len(members)):
-        body = members[at]
-        link = robots.link[body]
-        islands.parent[body] = body if link < 0 else robots.body[robots.first_link[robots.owner[link]]]
-        islands.label[body] = -1
-    last, facing = -1, -1
-    for at in range(len(listed)):
-        a, b = points.body[listed[at], 0], points.body[listed[at], 1]
-        if b >= 0 and (a != last or b != facing):
-            one, other = root_of(islands.parent, a), root_of(islands.parent, b)
-            islands.parent[max(one, other)] = min(one, other)
-        last = a
-        facing = b
+    _join(robots, count, points, islands, False)
     found = 0
-    for at in range(len(listed)):  # islands are numbered in the order of their first points
-        root = root_of(islands.parent, points.body[listed[at], 0])
-        if islands.label[root] < 0:
+    for c in range(count):  # islands are numbered in the order of their first points
+        root = root_of(islands.parent, points.body[c, 0])
+        if points.waits[c] != WAITS and islands.label[root] < 0:
             islands.label[root] = found
             found += 1
     for island in range(found + 1):
         islands.first_body[island] = 0
         islands.first_point[island] = 0
-    for at in range(len(members)):
-        body = members[at]
+    for body in range(len(robots.link)):
         islands.label[body] = islands.label[root_of(islands.parent, body)]
         if islands.label[body] >= 0:
             islands.first_body[islands.label[body] + 1] += 1
-    for at in range(len(listed)):
-        islands.first_point[islands.label[points.body[listed[at], 0]] + 1] += 1
+    for c in range(count):
+        if points.waits[c] != WAITS:
+            islands.first_point[islands.label[points.body[c, 0]] + 1] += 1
     for island in range(found):
         islands.first_body[island + 1] += islands.first_body[island]
         islands.first_point[island + 1] += islands.first_point[island]
-    for at in range(len(members)):
-        if islands.label[members[at]] >= 0:
-            _append(islands.bodies, islands.first_body, islands.label[members[at]], members[at])
-    for at in range(len(listed)):
-        _append(islands.points, islands.first_point, islands.label[points.body[listed[at], 0]], listed[at])
+    for body in range(len(robots.link)):
+        if islands.label[body] >= 0:
+            _append(islands.bodies, islands.first_body, islands.label[body], body)
+    for c in range(count):
+        if points.waits[c] != WAITS:
+            _append(islands.points, islands.first_point, islands.label[points.body[c, 0]], c)
     for step in range(found):  # appending has moved every start on to the next one's
         island = found - step
         islands.first_body[island] = islands.first_body[island - 1]
@@ -66,6 +49,35 @@ def group(robots: Robots, members: Ints, listed: Ints, points: ScenePoints, isla
     islands.first_body[0] = 0
     islands.first_point[0] = 0
     return found
+
+
+@procedure
+def count_piles(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> None:
+    """Tells every body in how large a pile it is, were all points solved for; each robot counts as one body."""
+    islands.pile[0 : len(robots.link)] = 0
+    _join(robots, count, points, islands, True)
+    for body in range(len(robots.link)):
+        if robots.link[body] < 0 or leads(robots, body) >= 0:
+            islands.pile[root_of(islands.parent, body)] += 1
+    for body in range(len(robots.link)):
+        islands.pile[body] = islands.pile[root_of(islands.parent, body)]
+
+
+@procedure
+def _join(robots: Robots, count: int, points: ScenePoints, islands: Islands, waiting: bool) -> None:
+    """Makes the forest of bodies that points join, with those that wait or without; labels are forgotten."""
+    for body in range(len(robots.link)):
+        link = robots.link[body]
+        islands.parent[body] = body if link < 0 else robots.body[robots.first_link[robots.owner[link]]]
+        islands.label[body] = -1
+    last, facing = -1, -1
+    for c in range(count):
+        a, b = points.body[c, 0], points.body[c, 1]
+        if b >= 0 and (a != last or b != facing) and (waiting or points.waits[c] != WAITS):
+            one, other = root_of(islands.parent, a), root_of(islands.parent, b)
+            islands.parent[max(one, other)] = min(one, other)
+            last = a
+            facing = b
 
 
 @procedure

@@ -28,7 +28,7 @@ def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6],
     Forces and velocities of a record become those of a whole step at the rate of its first part.
 
     Args:
-        begins: whether it is not a later part; left: as of `step._push`.
+        begins: whether it is not a later part; left: as of `step.push`.
     """
     points, record, first = scene.points, log.marks[0], log.marks[2]
     deepest, gained, work = 0.0, 0.0, 0.0

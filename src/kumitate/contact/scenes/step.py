@@ -10,7 +10,7 @@ from .. import tuned
 from ..impulse.step import RESTING
 from .arrays import Island, Rules, Scene, SceneLog
 from .broad_phase import near_pairs, place_solids
-from .islands import group_all
+from .islands import group
 from .logs import log_record, log_step, work_at
 from .motion import drive, flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
@@ -18,8 +18,10 @@ from .overlaps import find_overlaps, leave_out, shrink
 from .points import aim, measure
 from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
+from .solvers.laws import residual
 from .solvers.solve import solve
 from .springs import MOST, longest_part, place, press, ready, scale_impulses, shift_gaps
+from .waiting import choose, has_woken, wake
 
 #: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings, or a
 #: routine is not compiled (`Scene.counts` says for how many, and which); contact has no usable solution, or the state has run
@@ -128,30 +130,43 @@ def _runs_away(v: Floats[6]) -> bool:
 
 @procedure
 def push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
-    """Solves all islands; `left`: the worst residual [m/s], as a part of the speeds, of small islands, of large ones."""
+    """Solves all islands; `left`: the worst residual [m/s], as a part of the speeds, in small piles, in large ones."""
     islands, soft = scene.islands, len(scene.springs.law) > 0
     left[:] = 0.0
     if soft:
         ready(scene.bodies, scene.points, scene.springs, count)
-    for island in range(group_all(scene.bodies.robots, count, scene.points, islands, scene.spots)):
-        found = Island(
-            islands.bodies[islands.first_body[island] : islands.first_body[island + 1]],
-            islands.points[islands.first_point[island] : islands.first_point[island + 1]],
-            scene.bodies, scene.points, scene.factors, scene.trial, scene.spots,
-        )  # fmt: skip
-        if soft:
-            left[0] = max(left[0], press(rules, found, scene.springs))
-        elif asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
-            _rest(scene, island)
-        else:
-            needed, worst, fastest = solve(found, rules.follows)
-            if needed > len(scene.factors.later):
-                scene.counts[3] = needed
-                return ROOM
-            left[0] = max(left[0], worst)
-            size = 2 if len(found.members) <= tuned.SMALL else 3
-            left[size] = max(left[size], worst)
-            left[1] = max(left[1], worst / (fastest + RESTING))
+    choose(rules, scene, count)
+    turn, woken, missed = 0, 1, 0.0
+    while woken > 0:
+        left[2:4] = 0.0
+        for island in range(group(scene.bodies.robots, count, scene.points, islands)):
+            found = Island(
+                islands.bodies[islands.first_body[island] : islands.first_body[island + 1]],
+                islands.points[islands.first_point[island] : islands.first_point[island + 1]],
+                scene.bodies, scene.points, scene.factors, scene.trial,
+            )  # fmt: skip
+            pile = islands.pile[found.members[0]]
+            size = 2 if pile <= tuned.SMALL else 3
+            if soft:
+                left[size] = max(left[size], press(rules, found, scene.springs))
+            elif asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
+                _rest(scene, island)
+            elif turn > 0 and not has_woken(found):
+                left[size] = max(left[size], residual(found))
+            else:
+                needed, worst, allowed, fastest = solve(found, rules.follows, pile, min(turn, 1))
+                if needed > len(scene.factors.later):
+                    scene.counts[3] = needed
+                    return ROOM
+                for at in range(len(found.members)):
+                    islands.allowed[found.members[at]] = allowed
+                left[size] = max(left[size], worst)
+                left[1] = max(left[1], worst / (fastest + RESTING))
+        woken, missed = wake(scene, count)
+        turn += 1
+        scene.trial.did[3] += min(woken, 1)
+    left[3] = max(left[3], missed)
+    left[0] = max(left[2], left[3])
     return DONE
 
 

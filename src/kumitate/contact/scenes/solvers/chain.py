@@ -36,10 +36,7 @@ def is_small(island: Island, aims: Aims) -> bool:
 
 @procedure
 def solve_whole(island: Island, aims: Aims, begun: int) -> float:
-    """One method after another until the residual is small; the best impulses of all are the result, in `trial.first`, too.
-
-    Of large islands only Newton's and the interior point method, which leave `solvers.spots`.
-    """
+    """One method after another until the residual is small; the best impulses of all are the result, in `trial.first`, too."""
     trial, plain, small, good, fastest = island.trial, aims.plain, is_small(island, aims), aims.good, aims.fastest
     enough, count, left = aims.enough, len(island.members), residual(island)
     if small or count <= tuned.MANY or left <= tuned.NEAR * fastest:
@@ -47,7 +44,7 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
             tuned.STEPS_OF_SMALL if small else tuned.STEPS_OF_LARGE,
             math.inf if small else tuned.HOPELESS * max(fastest, 1.0),
         )
-        left = newton(island, passes, begun, enough, hopeless, fastest)
+        left = newton(island, passes, begun, enough, hopeless)
     best = keep_best(island, left, math.inf, trial.first)
     if plain and left > (aims.accepted if small else good):
         left = inside_cones(island, aims, 1.0 if small else tuned.FOLLOW)
@@ -55,13 +52,13 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
     if best < left:
         restore(island, trial.first)
         move(island)
-    if best > good and small:
-        return try_more(island, aims, best)
+    if best > aims.wanted:
+        return _try_more(island, aims, best)
     return best
 
 
 @later
-def try_more(island: Island, aims: Aims, left: float) -> float:
+def _try_more(island: Island, aims: Aims, left: float) -> float:
     """What takes longest, from impulses with this residual; the least, of the impulses that are then the island's."""
     trial, small = island.trial, is_small(island, aims)
     best = keep_best(island, left, math.inf, trial.first)
@@ -69,7 +66,7 @@ def try_more(island: Island, aims: Aims, left: float) -> float:
         best = keep_best(island, inside_cones(island, aims, tuned.CALM), best, trial.first)
     if best > aims.wanted:
         tries = tuned.LEFT_OUT if small else tuned.FEWER
-        best = leave_out(island, tries, aims.wanted, aims.enough, best, aims.fastest)
+        best = leave_out(island, tries, aims.wanted, aims.enough, best)
     if best > aims.good:
         best = _in_turn(island, aims, best)
     restore(island, trial.first)
@@ -92,7 +89,7 @@ def _in_turn(island: Island, aims: Aims, best: float) -> float:
             left = _polished(island, aims, relax(island, tuned.SWEEPS_IN_TURN))
         best = keep_best(island, left, best, trial.first)
     if best > good and best < begin and small:
-        best = leave_out(island, tuned.LEFT_OUT, good, aims.enough, best, aims.fastest)
+        best = leave_out(island, tuned.LEFT_OUT, good, aims.enough, best)
     return best
 
 
@@ -100,11 +97,12 @@ def _in_turn(island: Island, aims: Aims, best: float) -> float:
 def inside_cones(island: Island, aims: Aims, follow: float) -> float:
     """The residual after the interior point method."""
     inside = tuned.INSIDE * max(aims.fastest, 1e-3)
-    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, aims.end, inside))
+    short = tuned.SHORT_OF_LOOSE if aims.end > tuned.END * aims.fastest else tuned.STALLED
+    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, aims.end, inside, short))
 
 
 @procedure
 def _polished(island: Island, aims: Aims, left: float) -> float:
     """The residual after Newton steps on the result of another method, if it left more than enough."""
     fine = max(aims.enough, aims.good if aims.end > tuned.END * aims.fastest else 0.0)
-    return left if left <= fine else newton(island, tuned.POLISH, 1, aims.enough, math.inf, aims.fastest)
+    return left if left <= fine else newton(island, tuned.POLISH, 1, aims.enough, math.inf)

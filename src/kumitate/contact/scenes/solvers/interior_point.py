@@ -23,13 +23,13 @@ from .laws import move, push_bodies, residual
 
 
 @procedure
-def interior_point(island: Island, rounds: int, follow: float, end: float, inside: float) -> float:
+def interior_point(island: Island, rounds: int, follow: float, end: float, inside: float, short: float) -> float:
     """At most so many rounds from the impulses of the points, until √τ, an estimate of the residual, is below `end` [m/s].
 
     follow: how much of the derivative of |u_t| the directions follow at first. With all of it the matrix is not symmetric and
     becomes singular where the path turns back; with none of it every step is that of a convex problem, but more are needed.
 
-    inside: how far in the cones it begins [m/s].
+    inside: how far in the cones it begins [m/s]; short: four steps of less than this part of the way end it.
 
     Returns the residual [m/s].
     """
@@ -52,7 +52,7 @@ def interior_point(island: Island, rounds: int, follow: float, end: float, insid
             share = _direction(island, center * center * center * tau, 1.0)
         share = min(1.0, tuned.SHORT * share)
         _go(island, share)
-        stalls = stalls + 1 if share < tuned.STALLED else 0
+        stalls = stalls + 1 if share < short else 0
         follow *= 0.5 if share < tuned.CRAMPED else 1.0
     for row in range(len(island.listed)):
         c = island.listed[row]

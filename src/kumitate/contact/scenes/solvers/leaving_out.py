@@ -22,7 +22,7 @@ NEVER, ROUGH = -1e9, 1e3
 
 
 @procedure
-def leave_out(island: Island, tries: int, good: float, enough: float, best: float, fastest: float) -> float:
+def leave_out(island: Island, tries: int, good: float, enough: float, best: float) -> float:
     """At most so many tries of each kind from the impulses in `trial.first`, whose residual is `best`, until one is `good`.
 
     Returns the least residual, of the impulses that are then in `trial.first`.
@@ -41,9 +41,9 @@ def leave_out(island: Island, tries: int, good: float, enough: float, best: floa
                 break
             _change(island, way, c)
             move(island)
-            newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf, fastest)
+            newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf)
             _change_back(island)
-            left = newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf, fastest)
+            left = newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf)
             if left < best:
                 save(island, trial.first)
                 best = left

@@ -8,19 +8,19 @@ from __future__ import annotations
 from ....procedure import apply, at, local, procedure
 from ... import tuned
 from ...laws import LINEARISED, STIFF, TURNING
-from ..arrays import Island, ScenePoints, SolverSpace
+from ..arrays import Island
 from .assembly import advance, assemble
 from .blocks import factor
 from .laws import keep_best, move, residual, restore, save
 
 
 @procedure
-def newton(island: Island, passes: int, begun: int, enough: float, hopeless: float, fastest: float) -> float:
+def newton(island: Island, passes: int, begun: int, enough: float, hopeless: float) -> float:
     """At most `passes` steps from the impulses of the points, until their residual is below `enough`; returns the least.
 
     Steps end before that if one makes no progress above `hopeless` [m/s].
     The points keep the impulses with the least residual. begun: 1 if they are a guess, 0 if the modes of the points decide the
-    first step. fastest: the largest velocity of a point [m/s].
+    first step.
     """
     factors, trial = island.factors, island.trial
     now = residual(island)
@@ -32,17 +32,16 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
         trial.did[1] += 1
         save(island, trial.kept)
         by_mode = 1 if step == 0 and begun == 0 else 0
-        _laws(island, strength, step, by_mode)
+        _linearise(island, strength, step, by_mode)
         assemble(island)
         factor(factors.count[0], factors)
         advance(island)
         move(island)
         after = residual(island)
-        if enough < after < tuned.CHORD_BELOW * fastest:
-            after = _repeated(island, after, enough, strength)
         best = keep_best(island, after, best, trial.best)
         done, weakest = after < now, strength <= tuned.WEAKEST
         if not done and step > 0 and after > hopeless:
+            now = after
             break
         strength = (
             min(strength * tuned.STRONGER, STIFF)
@@ -61,44 +60,16 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
 
 
 @procedure
-def _repeated(island: Island, left: float, enough: float, strength: float) -> float:
-    """Steps with the same factors while they converge; returns the residual that is left."""
-    points, trial = island.points, island.trial
-    converges = True
-    while converges and left > tuned.CHORD_TO * enough:
-        save(island, trial.tried)
-        for row in range(len(island.listed)):
-            c = island.listed[row]
-            _linearise(c, strength * points.mass[c], strength, 0, points, trial)
-        advance(island)
-        move(island)
-        after = residual(island)
-        converges = after < tuned.CONVERGING * left
-        if after < left:
-            left = after
-        else:
-            restore(island, trial.tried)
-            move(island)
-    return left
-
-
-@procedure
-def _laws(island: Island, strength: float, step: int, by_mode: int) -> None:
-    points, trial = island.points, island.trial
+def _linearise(island: Island, strength: float, step: int, by_mode: int) -> None:
+    """The laws of points near their impulses and speeds; by_mode: 1 if `ScenePoints.mode` decides what they do."""
+    points, trial, turns, aim = island.points, island.trial, island.points.turns, local(1)
     for row in range(len(island.listed)):
         c = island.listed[row]
         stiff = strength * (points.common[c] if step < tuned.ALIKE else points.mass[c])
-        _linearise(c, stiff, strength, by_mode, points, trial)
-
-
-@procedure
-def _linearise(c: int, stiff: float, strength: float, by_mode: int, points: ScenePoints, trial: SolverSpace) -> None:
-    """The laws of a point near its impulse and speed; by_mode: 1 if `ScenePoints.mode` decides what it does."""
-    aim, turns = local(1), points.turns
-    apply(LINEARISED, at(points, c), at(trial, c), stiff, float(by_mode), aim)
-    if c < len(turns.length):
-        above = points.speed[c, 0] - points.target[c] + points.softness[c] * points.impulse[c, 0]
-        apply(
-            TURNING, at(turns, c), strength * turns.mass[c], float(by_mode), points.impulse[c, 0], aim[0], above,
-            trial.K[c, 0, 0],
-        )  # fmt: skip
+        apply(LINEARISED, at(points, c), at(trial, c), stiff, float(by_mode), aim)
+        if c < len(turns.length):
+            above = points.speed[c, 0] - points.target[c] + points.softness[c] * points.impulse[c, 0]
+            apply(
+                TURNING, at(turns, c), strength * turns.mass[c], float(by_mode), points.impulse[c, 0], aim[0], above,
+                trial.K[c, 0, 0],
+            )  # fmt: skip

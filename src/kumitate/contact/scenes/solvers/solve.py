@@ -8,24 +8,22 @@ from ....procedure import procedure
 from ....procedure.called import later
 from ... import tuned
 from ..arrays import Island
-from ..robots.links import leads
 from .assembly import find_reaches
-from .chain import Aims, solve_whole, try_more
+from .chain import Aims, solve_whole
 from .laws import move, residual, restore, save
 from .ordering import pattern
-from .spots import solve_spots
 
 
 @procedure
-def solve(island: Island, follows: float) -> tuple[int, float, float]:
-    """Solves the laws of an island; follows: see `Rules`.
+def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, float, float, float]:
+    """Solves the laws of an island; follows: see `Rules`; pile: `Islands.pile`; begun: 1 if its impulses are a guess.
 
     Returns:
         The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
-        left [m/s], and the fastest velocity of a point without contact [m/s].
+        left and that is allowed [m/s], and the fastest velocity of a point without contact [m/s].
     """
     points, factors = island.points, island.factors
-    fastest, moving, closing, softest, begun, bouncing, pushing = 0.0, 0.0, 0.0, 0.0, 0, False, False
+    fastest, moving, closing, softest, bouncing, pushing = 0.0, 0.0, 0.0, 0.0, False, False
     for at in range(len(island.listed)):
         c = island.listed[at]
         for k in range(3):
@@ -37,12 +35,13 @@ def solve(island: Island, follows: float) -> tuple[int, float, float]:
         bouncing = bouncing or points.target[c] > points.plastic[c]
         pushing = pushing or (0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0)
     plain = softest == 0.0 and len(points.turns.length) == 0
-    loose = 0.0 if _things(island) <= tuned.SMALL or not plain else follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
+    loose = 0.0 if pile <= tuned.SMALL or not plain else follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
     accepted = tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest
+    allowed = max(accepted, loose)
     move(island)
     left = residual(island)
     if left <= accepted and (begun == 1 or closing <= 0.0):
-        return 0, left, fastest
+        return 0, left, allowed, fastest
     if left <= tuned.STEADY:
         part = _steady(island)
         for at in range(len(island.listed)):
@@ -50,54 +49,33 @@ def solve(island: Island, follows: float) -> tuple[int, float, float]:
     couplings = pattern(island)
     island.trial.did[2] += 1
     if couplings > len(factors.later):
-        return couplings, left, fastest
+        return couplings, left, allowed, fastest
     _share(island)
     find_reaches(island)
     left = math.inf
     if loose > 0.0:
-        left = _solve_island(island, _aims(island, plain, accepted, loose, fastest), begun)
+        left = solve_whole(island, _aims(pile, plain, accepted, loose, fastest), begun)
         begun = 1
         if left <= loose and gained(island, True) <= 0.0 and not bouncing:
-            return couplings, left, fastest
-    aims = _aims(island, plain, accepted, 0.0, fastest)
-    left = _solve_island(island, aims, begun)
+            return couplings, left, allowed, fastest
+    aims = _aims(pile, plain, accepted, 0.0, fastest)
+    left = solve_whole(island, aims, begun)
     if left > aims.wanted and pushing:
         left = _left_in(island, aims, left)
     if bouncing and gained(island, False) > 0.0:
         left = max(left, _tame(island, aims))
-    return couplings, left, fastest
+    return couplings, left, allowed, fastest
 
 
 @procedure
-def _things(island: Island) -> int:
-    """How many bodies move in an island, each of its robots counted as one."""
-    robots, count = island.bodies.robots, 0
-    for at in range(len(island.members)):
-        if robots.link[island.members[at]] < 0 or leads(robots, island.members[at]) >= 0:
-            count += 1
-    return count
-
-
-@procedure
-def _aims(island: Island, plain: bool, accepted: float, loose: float, fastest: float) -> Aims:
-    """What is asked of an island; loose: the residual that is enough, if it may follow the motion, else 0."""
-    small = len(island.members) <= tuned.SMALL or not plain
-    fairest = tuned.FAIREST if len(island.members) <= tuned.CROWD else tuned.FAIREST_OF_CROWD
+def _aims(pile: int, plain: bool, accepted: float, loose: float, fastest: float) -> Aims:
+    """What is asked of an island in such a pile; loose: the residual that is enough, if it may follow the motion, else 0."""
+    small = pile <= tuned.SMALL or not plain
+    fairest = tuned.FAIREST if pile <= tuned.CROWD else tuned.FAIREST_OF_CROWD
     good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest), loose)
     wanted = good if small else max(good, fairest)
     enough, end = max(0.1 * accepted, 0.1 * loose), max(0.1 * accepted, tuned.END * fastest, tuned.LOOSE_END * loose)
-    return Aims(plain, accepted, enough, end, good, wanted, fastest)
-
-
-@procedure
-def _solve_island(island: Island, aims: Aims, begun: int) -> float:
-    """The residual that all methods leave; the impulses are those that leave it."""
-    left = solve_whole(island, aims, begun)
-    if left > aims.good and len(island.members) > tuned.SMALL and aims.plain:
-        left = solve_spots(island, aims, left)
-        if left > aims.wanted:
-            left = try_more(island, aims, left)
-    return left
+    return Aims(plain, max(accepted, loose), enough, end, good, wanted, fastest)
 
 
 @later
@@ -115,7 +93,7 @@ def _left_in(island: Island, aims: Aims, left: float) -> float:
         if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             points.target[c] = min(points.target[c], 0.0)
     move(island)
-    found = _solve_island(island, aims, 1)
+    found = solve_whole(island, aims, 1)
     if found < left:
         return found
     restore(island, trial.pushed)
@@ -192,7 +170,7 @@ def _tame(island: Island, aims: Aims) -> float:
             points.turns.mode[c] = points.turns.impulse[c]
         points.target[c] = points.plastic[c]
     move(island)
-    left = _solve_island(island, aims, 1)
+    left = solve_whole(island, aims, 1)
     none = gained(island, False)
     save(island, trial.kept)
     _mix(island, 0.5)
