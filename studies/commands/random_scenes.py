@@ -19,6 +19,8 @@ def random_scenes(
     count: Annotated[int, Parameter(help="How many scenes.")] = 1000,
     first: Annotated[int, Parameter(help="The seed of the first one; the others follow.")] = 0,
     turning: Annotated[bool, Parameter(negative="", help="With torsional and rolling friction.")] = False,
+    step: Annotated[float, Parameter(help="Of time [s].")] = 1e-3,
+    crowded: Annotated[bool, Parameter(negative="", help="With four times as many bodies.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Throw random bodies and robots into bins: how well the laws of contact are kept. The exit code is 1 below 99.9 %."""
@@ -28,7 +30,9 @@ def random_scenes(
 
     with progress("scenes") as tell, warnings.catch_warnings():
         warnings.simplefilter("ignore", KumitateWarning)  # they are counted
-        found = run_scenes(range(first, first + count), lambda done: tell(done / count), turning=turning)
+        found = run_scenes(
+            range(first, first + count), lambda done: tell(done / count), turning=turning, step=step, crowded=crowded
+        )
     steps, missed = sum(one.steps for one in found), [one for one in found if one.missed]
     failed = sum(len(one.missed) for one in missed) > 1e-3 * steps
     if as_json:
