@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from kumitate.compile import pipeline
 from kumitate.contact.scenes.solvers.laws import add_wrench
 from kumitate.errors import InputError, ProcedureError
-from kumitate.procedure import Floats, Ints, Shaped, machine, procedure
+from kumitate.procedure import Floats, Ints, LocatedProgram, Shaped, apply_at, machine, procedure
 from kumitate.procedure.called import later
 from kumitate.procedure.programs import call_at
+from kumitate.scalar import trace
 
 SCALE = 2.0
 
@@ -307,3 +309,23 @@ def test_what_stops_the_compilation_of_a_part_is_raised_after_it(monkeypatch, st
     fresh.plain(y, 0.3, 2)
     assert np.allclose(x, y) == isinstance(stop, KeyboardInterrupt)
     assert fresh(np.arange(5.0), 0.3, 2) == pytest.approx(seldom.plain(np.arange(5.0), 0.3, 2), rel=1e-14)
+
+
+@procedure
+def applied(program: int, x: Shaped[2], y: Shaped[2]) -> float:
+    apply_at(program, (x, 2.0), (y,))
+    return y[1]
+
+
+def test_programs_that_wait_are_compiled_when_they_are_first_called(monkeypatch):
+    program = LocatedProgram(trace(lambda x, scale: [scale * x[1], x[0]], {"x": 2, "scale": ()}, "swapped"))
+    x, y, plain = np.array([3.0, 4.0]), np.zeros(2), np.zeros(2)
+    waiting, compiled = program.waiting, pipeline.compiled
+    monkeypatch.setattr(pipeline, "compiled", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        applied(waiting, x, y)
+    monkeypatch.setattr(pipeline, "compiled", compiled)
+    for address in (waiting, program.address, waiting):
+        assert applied(address, x, y) == 3.0
+        np.testing.assert_array_equal(y, [8.0, 3.0])
+    assert applied.plain(waiting, x, plain) == 3.0

@@ -28,14 +28,13 @@ from ..errors import InputError
 from ..scalar import under_way
 from ..scalar.verify import verifying
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .programs import FAULTS
 from .source import Source
 from .tree import Site, TypedProcedure
 from .walk import ENTRY, FAULT_WORDS, TABLE, LlvmText
 
 Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
-#: What kept a procedure that waited from being made: for the procedure that runs.
-_FAULTS: list[BaseException] = []
 
 
 class Machine:
@@ -83,7 +82,7 @@ class Machine:
                         self._made.append(link(self._images(number), [f"{TABLE}{number}"], [self.code]))
                     self._table[1 + number] = self._made[-1].addresses[f"{TABLE}{number}"]
                 except BaseException as error:
-                    _FAULTS.append(error)
+                    FAULTS.append(error)
                     if not isinstance(error, KeyboardInterrupt):
                         break
 
@@ -109,8 +108,8 @@ class Machine:
 
         def call(_alive: tuple[Any, ...] = (self, block, arguments)) -> Any:
             run(address)
-            if _FAULTS:
-                raise _FAULTS.pop()
+            if FAULTS:
+                raise FAULTS.pop()
             return None if plain else result(block)
 
         return call

@@ -9,6 +9,7 @@ robots has programs of its own for each; their addresses stand in an array of in
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,8 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 Given = ParamSpec("Given")
 _LOCATED: WeakValueDictionary[int, LocatedProgram] = WeakValueDictionary()
+#: What kept code that waited for its first call from being made: for the procedure that runs to raise.
+FAULTS: list[BaseException] = []
 #: The procedures that have been asked for their addresses.
 PROCEDURES: dict[int, Callable[..., Any]] = {}
 
@@ -170,6 +173,22 @@ class LocatedProgram:
         listed = (False,) * len((*given.inputs, *given.outputs))
         self._code = compiled(given.name, {}, Compilation(Gathered(name, given, listed), 1), {})
         found = self._code.addresses[name]
+        _LOCATED[found] = self
+        return found
+
+    @cached_property
+    def waiting(self) -> int:
+        """The number of a function by which `apply_at` calls it too: it is compiled when that is first called."""
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * len((*self.program.inputs, *self.program.outputs)))
+
+        def called(count: int, *places: int) -> None:
+            try:
+                kind(self.address)(count, *places)
+            except BaseException as error:  # machine code called this
+                FAULTS.append(error)
+
+        self._waiting = kind(called)
+        found = int(ctypes.cast(self._waiting, ctypes.c_void_p).value or 0)
         _LOCATED[found] = self
         return found
 

@@ -23,10 +23,10 @@ class Rules(NamedTuple):
 class RobotMotions(NamedTuple):
     """The states of the robots in a scene, one after the other, and the programs that move them by themselves."""
 
-    # of each robot the addresses of "prepared", "moved", "flown", "begun", "settled", "loops" and "closed"
+    # of each robot the addresses of "prepared", "moved", "flown", "begun", "settled", "loops", "open" and "projection"
     # (`simulate.scenes.robots`); the third is 0 where it does not fly, the next two where it has no drives and stops, the last
-    # two where it has no loops
-    programs: Ints[7]
+    # three where it has no loops
+    programs: Ints[8]
     first_q: Ints  # where the numbers of each robot begin, here and below
     first_v: Ints
     first_u: Ints

@@ -35,8 +35,8 @@ from ..stepping.equations import (
     drive_power,
     dynamics_program,
     observables_program,
+    open_program,
     projection_program,
-    seen_program,
 )
 from ..stepping.jumps import end_gaps, work_of_stops
 from ..stepping.system import StepParts, step_program
@@ -83,9 +83,11 @@ class RobotSteps:
             programs[4] = self._program(f"settled {bounds}", lambda: settled_program(m, bounds))
         if m.tree.closed:
             programs[5] = self._loops
-            programs[6] = self._program("closed", lambda: seen_program(m, projection_program(m)))
+            programs[6] = self._program("open", lambda: open_program(m))
+            programs[7] = self._program("projection", lambda: projection_program(m))
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
-        motions.programs[self.number, list(programs)] = [located.address for located in self._located.values()]
+        for k, located in self._located.items():  # couplings alone stay closed to rounding by velocities that keep them so
+            motions.programs[self.number, k] = located.waiting if k == 7 and not m.loops else located.address
 
     def efforts(self, layout: InputLayout) -> tuple[list[int], list[int], list[int]]:
         """Where u has its efforts at joints (6 · rows), those that free flight takes, and its commands (`arrays.Efforts`)."""

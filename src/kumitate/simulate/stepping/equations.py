@@ -240,23 +240,35 @@ def seen_program(mechanism: Mechanism, projection: Program, parameters: Variatio
     """
     tree = mechanism.base_parameter_tree
 
-    def openness(q: Any, v: Any) -> Scalar:
-        gap, rate = largest_gap(tree, constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v)))
-        fastest: Scalar = 1.0
-        for speed in v:
-            fastest = maximum(fastest, absolute(speed))
-        return maximum(gap, rate / fastest)
-
     def seen(q: Any, v: Any, *row: Any) -> dict[str, Any]:
         def nearer(_: Any, now: Any) -> tuple[Any, None]:
             there = call(projection, now[1], now[2], *row)
-            return (openness(there["q"], there["v"]), list(there["q"]), list(there["v"])), None
+            return (_openness(tree, there["q"], there["v"]), list(there["q"]), list(there["v"])), None
 
-        start = (openness(q, v), list(q), list(v))
+        start = (_openness(tree, q, v), list(q), list(v))
         (_, q, v), _ = loop(PASSES, nearer, start, while_=lambda now: now[0] > CLOSED * tree.size, hoist=False)
         return {"q": q, "v": v}
 
     return trace(seen, _state(mechanism, parameters), f"seen_{mechanism.name}")
+
+
+def open_program(mechanism: Mechanism) -> Program:
+    """(q, v) → by how much the loops are further open than rounding leaves them, below zero where they are not [m]."""
+    tree = mechanism.base_parameter_tree
+
+    def is_open(q: Any, v: Any) -> dict[str, Scalar]:
+        return {"open": _openness(tree, q, v) - CLOSED * tree.size}
+
+    return trace(is_open, _state(mechanism, None), f"open_{mechanism.name}")
+
+
+def _openness(tree: Tree, q: Any, v: Any) -> Scalar:
+    """The largest gap of the loops [m], or the rate at which one opens, as a part of the speeds above 1."""
+    gap, rate = largest_gap(tree, constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v)))
+    fastest: Scalar = 1.0
+    for speed in v:
+        fastest = maximum(fastest, absolute(speed))
+    return maximum(gap, rate / fastest)
 
 
 def seen_mechanism(forcing: Forcing, u: Any) -> tuple[Mechanism, VariedPlant | None]:

@@ -12,6 +12,9 @@ from ..arrays import MovingBodies, Robots, Rules, ScenePoints
 from .loops import find_loops
 from .response import feel
 
+#: So often at most are loops closed to the first order in their error at the end of a step.
+CLOSING = 8
+
 
 @procedure
 def place_robots(rules: Rules, bodies: MovingBodies) -> None:
@@ -58,9 +61,13 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
             smooth = 1.0 if rules.flies == 1 and robots.pushed[robot] != 1 and robots.stopping[robot] <= 0.0 else 0.0
             apply_at(own.programs[robot, 1], (rules.step, q, v, free, after, felt, smooth), (next_q, next_v, power))
             work[0] += rules.step * power[0]
-        if own.programs[robot, 6] != 0:
-            apply_at(own.programs[robot, 6], (next_q, next_v), (q, v))
-        else:
+        q[:] = next_q
+        v[:] = next_v
+        for _ in range(CLOSING if own.programs[robot, 6] != 0 else 0):
+            apply_at(own.programs[robot, 6], (q, v), (error,))
+            if not error[0] > 0.0:
+                break
+            apply_at(own.programs[robot, 7], (q, v), (next_q, next_v))
             q[:] = next_q
             v[:] = next_v
 
