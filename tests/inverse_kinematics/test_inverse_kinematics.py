@@ -10,6 +10,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.inverse_kinematics import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, PostureGoal
+from kumitate.inverse_kinematics import search as searches
 from kumitate.inverse_kinematics.program import limits_of
 
 
@@ -168,3 +169,21 @@ def test_wrong_tasks_are_refused():
     ):
         with pytest.raises(InputError, match=told):
             robot.inverse_kinematics(goals)
+
+
+class FurtherGoal(PositionGoal):
+    """A goal of somebody else, who may change it and leave its key."""
+
+
+@pytest.mark.parametrize(("goal", "traced"), [(PositionGoal, 0), (FurtherGoal, 1)])
+def test_searches_for_goals_that_are_known_are_traced_once_for_all_processes(tmp_path, monkeypatch, goal, traced):
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))
+    monkeypatch.setenv("KUMITATE_VERIFY", "0")
+    arm, program, calls = km.load("planar_3r"), searches.search_program, []
+    monkeypatch.setattr(searches, "search_program", lambda *given, **more: calls.append(given) or program(*given, **more))
+    found = []
+    for _ in range(2):
+        searches._search.cache_clear()  # as in another process
+        found.append(arm.inverse_kinematics(goal("link3", [0.3, 0.4, 0.0]), [0.1, 0.2, 0.3]).q)
+    assert len(calls) == 1 + traced
+    np.testing.assert_array_equal(*found)

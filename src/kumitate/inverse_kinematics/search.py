@@ -20,10 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel
+from ..compile import Kernel, found_or_traced
+from ..compile.stored import StoredProgram
 from ..errors import InputError
 from ..kinematics import random_coordinates
 from ..model import Mechanism, Tree
+from ..model.mechanism import digest
 from ..model.values import checked_whole
 from ..scalar import Program, Scalar, trace
 from .contract import Goal, KeyedGoals, Posture
@@ -50,7 +52,7 @@ class Search:
         lanes: how many searches are worked on at a time.
     """
 
-    def __init__(self, program: Program, *, quick: bool = False):
+    def __init__(self, program: Program | StoredProgram, *, quick: bool = False):
         self._double = Kernel(program, quick=quick)
         self.lanes = self._double.lanes
 
@@ -65,7 +67,7 @@ class Search:
 class TwoPrecisions(Search):
     """A search that begins in single precision. One that does not come near its target there goes no further."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program | StoredProgram):
         super().__init__(program)
         self._single = Kernel(program, np.float32)
         self.lanes = self._single.lanes
@@ -264,7 +266,12 @@ def _begin_again(
 def _search(mechanism: Mechanism, goals: KeyedGoals, limits: bool, quick: bool) -> Search:
     """The search for goals; those of lower priority rest only in double precision."""
     steps = STEPS_WITH_PRIORITIES if goals.rests else STEPS
-    program = search_program(mechanism, goals.levels, steps, limits, rests=goals.rests)
+    written_here = all(type(goal).__module__.startswith(f"{__package__}.") for level in goals.levels for goal in level)
+    known = digest(mechanism) if written_here else None  # goals of others may change while their keys stay
+    program = found_or_traced(
+        None if known is None else f"inverse kinematics {known} {goals.key!r} {steps} {limits}",
+        lambda: search_program(mechanism, goals.levels, steps, limits, rests=goals.rests),
+    )
     return TwoPrecisions(program) if len(goals.levels) == 1 and not quick else Search(program, quick=quick)
 
 
