@@ -10,6 +10,7 @@ from kumitate.analysis import support_polygon
 from kumitate.contact import ground_gap
 from kumitate.contact.placement import ground_touches
 from kumitate.errors import InputError
+from kumitate.inverse_kinematics.stance import _level_of
 from kumitate.kinematics import center_of_mass
 from kumitate.model.elements import NamedState
 from tests.quadruped import quadruped
@@ -101,6 +102,24 @@ def test_robots_have_stances(name, told):
     check_stance(robot, stance)
     assert stance.told.startswith(told)
     assert len(stance.points) >= 4
+    if name in ("g1", "talos"):  # on soles; that of Talos is not level in its body's axes
+        touches = ground_touches(robot.mechanism, stance.q, None)
+        assert all(np.sort(touches[foot][:, 3])[2] < 1e-9 for foot in stance.feet)
+
+
+def test_a_sole_is_level_on_the_side_that_bears_its_middle():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        sole = np.column_stack([rng.uniform(-0.1, 0.1, (12, 2)), rng.uniform(0.0, 3e-4, 12)])
+        middle = sole[:, :2].mean(axis=0)
+        R = np.array([list(row) for row in _level_of(sole, middle).matrix()], dtype=float)
+        np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-14)
+        assert R[0, 0] > 0.999
+        heights = sole @ R[:, 2] - (sole @ R[:, 2]).min()
+        bearing = np.argsort(heights)[:3]
+        assert heights[bearing].max() < 1e-15 < np.sort(heights)[3]
+        shares = np.linalg.solve(np.column_stack([sole[bearing, :2], np.ones(3)]).T, [*middle, 1.0])
+        assert (shares >= -1e-12).all()  # the middle is between them
 
 
 def test_robots_without_legs_or_without_a_free_base_have_no_stance():

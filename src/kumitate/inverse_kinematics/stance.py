@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from ..kinematics import center_of_mass, link_poses, neutral, place_pose
 from ..model import Frame, Link, Mechanism, lock
 from ..model.elements import INITIAL
 from ..model.read.srdf import read_srdf
-from ..spatial import Transform, Vector3
+from ..spatial import DenseRotation, Matrix3, Rotation, Transform, Vector3, identity_rotation
 from .contract import Goal
 from .places import PoseGoal, PositionGoal
 from .postures import PostureGoal
@@ -130,10 +131,14 @@ def _legs(mechanism: Mechanism, q: np.ndarray, contact: Contact | None) -> list[
         if len(joints) < 2 or any(link.kind.nv != 1 for link in joints) or place.link in feet:
             continue
         points = touches[body]
-        low = points[points[:, 3] < points[:, 3].min() + _TOGETHER][:, :3] + [0.0, 0.0, points[:, 3].min()]
+        sole = points[points[:, 3] < points[:, 3].min() + _TOGETHER]
+        low = sole[:, :3] + [0.0, 0.0, points[:, 3].min()]
         hips = float(poses[joints[0]].translation.z) - low[0, 2]
         is_flat = bool(support_polygon(low).area > (_SOLE * hips) ** 2)
-        under = Transform(translation=Vector3(*low.mean(axis=0)))
+        under = Transform(
+            _level_of(sole[:, [0, 1, 3]], low[:, :2].mean(axis=0)) if is_flat else identity_rotation(),
+            Vector3(*low.mean(axis=0)),
+        )
         frame = Frame(f"under {body}", body, place_pose(tree, poses, place).inverse() @ under)
         feet[place.link] = _Leg(list(joints), body, frame, is_flat)
     if len(feet) < 2:
@@ -142,6 +147,28 @@ def _legs(mechanism: Mechanism, q: np.ndarray, contact: Contact | None) -> list[
             f"lowest bodies at the zero state; {_REMEDY}"
         )
     return list(feet.values())
+
+
+def _level_of(sole: np.ndarray, middle: np.ndarray) -> Rotation:
+    """Axes, x nearly that of the world, in which the side of a sole's hull that bears its middle (2) is level.
+
+    Of the planes through three of its points (n, 3) with none below them that is the highest one there. The sole of a mesh need
+    not be level in the axes of its body.
+    """
+    a, b, c = np.array(list(combinations(sole, 3))).swapaxes(0, 1)
+    normals = np.cross(b - a, c - a)
+    normals *= np.sign(normals[:, 2:])
+    bears = normals[:, 2] > 1e-9 * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
+    heights = np.einsum("nk,nmk->nm", normals, sole - a[:, None])
+    bears &= heights.min(axis=1) >= -1e-9 * np.abs(heights).max(axis=1, initial=1e-9 * np.ptp(sole))
+    if not bears.any():
+        return identity_rotation()
+    normals, a = normals[bears], a[bears]
+    there = a[:, 2] - np.einsum("nk,nk->n", normals[:, :2], middle - a[:, :2]) / normals[:, 2]
+    z = normals[there.argmax()] / np.linalg.norm(normals[there.argmax()])
+    x = np.array([1.0, 0.0, 0.0]) - z[0] * z
+    x /= np.linalg.norm(x)
+    return DenseRotation(Matrix3.of(np.column_stack([x, np.cross(z, x), z]).tolist()))
 
 
 def _named(mechanism: Mechanism, legs: Sequence[_Leg], q: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
