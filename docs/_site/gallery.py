@@ -4,13 +4,16 @@
     kumitate examples planar_4r
     ```
 
-Pictures are not kept in the repository: they are made with the site, in its folder `_gallery`, and again only if the package
-has changed. The setting `gallery_examples` names those that are run, separated by commas; "all" is what scripts/docs has.
+Pictures are not kept in the repository: they are made with the site, in its folder `_gallery`, and again only if the sources of
+the package or of the studies have changed. Pages unpack themselves, so that all of them are a third as large. The setting
+`gallery_examples` names those that are run, separated by commas; "all" is what scripts/docs has.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -20,12 +23,17 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import kumitate
+import studies
+from kumitate.compile.stored import Sources
 from kumitate.errors import KumitateError
 from kumitate.examples.catalogue import Example
 from kumitate.run import Run, as_run
+from kumitate.share.notebook import self_unpacking
+from kumitate.view.page import ASSETS
 from studies.papers import all_examples
 
 FOLDER = "_gallery"
+FOLDERS = [Path(module.__file__).parent for module in (kumitate, studies)]
 LOG = logging.getLogger(__name__)
 
 
@@ -58,7 +66,7 @@ class ExampleDirective(SphinxDirective):
 
 
 def draw(name: str, pictures: list[str], folder: Path) -> None:
-    """Runs the example and writes its pictures and its page, unless they are newer than the package.
+    """Runs the example and writes its pictures and its page, unless they were made of the same sources.
 
     Raises:
         KumitateError: if the example cannot run here.
@@ -66,8 +74,8 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{name}-{picture}.png" for picture in pictures]
     page = folder / f"{name}.html"
-    changed = max(path.stat().st_mtime for path in Path(kumitate.__file__).parent.rglob("*.py"))
-    if all(path.exists() and path.stat().st_mtime > changed for path in (*files, page)):
+    made, stamp = folder / f"{name}.made", sources()
+    if all(path.exists() for path in (*files, page, made)) and made.read_text(encoding="utf-8") == stamp:
         return
     LOG.info(f"gallery: {name}")
     shown = example(name)
@@ -86,6 +94,14 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
 
                 plot_plate(run.time, plates[picture], file)
         write_page(run, page, shown.title)
+    made.write_text(stamp, encoding="utf-8")
+
+
+@cache
+def sources() -> str:
+    """A digest of what pictures and pages are made of."""
+    parts = [*(Sources(str(folder)).digest() for folder in FOLDERS), *(path.read_bytes() for path in sorted(ASSETS.iterdir()))]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def write_page(run: Run, page: Path, title: str) -> None:
@@ -95,6 +111,7 @@ def write_page(run: Run, page: Path, title: str) -> None:
     except KumitateError as error:
         LOG.info(f"gallery: {page.stem} only plays back: {error}")
         run.page(page, title=title)
+    page.write_text(self_unpacking(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def card(name: str, pictures: list[str]) -> str:
