@@ -9,8 +9,11 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import KumitateError
+from kumitate.live.playable import live_scene
 from kumitate.run import as_run
 from kumitate.share.browser import opened, wait_until_ready
+from kumitate.view import write_page
+from kumitate.view.scene import packed
 from studies.papers.runs import space_robot
 
 from ..tools import CHROMIUM
@@ -171,8 +174,9 @@ def pile(count, **options):
 
 
 def test_boxes_in_a_pile_are_dragged_and_set(tmp_path):
-    simulation = pile(20)
-    with shown(simulation.page(tmp_path / "pile.html")) as browser:
+    scene = live_scene(pile(20))
+    assert len(packed(scene)) - len(packed({name: part for name, part in scene.items() if name != "live"})) < 150_000
+    with shown(write_page(tmp_path / "pile.html", scene)) as browser:
         assert "the same bits" in replayed(browser)
         labels = browser.evaluate("kumitate.simulator.live.sliders.map((one) => one.label).join()")
         assert labels == "gravity,friction:floor"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...analysis import kinetic_energy, potential_energy
 from ...kinematics import integrate, link_poses, place_pose
 from ...model import Mechanism, Place
 from ...scalar import Program, absolute, call, select, trace
@@ -53,9 +54,10 @@ def show_program(code: StepCode) -> Program:
         *states, h, u = rest
         u = layout.with_states(u, [x for part in states for x in part])
         signals = Signals(code, number * h, h, q, v, u)
-        energies = call(code.observables, q, v, *layout.row(u))
+        seen = code.parameters.at(layout.row(u)[0]).mechanism if code.parameters else m
         pushes = list(signals("contact_pushes"))
-        found = {"energy": [energies["kinetic"], energies["potential"]], "tau": list(signals("tau"))}
+        energy = [kinetic_energy(seen.tree, q, v), potential_energy(seen.tree, q, seen.gravity)]
+        found = {"energy": energy, "tau": list(signals("tau"))}
         return found | ({"pushes": pushes} if pushes else {})
 
     sizes: dict[str, int | tuple[int, ...]] = {"number": (), "q": m.nq, "v": m.nv, **layout.own_states, "h": ()}
