@@ -14,6 +14,7 @@ _STUDIES = {
     "gym": "Time environments for learning, and the share of Python in it.",
     "levels": "Measure ADA in parallel rounds against articulated bodies, over chains of 10 to 10 000 links.",
     "papers": "Run what the papers describe, row by row, with the figures of each run.",
+    "parallel-bench": "Time programs on published robots with closed loops, with results as JSON.",
     "partitions": "Find the best partition of a mechanism into sub-chains for hybrid modelling.",
     "random-scenes": "Throw random bodies and robots into bins, and count the steps that keep the laws of contact.",
     "robot-files": "Write docs/robot-files.md: what kumitate makes of every robot file of example-robot-data.",
