@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .contract import Checked, Measured
+from .figure import file_of
 
 __all__ = ["COLUMNS", "cells", "page"]
 
@@ -23,6 +24,9 @@ The error is the largest over all numbers of a quantity, over all recorded times
 reference is 0 the quantity is an error by itself, or what must not move. Contact is by `rigid` with steps h of 1 ms, which
 place things to 1.5 h v and impacts to h at best; elsewhere the bar is that of the publication's digits or of the steps.
 [contact-table.md](contact-table.md) has the contact problems with all models.
+
+In the figures: left, numbers found over those published, each quantity by its largest; right, the error of each quantity, a
+point, and its bar, a line (errors of exactly 0 at 1e-18).
 
 Each problem is written once, in `src/kumitate_problems`; the tests run the same pages. The time is the processor's, compiling
 included, where code was not on disk yet; measured on {machine}.
@@ -55,8 +59,8 @@ def cells(checked: Checked, *, every: bool = False) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def page(found: Sequence[Checked], machine: str) -> str:
-    """The page in Markdown: a section a class of problems, a table with every quantity."""
+def page(found: Sequence[Checked], machine: str, figures: str = "") -> str:
+    """The page in Markdown: a section a class of problems, a table with every quantity, and the figures of that folder."""
     quantities = sum(len(one.measured) for one in found)
     parts = [_HEAD.format(problems=len(found), quantities=quantities, machine=machine).rstrip("\n")]
     for kind in dict.fromkeys(one.problem.kind for one in found):
@@ -66,4 +70,7 @@ def page(found: Sequence[Checked], machine: str) -> str:
             parts.append(f"| {' | '.join(COLUMNS[1:6])} |\n|---|---|---|---|---|")
             parts += ["| " + " | ".join(row[1:6]) + " |" for row in cells(one, every=True)]
             parts.append("")
+            if figures:
+                said = f"{one.problem.name}: found over published, and errors with their bars"
+                parts.append(f"![{said}]({figures}/{file_of(one.problem.name)})\n")
     return "\n".join(parts).rstrip("\n") + "\n"

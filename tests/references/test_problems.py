@@ -13,6 +13,7 @@ import pytest
 import kumitate_problems
 from kumitate.cli.app import run
 from kumitate_problems import PROBLEMS, Checked, Measured, Problem
+from kumitate_problems.figure import file_of
 from kumitate_problems.table import cells, page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
@@ -76,6 +77,21 @@ def test_the_command_runs_problems_by_name_or_class_and_writes_the_page(tmp_path
     assert re.search(r"conical pendulum .*-0\.76604", told, re.DOTALL)
     assert "2, of which 0 missed" in told
     assert "| pull | 12.80" in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_the_command_draws_a_figure_a_problem_and_shows_it_on_the_page(tmp_path):
+    asked = ["validate", "--only", "conical", "--markdown", str(tmp_path / "page.md"), "--figures", str(tmp_path / "figures")]
+    assert run(asked) == 0
+    (drawn,) = (tmp_path / "figures").iterdir()
+    assert drawn.name == "conical-pendulum.svg"
+    assert "(figures/conical-pendulum.svg)" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert all(word in drawn.read_text(encoding="utf-8") for word in ("place after 5/4 turns", "pull", "published"))
+
+
+def test_every_problem_has_its_figure_on_the_page_in_the_docs():
+    shown = re.findall(r"\]\(images/validation/(.*?)\)", PAGE.read_text(encoding="utf-8"))
+    assert sorted(shown) == sorted(file_of(name) for name in kumitate_problems.PROBLEMS)
+    assert {path.name for path in (PAGE.parent / "images" / "validation").iterdir()} == set(shown)
 
 
 def test_the_command_exits_with_one_if_a_bar_is_missed(monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -20,10 +21,12 @@ def validate(
     ] = None,
     every: Annotated[bool, flag("Print every quantity, not only the one nearest to its bar.", "--all")] = False,
     markdown: Annotated[Path | None, Parameter(help="Write a page with all quantities to this file.")] = None,
+    figures: Annotated[Path | None, Parameter(help="Write a figure a problem, SVG, into this folder.")] = None,
     as_json: AsJson = False,
 ) -> int:
     """Run problems whose answer is published, and compare; the exit code is 1 if a quantity misses its bar."""
     from kumitate_problems import PROBLEMS
+    from kumitate_problems.figure import draw, file_of
     from kumitate_problems.table import COLUMNS, cells, page
 
     parts = [part.lower() for part in only or [""]]
@@ -38,8 +41,14 @@ def validate(
             found.append(problem.check())
     facts = machine()
     missed = [one for one in found if not one.holds]
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+        for one in found:
+            draw(one, figures / file_of(one.problem.name))
     if markdown is not None:
-        markdown.write_text(page(found, ", ".join(str(facts[key]) for key in ("processor", "system") if key in facts)), "utf-8")
+        said = ", ".join(str(facts[key]) for key in ("processor", "system") if key in facts)
+        shown_at = "" if figures is None else Path(os.path.relpath(figures, markdown.parent)).as_posix()
+        markdown.write_text(page(found, said, shown_at), "utf-8")
     if as_json:
         print_json({
             "machine": facts, "holds": not missed,
