@@ -246,6 +246,14 @@ def test_c_for_a_controller_checks_itself(page, tmp_path):
     assert (tmp_path / "controller-float" / "pa10.h").exists()
 
 
+@of("how-to/ros2.md")
+def test_a_run_becomes_a_bag_and_drives_tags(page, tmp_path):
+    shown, _ = page
+    assert shown["told"]["message_count"] > 201 * 9
+    text = (tmp_path / "pa10.urdf").read_text(encoding="utf-8")
+    assert text.count('<command_interface name="position"') == 7
+
+
 @of("how-to/export.md")
 def test_export(page, tmp_path):
     shown, _ = page

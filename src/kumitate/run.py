@@ -102,6 +102,19 @@ class Run(RunWithRobot):
 
         return write_run(self, path, **options)
 
+    def rosbag(self, folder: str | Path, *, rate: float | None = 100.0) -> Path:
+        """Writes the run as a bag of ROS 2, a folder that `ros2 bag play` takes: the log of `export` (.mcap) and its metadata.
+
+        Args:
+            rate: samples per second [Hz]; None for every recorded time.
+
+        Raises:
+            InputError: if mcap-ros2-support (extra `mcap`) is not installed, or a file stands where the folder should be.
+        """
+        from .share.rosbag import write_bag
+
+        return write_bag(self, folder, rate=rate)
+
     def to_pandas(self) -> Any:
         """The run as a `pandas.DataFrame`: a row per time, a column per number, with units in the names: "q.hinge [rad]".
 

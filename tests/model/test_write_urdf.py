@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -161,7 +162,8 @@ def test_what_urdf_has_nothing_for_is_said():
     assert all(any(word in message for message in said) for word in words), said
     assert back.v_names == ("shoulder.turn_x", "shoulder.turn_y", "shoulder.turn_z")
     driven = replace(joint, kind="revolute", drive=km.PositionDrive(kp=1.0), **turning)
-    assert "joints' drive, not written (shoulder)" in written(replace(mechanism, joints=(base, driven)))[1][-2]
+    _, said = written(replace(mechanism, joints=(base, driven)))
+    assert any("numbers of drives, which <ros2_control> names by what they are commanded (shoulder)" in one for one in said)
     screw = replace(mechanism, joints=(base, replace(joint, kind=km.Helical(0.01), **turning)), loops=())
     with pytest.raises(InputError, match=r"joint 'shoulder' is helical, which URDF has nothing for; .* \.json"):
         mechanism_text(screw, "screw.urdf")
@@ -178,3 +180,16 @@ def test_robots_are_saved_by_suffix(tmp_path):
         robot.save(tmp_path / "arm.step")
     with pytest.raises(InputError, match=r"the folder .* does not exist"):
         robot.save(tmp_path / "nowhere" / "arm.urdf")
+
+
+def test_drives_are_tags_of_ros2_control():
+    arm = km.load("planar_3r")
+    drives = {"joint1": km.PositionDrive(kp=3.0), "joint2": km.VelocityDrive(kd=1.0), "joint3": km.EffortDrive()}
+    with pytest.warns(KumitateWarning, match="numbers of drives"):
+        text = mechanism_text(arm.with_drives(drives).mechanism, "arm.urdf")
+    control = ElementTree.fromstring(text).find("ros2_control")
+    assert control.find("hardware/plugin").text == "mock_components/GenericSystem"
+    told = {joint.get("name"): [part.get("name") for part in joint] for joint in control.findall("joint")}
+    states = ["position", "velocity", "effort"]
+    assert told == {"joint1": ["position", *states], "joint2": ["velocity", *states], "joint3": ["effort", *states]}
+    assert "ros2_control" not in mechanism_text(arm.mechanism, "arm.urdf")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -149,3 +150,30 @@ def test_what_a_log_cannot_have_is_said(tmp_path):
     assert not [topic for topic in found if topic.startswith("/joint_wrench")]
     with pytest.raises(InputError, match=re.escape("the rate [Hz]")):
         pushed.export(tmp_path / "x.mcap", rate=0.0)
+
+
+# --- bags -----------------------------------------------------------------------------------------------------------------
+def test_another_library_opens_a_bag(tmp_path):
+    """rosbags reads the metadata and the log, and finds as many messages of each topic in both."""
+    from rosbags.rosbag2 import Reader
+
+    run = km.simulate(km.load("pendulum"), [0.4], duration=0.5)
+    folder = run.rosbag(tmp_path / "swing", rate=50.0)
+    assert sorted(path.name for path in folder.iterdir()) == ["metadata.yaml", "swing_0.mcap"]
+    with Reader(folder) as bag:
+        counts = {one.topic: one.msgcount for one in bag.connections}
+        read = Counter(one.topic for one, _, _ in bag.messages())
+        assert bag.duration == 500_000_001  # the last message is inside
+    assert counts["/joint_states"] == counts["/tf"] == read["/joint_states"] == read["/tf"] == 26
+    assert counts["/robot_description"] == 1
+    told = json.loads((folder / "metadata.yaml").read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
+    lasting = {
+        t["topic_metadata"]["name"] for t in told["topics_with_message_count"] if t["topic_metadata"]["offered_qos_profiles"]
+    }
+    assert lasting == {"/robot_description", *({"/tf_static"} & counts.keys())}
+
+
+def test_a_bag_replaces_no_file(tmp_path):
+    (tmp_path / "swing").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="name a folder"):
+        km.simulate(km.load("pendulum"), duration=0.01).rosbag(tmp_path / "swing")

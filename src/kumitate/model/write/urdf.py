@@ -71,7 +71,10 @@ _GRAVITY = (0.0, 0.0, -9.81)
 #: Fields of joints that are written, with those that a joint's kind stands for.
 _OF_JOINTS = {
     "name", "kind", "parent", "child", "pose", "axis", "second_axis", "limits", "damping", "friction", "stiffness", "rest",
+    "drive",
 }  # fmt: skip
+#: What ros2_control calls the commands of drives, by their kinds; those of all others are efforts.
+_COMMANDS = {"position": "position", "velocity": "velocity"}
 #: Attributes of each shape's element.
 _SHAPES = {
     "box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "mesh": (),
@@ -101,6 +104,7 @@ def urdf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
         writer.frame(frame)
     for loop in mechanism.loops:
         write_loop(robot, loop, notes)
+    _write_drives(robot, mechanism, notes)
     indent(robot, "  ")
     return f'<?xml version="1.0"?>\n{tostring(robot, encoding="unicode")}\n'
 
@@ -112,6 +116,24 @@ def _held_at_origin(mechanism: Mechanism) -> bool:
     named |= {frame.body for frame in mechanism.frames}
     fixed = len(roots) == 1 and roots[0].kind.name == "fixed" and WORLD not in named
     return fixed and np.array_equal(np.array(roots[0].pose.matrix(), dtype=float), np.eye(4))
+
+
+def _write_drives(robot: Element, mechanism: Mechanism, notes: Notes) -> None:
+    """Adds the tag by which ros2_control knows what each drive is commanded and what its joint reports.
+
+    The hardware is what mirrors commands (control.ros.org, mock components), to be replaced by the robot's own.
+    """
+    driven = [joint for joint in mechanism.driven if joint.q < mechanism.nq]
+    if not driven:
+        return
+    control = SubElement(robot, "ros2_control", name=mechanism.name, type="system")
+    SubElement(SubElement(control, "hardware"), "plugin").text = "mock_components/GenericSystem"
+    for joint in driven:
+        notes.add("numbers of drives, which <ros2_control> names by what they are commanded", joint.name)
+        element = SubElement(control, "joint", name=joint.name)
+        SubElement(element, "command_interface", name=_COMMANDS.get(joint.drive.kind, "effort"))
+        for told in ("position", "velocity", "effort"):
+            SubElement(element, "state_interface", name=told)
 
 
 class _Writer:
