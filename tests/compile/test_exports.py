@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import subprocess
 import tempfile
 import warnings
@@ -22,7 +23,7 @@ from kumitate.compile.exports import to_c, to_casadi, to_python, to_sympy
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Mechanism
 from kumitate.programs import make_program
-from kumitate.scalar import Program, trace
+from kumitate.scalar import Hole, Program, trace
 from kumitate.scalar.elementary import PORTABLE
 from kumitate.spatial import pose
 
@@ -151,9 +152,9 @@ def program(request: pytest.FixtureRequest) -> Program:
 
 
 # --- C ----------------------------------------------------------------------------------------------------------------
-def compiled_c(program: Program, folder: Path, *flags: str) -> Callable[[list[np.ndarray]], list[np.ndarray]]:
-    """The C form as a function of arrays."""
-    text = to_c(program)
+def compiled_c(program: Program, folder: Path, *flags: str, **options: Any) -> Callable[[list[np.ndarray]], list[np.ndarray]]:
+    """The C form, with these options of it, as a function of arrays."""
+    text = to_c(program, **options)
     source, library = folder / "program.c", folder / "program.so"
     source.write_text(text, encoding="utf-8")
     command = [GCC.needed(), *FLAGS, *flags, "-o", library, source, "-lm"]
@@ -171,6 +172,37 @@ def compiled_c(program: Program, folder: Path, *flags: str) -> Callable[[list[np
         return outputs
 
     return run
+
+
+@pytest.mark.parametrize("name", ["every operation", "loops in loops", "pa10"])
+def test_portable_c_has_the_bits_of_portable_kernels(name, tmp_path):
+    """Functions of mathematics are plain operations in it, in lines and in loops."""
+    program = PROGRAMS[name]()
+    run, kernel = compiled_c(program, tmp_path, portable=True), Kernel(program, portable=True)
+    for arrays in states(program):
+        found = kernel(*arrays)
+        for ours, theirs in zip(run(arrays), found if isinstance(found, list | tuple) else [found], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_c_of_several_programs_shares_what_they_call_and_fills_holes(tmp_path):
+    """Two functions in one file, one of them with a hole that a third program fills; an empty hole is refused."""
+    inner = trace(lambda x: [scalar.sin(x[0]) * x[1]], {"x": 2}, "inner")
+    hole = Hole.of("law", inner.inputs, inner.outputs)
+    one = trace(lambda x: [scalar.call(inner, x)[0] + 1.0], {"x": 2}, "one")
+    other = trace(lambda x: [scalar.call(hole, x)[0] * 2.0], {"x": 2}, "other")
+    text = to_c(one, other, fillings={"law": inner})
+    assert text.count("static void inner(") == 1
+    assert [line.split("(")[0] for line in text.splitlines() if line.startswith("void ")] == ["void one", "void other"]
+    (tmp_path / "a.c").write_text(text, encoding="utf-8")
+    subprocess.run([GCC.needed(), *FLAGS, "-o", tmp_path / "a.so", tmp_path / "a.c", "-lm"], check=True)
+    library = ctypes.CDLL(str(tmp_path / "a.so"))
+    x, found = (ctypes.c_double * 2)(0.3, 2.0), ctypes.c_double()
+    for name, expected in (("one", math.sin(0.3) * 2.0 + 1.0), ("other", math.sin(0.3) * 4.0)):
+        getattr(library, name)(x, ctypes.byref(found))
+        assert found.value == expected
+    with pytest.raises(InputError, match="the hole 'law' is empty"):
+        to_c(other)
 
 
 def test_c_is_the_reference_bit_by_bit(program, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -339,6 +340,13 @@ def test_what_cannot_be_a_unit_is_refused(tmp_path, options, given, message):
     with pytest.raises(InputError, match=message):
         km.Simulation(km.load("pendulum"), **options).fmu(path, **given)
     assert not path.exists()
+
+
+def test_a_start_beyond_limits_is_refused(tmp_path):
+    limited = km.load("four_bar").mechanism
+    joints = tuple(replace(joint, limits=(km.Limits(lower=2.0, upper=3.0),)) for joint in limited.joints)
+    with pytest.raises(InputError, match="limit"):
+        km.Simulation(replace(limited, joints=joints)).fmu(tmp_path / "closed.fmu")
 
 
 def test_scenes_are_refused(tmp_path):

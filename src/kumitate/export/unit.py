@@ -127,9 +127,8 @@ class FmuModel:
         for role in ("look", "flow"):
             for array in self.programs[role].outputs if role in self.programs else ():
                 memory.take(f"{role}.{array.name}", array.shape)
-        start = start_of(
-            self.simulation.actuation, self.simulation.step_size, *(x[None] for x in self.simulation._starts.default)
-        )
+        q, v = self.simulation._starts.given(None, None, self.simulation.bounds)  # refused beyond limits, as by a run
+        start = start_of(self.simulation.actuation, self.simulation.step_size, q[None], v[None])
         self.first = np.zeros(memory.size)
         given = {name: array[0] for name, array in start.items()}
         given |= {"h": self.simulation.step_size, "start_q": given["q"], "start_v": given["v"]}
