@@ -19,10 +19,11 @@ from ..simulate.divergence import RUNAWAY
 from ..simulate.simulation import MechanismSimulation
 from .compilers import OPTIONS, PLATFORMS, Platform, build, host
 from .description import build_description, model_description
-from .unit import FmuModel, ready
+from .unit import FIXED, INPUT, RATE, SEEN, TUNABLE, FmuModel, ready
 
 VERSIONS = ("2.0", "3.0")
 _GLUE = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
+_ROLES = ("input", "parameter", "at the start", "output", "rate of a state", "state")
 #: What a role's results are called that go to other places than "ROLE.NAME".
 _BACK = ("step", "begin")
 
@@ -151,6 +152,11 @@ def _calls(model: FmuModel, role: str, names: dict[Program, str]) -> list[str]:
     return [*wrapped(f"    {names[program]}(", given, ");")]
 
 
+def _role(sort: int) -> int:
+    """What a variable is, as an index of `_ROLES`."""
+    return next((k for k, bit in enumerate((INPUT, TUNABLE, FIXED, SEEN, RATE)) if sort & bit), 5)
+
+
 # --- documentation --------------------------------------------------------------------------------------------------------
 def _documentation(model: FmuModel, page: bool) -> Iterator[tuple[str, str]]:
     """A page about the model, and one that is the simulator."""
@@ -158,10 +164,11 @@ def _documentation(model: FmuModel, page: bool) -> Iterator[tuple[str, str]]:
     from ..view.page import page_text
 
     m = model.code.mechanism
+    listed = sorted((_role(one.sort), one) for one in model.variables)
     rows = "".join(
-        f"<tr><td>{escape(one.name)}</td><td>{escape(one.own)}</td><td>{escape(one.unit)}</td>"
+        f"<tr><td>{_ROLES[role]}</td><td>{escape(one.name)}</td><td>{escape(one.own)}</td><td>{escape(one.unit)}</td>"
         f"<td>{'' if one.start is None else f'{one.start:g}'}</td></tr>"
-        for one in model.variables
+        for role, one in listed
     )
     told = [*model.notes, f"Steps of {model.simulation.step_size:g} s by {model.simulation.integrator.name}."]
     if model.exchange:
@@ -175,5 +182,5 @@ def _documentation(model: FmuModel, page: bool) -> Iterator[tuple[str, str]]:
         "documentation/index.html",
         f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>{escape(m.name)}</title><style>{style}</style>"
         f"<h1>{escape(m.name)}</h1><ul>{notes}</ul>{link}<p>SI units and radians; angular parts first.</p>"
-        f"<table><tr><th>variable</th><th>in kumitate</th><th>unit</th><th>at the start</th></tr>{rows}</table></html>\n",
+        f"<table><tr><th></th><th>variable</th><th>in kumitate</th><th>unit</th><th>start</th></tr>{rows}</table></html>\n",
     )
