@@ -115,6 +115,10 @@ class ShapeTable:
             self._sides[name] = _Side(found[0].body, _on_body(found))
         return self._sides[name]
 
+    def body(self, name: str) -> str:
+        """The body that a body's or a shape's name stands for; errors as of `distance`."""
+        return self._side(name).body
+
     def distance(self, poses: Mapping[str, np.ndarray], a: str, b: str) -> Nearest:
         """The shortest way between two bodies or shapes, at the poses (..., 4, 4) of all bodies.
 

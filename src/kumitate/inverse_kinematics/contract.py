@@ -100,6 +100,24 @@ class KeyedGoals:
         return isinstance(other, KeyedGoals) and self.key == other.key
 
 
+def by_priority(goals: Any) -> list[list[Goal]]:
+    """The lists of goals, the first first, of a goal, a list of goals, or lists of goals.
+
+    Raises:
+        InputError: for anything but goals.
+    """
+    given = [goals] if isinstance(goals, Goal) else list(goals)
+    inner = [list(one) for one in given if isinstance(one, list | tuple)]
+    levels = inner if len(inner) == len(given) else [given]
+    wrong = [goal for level in levels for goal in level if not isinstance(goal, Goal)]
+    if wrong or not all(levels) or not levels:
+        what = f"{wrong[0]!r:.60} is not a goal" if wrong else "there are no goals"
+        raise InputError(
+            f"inverse kinematics: {what}. Give goals, such as PoseGoal(place, X), or a list of lists: priority by priority"
+        )
+    return levels
+
+
 def checked_target(what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A target (..., *shape) of finite numbers, with its own axes made one.
 

@@ -11,18 +11,23 @@ import numpy as np
 
 from ..compile import Kernel
 from ..dynamics import projected
-from ..dynamics.bounded import least_within
+from ..dynamics.bounded import largest, least_within
 from ..errors import InputError
 from ..kinematics import integrate, normalized
 from ..model import HasMechanism, Mechanism, joint_columns
-from ..scalar import Program, Scalar, absolute, maximum, minimum, select, sqrt, trace
-from .contract import Goal, KeyedGoals, Posture
+from ..scalar import Program, Scalar, loop, maximum, minimum, select, sqrt, trace
+from ..spatial import Vector3
+from .contract import Goal, KeyedGoals, Posture, by_priority
+from .postures import CenterOfMassGoal
 from .program import Level, dot, level_of, limits_of, with_loops
 
-__all__ = ["AccelerationLimit", "DifferentialIK", "JointLimit", "Moved", "VelocityLimit"]
+__all__ = ["AccelerationLimit", "CollisionLimit", "DifferentialIK", "JointLimit", "Moved", "SupportLimit", "VelocityLimit"]
 
 #: Loops count by this in a step, which is then closed; no goal is worth more.
 _LOOP = 1e4
+#: How much more errors count than those of lists behind them, the root of a weight; the weight of limits of distances; how
+#: often it is tried which of these limits hold; and what rounding leaves of a gradient, per weight.
+_FIRST, _SIDE, _TRIES, _NOISE = 1e4, 1e6, 12, 1e-7
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,36 @@ class AccelerationLimit:
     acceleration: float | tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class CollisionLimit:
+    """Bodies, or shapes of bodies, stay apart by a distance, as far as a step is straight.
+
+    Attributes:
+        pairs: of their names; each keeps its shortest way, of all its collision shapes, as long as the distance [m].
+    """
+
+    pairs: Sequence[tuple[str, str]]
+    distance: float = 0.01
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pairs", tuple(tuple(pair) for pair in self.pairs))  # programs are found by their limits
+
+
+@dataclass(frozen=True)
+class SupportLimit:
+    """The center of mass stays over a convex polygon, that of the feet, say.
+
+    Attributes:
+        corners: (k, 2) in the world, in any order [m]; margin: from its edges [m].
+    """
+
+    corners: Sequence[Sequence[float]]
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "corners", tuple((float(x), float(y)) for x, y in self.corners))
+
+
 class Moved(NamedTuple):
     """A step of inverse kinematics in time.
 
@@ -60,7 +95,8 @@ class Moved(NamedTuple):
 class DifferentialIK:
     """Moves a robot towards goals in steps of time, within limits: min Σ w |J v dt − gain·e|² + damping |v dt|².
 
-    Limits are bounds of the velocities and hold in each step, with closed loops but for what closes them.
+    Limits are bounds of the velocities and hold in each step, with closed loops but for what closes them. Distances from
+    collision and the center of mass hold to a millionth of the errors that press against them, as far as steps are straight.
 
     Attributes:
         v: the velocities of the last step, from which the next one accelerates.
@@ -79,17 +115,21 @@ class DifferentialIK:
     def __init__(
         self,
         robot: Mechanism | HasMechanism,
-        goals: Goal | Sequence[Goal],
+        goals: Goal | Sequence[Goal] | Sequence[Sequence[Goal]],
         *,
-        limits: Sequence[JointLimit | VelocityLimit | AccelerationLimit] = (JointLimit(), VelocityLimit()),
+        limits: Sequence[JointLimit | VelocityLimit | AccelerationLimit | CollisionLimit | SupportLimit] = (
+            JointLimit(),
+            VelocityLimit(),
+        ),
         gain: float = 1.0,
         damping: float = 1e-6,
     ):
         """Motions of a robot towards goals.
 
         Args:
-            goals: weighted against each other; `step` takes others of the same kinds.
-            limits: that hold in every step.
+            goals: weighted against each other; lists of goals by priority, the first first, each of which moves only as those
+                before it let it. `step` takes others of the same kinds.
+            limits: that hold in every step, before all goals.
             gain: the part of the errors that a step takes away where limits let it.
             damping: of the motion in a step, so that singular postures are left slowly.
 
@@ -99,11 +139,14 @@ class DifferentialIK:
         self.mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
         self.v = np.zeros(self.mechanism.nv)
         self._goals: list[Goal] = []
+        self._levels: list[int] = []
         self._targets: list[np.ndarray] = []
         self._settle(goals)
-        self._kernel = _kernel(self.mechanism, KeyedGoals([self._goals]), tuple(limits), float(gain), float(damping))
+        pairs = [(*pair, limit.distance) for limit in limits if isinstance(limit, CollisionLimit) for pair in limit.pairs]
+        self._near = _Pairs(self.mechanism, pairs) if pairs else None
+        self._kernel = _kernel(self.mechanism, KeyedGoals(by_priority(goals)), tuple(limits), float(gain), float(damping))
 
-    def step(self, q: Any, dt: float, goals: Goal | Sequence[Goal] | None = None) -> Moved:
+    def step(self, q: Any, dt: float, goals: Any = None) -> Moved:
         """The state after a time dt [s], from coordinates q (..., nq); of many states side by side, each with its `v`.
 
         Args:
@@ -120,54 +163,139 @@ class DifferentialIK:
         q = np.asarray(q, dtype=float)
         if self.v.shape[:-1] != q.shape[:-1]:
             self.v = np.zeros((*q.shape[:-1], self.mechanism.nv))
-        found = Moved(*self._kernel(q, self.v, dt, *self._targets))
+        near = [] if self._near is None else [self._near.at(q)]
+        found = Moved(*self._kernel(q, self.v, dt, *near, *self._targets))
         self.v = found.v
         return found
 
-    def _settle(self, goals: Goal | Sequence[Goal]) -> None:
+    def _settle(self, goals: Any) -> None:
         """Takes goals."""
-        given, tree = [goals] if isinstance(goals, Goal) else list(goals), self.mechanism.tree
-        if not given or not all(isinstance(goal, Goal) for goal in given):
-            raise InputError(
-                f"{self.mechanism.name}: give goals, such as PoseGoal(place, X), in one list; priorities have none"
-            )
-        if self._goals and [goal.key for goal in given] != [goal.key for goal in self._goals]:
+        levels, tree = by_priority(goals), self.mechanism.tree
+        given = [goal for level in levels for goal in level]
+        numbers = [k for k, level in enumerate(levels) for _ in level]
+        if self._goals and ([goal.key for goal in given], numbers) != ([goal.key for goal in self._goals], self._levels):
             raise InputError(f"{self.mechanism.name}: goals of other kinds, places or weights; make another DifferentialIK")
         known = dict(zip(map(id, self._goals), self._targets, strict=True))
         self._targets = [known[id(goal)] if id(goal) in known else goal.target(tree) for goal in given]
-        self._goals = given
+        self._goals, self._levels = given, numbers
+
+
+class _Pairs:
+    """The shortest ways between the bodies and shapes of some pairs."""
+
+    def __init__(self, mechanism: Mechanism, pairs: Sequence[tuple[str, str, float]]):
+        from ..contact.queries import ShapeTable  # loaded only where it is asked for
+
+        self._table, self._pairs, tree = ShapeTable(mechanism), pairs, mechanism.tree
+        self.bodies = [(self._table.body(a), self._table.body(b)) for a, b, _ in pairs]
+        self._names = list(dict.fromkeys(name for pair in self.bodies for name in pair))
+
+        def poses(q: Any) -> dict[str, Any]:
+            posture = Posture(tree, q)
+            return {f"pose_{k}": posture.pose(name).matrix() for k, name in enumerate(self._names)}
+
+        self._poses = Kernel(trace(poses, {"q": tree.nq}, f"poses_{mechanism.name}"))
+
+    def at(self, q: np.ndarray) -> np.ndarray:
+        """(..., pairs, 10): what is left of each distance, the normal from the first to the second, and both points."""
+        found = self._poses(q)
+        poses = dict(zip(self._names, found if isinstance(found, tuple) else (found,), strict=True))
+        rows = []
+        for a, b, distance in self._pairs:
+            near = self._table.distance(poses, a, b)
+            left = np.asarray(near.distance)[..., None] - distance
+            rows.append(np.concatenate([left, near.normal, near.points[..., 0, :], near.points[..., 1, :]], axis=-1))
+        return np.stack(rows, axis=-2)
 
 
 @lru_cache(maxsize=64)
 def _kernel(mechanism: Mechanism, goals: KeyedGoals, limits: tuple[Any, ...], gain: float, damping: float) -> Kernel:
-    return Kernel(_program(mechanism, goals.levels[0], limits, gain, damping))
+    return Kernel(_program(mechanism, goals.levels, limits, gain, damping))
 
 
-def _program(mechanism: Mechanism, goals: Sequence[Goal], limits: Sequence[Any], gain: float, damping: float) -> Program:
-    """(q, v, dt, target_0, …) → the next q, the velocities that lead there, and the largest error before."""
+def _program(
+    mechanism: Mechanism, levels: Sequence[Sequence[Goal]], limits: Sequence[Any], gain: float, damping: float
+) -> Program:
+    """(q, v, dt, what is near, target_0, …) → the next q, the velocities that lead there, and the largest error before."""
     tree, bounds = mechanism.tree, _Bounds(mechanism, limits)
+    goals = [goal for level in levels for goal in level]
+    pairs = [(*pair, limit.distance) for limit in limits if isinstance(limit, CollisionLimit) for pair in limit.pairs]
+    bodies = _Pairs(mechanism, pairs).bodies if pairs else []
 
-    def step(q: Any, v: Any, dt: Scalar, *targets: Any) -> dict[str, Any]:
+    def step(q: Any, v: Any, dt: Scalar, *others: Any) -> dict[str, Any]:
+        near, targets = (others[0], others[1:]) if bodies else ([], others)
         posture, wanted = Posture(tree, q), dict(zip(map(id, goals), targets, strict=True))
-        level = level_of(goals, posture, wanted)
-        error: Scalar = 0.0
-        for part in level_of([goal for goal in goals if not goal.wish] or goals, posture, wanted).errors:
-            error = maximum(error, absolute(part))
-        if tree.closed:
-            own, closed = len(level.errors), with_loops(level, tree, list(q))
-            level = Level(closed.errors, closed.slopes, [*level.weights, *([_LOOP] * (len(closed.errors) - own))])
+        error = largest(level_of([goal for goal in goals if not goal.wish] or goals, posture, wanted).errors, 0.0)
         low, high = bounds.at(q, v, dt)
-        roots = [w**0.5 for w in level.weights]
-        A = [[root * x for x in row] for root, row in zip(roots, level.slopes, strict=True)]
-        move = _least(A, [gain * root * e for root, e in zip(roots, level.errors, strict=True)], low, high, damping)
+        sides = [*_apart(posture, bodies, near), *(side for limit in limits for side in _supported(limit, posture))]
+        A, b, move = list[list[Scalar]](), list[Scalar](), list[Scalar]()
+        for k, own in enumerate(levels):
+            level = level_of(own, posture, wanted)
+            if tree.closed and not k:
+                count, closed = len(level.errors), with_loops(level, tree, list(q))
+                level = Level(closed.errors, closed.slopes, [*level.weights, *([_LOOP] * (len(closed.errors) - count))])
+            roots = [w**0.5 for w in level.weights]
+            mine = [[root * x for x in row] for root, row in zip(roots, level.slopes, strict=True)]
+            asked = [gain * root * e for root, e in zip(roots, level.errors, strict=True)]
+            size = largest(
+                [dot(column, asked) for column in zip(*mine, strict=True)],
+                _NOISE * (_FIRST**2 * bool(k) + _SIDE**2 * bool(sides)),
+            )
+            move = _least([*A, *mine], [*b, *asked], sides, (low, high, size), damping)
+            A += [[_FIRST * x for x in row] for row in mine]  # what is moved here, later lists leave as it is
+            b += [_FIRST * dot(row, move) for row in mine]
         there = normalized(tree, integrate(tree, q, move))
         if tree.closed:
             there = normalized(tree, projected(tree, there, [0.0] * tree.nv)[0])
         return {"q": there, "v": [x / dt for x in move], "error": error}
 
     sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv, "dt": ()}
+    sizes |= {"near": (len(bodies), 10)} if bodies else {}
     sizes |= {f"target_{k}": goal.size(tree) for k, goal in enumerate(goals)}
     return trace(step, sizes, f"differential_ik_{mechanism.name}")
+
+
+#: A side of the motions x that are allowed, c · x ≤ d: c and d.
+Side = tuple[list[Any], Any]
+
+
+def _apart(posture: Posture, bodies: Sequence[tuple[str, str]], near: Any) -> list[Side]:
+    """Pairs of bodies do not come nearer than they may: −n · (v_B − v_A) ≤ what is left, at the two nearest points."""
+    found: list[Side] = []
+    for pair, row in zip(bodies, near, strict=True):
+        n, points = Vector3.of(list(row)[1:4]), (Vector3.of(list(row)[4:7]), Vector3.of(list(row)[7:10]))
+        side: list[Scalar] = [0.0] * posture.tree.nv
+        for sign, body, point in zip((1.0, -1.0), pair, points, strict=True):
+            arm, J = point - posture.pose(body).translation, posture.jacobian(body)
+            for k in range(posture.tree.nv):
+                turn, shift = (Vector3.of([line[k] for line in part]) for part in (J[:3], J[3:]))
+                side[k] = side[k] + sign * n.dot(turn.cross(arm) + shift)
+        found.append((side, row[0]))
+    return found
+
+
+def _supported(limit: Any, posture: Posture) -> list[Side]:
+    """The center of mass stays within each edge of a polygon; none for other limits.
+
+    Raises:
+        InputError: for corners that are not those of a convex polygon.
+    """
+    if not isinstance(limit, SupportLimit):
+        return []
+    corners = np.array(limit.corners, dtype=float).reshape(-1, 2)
+    from_middle = corners - corners.mean(axis=0)
+    corners = corners[np.argsort(np.arctan2(from_middle[:, 1], from_middle[:, 0]))]
+    edges = np.roll(corners, -1, axis=0) - corners
+    ahead = np.roll(edges, -1, axis=0)
+    if len(corners) < 3 or not (edges[:, 0] * ahead[:, 1] - edges[:, 1] * ahead[:, 0] > 0.0).all():
+        raise InputError(f"{limit!r:.80}: the corners are not those of a convex polygon. Give at least three, (x, y) each")
+    goal, found = CenterOfMassGoal((0.0, 0.0, 0.0)), list[Side]()
+    slopes, center = goal.slopes(posture, [0.0] * 3), goal.reached(posture)
+    for corner, edge in zip(corners, edges / np.linalg.norm(edges, axis=1)[:, None], strict=True):
+        x, y = float(edge[1]), float(-edge[0])  # outwards
+        left = float(corner @ (x, y)) - limit.margin - x * center[0] - y * center[1]
+        found.append(([x * a + y * b for a, b in zip(slopes[0], slopes[1], strict=True)], left))
+    return found
 
 
 class _Bounds:
@@ -186,7 +314,7 @@ class _Bounds:
                 self._fastest = _of_freedoms(mechanism, limit, given, list(single))
             elif isinstance(limit, AccelerationLimit):
                 self._most = _of_freedoms(mechanism, limit, limit.acceleration, list(single))
-            elif not isinstance(limit, JointLimit):
+            elif not isinstance(limit, JointLimit | CollisionLimit | SupportLimit):
                 raise InputError(f"{mechanism.name}: {limit!r:.60} is not a limit; give JointLimit(), VelocityLimit(), …")
 
     def at(self, q: Any, v: Any, dt: Scalar) -> tuple[list[Scalar], list[Scalar]]:
@@ -224,9 +352,32 @@ def _of_freedoms(mechanism: Mechanism, limit: Any, given: Any, single: list[int]
 
 
 def _least(
-    A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], low: Sequence[Scalar], high: Sequence[Scalar], damping: float
+    A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], sides: Sequence[Side], within: tuple[Any, Any, Scalar], damping: float
 ) -> list[Scalar]:
-    """The x within bounds of least |A x − b|² + d |x|²."""
+    """The x of least |A x − b|² + d |x|² within bounds, and on its side of every c · x ≤ d.
+
+    Sides that are passed are springs of large weight: which they are is found by trying (Hintermüller, Ito and Kunisch 2002).
+
+    Args:
+        within: the lower and the upper bounds, and the size of the gradient.
+    """
     columns = [list(column) for column in zip(*A, strict=True)]
-    H = [[dot(a, c) + damping if i == j else dot(a, c) for j, c in enumerate(columns)] for i, a in enumerate(columns)]
-    return least_within(H, [dot(column, b) for column in columns], low, high)[0]
+    H = [[dot(p, q) + (damping if i == j else 0.0) for j, q in enumerate(columns)] for i, p in enumerate(columns)]
+    c = [dot(column, b) for column in columns]
+    if not sides:
+        return least_within(H, c, *within)[0]
+    n = len(c)
+
+    def body(k: Any, carry: tuple[Any, ...]) -> tuple[Any, None]:
+        on = [_SIDE * one for one in carry[1]]
+        pulled = [[one * x for x in row] for one, (row, _) in zip(on, sides, strict=True)]
+        inner = [list(row) for row in H]
+        for weighed, (row, _) in zip(pulled, sides, strict=True):
+            inner = [[x + w * y for x, y in zip(own, row, strict=True)] for own, w in zip(inner, weighed, strict=True)]
+        right = [x + sum((w[i] * left for w, (_, left) in zip(pulled, sides, strict=True)), 0.0) for i, x in enumerate(c)]
+        x = least_within(inner, right, *within)[0]
+        passed = [select(left < dot(row, x), 1.0, 0.0) for row, left in sides]
+        return (x, passed, largest([new - old for new, old in zip(passed, carry[1], strict=True)], 0.0)), None
+
+    start = [0.0] * n, [select(left < 0.0, 1.0, 0.0) for _, left in sides], 1.0
+    return list(loop(_TRIES, body, start, while_=lambda carry: carry[2] > 0.5)[0][0])

@@ -28,7 +28,7 @@ from ..model import Mechanism, Tree
 from ..model.mechanism import digest
 from ..model.values import checked_whole
 from ..scalar import Program, Scalar, trace
-from .contract import Goal, KeyedGoals, Posture
+from .contract import Goal, KeyedGoals, Posture, by_priority
 from .program import limits_of, search_program
 
 #: Where double precision takes over [rad, m]: single precision reaches it, and one step of Newton's method leaves about 1e-8.
@@ -276,20 +276,8 @@ def _search(mechanism: Mechanism, goals: KeyedGoals, limits: bool, quick: bool) 
 
 
 def _levels(goals: Any) -> tuple[list[list[Goal]], bool]:
-    """Goals by priority, and whether those of lower priority have to come to rest: as lists, not as wishes of one list.
-
-    Raises:
-        InputError: for anything but goals.
-    """
-    given = [goals] if isinstance(goals, Goal) else list(goals)
-    inner = [list(one) for one in given if isinstance(one, list | tuple)]
-    levels = inner if len(inner) == len(given) else [given]
-    wrong = [goal for level in levels for goal in level if not isinstance(goal, Goal)]
-    if wrong or not all(levels) or not levels:
-        what = f"{wrong[0]!r:.60} is not a goal" if wrong else "there are no goals"
-        raise InputError(
-            f"inverse kinematics: {what}. Give goals, such as PoseGoal(place, X), or a list of lists: priority by priority"
-        )
+    """Goals by priority, and whether those of lower priority have to come to rest: as lists, not as wishes of one list."""
+    levels = by_priority(goals)
     if len(levels) > 1 or len({goal.wish for goal in levels[0]}) == 1:
         return levels, len(levels) > 1
     return [[goal for goal in levels[0] if goal.wish == wish] for wish in (False, True)], False

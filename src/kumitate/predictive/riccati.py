@@ -112,11 +112,11 @@ def _box(m: int) -> Program:
 
     def box(H: Any, c: Any, *limits: Any) -> dict[str, Any]:
         u, low, high = map(list, limits)
-        ends = [[end - own for end, own in zip(side, u, strict=True)] for side in (low, high)]
-        x, g = least_within([list(row) for row in H], list(c), *ends)
+        low, high = ([end - own for end, own in zip(side, u, strict=True)] for side in (low, high))
+        x, g = least_within([list(row) for row in H], list(c), low, high)
         held = [
             either(both(a <= low, slope > 0.0), both(high <= a, slope < 0.0))
-            for a, slope, low, high in zip(x, g, *ends, strict=True)
+            for a, slope, low, high in zip(x, g, low, high, strict=True)
         ]
         return {"x": x, "free": [select(one, 0.0, 1.0) for one in held]}
 
