@@ -165,3 +165,24 @@ def test_former_names_of_bounds_warn():
     assert np.array_equal(planner.plan, planner_of(sim, bounds=(-1.5, 0.5)).plan)
     with pytest.raises(TypeError, match="no argument 'lower'"):
         planner_of(sim, lower=-1.0)
+
+
+def test_a_planner_says_why_plans_do_not_get_better():
+    """At rest at a minimum; with all weight on one plan; and effective plans by the definition, from equal to one."""
+    sim = mass_on_a_rail()
+    resting = SamplingPlanner(sim, "cost", action="push", interval=0.1, horizon=1.0, samples=16, spread=1.0)
+    state = sim.start([0.0], [0.0])
+    resting._temperature = 1e-9
+    resting(state, rounds=25)
+    assert resting.idle == 25
+    assert "no variation was better than the plan in 25 rounds" in resting.hint
+    away = sim.start([1.0], [0.0])
+    resting(away)
+    assert resting.idle == 0
+    assert resting.effective == pytest.approx(1.0, abs=1e-6)
+    assert "the mean is made of 1.0 plans of 16" in resting.hint
+    even = SamplingPlanner(sim, "cost", action="push", interval=0.1, horizon=1.0, samples=16, spread=1.0, temperature=1e9)
+    even(away)
+    assert even.effective == pytest.approx(16.0)
+    assert even.cost_spread > 0.0
+    assert even.hint == ""

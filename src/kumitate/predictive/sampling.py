@@ -10,6 +10,9 @@ from ..errors import InputError, warn
 from ..simulate.simulation import MechanismSimulation
 from ..simulate.stepping.advance import State
 
+#: Rounds without a better plan, and plans in a mean, at which planners give hints.
+_IDLE, _FEW = 20, 1.5
+
 
 class SamplingPlanner:
     """Plans of actions, improved at every state by simulating random variations of the last plan in one batch.
@@ -28,7 +31,9 @@ class SamplingPlanner:
     Attributes:
         plan: the actions (intervals, size of an action).
         spread: standard deviation of the variations, for all or each component of an action; may be changed.
-        cost: of the best of the plans that were simulated in the last call.
+        cost: of the best of the plans that were simulated in the last call; cost_spread: their standard deviation.
+        effective: how many plans the mean is made of, 1 / Σ w² of their weights.
+        idle: rounds in a row in which no variation was better than the plan.
     """
 
     def __init__(
@@ -90,7 +95,7 @@ class SamplingPlanner:
         size = self._action.shape[1]
         self._low, self._high = (np.broadcast_to(np.asarray(b, dtype=float), size) for b in _bounds(bounds, former))
         self.plan = np.clip(np.zeros((_multiple(owner, "horizon", horizon, self._interval), size)), self._low, self._high)
-        self._begin, self.cost = 0.0, np.inf
+        self._begin, self.cost, self.cost_spread, self.effective, self.idle = 0.0, np.inf, 0.0, float(samples), 0
 
     def __call__(self, state: State, rounds: int = 1) -> np.ndarray:
         """The action for a state, after some rounds of simulated variations.
@@ -101,9 +106,29 @@ class SamplingPlanner:
         for _ in range(rounds):
             plans = np.clip(self.plan + np.asarray(self.spread) * self._variations(), self._low, self._high)
             costs = self.costs(state, plans)
-            self.cost = float(costs.min())
-            self.plan = np.tensordot(_weights(costs, self._temperature), plans, 1)
+            weights = _weights(costs, self._temperature)
+            self.cost, self.effective = float(costs.min()), float(1.0 / np.sum(weights**2))
+            self.cost_spread = float(np.std(costs[np.isfinite(costs)])) if np.isfinite(costs).any() else np.inf
+            self.idle = self.idle + 1 if self.cost >= costs[0] else 0
+            self.plan = np.tensordot(weights, plans, 1)
         return self.plan[0]
+
+    @property
+    def hint(self) -> str:
+        """What keeps plans from getting better, with a remedy; "" if nothing does."""
+        if not np.isfinite(self.cost):
+            return "all plans diverge. Take smaller steps, less spread or bounds"
+        if self.idle >= _IDLE:
+            return (
+                f"no variation was better than the plan in {self.idle} rounds: it is at a minimum, perhaps one nearby. Take "
+                "more spread, more correlation, a longer horizon, or a cost that falls on the way to the goal"
+            )
+        if self.effective < _FEW:
+            return (
+                f"the mean is made of {self.effective:.1f} plans of {len(self._batch)}. Take a higher temperature, more "
+                "samples, or less spread"
+            )
+        return ""
 
     def costs(self, state: State, plans: np.ndarray) -> np.ndarray:
         """What plans (samples, intervals, size) cost from a state (samples); infinite for a motion that diverges."""
