@@ -24,7 +24,7 @@ from .base_parameters import BaseParameters
 from .equations import LogEquations, LogRows, rows_of
 from .fit import BEYOND, Fit
 from .log import MotionLog, States
-from .physical import Physical, logarithms
+from .physical import Physical, logarithms, pseudo_inertia
 from .unknowns import Unknowns
 
 #: A standard deviation above this part of what is usual for a robot of this size says that the motion did not show it.
@@ -174,6 +174,13 @@ class Identified:
         if not self.model.mechanism.tree.closed:  # with loops, their forces are among the efforts
             checks += [_opposite, _few] if self.unknowns.drives else [_opposite, _worse, _late, _few]
         return tuple(doubt for check in checks for doubt in check(self))
+
+    @property
+    def thinnest(self) -> float:
+        """The smallest eigenvalue of a body's pseudo-inertia relative to its largest; above 0 for bodies that can exist."""
+        values = self.physical.values
+        eigenvalues = [np.linalg.eigvalsh(pseudo_inertia(values[k : k + SIZE])) for k in range(0, self.unknowns.inertial, SIZE)]
+        return min((float(own[0] / own[-1]) for own in eigenvalues), default=np.inf)
 
     def lines(self) -> Iterator[str]:
         """The result as readable text."""
