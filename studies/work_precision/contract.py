@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ __all__ = ["Case", "Peer", "Point", "timed"]
 
 #: Repeats of a run: until they have taken so long [s], and at least twice.
 ENOUGH = 0.05
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,9 @@ class Peer(ABC):
         """Its runs, by all methods and steps that make sense."""
 
 
-def timed(run: Callable[[], Mapping[str, float]]) -> tuple[Mapping[str, float], float]:
+def timed(run: Callable[[], Answer]) -> tuple[Answer, float]:
     """What a run found, and the least processor time of some repeats [s]."""
     spent, least = 0.0, float("inf")
-    found: Mapping[str, float] = {}
     for k in range(200):
         began = time.process_time()
         found = run()
