@@ -120,7 +120,7 @@ class Procedure(Generic[Given, Result]):
 
     def source(self) -> str:
         """The text of the procedure and of all procedures that it calls, in LLVM's language."""
-        from .walk import LlvmText
+        from .modules import LlvmText
 
         return LlvmText(self.typed).text
 

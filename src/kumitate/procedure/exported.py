@@ -19,7 +19,8 @@ from ..compile.wasm.encoding import PAGE
 from ..compile.wasm.linked import ObjectFile
 from . import called, programs
 from .kinds import ArrayKind, Kind, RecordKind
-from .walk import ENTRY, FAULT_WORDS, LlvmText
+from .modules import LlvmText
+from .walk import ENTRY, FAULT_WORDS
 
 #: Bytes of the stack.
 _STACK = 1 << 18

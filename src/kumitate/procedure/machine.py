@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import struct
+import threading
 from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,13 +30,17 @@ from ..errors import InputError
 from ..scalar import under_way
 from ..scalar.verify import verifying
 from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .modules import TABLE, LlvmText
 from .programs import FAULTS
 from .source import Source
 from .tree import Site, TypedProcedure
-from .walk import ENTRY, FAULT_WORDS, TABLE, LlvmText
+from .walk import ENTRY, FAULT_WORDS
 
 Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
+_MAKING = threading.RLock()  # of what waited for its first call: one thread makes it, and the others wait
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_MAKING._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 class Machine:
@@ -73,9 +79,7 @@ class Machine:
 
         What stops it is raised when the procedure around returns, which goes on with zeros; after Ctrl-C it goes on as ever.
         """
-        from .called import _lock
-
-        with _lock:
+        with _MAKING:
             while not self._table[1 + number]:
                 try:
                     with under_way(lambda: f"compiling a part of {self.name}"):
