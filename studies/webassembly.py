@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import shutil
+import os
 import subprocess
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -19,11 +20,15 @@ import kumitate as km
 from kumitate.compile.stored import traced
 from kumitate.compile.wasm import WasmModule
 from kumitate.contact import Contact, Surface
+from kumitate.errors import InputError
+from kumitate.live.playable import live_scene
 from kumitate.measure.machine import machine
 from kumitate.model.samples import HOAP1_STANDING
 from kumitate.share import browser
+from kumitate.view import write_page
+from kumitate.view.scene import packed
 
-__all__ = ["CASES", "COLUMNS", "Measured", "cells", "measured", "page"]
+__all__ = ["CASES", "COLUMNS", "PAGES", "PLAYED", "Measured", "cells", "measured", "page", "played"]
 
 #: Of the table.
 COLUMNS = (
@@ -40,7 +45,54 @@ takes long to optimize functions of some ten thousand operations, and does it le
 
 {table}
 
+## In the page
+
+A page that simulates, in Chromium for {seconds:g} s without WebGL, so that nothing is drawn in 3D: how much of the elapsed
+time was simulated, what the first step takes behind the page's own warm-up, a step of many, what part of a processor they
+take, and what the simulator adds to the file. The load is that of the machine meanwhile: where it is above the number of
+processors, the page waits for them; it is behind then, or above 100 % as it makes up for what it owed before.
+
+{played}
+
 {machine}, Node {node}
+"""
+#: Of the second table.
+PLAYED = (
+    "page", "simulated of the elapsed time", "first step [ms]", "step [µs]", "of a processor", "simulator [kB]", "load",
+)  # fmt: skip
+#: Without WebGL, a page draws its curves alone.
+_UNDRAWN = """{
+    const { prototype } = HTMLCanvasElement, { getContext } = prototype;
+    prototype.getContext = function (kind, ...rest) {
+        return /webgl/.test(kind) ? null : getContext.call(this, kind, ...rest);
+    };
+}"""
+_PLAYED = """
+(seconds) => {
+    const { clock, simulator } = kumitate;
+    clock.set({ playing: false });
+    let begin = performance.now();
+    simulator.step(1);
+    const first = performance.now() - begin;
+    clock.set({ playing: true });
+    return new Promise((done) => setTimeout(() => {
+        const [from, start] = [simulator.time, performance.now()];
+        setTimeout(() => {
+            const part = (simulator.time - from) / (1e-3 * (performance.now() - start));
+            clock.set({ playing: false });
+            let best = Infinity;
+            begin = performance.now();
+            simulator.step(100);
+            const count = Math.ceil(500 / (performance.now() - begin + 0.1)); // several milliseconds of a coarse clock
+            for (let k = 0; k < 20; k++) {
+                begin = performance.now();
+                simulator.step(count);
+                best = Math.min(best, (performance.now() - begin) / count);
+            }
+            done([part, first, 1e3 * best, (1e-3 * best) / simulator.live.step]);
+        }, 1e3 * seconds);
+    }, 1000));
+}
 """
 _TIMED = """
 (base64, start, settle, count, seconds) => {
@@ -133,6 +185,38 @@ def measured(case: Case, seconds: float = 20.0, settle: int = 1000) -> Measured:
     return Measured(case.robot, case.step, written, len(code), len(gzip.compress(code)), first, native, node, chromium)
 
 
+def played(name: str, make: Callable[[], km.Simulation], seconds: float = 5.0) -> tuple[str, ...]:
+    """A row of the second table."""
+    program = browser.find_chromium()
+    if program is None:
+        raise SystemExit("scripts/study webassembly: there is no Chromium; install it, or set KUMITATE_CHROMIUM to its path")
+    scene = live_scene(make())
+    size = len(packed(scene)) - len(packed({key: part for key, part in scene.items() if key != "live"}))
+    with TemporaryDirectory() as folder:
+        path = write_page(Path(folder, "page.html"), scene)
+        with browser.opened(program, path.as_uri(), (880, 400), before=_UNDRAWN) as shown:
+            with suppress(InputError):  # it says that it cannot draw
+                browser.wait_until_ready(shown)
+            part, first, step, share = shown.evaluate(f"({_PLAYED})({seconds})")
+    times = f"{first:.1f}", f"{step:.2g}", f"{100 * share:.2g} %"
+    return name, f"{100 * part:.1f} %", *times, f"{1e-3 * size:.0f}", f"{os.getloadavg()[0]:.1f}"
+
+
+def _pile() -> km.Simulation:
+    world, rng = km.World("pile"), np.random.default_rng(0)
+    world.ground()
+    for k in range(20):
+        at = km.pose((*rng.uniform(-0.1, 0.1, 2), 0.2 + 0.15 * k))
+        world.add(km.box((0.2, 0.16, 0.12), density=300.0), name=f"box{k}", at=at)
+    return world.simulation(step=2e-3)
+
+
+#: What is played in pages, by the name of the row.
+PAGES: dict[str, Callable[[], km.Simulation]] = {
+    "pa10": _stepped("pa10", "rk4"), "four_bar": _stepped("four_bar", "rk4"), "cassie, standing": _cassie, "20 boxes": _pile,
+}  # fmt: skip
+
+
 def _call(module: WasmModule, *arguments: Any) -> str:
     listed = ", ".join(json.dumps(one) for one in (base64.b64encode(module.code).decode(), *arguments))
     return f"({_TIMED})({listed})"
@@ -147,7 +231,7 @@ def _in_node(module: WasmModule, *arguments: Any) -> Sequence[float]:
 
 
 def _in_browser(module: WasmModule, *arguments: Any) -> Sequence[float]:
-    program = next((path for name in browser.NAMES if (path := shutil.which(name))), None)
+    program = browser.find_chromium()
     if program is None:
         return np.nan, np.nan
     with browser.opened(program, "about:blank", (400, 300)) as page:
@@ -174,10 +258,13 @@ def cells(one: Measured) -> tuple[str, ...]:
     return (one.robot, one.step, f"{one.written:.2f}", *sizes, f"{one.first:.1f}", *times)
 
 
-def page(found: Sequence[Measured]) -> str:
+def page(found: Sequence[Measured], rows: Sequence[Sequence[str]], seconds: float = 5.0) -> str:
     """docs/webassembly.md."""
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *map(cells, found)]
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     told = ", ".join(f"{name} {value}" for name, value in machine().items())
     node = subprocess.run(["node", "--version"], capture_output=True, check=True, text=True).stdout.strip()
-    return _PAGE.format(table=table, machine=told, node=node)
+    tables = _table(COLUMNS, [cells(one) for one in found]), _table(PLAYED, rows)
+    return _PAGE.format(table=tables[0], played=tables[1], seconds=seconds, machine=told, node=node)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *rows))
