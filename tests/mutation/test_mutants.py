@@ -46,10 +46,10 @@ def test_the_changes_of_a_file(tmp_path):
 
 
 def test_mutants_of_rooms_are_python_of_all_kinds_and_the_same_for_a_seed():
-    some = drawn(["dynamics", "spatial"], 60, seed=3)
-    assert [one.told(PACKAGE) for one in some] == [one.told(PACKAGE) for one in drawn(["dynamics", "spatial"], 60, seed=3)]
+    some = drawn(["kinematics"], 40, seed=3)
+    assert [one.told(PACKAGE) for one in some] == [one.told(PACKAGE) for one in drawn(["kinematics"], 40, seed=3)]
     assert all(ast.dump(ast.parse(one.text())) != ast.dump(ast.parse(one.path.read_text())) for one in some)
-    assert min(Counter(one.kind for one in some).values()) >= 3
+    assert len(Counter(one.kind for one in some)) >= 6
 
 
 def test_the_quickest_tests_that_reach_a_mutant_are_run_until_one_fails(monkeypatch, tmp_path):

@@ -32,7 +32,7 @@ def linkage() -> km.Robot:
 
 
 def drift(integrator: str, step: float, steps: int, mean: int) -> tuple[float, float]:
-    """By how much means of the first and last steps differ: of energy, and of angular momentum about the mass center."""
+    """By how much means of the first and last steps differ: of energy, and of angular momentum about the center of mass."""
     robot = linkage()
     q, v = robot.assemble([*robot.neutral()[:-3], 1.0, -0.7, 1.6], [0.3, 0.2, 0.5, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0])
     row = km.Simulation(robot, step=step, integrator=integrator).batch(q[None], v[None])

@@ -24,6 +24,7 @@ STUDIES = {
     "random-scenes",
     "robot-files",
     "rows",
+    "parallel-bench",
     "sweep-rate",
     "webassembly",
     "work-precision",
