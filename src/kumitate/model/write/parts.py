@@ -150,7 +150,7 @@ def single_parts(joint: Joint, source: str, form: str) -> list[SinglePart]:
     90°. All others have the joint's own coordinates.
 
     Raises:
-        InputError: for a kind that is no such row, and that this format has nothing for.
+        InputError: for another kind that this format has nothing for.
     """
     rows = _ROWS.get(joint.kind.name)
     if isinstance(joint.kind, EulerAngles):
