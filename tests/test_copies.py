@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 COPIES = {"pickle": lambda thing: pickle.loads(pickle.dumps(thing)), "deepcopy": copy.deepcopy, "copy": copy.copy}
 
@@ -64,7 +64,7 @@ def test_a_run_that_ran_away_can_be_sent():
     kept = km.simulate(km.load("pendulum"), [0.3], duration=0.01)
     error = pickle.loads(pickle.dumps(km.DivergenceError("it ran away", kept)))
     assert str(error) == "it ran away"
-    assert isinstance(error.result, Result)
+    assert isinstance(error.result, Record)
     np.testing.assert_array_equal(error.result.q, kept.q)
 
 

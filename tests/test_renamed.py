@@ -15,7 +15,7 @@ RENAMED = {
         "Gait": "kumitate.papers.legged.Gait",
         "ThreeJointModel": "kumitate.papers.legged.ThreeJointModel",
     },
-    "simulate": {"readings": "kumitate.results.readings"},
+    "simulate": {"readings": "kumitate.records.readings"},
     "analysis": {"Nearness": "kumitate.robot.Robot"},
     "examples": {"Illustrated": "kumitate.examples.Example"},
     "share": {"RobotSharing": "kumitate.robot.Robot"},

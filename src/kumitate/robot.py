@@ -26,7 +26,7 @@ from .model.mechanism import Contents
 from .model.things import SEPARATOR
 from .model.values import checked_array, checked_pose, shown
 from .programs.catalogue import kernel_key, stored_program
-from .results.result import Energy
+from .records.record import Energy
 from .simulate.checks import checked_rows, checked_state
 from .simulate.starts import default_start, named_start, named_state, state_by_name
 from .spatial import Transform

@@ -19,8 +19,8 @@ from .model.things import thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
 from .programs.catalogue import stored_program
-from .results.result import MADE_BY, Result, acted, check_line_laws
-from .results.thing_motion import ThingMotion
+from .records.record import MADE_BY, Record, acted, check_line_laws
+from .records.thing_motion import ThingMotion
 from .robot import Robot, as_robot
 from .share import RunWithRobot
 from .simulate import run as runs_of_setups
@@ -64,7 +64,7 @@ class Run(RunWithRobot):
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.
 
-        Contact forces of the run are in them, as `kumitate.results.readings.contact_loads` says, and the wrenches and
+        Contact forces of the run are in them, as `kumitate.records.readings.contact_loads` says, and the wrenches and
         drives of loops that acted.
 
         Raises:
@@ -75,14 +75,14 @@ class Run(RunWithRobot):
         wrenches, loop_tau = (acted(self, name, options.pop(name, None)) for name in ("wrenches", "loop_tau"))
         if self.contact is None:
             return self.robot.joint_wrenches(self.q, self.v, self.tau, wrenches=wrenches, loop_tau=loop_tau, **options)
-        from .results.readings import contact_loads
+        from .records.readings import contact_loads
 
         tau, wrenches = contact_loads(self, wrenches)
         return self.robot.joint_wrenches(self.q, self.v, tau, wrenches=wrenches, loop_tau=loop_tau, **options)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run to a file: HDF5 (.h5) or NumPy (.npz)."""
-        from .results import archive
+        from .records import archive
 
         return archive.save(self, path)
 
@@ -244,7 +244,7 @@ def runs_in_errors() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if isinstance(kept := getattr(error, "result", None), Result):
+        if isinstance(kept := getattr(error, "result", None), Record):
             error.result = as_run(kept)  # type: ignore[attr-defined]
         raise
 
@@ -346,14 +346,14 @@ def open_run(path: str | Path) -> Run:
     >>> bool((again.q == run.q).all())
     True
     """
-    from .results import archive
+    from .records import archive
 
     return as_run(archive.load(path))
 
 
-def as_run(result: Result) -> Run:
+def as_run(result: Record) -> Run:
     """A result as a run."""
-    run = Run(**{field.name: getattr(result, field.name) for field in fields(Result)})
+    run = Run(**{field.name: getattr(result, field.name) for field in fields(Record)})
     if result in MADE_BY:
         MADE_BY[run] = MADE_BY[result]
     return run

@@ -11,13 +11,13 @@ import numpy as np
 
 from .errors import InputError
 from .robot import Robot
-from .simulate.run import Results
+from .simulate.run import Records
 
 #: Runs whose curves are drawn: more cannot be told apart.
 _DRAWN = 12
 
 
-class Runs(Results):
+class Runs(Records):
     """N runs in a batch, with their page."""
 
     @cached_property
@@ -80,6 +80,6 @@ def _held(values: np.ndarray) -> np.ndarray:
     return values[np.minimum(np.arange(len(values)), known[-1])]
 
 
-def as_runs(results: Results) -> Runs:
+def as_runs(results: Records) -> Runs:
     """Results as runs."""
-    return Runs(**{field.name: getattr(results, field.name) for field in fields(Results)})
+    return Runs(**{field.name: getattr(results, field.name) for field in fields(Records)})

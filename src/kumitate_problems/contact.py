@@ -19,7 +19,7 @@ from kumitate.contact.models import FORCE_MODELS
 from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Floating, Geometry, Hull, Joint, Mechanism, Plane, Prismatic, Shape, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from .contract import Measured, Problem
@@ -65,7 +65,7 @@ class Trial:
         surfaces: Mapping[str, Surface] | None = None,
         pairs: Mapping[tuple[str, str], Surface] | None = None,
         **driven: Any,
-    ) -> Result:
+    ) -> Record:
         """A run. For models of springs, `options` are theirs, or come from the mass that is struck [kg] and the restitution.
 
         `driven`: more arguments of `simulate`, such as a controller or wrenches.
@@ -129,12 +129,12 @@ def to(*velocities: Sequence[float]) -> np.ndarray:
     return np.array([x for velocity in velocities for x in (0.0, 0.0, 0.0, *velocity)])
 
 
-def _speed(run: Result) -> np.ndarray:
+def _speed(run: Record) -> np.ndarray:
     """Of the first free body (n,) [m/s]."""
     return np.linalg.norm(run.v[:, 3:6], axis=1)
 
 
-def _speed_at_end(trial: Trial, run: Result, exact: float, a: float) -> Measured:
+def _speed_at_end(trial: Trial, run: Record, exact: float, a: float) -> Measured:
     """A speed after a steady acceleration, which may begin or end within a step."""
     return Measured("speed", float(_speed(run)[-1]), 1.5 * trial.step * a, "m/s", exact)
 
@@ -176,7 +176,7 @@ def row_of_balls(trial: Trial = RIGID, gap: float = 0.0, count: int = 3) -> list
     return [Measured("velocities", run.v[-1, 3::6], 1e-6, "m/s", exact)]
 
 
-def _line(trial: Trial, speeds: Sequence[float], *, gap: float, duration: float, restitution: float) -> Result:
+def _line(trial: Trial, speeds: Sequence[float], *, gap: float, duration: float, restitution: float) -> Record:
     """Equal balls in a row without gravity or friction."""
     names = [f"ball{k}" for k in range(len(speeds))]
     balls = unconnected(*(solid(name, BALL) for name in names))
@@ -199,12 +199,12 @@ def block_stops(trial: Trial = RIGID) -> list[Measured]:
     ]
 
 
-def _on_slope(trial: Trial, slope: float, v: float, surface: Surface, duration: float, **driven: Any) -> Result:
+def _on_slope(trial: Trial, slope: float, v: float, surface: Surface, duration: float, **driven: Any) -> Record:
     block = unconnected(solid("block", CUBE), slope=slope)
     return trial.run(block, at((0.0, 0.0, 0.1)), to((v, 0.0, 0.0)), duration=duration, surface=surface, **driven)
 
 
-def _creep(run: Result) -> Measured:
+def _creep(run: Record) -> Measured:
     """How far anything moved from its start; turns count by the cube's half diagonal."""
     return Measured("moved", float(np.abs(run.q - run.q[0]).max()), 1e-8, "m in 10 s")
 
@@ -412,7 +412,7 @@ def rod_lands(trial: Trial = RIGID) -> list[Measured]:
     return found
 
 
-def _block(trial: Trial, tilt: float, duration: float, slope: float = 0.0, mu: float = 5.0) -> Result:
+def _block(trial: Trial, tilt: float, duration: float, slope: float = 0.0, mu: float = 5.0) -> Record:
     """A block of 0.2 m × 0.2 m × 0.6 m that leans about its lower edge by `tilt` [rad], on a slope."""
     half = np.array([0.1, 0.3])
     c, s = math.cos(0.5 * tilt), math.sin(0.5 * tilt)

@@ -14,7 +14,7 @@ from kumitate.held.point import HeldPoint
 from kumitate.held.surface import PlaneSurface
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.samples import COLORS, DARK
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.interactions.held import held_motion
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
@@ -115,13 +115,13 @@ def arm(rods: int = 3, *, mass: float = MASS, damping: float = DAMPING, name: st
     return Mechanism(name, tuple(bodies), tuple(joints))
 
 
-def simulated(case: Case, *, step: float = STEP, **options: Any) -> Result:
+def simulated(case: Case, *, step: float = STEP, **options: Any) -> Record:
     """A case from rest over 10 s; `options` as of `kumitate.simulate`."""
     mechanism = arm(mass=case.mass * MASS, damping=case.damping * DAMPING)
     return simulate(mechanism, START, duration=DURATION, step=step, controller=case.torque, held=(TIP,), **options)
 
 
-def two_points(*, step: float = 1e-3, **options: Any) -> Result:
+def two_points(*, step: float = 1e-3, **options: Any) -> Record:
     """The arm of four rods, held at its elbow and its tip, over 10 s from rest; a slow torque drives all joints."""
     second, fourth = -acos(RAIL / LENGTH - cos(_FIRST)), -acos(-RAIL / LENGTH - cos(_THIRD))
     q = (_FIRST, second - _FIRST, _THIRD - second, fourth - _THIRD)
@@ -129,14 +129,14 @@ def two_points(*, step: float = 1e-3, **options: Any) -> Result:
     return simulate(mechanism, q, duration=DURATION, step=step, controller=_swing, held=TWO, **options)
 
 
-def routes_apart(result: Result, held: Sequence[HeldPoint]) -> np.ndarray:
+def routes_apart(result: Record, held: Sequence[HeldPoint]) -> np.ndarray:
     """The differences of the normal forces by both methods (n, points), as fractions of the larger."""
     one, other = (held_motion(result, held, method=method) for method in ("rows", "newton_euler"))
     pairs = [(one[name].normal, other[name].normal) for name in one]
     return np.column_stack([np.abs(a - b) / np.maximum(np.abs(a), np.abs(b)) for a, b in pairs])
 
 
-def case_note(number: str, result: Result) -> str:
+def case_note(number: str, result: Record) -> str:
     """A sentence about a case, with the error of its constraint, and that of the same run without projection."""
     tip = held_motion(result, (TIP,))["tip"]
     loose = held_motion(simulated(CASES[number], baumgarte=0.0), (TIP,))["tip"]
@@ -147,7 +147,7 @@ def case_note(number: str, result: Result) -> str:
     )
 
 
-def case_plate(number: str, result: Result) -> Plate:
+def case_plate(number: str, result: Record) -> Plate:
     """The paper's figure of a case, angles and tip height, and the forces."""
     case = CASES[number]
     tip = held_motion(result, (TIP,))["tip"]

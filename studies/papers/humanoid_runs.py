@@ -15,7 +15,7 @@ from kumitate.examples.catalogue import Curves, Plate
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Mechanism
 from kumitate.model.samples import hoap1
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.scalar import arctan2, sqrt, trace
 from kumitate.simulate.run import simulate
 
@@ -29,7 +29,7 @@ LIMP, PUSH, PUSHED = Servos(legs=(25.0, 0.5), arms=(4.0, 0.1)), (16.0, 8.0, 0.0)
 LIFTED = 5e-3
 
 
-def followed(plan: Plan, *, name: str, model: str = "rigid", duration: float | None = None, step: float = 1e-3) -> Result:
+def followed(plan: Plan, *, name: str, model: str = "rigid", duration: float | None = None, step: float = 1e-3) -> Record:
     """A run that follows a plan from rest on a floor, by a contact model; shorter, if a duration [s] is given."""
     robot = plan.servos.on(hoap1())  # named after the run later, so that walk and jump share their machine code
     result = simulate(
@@ -39,7 +39,7 @@ def followed(plan: Plan, *, name: str, model: str = "rigid", duration: float | N
     return replace(result, mechanism=replace(robot, name=name))
 
 
-def fallen(*, name: str, model: str = "rigid", duration: float = 1.6, step: float = 1e-3) -> Result:
+def fallen(*, name: str, model: str = "rigid", duration: float = 1.6, step: float = 1e-3) -> Record:
     """It stands, is pushed at its head from behind and from its right, and falls."""
     plan = standing(servos=LIMP)
     robot = replace(LIMP.on(hoap1()), name=name)
@@ -73,7 +73,7 @@ class Readings:
         return int(left), int(right)
 
 
-def read(result: Result) -> Readings:
+def read(result: Record) -> Readings:
     """The quantities of a run of the humanoid."""
     record = result.contact
     assert record is not None
@@ -103,7 +103,7 @@ class Flight:
     error: float
 
 
-def flight(result: Result) -> Flight:
+def flight(result: Record) -> Flight:
     """The longest flight of a run."""
     record = result.contact
     assert record is not None
@@ -120,7 +120,7 @@ def flight(result: Result) -> Flight:
     )
 
 
-def plate(result: Result, caption: str, plan: Plan | None = None) -> Plate:
+def plate(result: Record, caption: str, plan: Plan | None = None) -> Plate:
     """Feet, center of mass, the floor's forces and where they act; with a plan, also what the left leg's servos do."""
     readings = read(result)
     panels = [

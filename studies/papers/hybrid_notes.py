@@ -11,7 +11,7 @@ from kumitate.compile import Kernel
 from kumitate.dynamics import Acting
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.model.tree.subchains import parts_by_names
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.scalar import trace
 
 __all__ = ["hybrid_apart", "hybrid_note"]
@@ -20,7 +20,7 @@ __all__ = ["hybrid_apart", "hybrid_note"]
 EVERY = 10
 
 
-def hybrid_apart(result: Result, partition: Sequence[Sequence[str]]) -> float:
+def hybrid_apart(result: Record, partition: Sequence[Sequence[str]]) -> float:
     """The largest difference of v̇ by hybrid modelling from the result's accelerations, as part of the largest of these.
 
     Args:
@@ -37,7 +37,7 @@ def hybrid_apart(result: Result, partition: Sequence[Sequence[str]]) -> float:
     return float(np.abs(found - result.a[::EVERY]).max() / np.abs(result.a).max())
 
 
-def hybrid_note(result: Result, partition: Sequence[Sequence[str]]) -> str:
+def hybrid_note(result: Record, partition: Sequence[Sequence[str]]) -> str:
     """The same as a sentence for the audit of a run."""
     split = " + ".join(str(len(part)) for part in partition)
     return (

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from kumitate.lagrange import System, Trajectory
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 __all__ = ["agreement"]
 
 
 def agreement(
-    result: Result, motion: Trajectory, other: Any, system: System, *, columns: Sequence[int] | None = None
+    result: Record, motion: Trajectory, other: Any, system: System, *, columns: Sequence[int] | None = None
 ) -> tuple[str, ...]:
     """Notes for the audit of a run.
 

@@ -23,7 +23,7 @@ from kumitate.errors import DivergenceError, InputError
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Box, Capsule, Geometry, Mechanism
 from kumitate.model.samples import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs_free
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.scalar import trace
 from kumitate.simulate.run import simulate
 from kumitate.spatial import Vector3
@@ -174,7 +174,7 @@ def _capsule(box: Geometry) -> Geometry:
 
 def run(
     strategy: Strategy, drives: Drives | None = None, *, name: str = "", duration: float = 6.0, step: float = 1e-3
-) -> Result:
+) -> Record:
     """Stands upright on the floor at rest, and is pushed from 1.0 to 1.1 s; if the run breaks down, the part before.
 
     Dampers are taken implicitly: the mechanism has those of the law at their strongest, and the law gives back what is too
@@ -195,7 +195,7 @@ def run(
             limits=False,  # the robot's own stops are springs and dampers, in its law
         )  # fmt: skip
     except DivergenceError as error:
-        return cast(Result, error.result)
+        return cast(Record, error.result)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ class Footing:
     trunk: np.ndarray
 
 
-def footing(result: Result) -> Footing:
+def footing(result: Record) -> Footing:
     """The quantities of a run at the feet."""
     contact = result.contact
     if contact is None:
@@ -234,7 +234,7 @@ def footing(result: Result) -> Footing:
     )
 
 
-def fate(result: Result, found: Footing | None = None) -> str:
+def fate(result: Record, found: Footing | None = None) -> str:
     """How a run ends: "stands", "falls", "sways", which is neither, or "breaks down" before its end."""
     found = found or footing(result)
     if result.time[-1] < result.settings["duration"] - 1e-9:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kumitate.examples.catalogue import Curves, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from .on_feet import LAWS, Drives, fate, footing, run
 from .standing import Strategy, correlation, read
@@ -83,7 +83,7 @@ def drives_table(names: Iterable[str] = ("combined", "rotation"), drives: Mappin
     return "\n".join(lines)
 
 
-def said(strategy: Strategy, result: Result) -> tuple[str, ...]:
+def said(strategy: Strategy, result: Record) -> tuple[str, ...]:
     """The main numbers of a run on its feet: lines for its audit."""
     found, readings = footing(result), read(strategy, result)
     left, right = 1e3 * found.lift.max(axis=0)
@@ -100,7 +100,7 @@ def said(strategy: Strategy, result: Result) -> tuple[str, ...]:
     )
 
 
-def plate(strategy: Strategy, result: Result, others: Mapping[str, Result]) -> Plate:
+def plate(strategy: Strategy, result: Record, others: Mapping[str, Record]) -> Plate:
     """As figures 6.6 and 6.8, with the loads on the feet: push, momenta, trunk, center of mass, pressure, feet, head.
 
     Args:
@@ -137,13 +137,13 @@ def _pushed(strategy: Strategy, force: float) -> Strategy:
     return replace(strategy, force=(force, 0.0, 0.0))
 
 
-def _pressure(result: Result) -> np.ndarray:
+def _pressure(result: Record) -> np.ndarray:
     """The center of pressure of both feet together (n, 3) [m]."""
     assert result.contact is not None
     return result.contact.center_of_pressure()
 
 
-def _most_torque(result: Result) -> float:
+def _most_torque(result: Record) -> float:
     """The torques of the drives, without their dampers [N·m]."""
     dampers = np.ravel([joint.damping for joint in result.mechanism.joints if joint.kind.nv == 1])
     return float(np.abs(result.tau[:, 6:] - dampers * result.v[:, 6:]).max())

@@ -25,7 +25,7 @@ from kumitate.kinematics import center_of_mass, link_poses, place_pose
 from kumitate.model import Mechanism
 from kumitate.model.samples import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
 from kumitate.papers.legged.three_joint_model import ThreeJointModel
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.scalar import absolute, trace
 from kumitate.simulate.run import simulate
 
@@ -186,7 +186,7 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
-def run(strategy: Strategy, *, name: str = "", duration: float = 3.0, step: float = 2e-3) -> Result:
+def run(strategy: Strategy, *, name: str = "", duration: float = 3.0, step: float = 2e-3) -> Record:
     """The robot stands upright at rest, and is pushed from 1.0 to 1.1 s."""
     mechanism = strategy.mechanism()
     mechanism = replace(mechanism, name=name or mechanism.name)
@@ -224,7 +224,7 @@ class StandingReadings:
         return np.linalg.norm(self.center - self.center[0], axis=1)
 
 
-def read(strategy: Strategy, result: Result) -> StandingReadings:
+def read(strategy: Strategy, result: Record) -> StandingReadings:
     """What a run of a strategy says, with feet that are held or that stand on a floor."""
     n, wrench = len(result), strategy.wrench()
     pushed = np.array([wrench(t, None, None) for t in result.time])
@@ -287,7 +287,7 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def plate(strategy: Strategy, result: Result) -> Plate:
+def plate(strategy: Strategy, result: Record) -> Plate:
     """The panels of figures 6.6 and 6.8: push, angular momenta, trunk, center of mass, zero-moment point, joints."""
     readings = read(strategy, result)
     own = _columns(result.mechanism)

@@ -9,7 +9,7 @@ import numpy as np
 from kumitate.analysis import LoopEquations
 from kumitate.control import Controller
 from kumitate.model import Mechanism
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 __all__ = ["DRAWN", "SAMPLE_TIME", "loop_distance", "sampled", "with_sampled"]
@@ -20,7 +20,7 @@ SAMPLE_TIME = 1e-3
 DRAWN = {"stiffness": 2500.0, "damping": 100.0}
 
 
-def with_sampled(result: Result, law: Callable[..., Controller], error: Callable[[Result], np.ndarray], what: str) -> Result:
+def with_sampled(result: Record, law: Callable[..., Controller], error: Callable[[Record], np.ndarray], what: str) -> Record:
     """A controlled run with notes on the same run with the law held for 1 ms, without and with the loop's spring and damper.
 
     Args:
@@ -35,7 +35,7 @@ def with_sampled(result: Result, law: Callable[..., Controller], error: Callable
     return result.noted(f"{what} {said}")
 
 
-def sampled(result: Result, law: Controller) -> Result:
+def sampled(result: Record, law: Controller) -> Record:
     """The same run with the law evaluated once a millisecond and held in between."""
     options = {key: result.settings[key] for key in ("duration", "step", "integrator")}
     return simulate(result.mechanism, result.q[0], result.v[0], controller=law, sample_time=SAMPLE_TIME, **options)

@@ -9,8 +9,8 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Plane, Sphere
-from kumitate.results.archive import load, save
-from kumitate.results.readings import contact_loads
+from kumitate.records.archive import load, save
+from kumitate.records.readings import contact_loads
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose

@@ -11,7 +11,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import KumitateWarning
 from kumitate.model import Sphere
-from kumitate.results.contact_record import ContactRecord, Touched
+from kumitate.records.contact_record import ContactRecord, Touched
 from kumitate_problems.contact import solid
 
 from .with_others import G, R, run, ways

@@ -10,7 +10,7 @@ import pytest
 
 from kumitate.contact.scene import Contact
 from kumitate.model import Body, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate_problems.contact import solid, unconnected
@@ -25,7 +25,7 @@ ways = pytest.mark.parametrize("others", [0, 3], ids=["traced pairs", "scene"])
 def run(
     bodies: Sequence[Body], places: Sequence[Sequence[float]], v: Any, contact: Contact | str, duration: float, others: int,
     **options: Any,
-) -> Result:  # fmt: skip
+) -> Record:  # fmt: skip
     """The run of upright bodies at these places with velocities v; so many other balls lie far away."""
     mechanism = unconnected(*bodies, *(solid(f"far{k}", Sphere(R)) for k in range(others)))
     q = [x for place in (*places, *((50.0 + k, 0.0, R) for k in range(others))) for x in (0.0, 0.0, 0.0, 1.0, *place)]

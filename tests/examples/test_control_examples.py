@@ -8,7 +8,7 @@ from kumitate.control import actuated_columns, partition
 from kumitate.errors import InputError
 from kumitate.examples.catalogue import Example
 from kumitate.examples.gallery import acrobot
-from kumitate.results.readings import momenta_of
+from kumitate.records.readings import momenta_of
 from studies.papers.runs import space_robot, wheeled_pendulum, wheeled_pendulum_balanced
 
 

@@ -12,7 +12,7 @@ from kumitate.errors import InputError, KumitateWarning, ModelError
 from kumitate.model.mechanism import digest
 from kumitate.model.read.json import to_json
 from kumitate.model.write import mechanism_text
-from kumitate.results.readings import powers_of
+from kumitate.records.readings import powers_of
 
 MASS, K, D, REST = 2.0, 50.0, 0.7, 0.3
 

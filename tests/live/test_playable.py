@@ -17,7 +17,7 @@ from kumitate.live.playable import live_scene, playable
 from kumitate.live.playable.programs import lever_program, mobility_program, posture_program
 from kumitate.live.playable.scenes import PlayedScene, mobility_of_parts
 from kumitate.live.playable.sliders import sliders_of
-from kumitate.results.result import MADE_BY
+from kumitate.records.record import MADE_BY
 from kumitate.run import as_run
 from kumitate.view import page
 from kumitate.view.scene import packed, unpacked

@@ -44,7 +44,7 @@ def moving(speed: float) -> np.ndarray:
     return speed * np.array([1.0, -1.0, 1.0])
 
 
-def check(run: km.Result, angle: float, speed: float) -> None:
+def check(run: km.Record, angle: float, speed: float) -> None:
     """The bounds of the row: θ1 within 1e-8 rad of the pendulum, energy within 1e-8 J, the loop closed to 1e-10 m."""
     assert np.abs(run.q[:, 0] - exact(run.time, angle, speed)).max() < 1e-8
     assert run.audit.energy_drift < 1e-8

@@ -12,7 +12,7 @@ STUDIES = ROOT / "studies"
 #: In the order that data flows in: a room imports only from itself and from rooms before it.
 ROOMS = (
     "scalar", "compile", "cuda", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "held",
-    "analysis", "inverse_kinematics", "control", "results", "simulate", "slopes", "measure", "diagnose", "examples", "view",
+    "analysis", "inverse_kinematics", "control", "records", "simulate", "slopes", "measure", "diagnose", "examples", "view",
     "share", "live", "programs", "export", "calls", "derivatives", "outputs", "robot", "loading", "runs", "run", "simulation",
     "world", "predictive", "pullbacks", "torch", "identification", "scenario", "sweeps", "papers", "gym", "cli",
 )  # fmt: skip

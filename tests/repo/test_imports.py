@@ -18,7 +18,7 @@ LATER = {
     "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.shapes.mesh_files",
     "kumitate.model.shapes.surfaces", "kumitate.model.write", "kumitate.scalar.purity",
-    "kumitate.runs", "kumitate.results.archive", "kumitate.simulate.simulation", "kumitate.simulate.integrators",
+    "kumitate.runs", "kumitate.records.archive", "kumitate.simulate.simulation", "kumitate.simulate.integrators",
     "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps",
     "kumitate.view",
 }  # fmt: skip
@@ -35,7 +35,7 @@ MOST = 150
 #: What one motion with contact does without: contact that is traced pair by pair, meshes, files of results.
 ELSEWHERE = {
     "kumitate.lagrange", "kumitate.model.meshes", "kumitate.simulate.interactions.impulses",
-    "kumitate.results.archive", "logging", "zipfile",
+    "kumitate.records.archive", "logging", "zipfile",
 }  # fmt: skip
 CONTACT = """
 import sys
@@ -74,7 +74,7 @@ def test_modules_of_the_package_that_a_function_hides_are_found():
     program = """
 import inspect, pickle
 import kumitate
-import kumitate.results.audit as audit
+import kumitate.records.audit as audit
 import kumitate.simulate.run
 from kumitate.simulate import Audit
 assert audit.Audit is Audit and kumitate.simulate.run.simulate_batch is not kumitate.simulate_batch

@@ -15,9 +15,9 @@ from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Limits, Mechanism
 from kumitate.model.files import os, replacing
 from kumitate.model.read.json import to_json
-from kumitate.results.archive import load, save, write_carried
-from kumitate.results.audit import Audit, LimitPassed, limits_passed, quaternion_error
-from kumitate.results.result import Energy, Result
+from kumitate.records.archive import load, save, write_carried
+from kumitate.records.audit import Audit, LimitPassed, limits_passed, quaternion_error
+from kumitate.records.record import Energy, Record
 from kumitate.spatial import pose
 
 SUFFIXES = [".h5", ".hdf5", ".npz"]
@@ -38,14 +38,14 @@ def mechanism() -> Mechanism:
     )
 
 
-def result(n: int = 50, settings: dict | None = None) -> Result:
+def result(n: int = 50, settings: dict | None = None) -> Record:
     rng = np.random.default_rng(4)
     made = mechanism()
     q = rng.normal(size=(n, made.nq))
     q[:, :4] /= np.linalg.norm(q[:, :4], axis=1, keepdims=True)
     v, a, tau = rng.normal(size=(3, n, made.nv))
     audit = Audit(1e-9, 0.5, 1e-15, (LimitPassed("shoulder", 0.5, 0.02),), notes=("a note: θ",), steps=n, wall_time=0.1)
-    return Result(
+    return Record(
         made, np.linspace(0, 1, n), q, v, a, tau, Energy(*rng.normal(size=(3, n))), rng.normal(size=(n, 3)),
         rng.normal(size=(n, 6)), audit, SETTINGS if settings is None else settings,
     )  # fmt: skip

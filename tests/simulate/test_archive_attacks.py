@@ -16,7 +16,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.results.archive import load, save
+from kumitate.records.archive import load, save
 
 
 @pytest.fixture(scope="module")

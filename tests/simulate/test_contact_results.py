@@ -16,10 +16,10 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Body, Distance, Geometry, Joint, Loop, Mechanism, Sphere
-from kumitate.results.archive import load, save
-from kumitate.results.audit import Audit, ContactAccount, contact_account
-from kumitate.results.contact_record import ContactRecord
-from kumitate.results.readings import contact_loads
+from kumitate.records.archive import load, save
+from kumitate.records.audit import Audit, ContactAccount, contact_account
+from kumitate.records.contact_record import ContactRecord
+from kumitate.records.readings import contact_loads
 from kumitate.spatial import pose
 from kumitate_problems.contact import solid, unconnected
 
@@ -272,7 +272,7 @@ def test_contact_makes_the_accelerations_of_closed_loops():
 def test_closed_loops_with_fast_joints_are_refused_by_name(fallen, monkeypatch):
     part = replace(replace_rows(fallen, np.arange(3)), mechanism=replace(hopper(), loops=(ROD,)))
     assert contact_loads(part).tau is part.tau
-    module = import_module("kumitate.results.readings")  # `km.simulate` is a function
+    module = import_module("kumitate.records.readings")  # `km.simulate` is a function
     monkeypatch.setattr(module, "fastest_rate", lambda *_: (600.0, "hip"))
     with pytest.raises(InputError, match=r"hopper: damping, springs or drives at 'hip' act at 600 1/s.*0\.001 s.*smaller step"):
         contact_loads(part)

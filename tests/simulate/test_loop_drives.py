@@ -14,7 +14,7 @@ from kumitate.errors import InputError, ModelError
 from kumitate.model import recut
 from kumitate.model.mechanism import digest
 from kumitate.model.read import from_json, to_json
-from kumitate.results.readings import powers_of
+from kumitate.records.readings import powers_of
 
 from ..mechanisms import closed_cases, random_ring
 

@@ -12,7 +12,7 @@ import kumitate as km
 from kumitate.analysis import loop_equations
 from kumitate.errors import InputError
 from kumitate.model import bounds_of
-from kumitate.results.audit import limits_passed
+from kumitate.records.audit import limits_passed
 
 from ..mechanisms import closed_cases, random_ring
 

@@ -10,7 +10,7 @@ from kumitate.analysis import support_polygon
 from kumitate.control import gravity_compensation, pd, total
 from kumitate.errors import InputError
 from kumitate.kinematics import total_mass
-from kumitate.results.readings import balance_of, momenta_of, powers_of
+from kumitate.records.readings import balance_of, momenta_of, powers_of
 
 
 @pytest.fixture(scope="module")

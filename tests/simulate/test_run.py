@@ -12,7 +12,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import DivergenceError, InputError
 from kumitate.model.samples import free_rod
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 
 def damped_pendulum(damping: float, friction: float = 0.0) -> km.Mechanism:
@@ -212,7 +212,7 @@ def test_a_diverging_run_says_when_where_and_why_and_keeps_what_it_had():
     assert "integrator='semi_implicit_euler'" in words
     kept = caught.value.result
     assert isinstance(kept, km.Run)
-    assert isinstance(kept, Result)
+    assert isinstance(kept, Record)
     assert 1 <= len(kept) < 100
     assert np.isfinite(kept.q).all()
 

@@ -9,7 +9,7 @@ import pytest
 
 from kumitate.errors import InputError
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism, Sphere
-from kumitate.results.result import Energy, Result
+from kumitate.records.record import Energy, Record
 from kumitate.spatial import pose
 
 mpl = pytest.importorskip("matplotlib")
@@ -30,16 +30,16 @@ MAGIC = {".pdf": b"%PDF", ".eps": b"%!PS", ".png": b"\x89PNG", ".svg": b"<?xml"}
 DRAWN = [*MAGIC]
 
 
-def made(mechanism: Mechanism, n: int = 101, span: float = 2.0, **changes) -> Result:
+def made(mechanism: Mechanism, n: int = 101, span: float = 2.0, **changes) -> Record:
     time = np.linspace(0.0, span, n)
     q, v = (np.sin(np.outer(time, 1.0 + np.arange(k))) for k in (mechanism.nq, mechanism.nv))
     kinetic = np.cos(time) ** 2
     values = {"q": q, "v": v, "a": -v, "tau": 2 * v, "center_of_mass": np.zeros((n, 3)), "momentum": np.ones((n, 6))}
-    return Result(mechanism, time, **{**values, **changes}, energy=Energy(kinetic, 1 - kinetic, np.ones(n)))
+    return Record(mechanism, time, **{**values, **changes}, energy=Energy(kinetic, 1 - kinetic, np.ones(n)))
 
 
 @pytest.fixture(scope="module")
-def pendulum() -> Result:
+def pendulum() -> Record:
     joints = (
         Joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0)),
         Joint("elbow", "revolute", "upper", "lower", pose(xyz=(0, 0, 1.0)), axis=(0, 1, 0)),
@@ -48,7 +48,7 @@ def pendulum() -> Result:
 
 
 @pytest.fixture(scope="module")
-def robot() -> Result:
+def robot() -> Record:
     """A floating base with 14 joints and one slider."""
     bodies = [Body("trunk", 5.0, inertia=(0.1, 0.2, 0.2))]
     joints = [Joint("free", "floating", "world", "trunk")]
@@ -63,7 +63,7 @@ def robot() -> Result:
     return replace(result, tau=tau)
 
 
-def chain_poses(result: Result) -> np.ndarray:
+def chain_poses(result: Record) -> np.ndarray:
     """Poses of the double pendulum: turns about y."""
 
     def turn(angle: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Mechanism
-from kumitate.results.result import Energy, Result
+from kumitate.records.record import Energy, Record
 from kumitate.spatial import pose
 
 pytest.importorskip("matplotlib")
@@ -25,7 +25,7 @@ from kumitate.view.playback import playback
 TIME = np.linspace(0.0, 1.0, 51)
 
 
-def scene(count: int, *, kind: str = "floating", robot: bool = False) -> Result:
+def scene(count: int, *, kind: str = "floating", robot: bool = False) -> Record:
     """Free balls, and a floating robot with a hinge among them, with a motion that a seed prescribes."""
     balls = tuple(Body(f"ball{k}", 1.0, inertia=(0.1, 0.1, 0.1)) for k in range(count))
     joints = tuple(Joint(f"free{k}", kind, "world", f"ball{k}") for k in range(count))
@@ -40,7 +40,7 @@ def scene(count: int, *, kind: str = "floating", robot: bool = False) -> Result:
     random = np.random.default_rng(31)
     q, v, a = (random.normal(size=(len(TIME), k)) for k in (mechanism.nq, mechanism.nv, mechanism.nv))
     n = len(TIME)
-    return Result(
+    return Record(
         mechanism, TIME, q=q, v=v, a=a, tau=np.zeros((n, mechanism.nv)), center_of_mass=np.zeros((n, 3)),
         momentum=np.ones((n, 6)), energy=Energy(np.ones(n), np.ones(n), np.ones(n)),
     )  # fmt: skip

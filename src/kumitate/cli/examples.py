@@ -42,7 +42,7 @@ def listed(known: Mapping[str, Example], as_json: bool) -> None:
 def run_example(example: Example, out: Out, *, formats: str, gif: bool, as_json: bool) -> None:
     """Runs an example, and writes its result, its page, and the figures that are asked for into a folder."""
     from .. import open as reopen
-    from ..results.archive import save
+    from ..records.archive import save
     from .run_folder import formats_of
 
     wanted = formats_of(formats)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..results.result import Result
+from ..records.record import Record
 
 
 class Curves(NamedTuple):
@@ -69,9 +69,9 @@ class Example:
     title: str
     rows: tuple[str, ...]
     summary: str
-    run: Callable[[], Result]
+    run: Callable[[], Record]
     panels: tuple[str, ...] | None = None
-    plates: Callable[[Result], Mapping[str, Plate]] = lambda result: {}
+    plates: Callable[[Record], Mapping[str, Plate]] = lambda result: {}
 
 
 #: The examples that are installed with the package; a checkout has others in `studies.papers.runs`.

@@ -17,7 +17,7 @@ from ..kinematics import integrate, jacobian, link_poses, place_pose
 from ..model import Mechanism, Place, Sphere
 from ..model.read import read_file
 from ..model.read.robot_names import robots_folder
-from ..results.result import Result
+from ..records.record import Record
 from ..simulate.run import simulate
 
 __all__ = ["Stance", "legged"]
@@ -125,7 +125,7 @@ class Stance:
         return np.concatenate([np.zeros(6), borne[6:]])
 
 
-def dropped(start: Stance) -> Result:
+def dropped(start: Stance) -> Record:
     """Two seconds on the floor, from the height of a stance."""
     ground = Contact(surface=Surface(friction=0.8))
     return simulate(start.mechanism, start.q, duration=2.0, controller=start.torques.tolist(), contact=ground)

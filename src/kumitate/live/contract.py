@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model import Mechanism
-from ..results.result import Energy
+from ..records.record import Energy
 from ..simulate.driving.actuation import Actuation
 from ..simulate.stepping.advance import State
 

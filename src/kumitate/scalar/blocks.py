@@ -49,7 +49,7 @@ def _nested(shape: Sequence[int], scalars: Iterator[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A traced function: `line` computes the scalars `results`, which fill the arrays `outputs` in order.
+    """A traced function: `line` computes the scalars `records`, which fill the arrays `outputs` in order.
 
     `remark` says how it was chosen, where there was a choice.
     """

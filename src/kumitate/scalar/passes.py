@@ -15,7 +15,7 @@ from .verify import verify, verifying
 
 
 def live(nodes: Sequence[Symbol], results: Sequence[Symbol]) -> tuple[Symbol, ...]:
-    """The `nodes` that `results` depend on, in their order."""
+    """The `nodes` that `records` depend on, in their order."""
     needed: set[Symbol] = set(results)
     for node in reversed(nodes):
         if node in needed:

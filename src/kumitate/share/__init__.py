@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..records.record import Record
 from ..renamed import former_names
-from ..results.result import Result
 
 __all__ = ["RunWithRobot"]
 
 __getattr__ = former_names(__name__, {"RobotSharing": "kumitate.robot.Robot"})
 
 
-class RunWithRobot(Result, ABC):
+class RunWithRobot(Record, ABC):
     """A result with functions of its robot, as `kumitate.Run` is."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model import Mechanism, joint_columns
-from ..results.result import Result
+from ..records.record import Record
 from ..view.joint_panels import names_of, unit_of
 
 _XYZ = ("x", "y", "z")
@@ -31,7 +31,7 @@ class Column(NamedTuple):
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
-def columns_of(result: Result) -> list[Column]:
+def columns_of(result: Record) -> list[Column]:
     """The columns of a result.
 
     Time; q, v, a, tau by joint, then by loop joint, with efforts and wrenches; energies, center of mass, momentum; contact by
@@ -51,7 +51,7 @@ def columns_of(result: Result) -> list[Column]:
     ]
 
 
-def _of_joints(result: Result) -> Iterator[Column]:
+def _of_joints(result: Record) -> Iterator[Column]:
     names = (result.mechanism.q_names, *(result.mechanism.v_names,) * 3)
     for order, quantity in enumerate(("q", "v", "a", "tau")):
         values = getattr(result, quantity)
@@ -59,11 +59,11 @@ def _of_joints(result: Result) -> Iterator[Column]:
             yield Column(f"{quantity}.{name}", unit, values[:, k])
 
 
-def _of_loops(result: Result) -> Iterator[Column]:
+def _of_loops(result: Record) -> Iterator[Column]:
     """What loop joints, lines and couplings did. The effort of a coupling is that at its joint."""
     if not result.mechanism.tree.closed or not len(result):
         return
-    from ..results.loop_records import loop_arrays  # compiles programs
+    from ..records.loop_records import loop_arrays  # compiles programs
 
     kinds = {loop.name: loop.kind for loop in result.mechanism.loops}
     for name, arrays in loop_arrays(result).items():
@@ -100,7 +100,7 @@ def _vector(name: str, unit: str, values: np.ndarray, parts: Sequence[str] = _XY
         yield Column(f"{name}.{part}", unit, values[:, k])
 
 
-def _of_contact(result: Result) -> Iterator[Column]:
+def _of_contact(result: Record) -> Iterator[Column]:
     """The force on every body that touches, as a sum over its points: their number differs from run to run."""
     record = result.contact
     if record is None:
@@ -111,7 +111,7 @@ def _of_contact(result: Result) -> Iterator[Column]:
     yield Column("contact.penetration", "m", record.penetration)
 
 
-def _of_outputs(result: Result) -> Iterator[Column]:
+def _of_outputs(result: Record) -> Iterator[Column]:
     """Outputs of several numbers by their indices, as in "pose:hand.0.3"; their units are not known."""
     for name, values in result.outputs.items():
         for index in np.ndindex(values.shape[1:]):

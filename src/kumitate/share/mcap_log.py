@@ -13,7 +13,7 @@ from ..errors import InputError, KumitateWarning, needed, warn
 from ..model import WORLD, Mechanism, joint_columns
 from ..model.values import POSITIVE, checked_number
 from ..model.write import mechanism_text
-from ..results.readings import contact_loads
+from ..records.readings import contact_loads
 from ..scalar import floats
 from ..spatial import Transform, pose, quaternion_of
 from . import RunWithRobot

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError, needed
 from ..model.files import replacing
-from ..results.result import Result
+from ..records.record import Record
 from .animated import write_gltf, write_usd
 from .columns import columns_of
 from .film import write_film
@@ -22,7 +22,7 @@ from .mcap_log import write_mcap
 
 
 # --- A run as a table for other programs: pandas, CSV, Parquet. All have the same columns, with units in their names ------
-def data_frame(result: Result) -> Any:
+def data_frame(result: Record) -> Any:
     """The table of a run as a `pandas.DataFrame` with one row per time.
 
     Raises:
@@ -32,7 +32,7 @@ def data_frame(result: Result) -> Any:
     return pandas.DataFrame({column.title: column.values for column in columns_of(result)})
 
 
-def write_csv(result: Result, path: Path) -> None:
+def write_csv(result: Record, path: Path) -> None:
     """Writes the table as comma-separated values in UTF-8; numbers are read back with the same bits."""
     columns = columns_of(result)
     with open(path, "w", encoding="utf-8", newline="") as file:
@@ -41,7 +41,7 @@ def write_csv(result: Result, path: Path) -> None:
         writer.writerows(np.column_stack([column.values for column in columns]).tolist())
 
 
-def write_parquet(result: Result, path: Path) -> None:
+def write_parquet(result: Record, path: Path) -> None:
     """Writes the table as Parquet; each field has its unit in its metadata, too.
 
     Raises:
@@ -67,7 +67,7 @@ WRITERS: dict[str, Callable[..., None]] = {
 }
 
 
-def write_run(result: Result, path: str | os.PathLike[str], **options: Any) -> Path:
+def write_run(result: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     """Writes a run in the format of the path's suffix, whole or not at all.
 
     Raises:

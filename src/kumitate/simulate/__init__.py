@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 from ..renamed import former_names
 
 if TYPE_CHECKING:
-    from ..results.audit import Audit
-    from ..results.loop_records import CouplingRecord, LoopRecord
-    from ..results.result import Energy, JointMotion, Result
+    from ..records.audit import Audit
+    from ..records.loop_records import CouplingRecord, LoopRecord
+    from ..records.record import Energy, JointMotion, Record
     from .integrators import INTEGRATORS, Integrator
     from .run import simulate
     from .setup import Experiment, Setup
 
 __all__ = [
-    "INTEGRATORS", "Audit", "CouplingRecord", "Energy", "Experiment", "Integrator", "JointMotion", "LoopRecord", "Result",
+    "INTEGRATORS", "Audit", "CouplingRecord", "Energy", "Experiment", "Integrator", "JointMotion", "LoopRecord", "Record",
     "Setup", "simulate",
 ]  # fmt: skip
 
 _LATER = {
-    "INTEGRATORS": ".integrators", "Audit": "..results.audit", "CouplingRecord": "..results.loop_records",
-    "Energy": "..results.result", "Integrator": ".integrators", "JointMotion": "..results.result",
-    "LoopRecord": "..results.loop_records", "Result": "..results.result", "simulate": ".run", "Setup": ".setup",
+    "INTEGRATORS": ".integrators", "Audit": "..records.audit", "CouplingRecord": "..records.loop_records",
+    "Energy": "..records.record", "Integrator": ".integrators", "JointMotion": "..records.record",
+    "LoopRecord": "..records.loop_records", "Record": "..records.record", "simulate": ".run", "Setup": ".setup",
     "Experiment": ".setup",
 }  # fmt: skip
-_former = former_names(__name__, {"readings": "kumitate.results.readings", "results": "kumitate.results"})
+_former = former_names(__name__, {"readings": "kumitate.records.readings", "results": "kumitate.records", "Result": "Record"})
 
 
 def __getattr__(name: str) -> Any:

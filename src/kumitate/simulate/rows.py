@@ -1,4 +1,4 @@
-"""The recorded states of a run, filled while it goes on, and the `Result` with all outputs of all rows (thesis 5.1)."""
+"""The recorded states of a run, filled while it goes on, and the `Record` with all outputs of all rows (thesis 5.1)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..analysis import LoopEquations, LoopGap
 from ..errors import warn
 from ..model import Bound, Mechanism, by_loop, drive_states
 from ..model.bounds import at_stops
-from ..results.audit import Audit, contact_account, energy_balance, energy_notes, limits_passed, quaternion_error
-from ..results.result import Energy, Result
+from ..records.audit import Audit, contact_account, energy_balance, energy_notes, limits_passed, quaternion_error
+from ..records.record import Energy, Record
 from .divergence import RUNAWAY, Exchange, divergence, runaway, singular_angles, vanishing_steps
 from .driving.actuation import Actuation
 from .driving.inputs import read_by
@@ -206,7 +206,7 @@ def result_of(
     bounds: Sequence[Bound],
     settings: dict[str, Any],
     notes: list[str],
-) -> Result:
+) -> Record:
     """The result of a recorded motion, with all outputs along it.
 
     Warns:
@@ -267,7 +267,7 @@ def result_of(
     record = None if touched is None else touched.record
     energy = Energy(kinetic, potential, total)
     made, settings = _as_parameters_made_it(mechanism, actuation, rows.u[0], settings)
-    return Result(
+    return Record(
         made, time, q, v, acceleration, tau, energy, center, momenta, audit, settings, record, outputs,
         wrenches=wrenches, loop_tau=loop_tau, drive_states=_by_name(mechanism, inputs.states),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`simulate`: from an initial state to a `Result` (thesis 5.1, fig. 5.1: initialise, integrate, compute outputs).
+"""`simulate`: from an initial state to a `Record` (thesis 5.1, fig. 5.1: initialise, integrate, compute outputs).
 
 Many runs in a batch advance several states per instruction, blocks of them on threads.
 """
@@ -20,8 +20,8 @@ from .kept import Kept
 from .setup import Experiment, options_of
 
 if TYPE_CHECKING:
-    from ..results.contact_record import ContactRecord
-    from ..results.result import Result
+    from ..records.contact_record import ContactRecord
+    from ..records.record import Record
     from .batch import Batch
     from .simulation import MechanismSimulation
 
@@ -31,7 +31,7 @@ _SIMULATIONS = Kept[Any](16)
 
 
 @takes_options_of(Experiment)
-def simulate(mechanism: Mechanism, q: Any = None, v: Any = None, **options: Any) -> Result:
+def simulate(mechanism: Mechanism, q: Any = None, v: Any = None, **options: Any) -> Record:
     """Simulates a mechanism.
 
     Args:
@@ -55,7 +55,7 @@ def simulate(mechanism: Mechanism, q: Any = None, v: Any = None, **options: Any)
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Records:
     """The results of N runs in a batch, recorded at n times.
 
     Attributes:
@@ -118,7 +118,7 @@ OF_ONE_RUN = ("until", "equal_steps", "side_by_side")
 
 
 @takes_options_of(Experiment, without=OF_ONE_RUN)
-def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) -> Results:
+def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) -> Records:
     """Simulates N runs of a mechanism in a batch, each as `simulate` would simulate it alone, in steps of equal length.
 
     Args:
@@ -173,7 +173,7 @@ def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) 
     del seen["error"]
     for array in seen.values():
         array[times[None, :] > lost[:, None]] = np.nan
-    return Results(
+    return Records(
         mechanism,
         times,
         seen.pop("q"),

@@ -61,14 +61,14 @@ class Driving:
 
     Attributes:
         controller: tau = f(t, q, v) (nv) [N·m, N]; or a constant. A function that is proved pure (it keeps no state, reads no
-            clock, writes to nothing) is compiled into the step; `Result.audit` says how each was evaluated, and why. After
+            clock, writes to nothing) is compiled into the step; `Record.audit` says how each was evaluated, and why. After
             (t, q, v) it may have the parameters `loop_q` and `loop_v`: the coordinates of loop joints and lines
             (`Mechanism.loop_q_names`; angles between −π and π), and their rates.
         wrenches: [n; f] by name of a body or frame, likewise; in the world's axes, about the body's or frame's origin [N·m, N].
         loop_tau: forces of drives along the degrees of freedom of loop joints [N·m, N], by the loop's name, likewise.
         motions: of joints that follow a function of time, by name: their position f(t) [rad or m], or a `PrescribedMotion`.
             They begin where these do, whatever q and v say, with the loops closed around them; their efforts are the reactions,
-            in `Result.tau`. They have no stops. A loop joint that follows one has a coordinate of its name in q and v.
+            in `Record.tau`. They have no stops. A loop joint that follows one has a coordinate of its name in q and v.
         inputs: arrays that may change from step to step and that functions read by parameters of their names after (t, q, v),
             such as targets: by name, how many numbers they have, or the values that they have unless others are given. Of a
             mechanism with drives, "target" (positions [rad, m], velocities or efforts, by the kind of drive),
@@ -96,7 +96,7 @@ class Surroundings:
     Attributes:
         contact: the contact model and the surroundings; or a model's name, for a floor at z = 0. Models that make velocities
             jump ("rigid") have their own integrator; "penalty" is a force, which any integrator takes, "auto"
-            being rkf45_adaptive. `Result.contact` has their forces.
+            being rkf45_adaptive. `Record.contact` has their forces.
         held: points that surfaces hold, with friction; they are put back onto them as loops are closed, or left to drift.
             `held_motion` then gives their forces.
         held_method: "rows" (articulated bodies), or one that `kumitate.papers` adds.

@@ -15,7 +15,7 @@ import numpy as np
 from ..analysis import loop_equations
 from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import bounds_of, check_resistance
-from ..results.result import MADE_BY, Result
+from ..records.record import MADE_BY, Record
 from ..version import __version__
 from .batch import Batch
 from .checks import by_name, check_memory, checked_rows, first_notes, fitted_sample_time, run_times, step_notes, steps_held
@@ -39,7 +39,7 @@ from .stepping.outputs import STATE
 
 if TYPE_CHECKING:
     from ..contact.plan import ContactPlan
-    from ..results.contact_record import Touched
+    from ..records.contact_record import Touched
     from .device_batch import DeviceBatch
 
 __all__ = ["MechanismSimulation"]
@@ -278,7 +278,7 @@ class MechanismSimulation(SettledAttributes):
         Raises:
             InputError: for another suffix, or if the file cannot be written.
         """
-        from ..results.archive import write_carried  # with the formats of files
+        from ..records.archive import write_carried  # with the formats of files
 
         return write_carried(state.carried, repr(self), path)
 
@@ -288,7 +288,7 @@ class MechanismSimulation(SettledAttributes):
         Raises:
             InputError: if the file is missing, damaged, or of another simulation.
         """
-        from ..results.archive import read_carried
+        from ..records.archive import read_carried
 
         with self._busy:
             self._stepper.load(read_carried(self._stepper.carried(), repr(self), path))
@@ -379,7 +379,7 @@ class MechanismSimulation(SettledAttributes):
         until: Until | None = None,
         progress: Callable[[float], None] | None = None,
         parameters: Mapping[str, Any] | None = None,
-    ) -> Result:
+    ) -> Record:
         """Simulates from an initial state.
 
         Args:
@@ -414,7 +414,7 @@ class MechanismSimulation(SettledAttributes):
             interruption = error
         rows.cut()
 
-        def finished() -> Result:
+        def finished() -> Record:
             result = self._result(rows, stepper, duration)
             return replace(result, audit=replace(result.audit, wall_time=clock.perf_counter() - begin))
 
@@ -435,7 +435,7 @@ class MechanismSimulation(SettledAttributes):
         self._idle[step] = stepper
         return result
 
-    def result(self, time: np.ndarray, seen: Mapping[str, np.ndarray], efforts: np.ndarray, every: int) -> Result:
+    def result(self, time: np.ndarray, seen: Mapping[str, np.ndarray], efforts: np.ndarray, every: int) -> Record:
         """The result of one row of a batch.
 
         Args:
@@ -451,7 +451,7 @@ class MechanismSimulation(SettledAttributes):
         rows = Rows(time, **{name: seen[name] for name in STATE}, u=u, outputs=outputs, every=every, reached=len(time) - 1)
         return self._result(rows, stepper, float(time[-1]))
 
-    def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Result:
+    def _result(self, rows: Rows, stepper: Stepper, duration: float) -> Record:
         """The result of a recorded motion, of the mechanism that its parameters make."""
         step, settings = stepper.step, {"duration": duration, **self.settings, "step": stepper.step}
         settings["sample_time"] = fitted_sample_time(settings["sample_time"], self.step_size, step)

@@ -13,7 +13,7 @@ import numpy as np
 from ..contact.settings import ground_of
 from ..errors import InputError
 from ..model.files import replacing
-from ..results.result import Result
+from ..records.record import Record
 from .arrows import arrows_at
 from .drawing_window import FORCE_COLOR, Stage, checked_poses
 from .outlines import View
@@ -25,7 +25,7 @@ PAUSE = 0.8
 
 
 def animate(
-    result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], fps: float = 25,
+    result: Record, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], fps: float = 25,
     size: tuple[int, int] = (640, 480), *, progress: Callable[[float], None] | None = None, view: View | None = None,
 ) -> Path:  # fmt: skip
     """Write a motion as an animated GIF that loops in real time; motions shorter than 0.1 s are slowed down.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contact.scene import GROUND
 from ..model import WORLD, Mechanism, Mesh
-from ..results.result import Result
+from ..records.record import Record
 
 #: The length of a typical force, and of the longest arrow, as a part of the size of what touches.
 _LONG, _LONGEST = 0.35, 0.5
@@ -77,7 +77,7 @@ class Arrows:
         return replace(self, points=self.points[moments], forces=self.forces[moments])
 
 
-def arrows_of(result: Result, samples: np.ndarray) -> Arrows | None:
+def arrows_of(result: Record, samples: np.ndarray) -> Arrows | None:
     """The contact forces of a run at some of its times, by increasing indices (k,); None if nothing touched.
 
     Means to the next of these times, or over 20 ms if that is sooner: single steps of an impact would not be seen, or be
@@ -117,7 +117,7 @@ def _reach(mechanism: Mechanism, touching: set[str]) -> float:
     return max(sizes, default=math.inf)
 
 
-def arrows_at(result: Result, times: np.ndarray) -> Arrows | None:
+def arrows_at(result: Record, times: np.ndarray) -> Arrows | None:
     """The contact forces of a run from some times (k,) [s] on, as `arrows_of`; None also where the times are not the run's."""
     samples = np.searchsorted(result.time, times - 1e-9 * (1.0 + np.abs(times)))
     if len(result) == 0 or samples.max(initial=0) >= len(result) or (np.diff(samples) <= 0).any():

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..analysis import SupportPolygon, support_polygon
 from ..errors import InputError
-from ..results.readings import Given, balance_of, momenta_of, powers_of
-from ..results.result import Result
+from ..records.readings import Given, balance_of, momenta_of, powers_of
+from ..records.record import Record
 from .figures import panels_figure
 from .panel import Panel
 from .style import INK, PALETTE, QUIET, checked_target, drawing, print_style, tint, write_figure
@@ -24,7 +24,7 @@ _AROUND = 0.35
 
 
 def plot_balance(
-    result: Result,
+    result: Record,
     path: str | os.PathLike[str],
     contacts: Any = None,
     *,
@@ -36,7 +36,7 @@ def plot_balance(
     Args:
         contacts: points (k, 2 or 3) in the world on which it stands throughout [m]; their hull is drawn, and the margin: how
             far inside of it the zero-moment point is. Without them neither is.
-        height: of the ground [m]; wrenches: as in `results.readings.balance_of`.
+        height: of the ground [m]; wrenches: as in `records.readings.balance_of`.
 
     Raises:
         InputError: for another suffix, or as `balance_of` and `support_polygon`.
@@ -45,25 +45,25 @@ def plot_balance(
     return write_figure(balance_figure(result, contacts, height=height, wrenches=wrenches), target)
 
 
-def plot_momentum(result: Result, path: str | os.PathLike[str]) -> Path:
+def plot_momentum(result: Record, path: str | os.PathLike[str]) -> Path:
     """Draw the momenta about the center of mass, and their rates, into a PDF, EPS, PNG or SVG."""
     target = checked_target(path)
     return write_figure(momentum_figure(result), target)
 
 
 def plot_power(
-    result: Result, path: str | os.PathLike[str], *, wrenches: Given | None = None, loop_tau: Given | None = None
+    result: Record, path: str | os.PathLike[str], *, wrenches: Given | None = None, loop_tau: Given | None = None
 ) -> Path:
     """Draw the power of drives, damping, springs, wrenches and gravity into a PDF, EPS, PNG or SVG.
 
     Args:
-        wrenches, loop_tau: as in `results.readings.powers_of`.
+        wrenches, loop_tau: as in `records.readings.powers_of`.
     """
     target = checked_target(path)
     return write_figure(power_figure(result, wrenches=wrenches, loop_tau=loop_tau), target)
 
 
-def momentum_figure(result: Result) -> Any:
+def momentum_figure(result: Record) -> Any:
     """The figure of `plot_momentum` as a `matplotlib.figure.Figure`."""
     found = momenta_of(result)
     panels = (
@@ -75,7 +75,7 @@ def momentum_figure(result: Result) -> Any:
     return panels_figure(result.time, panels)
 
 
-def power_figure(result: Result, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Any:
+def power_figure(result: Record, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Any:
     """The figure of `plot_power` as a `matplotlib.figure.Figure`: all sources with their sum, below them each drive."""
     found = powers_of(result, wrenches=wrenches, loop_tau=loop_tau)
     by_source = {"drives": found.drives.sum(axis=1), "gravity": found.gravity, "damping": found.damping.sum(axis=1)}
@@ -91,7 +91,7 @@ def power_figure(result: Result, *, wrenches: Given | None = None, loop_tau: Giv
     return panels_figure(result.time, panels)
 
 
-def balance_figure(result: Result, contacts: Any = None, *, height: float = 0.0, wrenches: Given | None = None) -> Any:
+def balance_figure(result: Record, contacts: Any = None, *, height: float = 0.0, wrenches: Given | None = None) -> Any:
     """The figure of `plot_balance` as a `matplotlib.figure.Figure`."""
     Figure = drawing("matplotlib.figure").Figure
 
@@ -162,7 +162,7 @@ def _draw_plan(
     axes.set_ylabel("y [m]")
 
 
-def _draw_margin(axes: Any, result: Result, margin: np.ndarray) -> None:
+def _draw_margin(axes: Any, result: Record, margin: np.ndarray) -> None:
     axes.plot(result.time, margin, color=PALETTE[2], label="margin")
     low, high = float(np.nanmin(margin, initial=0.0)), float(np.nanmax(margin, initial=0.0))
     low = max(low, -2.0 * max(high, 0.02))  # points far outside are cut off
@@ -172,7 +172,7 @@ def _draw_margin(axes: Any, result: Result, margin: np.ndarray) -> None:
     _dress(axes, result, "(d) Margin to the polygon's edge, negative outside", "[m]", low - around, high + around)
 
 
-def _dress(axes: Any, result: Result, title: str, unit: str, low: float, high: float) -> None:
+def _dress(axes: Any, result: Record, title: str, unit: str, low: float, high: float) -> None:
     axes.set_title(title, loc="left", pad=4.0)
     axes.set_ylabel(unit)
     axes.set_ylim(low, high)

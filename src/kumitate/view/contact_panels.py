@@ -11,10 +11,10 @@ from ..analysis import COMPONENTS, LoopEquations, constraint_report
 from ..compile import Kernel
 from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
-from ..results.contact_record import ContactRecord
-from ..results.loop_records import loop_forces
-from ..results.readings import contact_loads
-from ..results.result import Result, acted
+from ..records.contact_record import ContactRecord
+from ..records.loop_records import loop_forces
+from ..records.readings import contact_loads
+from ..records.record import Record, acted
 from ..scalar import trace
 from .panel import Panel, without_impacts
 
@@ -27,7 +27,7 @@ _BODIES, _PLACES = 8, 3
 _APART = 1e3
 
 
-def contact_panels(result: Result, name: str) -> Iterator[Panel]:
+def contact_panels(result: Record, name: str) -> Iterator[Panel]:
     """The panels of this name in `CONTACT_PANELS`; no panels for a run without contact."""
     record = result.contact
     if record is None or not record.bodies:
@@ -48,7 +48,7 @@ def contact_panels(result: Result, name: str) -> Iterator[Panel]:
         yield Panel("Residual of contact laws", "m/s", ("a step's largest",), record.residual[:, None], log=True)
 
 
-def _bodies(result: Result, record: ContactRecord) -> tuple[list[str], str]:
+def _bodies(result: Record, record: ContactRecord) -> tuple[list[str], str]:
     """The bodies of the mechanism with the largest impulses, in the model's order, and a sentence if others touched too."""
     moving = [body.name for body in result.mechanism.bodies if result.mechanism.tree.places[body.name].link >= 0]
     pushed = {name: float(_forces(record, name)[0].sum()) for name in moving if any(name in pair for pair in record.bodies)}
@@ -102,7 +102,7 @@ def _places(record: ContactRecord, bodies: list[str]) -> Panel:
 _UNSEEN = 1e-4
 
 
-def force_panels(result: Result) -> list[Panel]:
+def force_panels(result: Record) -> list[Panel]:
     """The wrench of every joint on the body it carries, about that body's frame and in its axes.
 
     Loop joints come last: their wrench on `body_b`, about and in their frame there. Components that are
@@ -156,7 +156,7 @@ def force_panels(result: Result) -> list[Panel]:
 _NOTHING = 1e-9
 
 
-def loop_panels(result: Result) -> list[Panel]:
+def loop_panels(result: Record) -> list[Panel]:
     """The sizes of the force and of the moment of every loop, which do not depend on axes, then the efforts of couplings.
 
     Raises:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..examples.catalogue import Plate
-from ..results.result import Result
+from ..records.record import Record
 from .panel import Panel
 from .panels import panels_of
 from .style import INK, QUIET, checked_target, curve_style, drawing, print_style, write_figure
@@ -25,7 +25,7 @@ PANEL_WIDTH, PANEL_HEIGHT, LEGEND_LINE = 3.5, 1.75, 0.155
 MANY = 12
 
 
-def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
+def plot(result: Record, path: str | os.PathLike[str], panels: Sequence[str] | None = None, *, degrees: bool = True) -> Path:
     """Draw a result over time into a PDF, EPS, PNG or SVG, by the suffix.
 
     Args:
@@ -42,7 +42,7 @@ def plot(result: Result, path: str | os.PathLike[str], panels: Sequence[str] | N
     return write_figure(figure(result, panels, degrees=degrees), target)
 
 
-def figure(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
+def figure(result: Record, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
     """The figure of `plot` as a `matplotlib.figure.Figure`, to change and to save.
 
     What its panels leave out, and how to see it, is said below them.

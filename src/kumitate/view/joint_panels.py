@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import WORLD, JointColumns, Mechanism, joint_columns
 from ..model.joints.contract import sort_of
-from ..results.result import Result
+from ..records.record import Record
 from .panel import Panel
 
 
@@ -157,7 +157,7 @@ JOINT_PANELS = ("q", "v", "a", "tau")
 _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
-def joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Panel]:
+def joint_panels(result: Record, order: int, *, degrees: bool) -> Iterator[Panel]:
     """The panels of q (order 0), v (1), a (2) or tau (3)."""
     values = getattr(result, JOINT_PANELS[order])
     columns = list(joint_columns(result.mechanism))
@@ -176,7 +176,7 @@ def joint_panels(result: Result, order: int, *, degrees: bool) -> Iterator[Panel
     yield from _panels_of_rest(result, [item for item in columns if not is_base(item)], order, values, degrees=degrees)
 
 
-def panels_of_joint(result: Result, name: str, order: int, *, degrees: bool) -> Iterator[Panel]:
+def panels_of_joint(result: Record, name: str, order: int, *, degrees: bool) -> Iterator[Panel]:
     """The panels of q (order 0), v (1), a (2) or tau (3) of one joint of the tree, by its name.
 
     Raises:
@@ -198,7 +198,7 @@ def _panels_of_one(item: JointColumns, prefix: str, order: int, values: np.ndarr
 
 
 def _panels_of_rest(
-    result: Result, items: list[JointColumns], order: int, values: np.ndarray, *, degrees: bool
+    result: Record, items: list[JointColumns], order: int, values: np.ndarray, *, degrees: bool
 ) -> Iterator[Panel]:  # fmt: skip
     """The panels of all joints that are not floating bases, each with the curves of one type, and those of loop joints."""
     pooled: dict[Sort, tuple[list[int], list[str]]] = {}
@@ -216,7 +216,7 @@ def _panels_of_rest(
         yield joint_panel(word, order, sort, labels, np.column_stack(parts), degrees=degrees, by_joint=True)
 
 
-def _loop_columns(result: Result, order: int) -> dict[Sort, dict[str, np.ndarray]]:
+def _loop_columns(result: Record, order: int) -> dict[Sort, dict[str, np.ndarray]]:
     """The columns of loop joints and lines, by type and name; only of joints without quaternions."""
     found: dict[Sort, dict[str, np.ndarray]] = {}
     for record in result.loops.values():  # those that follow motions are among the joints already

@@ -12,7 +12,7 @@ from ..compile import Kernel
 from ..errors import InputError
 from ..kinematics import link_poses, place_pose, total_mass, world_velocity
 from ..model import JointKind, joint_columns
-from ..results.result import Result
+from ..records.record import Record
 from ..scalar import trace
 from .contact_panels import CONTACT_PANELS, USUAL_CONTACT_PANELS, contact_panels, force_panels, loop_panels
 from .joint_panels import JOINT_PANELS, is_base, joint_panels, panels_of_joint
@@ -35,7 +35,7 @@ DEFAULT_PANELS = (*JOINT_PANELS, "energy")
 FLOATING_PANELS = (*JOINT_PANELS, "center_of_mass", "center_of_mass_velocity", "energy")
 
 
-def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: bool = True) -> list[Panel]:
+def panels_of(result: Record, panels: Sequence[str] | None = None, *, degrees: bool = True) -> list[Panel]:
     """The panels of a result, in the given order.
 
     Args:
@@ -64,13 +64,13 @@ def panels_of(result: Result, panels: Sequence[str] | None = None, *, degrees: b
     return [panel for name in wanted for panel in _panels(result, name, degrees=degrees)]
 
 
-def has_one_loop(result: Result) -> bool:
+def has_one_loop(result: Record) -> bool:
     """Whether the mechanism has one loop, closed by a joint: its determinant measures the distance to a singular posture."""
     chords = result.mechanism.tree.chords
     return len(chords) == 1 and isinstance(chords[0].closure, JointKind)
 
 
-def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
+def _panels(result: Record, name: str, *, degrees: bool) -> Iterator[Panel]:
     kind, _, part = name.partition(":")
     if kind in JOINT_PANELS:
         order = JOINT_PANELS.index(kind)
@@ -101,7 +101,7 @@ def _panels(result: Result, name: str, *, degrees: bool) -> Iterator[Panel]:
         yield Panel("Linear momentum", "kg·m/s", _XYZ, result.momentum[:, 3:])
 
 
-def _place_panel(result: Result, kind: str, name: str) -> Panel:
+def _place_panel(result: Record, kind: str, name: str) -> Panel:
     """The position or velocity of a body or frame in the world; components that are zero throughout are left out."""
     tree = result.mechanism.tree
     place = tree.place(name, f"{result.mechanism.name}: the panel {kind} is of")

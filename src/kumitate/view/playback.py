@@ -8,7 +8,7 @@ import numpy as np
 
 from ..contact.settings import ground_of
 from ..errors import KumitateError, warn
-from ..results.result import Result
+from ..records.record import Record
 from .arrows import arrows_of
 from .contact_panels import loop_panels
 from .panel import Panel
@@ -17,7 +17,7 @@ from .scene import build_scene
 
 
 # --- the curves of a result as the page plots them ------------------------------------------------------------------------
-def channels_of(result: Result) -> list[dict[str, Any]]:
+def channels_of(result: Record) -> list[dict[str, Any]]:
     """One plot per panel of the result (joints, loops, energy, determinant, center of mass, contact) for `build_scene`.
 
     The note of a plot says what it leaves out.
@@ -45,7 +45,7 @@ def _rank(panel: Panel) -> int:
     return 0 if panel.by_joint else 1 if panel.quantity == "Energy" else 2
 
 
-def _forces_of_loops(result: Result) -> list[Panel]:
+def _forces_of_loops(result: Record) -> list[Panel]:
     try:
         return loop_panels(result)
     except KumitateError as error:  # contact in steps too long for stiff loops: the motion is still worth a page
@@ -54,7 +54,7 @@ def _forces_of_loops(result: Result) -> list[Panel]:
 
 
 # --- the scene ------------------------------------------------------------------------------------------------------------
-def playback(result: Result, samples: np.ndarray, poses: np.ndarray, *, title: str = "") -> dict[str, Any]:
+def playback(result: Record, samples: np.ndarray, poses: np.ndarray, *, title: str = "") -> dict[str, Any]:
     """The data that the page shows of a run, for `write_page`.
 
     Args:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..contact.settings import ground_of
 from ..errors import InputError
-from ..results.result import Result
+from ..records.record import Record
 from .arrows import arrows_at
 from .drawing_window import Stage, checked_poses
 from .outlines import View
@@ -23,7 +23,7 @@ PAGE_WIDTH, MOST_HEIGHT, MOST_PICTURE, CAPTION = 7.0, 5.2, 2.2, 0.2
 
 
 def snapshots(
-    result: Result, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], count: int = 8, *,
+    result: Record, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], count: int = 8, *,
     overlay: bool = False, view: View | None = None,
 ) -> Path:  # fmt: skip
     """Draw a mechanism at `count` evenly spaced moments into a PDF, EPS, PNG or SVG.
@@ -45,7 +45,7 @@ def snapshots(
 
 
 def snapshots_figure(
-    result: Result, poses: np.ndarray, times: np.ndarray, count: int = 8, *, overlay: bool = False, view: View | None = None
+    result: Record, poses: np.ndarray, times: np.ndarray, count: int = 8, *, overlay: bool = False, view: View | None = None
 ) -> Any:
     """The figure of `snapshots` as a `matplotlib.figure.Figure`, to change and to save."""
     mechanism = result.mechanism

@@ -12,7 +12,7 @@ import numpy as np
 
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Floating, Geometry, Joint, Mechanism, Revolute, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.spatial import pose
 
 from ..contact import RIGID, Trial, at, solid, unconnected, weightless
@@ -53,7 +53,7 @@ def balls_on_a_box(trial: Trial = RIGID) -> list[Measured]:
     return found
 
 
-def deepest(run: Result) -> float:
+def deepest(run: Record) -> float:
     """The largest depth of any contact of a run [m]."""
     assert run.contact is not None
     return float(run.contact.penetration.max())

@@ -8,7 +8,7 @@ import numpy as np
 
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Hull, Mechanism
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from ..contact import RIGID, Trial, at, solid, unconnected
 from ..contract import Measured
@@ -78,7 +78,7 @@ def card_house(trial: Trial = RIGID, duration: float = 3.0) -> list[Measured]:
     def moved(q: list[tuple[float, ...]], mu: float) -> float:
         names = [f"card{k}" for k in range(len(q))]
         surfaces = {"ground": Surface(mu)}
-        run: Result = trial.run(
+        run: Record = trial.run(
             unconnected(*(solid(name, CARD, 0.002) for name in names)), np.ravel(q), duration=duration,
             surface=Surface(1.0), surfaces=surfaces,
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kumitate.examples.catalogue import Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from ..on_feet import LAWS, Drives, run
 from ..on_feet_account import plate, said
@@ -11,13 +11,13 @@ from ..on_feet_account import plate, said
 STRATEGY = LAWS["combined"]
 
 
-def balance() -> Result:
+def balance() -> Record:
     """Six seconds on the floor, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = run(STRATEGY, name="balance_on_feet")
     return result.noted(*said(STRATEGY, result))
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """As figures 6.8 and 6.6, compared with the same robot with eq. 6.6 alone, and with undriven joints."""
     turned = LAWS["rotation"]
     limp = Drives(on=False)

@@ -9,7 +9,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.model import KINDS, Body, Capsule, Geometry, Hull, Joint, Mechanism, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 
@@ -49,7 +49,7 @@ def mechanism(*, inertia: float = PRINTED) -> Mechanism:
 
 def simulated(
     method: int = 1, *, inertia: float = PRINTED, step: float = 1e-2, duration: float = DURATION, tolerance: float = 1e-9
-) -> Result:
+) -> Record:
     """The fall by a method of Y; options as of `mechanism` and `kumitate.simulate`."""
     contact = Contact("penalty", surface=Surface(FRICTION), options=METHODS[method])
     return simulate(
@@ -58,7 +58,7 @@ def simulated(
     )  # fmt: skip
 
 
-def driven(result: Result) -> float:
+def driven(result: Record) -> float:
     """What friction put into the motion, where it drove instead of braking [J]."""
     record = result.contact
     assert record is not None
@@ -66,14 +66,14 @@ def driven(result: Result) -> float:
     return float(np.maximum(np.einsum("nmk,nmk->nm", record.force, slip), 0.0).sum() * result.settings["step"])
 
 
-def pulled(result: Result) -> float:
+def pulled(result: Record) -> float:
     """How long the floor held an end back by more than 1 N [s]."""
     record = result.contact
     assert record is not None
     return float((record.normal_force < -1.0).any(axis=1).sum() * result.settings["step"])
 
 
-def run() -> Result:
+def run() -> Record:
     """Method 1 with the printed inertia, as in code 5."""
     result = simulated()
     notes = [f"inertia {PRINTED:.6g} kg·m² about the middle, as printed; a uniform rod has {UNIFORM:.6g} kg·m²"]
@@ -87,7 +87,7 @@ def run() -> Result:
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """The methods and the inertias compared."""
     runs = {"method 1": result, "method 2": simulated(2), "I = ml²/12": simulated(inertia=UNIFORM)}
     names = tuple(runs)

@@ -8,7 +8,7 @@ import numpy as np
 from kumitate.contact.scene import Contact
 from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.model import KINDS, Body, Geometry, Hull, Joint, Mechanism, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from .bouncing_stick import METHODS, G, M
@@ -27,7 +27,7 @@ def mechanism() -> Mechanism:
     return Mechanism("falling_mass", (point,), (rail,), gravity=(0.0, 0.0, -G))
 
 
-def simulated(options: Mapping[str, float], *, step: float = 2e-3, tolerance: float = 1e-9) -> Result:
+def simulated(options: Mapping[str, float], *, step: float = 2e-3, tolerance: float = 1e-9) -> Record:
     """Three seconds from rest above the floor, with options of penalty contact."""
     return simulate(
         mechanism(), (HEIGHT,), duration=3.0, step=step, contact=Contact("penalty", options=options),
@@ -50,14 +50,14 @@ def restitution(method: int) -> float:
     return exp(-zeta / root * acos(zeta))  # to ẏ = 0 with the damper, back without
 
 
-def rebounds(result: Result) -> np.ndarray:
+def rebounds(result: Record) -> np.ndarray:
     """The heights of the turning points above the floor [m]."""
     y = result.q[:, 0]
     tops = np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] >= y[2:]) & (y[1:-1] > 0.01)) + 1
     return y[tops]
 
 
-def run() -> Result:
+def run() -> Record:
     """Method 1 of Y."""
     result = simulated(METHODS[1])
     notes = []
@@ -71,7 +71,7 @@ def run() -> Result:
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """Both methods, and springs of other exponents that sink in as deep at rest."""
     methods = {f"method {method}": simulated(METHODS[method]) for method in METHODS}
     springs = {f"n = {n:g}": simulated({"stiffness": M * G / DEPTH**n, "damping": DAMPING, "exponent": n}) for n in EXPONENTS}

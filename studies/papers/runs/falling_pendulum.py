@@ -11,7 +11,7 @@ from kumitate.contact.surface import Surface
 from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.lagrange import System, coordinates
 from kumitate.model import Geometry, Hull, Mechanism
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.driving.forcing import Controller
 from kumitate.simulate.run import simulate
 
@@ -65,7 +65,7 @@ def system(*, sharpness: float = SHARPNESS, floor: bool = True) -> System:
 
 def simulated(
     sharpness: float = SHARPNESS, *, floor: bool = True, step: float = 1e-2, duration: float = DURATION, tolerance: float = 1e-9
-) -> Result:
+) -> Record:
     """From upright with β̇ = 1 rad/s; with the floor it is code 7, without it code 6."""
     contact = Contact("penalty", surface=Surface(FRICTION), options=FLOOR) if floor else None
     return simulate(
@@ -74,7 +74,7 @@ def simulated(
     )  # fmt: skip
 
 
-def run() -> Result:
+def run() -> Record:
     """Code 7; what sharper cuts do, and that they recover, stands in the account."""
     result = simulated()
     record = result.contact
@@ -90,7 +90,7 @@ def run() -> Result:
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """The fall onto the floor; and, as long, without floor and with sharper cuts."""
     record = result.contact
     assert record is not None

@@ -12,7 +12,7 @@ from kumitate.examples.catalogue import Example, Plate
 from kumitate.measure.timing import seconds_text
 from kumitate.model import Mechanism
 from kumitate.model.samples import sample
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.scalar import trace
 from kumitate.simulate.run import simulate
 
@@ -33,7 +33,7 @@ def motions() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {way.name: integrated(way.acceleration, start, duration=DURATION, step=STEP) for way in ways()}
 
 
-def run() -> Result:
+def run() -> Record:
     """The arm by the simulator; its audit gives the difference of each way from the first, and its cost."""
     arm = mechanism()
     result = simulate(arm, sample("planar_3r").q, None, duration=DURATION, step=STEP, integrator="rkf45")
@@ -50,7 +50,7 @@ def run() -> Result:
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """The differences of the ways over the motion."""
     caption = "The motion by each way against that by articulated bodies, steps of 1 ms: rounding, which the motion magnifies."
     return {"differences": Plate((apart(motions()),), caption)}

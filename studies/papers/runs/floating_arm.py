@@ -4,7 +4,7 @@ import numpy as np
 
 from kumitate.examples.catalogue import Example
 from kumitate.model.samples import floating_arm, sample
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..hybrid_notes import hybrid_note
@@ -15,7 +15,7 @@ AXIAL_INERTIA = 1e-6
 PARTITION = (("base", "joint1", "joint2"), ("joint3", "joint4", "joint5"))
 
 
-def run(*, axial_inertia: float = AXIAL_INERTIA, integrator: str = "rkf45_adaptive", duration: float = 10.0) -> Result:
+def run(*, axial_inertia: float = AXIAL_INERTIA, integrator: str = "rkf45_adaptive", duration: float = 10.0) -> Record:
     """From the state of table 4.1, recorded every 1 ms.
 
     Args:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kumitate.examples.catalogue import Example
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..four_link_arm import four_link_arm
@@ -12,7 +12,7 @@ from ..four_link_arm import four_link_arm
 START = np.radians([60.0, 30.0, 150.0, 300.0])
 
 
-def run() -> Result:
+def run() -> Record:
     """Two seconds from rest at 60, 30, 150, 300 deg."""
     return simulate(four_link_arm(), START, np.zeros(4), duration=2.0, step=1e-3, integrator="rkf45_adaptive")
 

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 
 from kumitate.examples.catalogue import Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from ..held_arms import CASES, case_note, case_plate, simulated
 
 
-def run() -> Result:
+def run() -> Record:
     """Case (i), ten seconds; the audit covers all seven."""
     results = {number: simulated(case) for number, case in CASES.items()}
     notes = tuple(case_note(number, result) for number, result in results.items())
     return results["i"].noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """One figure per case, as in the paper."""
     return {f"figure{case.figure}-{number}": case_plate(number, simulated(case)) for number, case in CASES.items()}
 

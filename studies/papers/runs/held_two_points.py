@@ -5,20 +5,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from kumitate.examples.catalogue import Curves, Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.interactions.held import held_motion
 
 from ..held_arms import TWO, routes_apart, two_points
 
 
-def run() -> Result:
+def run() -> Record:
     """Ten seconds from rest."""
     result = two_points()
     note = f"the normal forces of both points are equal by both routes to {routes_apart(result, TWO).max():.0e}"
     return result.noted(note)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """Angles, heights and forces of both points."""
     points = held_motion(result, TWO)
     loose = held_motion(two_points(baumgarte=0.0), TWO)

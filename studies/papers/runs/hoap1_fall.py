@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 
 from kumitate.examples.catalogue import Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from ..humanoid_runs import fallen, plate
 
 
-def run() -> Result:
+def run() -> Record:
     """A push from behind, the fall, and rest."""
     return fallen(name="hoap1_fall")
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """Feet, center of mass, forces, the trunk's tilt."""
     caption = "Pushed at its head from 0.30 to 0.45 s, it tips over its toes, falls on knees, hands and face, and lies still."
     return {"fall": plate(result, caption)}

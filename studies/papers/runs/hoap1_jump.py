@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from kumitate.examples.catalogue import Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from ..humanoid import jumping
 from ..humanoid_runs import flight, followed, plate
 
 
-def run() -> Result:
+def run() -> Record:
     """One jump on the spot."""
     result = followed(jumping(), name="hoap1_jump")
     flown = flight(result)
@@ -20,7 +20,7 @@ def run() -> Result:
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """Feet, center of mass, zero-moment point, forces, torques."""
     caption = "It jumps: while no foot touches the floor the center of mass is in free fall, whatever the legs do."
     return {"jump": plate(result, caption, jumping())}

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from kumitate.examples.catalogue import Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from ..humanoid import walking
 from ..humanoid_runs import followed, plate, read
 
 
-def run() -> Result:
+def run() -> Record:
     """Twelve steps, each foot lifted six times."""
     result = followed(walking(), name="hoap1_walk")
     readings = read(result)
@@ -21,7 +21,7 @@ def run() -> Result:
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """Feet, center of mass, zero-moment point, forces, torques."""
     caption = "It walks. The center of pressure goes where the plan has the zero-moment point; joints follow theirs to 0.3 deg."
     return {"walk": plate(result, caption, walking())}

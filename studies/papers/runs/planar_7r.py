@@ -2,7 +2,7 @@
 
 from kumitate.examples.catalogue import Example
 from kumitate.model.samples import sample
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..hybrid_notes import hybrid_note
@@ -11,7 +11,7 @@ from ..hybrid_notes import hybrid_note
 PARTITION = (("joint1", "joint2", "joint3", "joint4"), ("joint5", "joint6", "joint7"))
 
 
-def run() -> Result:
+def run() -> Record:
     """Three seconds from rest at 90, 0, …, 0 deg."""
     start = sample("planar_7r")
     result = simulate(start.build(), start.q, start.v, duration=start.duration, step=1e-3, integrator="rkf45")

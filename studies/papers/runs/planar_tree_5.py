@@ -2,11 +2,11 @@
 
 from kumitate.examples.catalogue import Example
 from kumitate.model.samples import sample
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 
-def run() -> Result:
+def run() -> Record:
     """Three seconds from rest at 0, 0, 90, 90, 0 deg, without control."""
     start = sample("planar_tree_5")
     return simulate(start.build(), start.q, start.v, duration=start.duration, step=1e-3, integrator="rkf45")

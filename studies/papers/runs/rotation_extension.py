@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 
 from kumitate.examples.catalogue import Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from .. import standing
 
 STRATEGY = standing.STRATEGIES["combined"]
 
 
-def run() -> Result:
+def run() -> Record:
     """Three seconds, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = standing.run(STRATEGY, name="rotation_extension")
     notes = standing.said(standing.read(STRATEGY, result))
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """Figure 6.8."""
     return {"figure6.8": standing.plate(STRATEGY, result)}
 

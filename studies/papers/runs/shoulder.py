@@ -6,7 +6,7 @@ from kumitate.examples.catalogue import Example
 from kumitate.model import Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.joints import KINDS
 from kumitate.papers import merge_spherical
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 
@@ -38,7 +38,7 @@ def shoulder() -> Mechanism:
     return Mechanism("shoulder", bodies, joints)
 
 
-def run() -> Result:
+def run() -> Record:
     """One second without drives, by angles; compared with the same motion by a quaternion."""
     q, v = (np.array(part) for part in START)
     by_angles, by_quaternion = (merge_spherical(shoulder(), by=by) for by in ("euler", "quaternion"))

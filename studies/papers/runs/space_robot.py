@@ -13,7 +13,7 @@ from kumitate.dynamics import solve_symmetric
 from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.kinematics import center_of_mass, jacobian, link_poses, place_pose, rate
 from kumitate.model import KINDS, Body, Box, Capsule, Frame, Geometry, Joint, Mechanism, Tree
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.scalar import trace
 from kumitate.simulate.run import simulate
 from kumitate.spatial import dot, pose
@@ -140,7 +140,7 @@ def turned(q: np.ndarray) -> np.ndarray:
     return 2.0 * np.arcsin(np.linalg.norm(q[:, :3], axis=1))
 
 
-def run(*, careless: bool = False) -> Result:
+def run(*, careless: bool = False) -> Record:
     """Ten seconds under torques, from rest.
 
     Args:
@@ -165,7 +165,7 @@ def run(*, careless: bool = False) -> Result:
     return result.noted(*notes)
 
 
-def plates(result: Result) -> dict[str, Plate]:
+def plates(result: Record) -> dict[str, Plate]:
     """The attitude of the base and the path of the hand, with the null space and without."""
     robot, names = result.mechanism, ("null space", "careless")
     wild, hand, goal = run(careless=True), hand_page(robot), way(robot)(TIME)

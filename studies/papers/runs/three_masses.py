@@ -3,7 +3,7 @@
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates, spring, translation
 from kumitate.model import KINDS, Body, Box, Geometry, Joint, Mechanism
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..lagrange_notes import agreement
@@ -44,7 +44,7 @@ def mechanism() -> Mechanism:
     return Mechanism("three_masses", bodies, joints)
 
 
-def run() -> Result:
+def run() -> Record:
     """Ten seconds from rest, the springs 0.1 m too long, 0.05 m too short, and right."""
     result = simulate(mechanism(), START, (0.0, 0.0, 0.0), duration=10.0, step=1e-3, integrator="rkf45")
     places = [START[0], START[0] + START[1], sum(START)]

@@ -5,7 +5,7 @@ from math import pi
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates, gravity, translation
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 
@@ -55,7 +55,7 @@ def mechanism() -> Mechanism:
     return Mechanism("two_link_arm", bodies, joints, gravity=(0.0, 0.0, -FALL))
 
 
-def run() -> Result:
+def run() -> Record:
     """Three seconds from rest, the lower link level."""
     result = simulate(mechanism(), START, (0.0, 0.0), duration=3.0, step=1e-3, integrator="rkf45")
     relative = system(absolute=False).simulate(START, [0.0, 0.0], duration=3.0, step=2e-3)

@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 
 from kumitate.examples.catalogue import Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 
 from .. import standing
 
 STRATEGY = standing.STRATEGIES["rotation"]
 
 
-def run() -> Result:
+def run() -> Record:
     """Three seconds, pushed from 1.0 to 1.1 s; the audit describes the motion."""
     result = standing.run(STRATEGY, name="upper_body_rotation")
     notes = standing.said(standing.read(STRATEGY, result))
     return result.noted(*notes)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """Figure 6.6."""
     return {"figure6.6": standing.plate(STRATEGY, result)}
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from kumitate.examples.catalogue import Curves, Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..four_link_arm import GAIN, as_four_bar, closed_form, four_link_arm, tip
@@ -16,7 +16,7 @@ from ..virtual_loops import with_sampled
 START, GOAL = np.radians([60.0, 30.0, 150.0, -60.0]), 0.0
 
 
-def run(name: str = "virtual_four_bar", start: np.ndarray = START, goal: float = GOAL) -> Result:
+def run(name: str = "virtual_four_bar", start: np.ndarray = START, goal: float = GOAL) -> Record:
     """Five seconds from rest.
 
     Args:
@@ -29,12 +29,12 @@ def run(name: str = "virtual_four_bar", start: np.ndarray = START, goal: float =
     return with_sampled(result, law, tip_error, "the tip is off its place by")
 
 
-def tip_error(result: Result) -> np.ndarray:
+def tip_error(result: Record) -> np.ndarray:
     """How far (n) [m] the tip is from where it started."""
     return np.linalg.norm(tip(result.q) - tip(result.q[0]), axis=1)
 
 
-def plates(result: Result, goal: float = GOAL) -> Mapping[str, Plate]:
+def plates(result: Record, goal: float = GOAL) -> Mapping[str, Plate]:
     """The virtual torque and the errors of joint 1 (figures 7.9, 7.19), and what the loop's closed form says."""
     error = goal - result.q[:, 0]
     off = result.q[:, 0] - closed_form(result.time, result.q[0, 0], goal)

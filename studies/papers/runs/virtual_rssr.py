@@ -10,7 +10,7 @@ import numpy as np
 from kumitate.control import closed_by, virtual_loop
 from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.model import KINDS, Body, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 from kumitate.spatial import Transform, pose, quaternion_of
 
@@ -65,7 +65,7 @@ def efforts(t: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.array([GAIN * (GOAL - q[0]) - GAIN * v[0], 0.0, 0.0, -SPIN_DAMPING * v[3], 0.0, 0.0, 0.0])
 
 
-def run() -> Result:
+def run() -> Record:
     """Five seconds from rest, with gravity."""
     q0, held = start()
     chain = mechanism()
@@ -74,7 +74,7 @@ def run() -> Result:
     return with_sampled(result, law, gap, "the loop is open by")
 
 
-def gap(result: Result) -> np.ndarray:
+def gap(result: Record) -> np.ndarray:
     """How far (n) [m] the rocker's end is from the pivot."""
     return loop_distance(closed_by(result.mechanism, [start()[1]]), result.q, result.v)
 
@@ -90,7 +90,7 @@ def rocker_angle(crank: np.ndarray) -> np.ndarray:
     return np.arctan2(A, B) + np.arccos(C / np.hypot(A, B))
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """How the virtual linkage moves, and how well the open chain keeps to it."""
     X = rocker_angle(result.q[:, 0])
     angles = np.column_stack([result.q[:, 0], X])

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from kumitate.examples.catalogue import Curves, Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..four_link_arm import PUSH_GAIN, as_slider_crank, four_link_arm, tip, tip_velocity
@@ -16,7 +16,7 @@ from ..virtual_loops import with_sampled
 START, GOAL = np.radians([30.0, 85.7, 0.0, 64.3]), 1.49
 
 
-def run(name: str = "virtual_slider_crank", start: np.ndarray = START, goal: float = GOAL, duration: float = 5.0) -> Result:
+def run(name: str = "virtual_slider_crank", start: np.ndarray = START, goal: float = GOAL, duration: float = 5.0) -> Record:
     """From rest.
 
     Args:
@@ -30,13 +30,13 @@ def run(name: str = "virtual_slider_crank", start: np.ndarray = START, goal: flo
     return with_sampled(result, law, height_error, "the tip's height is off by")
 
 
-def height_error(result: Result) -> np.ndarray:
+def height_error(result: Record) -> np.ndarray:
     """How far (n) [m] the tip is above where it started."""
     height = tip(result.q)[:, 1]
     return height - height[0]
 
 
-def plates(result: Result, goal: float = GOAL) -> Mapping[str, Plate]:
+def plates(result: Record, goal: float = GOAL) -> Mapping[str, Plate]:
     """The virtual force and the errors of the tip (figure 7.14), and how far the arm leaves the mechanism."""
     error, speed = goal - tip(result.q)[:, 0], tip_velocity(result.q, result.v)[:, 0]
     off = np.column_stack([height_error(result), result.q[:, 2]])

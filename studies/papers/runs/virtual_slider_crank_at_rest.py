@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from kumitate.examples.catalogue import Curves, Example, Plate
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..four_link_arm import as_slider_crank_by_crank, four_link_arm, moment_arm, stretched, tip
@@ -16,7 +16,7 @@ from .virtual_slider_crank import height_error
 from .virtual_slider_crank_singular import DURATION, GOAL, START
 
 
-def run() -> Result:
+def run() -> Record:
     """Twenty seconds from rest; the crank's angle is fed back."""
     arm = four_link_arm("virtual_slider_crank_at_rest")
     law = partial(as_slider_crank_by_crank, arm, START)
@@ -24,12 +24,12 @@ def run() -> Result:
     return with_sampled(result, law, height_error, "the tip's height is off by")
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """This law compared with the thesis's, with the reason why one of them comes to rest."""
     runs = {"x fed back (thesis)": virtual_slider_crank_singular.run(), "θ1 fed back": result}
     names, goal = tuple(runs), stretched(START)
 
-    def column(of: Callable[[Result], np.ndarray]) -> np.ndarray:
+    def column(of: Callable[[Record], np.ndarray]) -> np.ndarray:
         return np.column_stack([of(one) for one in runs.values()])
 
     panels = (

@@ -10,7 +10,7 @@ from kumitate.control import blend, closed_by, virtual_loop
 from kumitate.examples.catalogue import Curves, Example, Plate
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import KINDS, Body, Box, Capsule, Cylinder, Geometry, Joint, Loop, Mechanism, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 from kumitate.spatial import Transform, pose
 
@@ -75,7 +75,7 @@ def efforts(t: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros(6), STIFFNESS * (aim - q[7:13]) - DAMPING * v[6:12], -LED * v[12:]])
 
 
-def run(gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Result:
+def run(gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Record:
     """Five seconds from rest.
 
     Args:
@@ -88,12 +88,12 @@ def run(gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Result:
     return with_sampled(result, law, gap, "the left hand is off the bar by")
 
 
-def gap(result: Result) -> np.ndarray:
+def gap(result: Record) -> np.ndarray:
     """How far (n) [m] the left hand is from its place on the bar."""
     return loop_distance(closed_by(result.mechanism, [start()[1]]), result.q, result.v)
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """How the hands keep together, and what the base does about it."""
     turn = np.degrees(2.0 * np.arcsin(np.clip(result.q[:, :3], -1.0, 1.0)))
     panels = (

@@ -6,7 +6,7 @@ from typing import Any
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates, gravity, rotation, translation
 from kumitate.model import KINDS, Body, Capsule, Coupling, Cylinder, Geometry, Joint, Mechanism, Sphere
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 from kumitate.spatial import pose
 
@@ -64,7 +64,7 @@ def mechanism() -> Mechanism:
     return Mechanism("wheeled_pendulum", bodies, joints, couplings=(rolling,), gravity=(0.0, 0.0, -G))
 
 
-def run() -> Result:
+def run() -> Record:
     """Ten seconds from rest, leaning by 0.2 rad, without control."""
     result = simulate(mechanism(), (0.0, LEAN, 0.0), (0.0,) * 3, duration=10.0, step=1e-3, integrator="rkf45")
     motion = system().simulate([0.0, LEAN], [0.0, 0.0], duration=10.0, step=1e-2)

@@ -7,7 +7,7 @@ import numpy as np
 from kumitate.analysis import Linearization, LoopEquations, linearize
 from kumitate.examples.catalogue import Example
 from kumitate.lagrange import System, coordinates
-from kumitate.results.result import Result
+from kumitate.records.record import Record
 from kumitate.simulate.run import simulate
 
 from ..lagrange_notes import agreement
@@ -36,7 +36,7 @@ def linearized() -> Linearization:
     return linearize(LoopEquations(wheeled_pendulum.mechanism()), (0.0, 0.0, 0.0), controller=torque)
 
 
-def run(*, duration: float = 10.0) -> Result:
+def run(*, duration: float = 10.0) -> Record:
     """From rest, leaning by 0.2 rad, for a `duration` [s]."""
     mechanism = replace(wheeled_pendulum.mechanism(), name="wheeled_pendulum_balanced")
     start = (0.0, wheeled_pendulum.LEAN, 0.0)

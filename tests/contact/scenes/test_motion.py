@@ -16,7 +16,7 @@ from kumitate.contact.scenes.step import UNSOLVED
 from kumitate.contact.surface import Surface
 from kumitate.errors import DivergenceError, InputError, KumitateWarning
 from kumitate.model import Box, Sphere
-from kumitate.results.audit import Audit
+from kumitate.records.audit import Audit
 from kumitate.simulate.scenes import many_bodies
 from kumitate.simulate.scenes.many_bodies import SceneSteps
 from kumitate.simulate.setup import Setup

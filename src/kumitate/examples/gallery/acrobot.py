@@ -9,7 +9,7 @@ from ...compile import Kernel
 from ...dynamics import Acting, aba
 from ...errors import needed
 from ...model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
-from ...results.result import Result
+from ...records.record import Record
 from ...scalar import Program, trace
 from ...simulate.run import simulate
 from ...spatial import pose
@@ -92,7 +92,7 @@ def _interval(casadi: Any, dynamics: Any, duration: float) -> Any:
     return casadi.Function("interval", [start, torque], [x])
 
 
-def replayed(robot: Mechanism, torques: np.ndarray, *, integrator: str, step: float) -> Result:
+def replayed(robot: Mechanism, torques: np.ndarray, *, integrator: str, step: float) -> Record:
     """The motion under planned torques (n), each held over its interval."""
     held = TIME / INTERVALS
 
@@ -104,13 +104,13 @@ def replayed(robot: Mechanism, torques: np.ndarray, *, integrator: str, step: fl
     )
 
 
-def apart(result: Result, q: np.ndarray, v: np.ndarray) -> float:
+def apart(result: Record, q: np.ndarray, v: np.ndarray) -> float:
     """How far a result is from the plan at the ends of the intervals (rad, rad/s)."""
     every = (len(result) - 1) // INTERVALS
     return float(max(np.abs(result.q[::every] - q).max(), np.abs(result.v[::every] - v).max()))
 
 
-def run() -> Result:
+def run() -> Record:
     """The planned torques, replayed in steps of 1 ms of another integrator."""
     robot = mechanism()
     q, v, torques = planned(robot)

@@ -1,12 +1,12 @@
 """Andrews' squeezer: IFToMM's reference problem A03, of the Test Set for IVP Solvers."""
 
 from ...model.samples import ANDREWS_TORQUE, sample
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ..catalogue import Example, texts
 
 
-def run() -> Result:
+def run() -> Record:
     """0.03 s from rest, driven by a constant torque at the crank."""
     start = sample("andrews")
     torque = [ANDREWS_TORQUE, *(0.0 for _ in start.v[1:])]

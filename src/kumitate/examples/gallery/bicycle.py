@@ -8,7 +8,7 @@ import numpy as np
 
 from ...analysis import Linearization, LoopEquations, linearize
 from ...model.samples import BICYCLE_START, bicycle, bicycle_velocity, sample
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ..catalogue import Curves, Example, Plate, texts
 
@@ -41,13 +41,13 @@ def eigenvalues(speed: float, equations: LoopEquations | None = None) -> np.ndar
     return found[np.argsort(found.imag != 0.0, kind="stable")]
 
 
-def run() -> Result:
+def run() -> Record:
     """Five seconds at 4.6 m/s after a push that makes it lean at 0.5 rad/s (the publication's figure 4)."""
     start = sample("bicycle")
     return simulate(start.build(), start.q, start.v, duration=start.duration, step=1e-3, integrator="rkf45")
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """The eigenvalues over speed (the publication's figure 3)."""
     equations = LoopEquations(result.mechanism)
     found = np.array([eigenvalues(speed, equations) for speed in SPEEDS])

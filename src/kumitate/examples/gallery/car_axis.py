@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model import KINDS, WORLD, Body, Box, Capsule, Geometry, Joint, Line, Loop, Mechanism, Sphere
 from ...model.samples import COLORS, DARK
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example, texts
@@ -52,7 +52,7 @@ def car_axis() -> Mechanism:
     return Mechanism("car_axis", bodies, joints, springs, gravity=(0.0, 0.0, -1.0))
 
 
-def run() -> Result:
+def run() -> Record:
     """Three seconds; at first the chassis is level and moves to the left without turning."""
     start, still = [0.0, REST, 0.0], [0.0, 0.0, -FREQUENCY * HEIGHT / LENGTH]
     return simulate(

@@ -11,7 +11,7 @@ from ...errors import KumitateWarning
 from ...kinematics import integrate, link_poses, place_pose
 from ...model import KINDS, Body, Geometry, Joint, Loop, Mechanism, PositionDrive, Sphere, lock
 from ...model.read import read_file
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example, texts
@@ -104,7 +104,7 @@ def _assembled(mechanism: Mechanism, turned: Mapping[str, float]) -> np.ndarray:
     return np.array([found.get(name, 0.0) for name in mechanism.q_names])
 
 
-def run() -> Result:
+def run() -> Record:
     """Three seconds from rest."""
     robot = cassie()
     return simulate(robot, start(robot), duration=3.0, step=2e-4, integrator="rkf45", limits=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...control.paths import blend
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ..catalogue import Example, texts
 from ..machines.delta_robot import angles_of, delta_robot, posture, rates_of
@@ -30,7 +30,7 @@ def speed(t: Any) -> list[Any]:
     return [(b - a) / (2.0 * step) for a, b in zip(place(t - step), place(t + step), strict=True)]
 
 
-def run() -> Result:
+def run() -> Record:
     """One second: there and back twice; the drives of the motors follow the angles of the path in closed form."""
     machine = delta_robot()
     inputs = {

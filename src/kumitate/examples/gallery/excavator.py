@@ -11,7 +11,7 @@ import numpy as np
 from ...analysis import joint_motion
 from ...control.paths import blend
 from ...model import Mechanism
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ..catalogue import Curves, Example, Plate, texts
 from ..machines.excavator import ARM_LENGTH, BOOM_LENGTH, CYLINDERS, FOOT, TIP, excavator, posture
@@ -27,7 +27,7 @@ PATH = (
 FULLY, FASTEST, GROUND = 0.2, 0.65, 6e4
 
 
-def run() -> Result:
+def run() -> Record:
     """Eleven and a half seconds: into the ground, through it, up, round to the side, and empty."""
     machine = excavator()
     lengths = np.array([_lengths(machine, posture(machine, *angles)) for _, *angles in PATH])
@@ -83,7 +83,7 @@ def _resistance(machine: Mechanism) -> Any:
     return wrench
 
 
-def plates(result: Result) -> Mapping[str, Plate]:
+def plates(result: Record) -> Mapping[str, Plate]:
     """What the cylinders do, and the pressures of the arm's."""
     names = tuple(name for name in CYLINDERS if name != "boom_right")
     length, force = (

@@ -1,7 +1,7 @@
 """The free rod in space: a joint of six degrees of freedom at its lower end (thesis 3.4, figures 3.20 to 3.22)."""
 
 from ...model.samples import free_rod, sample
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ..catalogue import Example, texts
 
@@ -9,7 +9,7 @@ from ..catalogue import Example, texts
 AXIAL_INERTIA = 1e-6
 
 
-def run(*, axial_inertia: float = AXIAL_INERTIA) -> Result:
+def run(*, axial_inertia: float = AXIAL_INERTIA) -> Record:
     """Ten seconds with ω = (0.72, 0.48, 0.24) rad/s and v = (-0.24, 0.36, 0) m/s, for which the center of mass rests.
 
     Args:

@@ -1,7 +1,7 @@
 """The stiff flyball governor: IFToMM's reference problem A05."""
 
 from ...model.samples import sample
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ..catalogue import Example, texts
 
@@ -9,7 +9,7 @@ from ..catalogue import Example, texts
 TOLERANCE = 1e-9
 
 
-def run() -> Result:
+def run() -> Record:
     """Ten seconds from 2π rad/s, the balls 30 deg below level."""
     start = sample("governor")
     return simulate(

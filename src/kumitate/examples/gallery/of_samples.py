@@ -3,7 +3,7 @@
 from functools import partial
 
 from ...model.samples import sample
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ..catalogue import Example, texts
 
@@ -13,7 +13,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def run(name: str) -> Result:
+def run(name: str) -> Record:
     """The run of a sample: from its start, for its duration, without control."""
     start = sample(name)
     return simulate(start.build(), start.q, start.v, duration=start.duration, step=1e-3, integrator="rkf45")

@@ -10,7 +10,7 @@ from ...inverse_kinematics import PoseGoal, inverse_kinematics
 from ...model import KINDS, Frame, Joint, Mechanism, PositionDrive, attach
 from ...model.samples import pa10
 from ...model.solid_bodies import box
-from ...results.result import Result
+from ...records.record import Record
 from ...simulate.run import simulate
 from ...spatial import pose
 from ..catalogue import Example, texts
@@ -33,7 +33,7 @@ def gripper() -> Mechanism:
     return Mechanism("hand", (palm, *fingers), tuple(joints), frames=(Frame("grip", "palm", pose((0.0, 0.0, 0.11))),))
 
 
-def run() -> Result:
+def run() -> Record:
     """Five and a half seconds."""
     arm = attach(pa10(), gripper(), "link7")
     q, postures = np.array([0.0, 0.6, 0.0, 1.6, 0.0, 0.9, 0.0, 0.06, 0.06]), []

@@ -20,7 +20,7 @@ from ...contact.scenes.parts import free_links
 from ...contact.settings import as_plain
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
-from ...results.contact_record import throws
+from ...records.contact_record import throws
 from ..driving.forcing import Overlaps
 from ..integrators import INTEGRATORS
 from ..stepping.interaction import Interaction, content_of

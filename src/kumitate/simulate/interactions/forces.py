@@ -17,7 +17,7 @@ from ...contact.scene import Contact
 from ...errors import InputError
 from ...model import Mechanism
 from ...model.mechanism import digest
-from ...results.contact_record import ContactRecord, Touched
+from ...records.contact_record import ContactRecord, Touched
 from ...scalar import trace
 from ..integrators import Integrator
 from ..parameters import Variation

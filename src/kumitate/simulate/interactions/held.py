@@ -15,7 +15,7 @@ from ...errors import InputError
 from ...held.motion import HeldDynamics
 from ...held.point import HeldPoint, HeldPoints
 from ...model import Mechanism
-from ...results.result import Result, acted
+from ...records.record import Record, acted
 from ...scalar import trace
 from ..driving.forcing import Forcing
 from ..integrators import Integrator
@@ -46,7 +46,7 @@ class HeldMotion(NamedTuple):
 
 
 def held_motion(
-    result: Result,
+    result: Record,
     held: Sequence[HeldPoint],
     *,
     method: str = "rows",

@@ -21,7 +21,7 @@ from ...contact.scene import Contact, Pair, contact_pairs
 from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
-from ...results.contact_record import ContactRecord, Touched
+from ...records.contact_record import ContactRecord, Touched
 from ...scalar import Program, call
 from ..driving.forcing import Overlaps
 from ..integrators import RK4, Integrator, Midpoint, TimeStepping

@@ -20,7 +20,7 @@ from ...contact.scenes.parts import RobotPart
 from ...contact.scenes.step import DONE, FULL, ROOM, UNSOLVED
 from ...model import Mechanism
 from ...procedure import LocatedProgram
-from ...results.contact_record import LIST
+from ...records.contact_record import LIST
 from ...scalar import Array
 from ..driving.actuation import Actuation
 from ..driving.inputs import InputLayout
@@ -34,7 +34,7 @@ from .record import UNIT, Logged, SceneOutputs, acceleration_of, joined, record_
 from .robots import RobotSteps, robots_of, with_robots
 
 if TYPE_CHECKING:
-    from ...results.contact_record import Touched
+    from ...records.contact_record import Touched
     from ..stepping.interaction import StepDesign
 
 #: With the option "sleeping", bodies sleep after this many steps in which they have hardly moved.

@@ -18,7 +18,7 @@ from ...contact.scenes.step import advance_scene
 from ...errors import InputError
 from ...model import Mechanism
 from ...procedure import LocatedProgram
-from ...results.contact_record import throws
+from ...records.contact_record import throws
 
 
 class ScenePage:

@@ -15,7 +15,7 @@ import numpy as np
 from ...compile import Kernel
 from ...contact.pairs import FAR
 from ...model.things import belongs, pushes
-from ...results.contact_record import ContactRecord, Touched
+from ...records.contact_record import ContactRecord, Touched
 from ...scalar import Array, Program, trace
 from ..driving.forcing import Forcing
 from ..driving.inputs import PUSH, PUSHES

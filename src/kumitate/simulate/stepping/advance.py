@@ -16,14 +16,14 @@ from ...errors import InputError
 from ...kinematics import link_poses, place_pose
 from ...model import Mechanism
 from ...model.things import thing_named
-from ...results.thing_motion import ThingMotion
+from ...records.thing_motion import ThingMotion
 from ...scalar import Array
 from ..checks import checked_count
 from ..driving.actuation import Actuation, How
 from ..integrators import Integrator
 
 if TYPE_CHECKING:
-    from ...results.contact_record import Touched
+    from ...records.contact_record import Touched
 
 
 @dataclass(frozen=True, eq=False)

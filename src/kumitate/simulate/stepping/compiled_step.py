@@ -23,7 +23,7 @@ from .system import CalledSystem
 
 if TYPE_CHECKING:
     from ...compile import Rollout
-    from ...results.contact_record import Touched
+    from ...records.contact_record import Touched
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 4.0
 

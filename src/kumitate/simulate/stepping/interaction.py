@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...contact.forces import ContactForces
     from ...contact.plan import ContactPlan
     from ...held.motion import HeldDynamics
-    from ...results.contact_record import Touched
+    from ...records.contact_record import Touched
     from ...scalar import Program
     from .advance import Advance
 

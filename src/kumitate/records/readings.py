@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..kinematics import link_poses, place_pose
 from ..model import Mechanism
 from ..scalar import trace
-from .result import Given, Result, acted, check_line_laws
+from .record import Given, Record, acted, check_line_laws
 
 #: Forces below this fraction of the weight are rounding: in free flight nothing supports a mechanism.
 _HELD = 1e-9
@@ -106,7 +106,7 @@ class Powers(NamedTuple):
         return np.asarray(by_joint + self.gravity + sum(self.wrenches.values()))
 
 
-def balance_of(result: Result, *, height: float = 0.0, wrenches: Given | None = None) -> Balance:
+def balance_of(result: Record, *, height: float = 0.0, wrenches: Given | None = None) -> Balance:
     """The zero-moment point along a result, on horizontal ground at a `height` [m], and the ground reaction there.
 
     Args:
@@ -134,7 +134,7 @@ def _balance(m: Mechanism, q: Any, v: Any, a: Any, height: Any, wrenches: Any, _
     return {"zmp": point, "force": f, "moment": [a - b for a, b in zip(n, across, strict=True)]}
 
 
-def momenta_of(result: Result) -> Momenta:
+def momenta_of(result: Record) -> Momenta:
     """The momenta about the center of mass along a result, and their rates."""
     return Momenta(*along(_momenta, result.mechanism, {"q": result.q, "v": result.v, "a": result.a}))
 
@@ -144,7 +144,7 @@ def _momenta(m: Mechanism, q: Any, v: Any, a: Any, *_: Any) -> dict[str, Any]:
     return {"angular": momentum[:3], "linear": momentum[3:], "angular_rate": rate[:3], "linear_rate": rate[3:]}
 
 
-def powers_of(result: Result, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Powers:
+def powers_of(result: Record, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Powers:
     """The power of each source along a result.
 
     Args:
@@ -175,7 +175,7 @@ def _powers(m: Mechanism, q: Any, v: Any, tau: Any, wrenches: Any, loop_tau: Any
     return {key: found[key] for key in ("drives", "damping", "springs", "wrenches", "gravity")}
 
 
-def _check_places(result: Result, names: Iterable[str]) -> None:
+def _check_places(result: Record, names: Iterable[str]) -> None:
     for name in names:
         if name not in result.mechanism.tree.places:
             known = ", ".join(result.mechanism.tree.places)
@@ -199,7 +199,7 @@ class Loads(NamedTuple):
     wrenches: dict[str, np.ndarray]
 
 
-def contact_loads(result: Result, others: Mapping[str, Any] | None = None) -> Loads:
+def contact_loads(result: Record, others: Mapping[str, Any] | None = None) -> Loads:
     """The loads of a run with contact: its contact forces, and the efforts that go with them.
 
     Contact forces are means over a step, in which joint damping and springs are implicit. For joints to transmit what they

@@ -16,7 +16,7 @@ from ..model import Closing, Closure, Joint, JointKind, Mechanism, joint_columns
 from ..model.edits.recut import closed_by
 from ..spatial import Motion
 from .readings import along, contact_loads
-from .result import Result, acted, check_line_laws
+from .record import Record, acted, check_line_laws
 
 
 class LoopForces(NamedTuple):
@@ -86,7 +86,7 @@ class CouplingRecord:
         return self._forces().couplings[self.name]
 
 
-def loop_records(result: Result, *, welds: bool = False) -> dict[str, LoopRecord]:
+def loop_records(result: Record, *, welds: bool = False) -> dict[str, LoopRecord]:
     """The record of every loop, by name, in the order of the mechanism; rods and rolling have no coordinates.
 
     Loop joints that follow motions have coordinates in `q`; they stand in place of the welds that tie their massless bodies to
@@ -108,12 +108,12 @@ def loop_records(result: Result, *, welds: bool = False) -> dict[str, LoopRecord
     return found
 
 
-def _forces_of(result: Result, loop: str) -> tuple[np.ndarray, np.ndarray]:
+def _forces_of(result: Record, loop: str) -> tuple[np.ndarray, np.ndarray]:
     forces = loop_forces(result)
     return forces.efforts[loop], forces.wrenches[loop]
 
 
-def _reaction(result: Result, joint: Joint, weld: str) -> tuple[np.ndarray, np.ndarray]:
+def _reaction(result: Record, joint: Joint, weld: str) -> tuple[np.ndarray, np.ndarray]:
     """The effort and the wrench of a loop joint that follows a motion, from those of its weld."""
     tree, wrench = result.mechanism.tree, loop_forces(result).wrenches[weld]
     link = next(link for link in tree.links if link.name == joint.name)
@@ -122,7 +122,7 @@ def _reaction(result: Result, joint: Joint, weld: str) -> tuple[np.ndarray, np.n
     return wrench @ unit[:, None], wrench
 
 
-def coupling_records(result: Result) -> dict[str, CouplingRecord]:
+def coupling_records(result: Record) -> dict[str, CouplingRecord]:
     """The record of every coupling, by name."""
     found = {}
     for item in result.mechanism.couplings:
@@ -131,7 +131,7 @@ def coupling_records(result: Result) -> dict[str, CouplingRecord]:
     return found
 
 
-def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
+def loop_arrays(result: Record) -> dict[str, dict[str, np.ndarray]]:
     """All arrays of the records, by the name of the loop or coupling and their own: for files.
 
     Warns:
@@ -154,7 +154,7 @@ def loop_arrays(result: Result) -> dict[str, dict[str, np.ndarray]]:
     return found
 
 
-def loop_forces(result: Result) -> LoopForces:
+def loop_forces(result: Record) -> LoopForces:
     """The forces of all loops and couplings along a run; computed once for each run.
 
     Where loops are redundant, the motion does not determine all of them: they are least in norm, as of `joint_wrenches`.
@@ -168,7 +168,7 @@ def loop_forces(result: Result) -> LoopForces:
     return known
 
 
-def _loop_forces(result: Result) -> LoopForces:
+def _loop_forces(result: Record) -> LoopForces:
     m = result.mechanism
     check_line_laws(result, "forces of loops")
     loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
@@ -185,7 +185,7 @@ def _loop_forces(result: Result) -> LoopForces:
     )
 
 
-def _with_armature(result: Result, tau: np.ndarray) -> tuple[Mechanism, np.ndarray]:
+def _with_armature(result: Record, tau: np.ndarray) -> tuple[Mechanism, np.ndarray]:
     """The mechanism with an armature of 1 more in joints that follow motions, and efforts that move it alike: τ + v̇.
 
     Joints that follow motions may move nothing with inertia; as free joints their accelerations would have no equation.

@@ -42,11 +42,11 @@ class JointMotion(NamedTuple):
 
 
 #: The simulation that made each result of this process that is one run: files do not keep its functions.
-MADE_BY: WeakKeyDictionary[Result, Any] = WeakKeyDictionary()
+MADE_BY: WeakKeyDictionary[Record, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Record:
     """A motion of a mechanism, sampled at n times.
 
     Attributes:
@@ -155,7 +155,7 @@ class Result:
 
         return coupling_records(self)
 
-    def noted(self, *notes: str) -> Result:
+    def noted(self, *notes: str) -> Record:
         """The same motion with further notes in its audit."""
         made = replace(self, audit=replace(self.audit, notes=(*self.audit.notes, *notes)))
         if self in MADE_BY:
@@ -178,7 +178,7 @@ class Result:
 # --- What acted in a run apart from efforts at its joints ---------------------------------------------------------------
 
 
-def acted(result: Result, what: str, given: Given | None = None) -> dict[str, np.ndarray]:
+def acted(result: Record, what: str, given: Given | None = None) -> dict[str, np.ndarray]:
     """The wrenches, or the drives of loops, along a run, (n, …) or constant, by name.
 
     Args:
@@ -209,7 +209,7 @@ def acted(result: Result, what: str, given: Given | None = None) -> dict[str, np
     return {name: at_all_times(name, source) for name, source in sources.items()}
 
 
-def check_line_laws(result: Result, what: str) -> None:
+def check_line_laws(result: Record, what: str) -> None:
     """Refuses to compute forces of a run whose file does not have the forces of its lines.
 
     Raises:

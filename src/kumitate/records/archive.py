@@ -1,6 +1,6 @@
 """Results in files: HDF5 (.h5, .hdf5) or NumPy's .npz, with the mechanism inside, readable without kumitate.
 
-Both hold the same entries: the arrays of `Result` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
+Both hold the same entries: the arrays of `Record` by name, `energy/kinetic` and so on, and the texts `header`, `mechanism`,
 `audit`, `settings`, each JSON; of runs with contact, the arrays of `ContactRecord` as `contact/force` and so on, and the text
 `contact/bodies`; of runs with outputs `output/0` and so on, and the text `output/names`; of runs with wrenches `wrenches/0`
 and `wrenches/names`, of runs with drives in loops `loop_tau/0` and `loop_tau/names`, of drives with
@@ -29,7 +29,7 @@ from ..model.joints.line import LineForce
 from .audit import Audit
 from .contact_record import LIST
 from .entry_files import DAMAGES, Hdf5Entries, NpzEntries, as_hdf5, as_npz
-from .result import LEFT_OUT, Energy, Result
+from .record import LEFT_OUT, Energy, Record
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
@@ -61,7 +61,7 @@ _NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/"
 _OF_TIMES, _VECTORS = ("residual", "penetration", "work", "gained"), ("force", "position", "normal", "velocity", "moment")
 
 
-def save(result: Result, path: str | os.PathLike[str]) -> Path:
+def save(result: Record, path: str | os.PathLike[str]) -> Path:
     """Write a result to a file in the format given by the suffix (.h5, .hdf5, .npz).
 
     Returns:
@@ -86,7 +86,7 @@ def save(result: Result, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def load(path: str | os.PathLike[str]) -> Result:
+def load(path: str | os.PathLike[str]) -> Record:
     """The result that `save` wrote, whatever the file's suffix.
 
     Raises:
@@ -113,7 +113,7 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
-def _arrays(result: Result) -> dict[str, np.ndarray]:
+def _arrays(result: Record) -> dict[str, np.ndarray]:
     plain = {name: getattr(result, name) for name in _UNITS if "/" not in name}
     contact = {} if result.contact is None else vars(result.contact)
     return {
@@ -124,7 +124,7 @@ def _arrays(result: Result) -> dict[str, np.ndarray]:
     }
 
 
-def _texts(result: Result) -> dict[str, str]:
+def _texts(result: Record) -> dict[str, str]:
     from ..model.read.json import to_json  # the readers are loaded when they are needed
 
     header = {"format": FORMAT, "version": VERSION}
@@ -157,7 +157,7 @@ def _without_line_laws(mechanism: Mechanism) -> tuple[Mechanism, dict[str, str]]
     return (replace(mechanism, loops=loops) if laws else mechanism), laws
 
 
-def _add_loops(result: Result, arrays: dict[str, np.ndarray], texts: dict[str, str]) -> None:
+def _add_loops(result: Record, arrays: dict[str, np.ndarray], texts: dict[str, str]) -> None:
     from .loop_records import loop_arrays  # compiles programs
 
     found = loop_arrays(result)
@@ -189,7 +189,7 @@ def _check_header(path: Path, entries: Entries) -> None:
         )
 
 
-def _result(entries: Entries) -> Result:
+def _result(entries: Entries) -> Record:
     from ..model.read.json import from_json  # the readers are loaded when they are needed
 
     settings = json.loads(entries.text("settings"))
@@ -208,7 +208,7 @@ def _result(entries: Entries) -> Result:
         mechanism = from_json(entries.text("mechanism"), "mechanism")
         named = {key: _by_name(entries, at) for key, at in _NAMED.items()}
         more: dict[str, Any] = {**arrays, **named}
-        return Result(mechanism, energy=energy, audit=audit, settings=settings, contact=contact, **more)
+        return Record(mechanism, energy=energy, audit=audit, settings=settings, contact=contact, **more)
     except KumitateError as error:
         raise ValueError(str(error)) from error
 
