@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..simulate.divergence import RUNAWAY
-from ..simulation import Simulation
+from ..simulate.simulation import MechanismSimulation
 from ..slopes import SlopedStep
 from .led_steps import LedSteps
 from .riccati import riccati
@@ -55,7 +55,7 @@ class OptimizedMotion(NamedTuple):
 
 
 def iterated_lqr(
-    simulation: Simulation, running: Any, final: Any, actions: Any, *,
+    simulation: MechanismSimulation, running: Any, final: Any, actions: Any, *,
     q: Any = None, v: Any = None, action: str = "tau", bounds: tuple[Any, Any] = (-np.inf, np.inf), rounds: int = 100,
     tolerance: float = 1e-8,
 ) -> OptimizedMotion:  # fmt: skip
@@ -100,7 +100,7 @@ class TrajectoryOptimizer:
     """
 
     def __init__(
-        self, simulation: Simulation, running: Any, final: Any, steps: int, *,
+        self, simulation: MechanismSimulation, running: Any, final: Any, steps: int, *,
         action: str = "tau", bounds: tuple[Any, Any] = (-np.inf, np.inf),
     ):  # fmt: skip
         """An optimizer of motions of a number of steps.
