@@ -11,12 +11,12 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-dev-shm-usage",  # in a container root has no sandbox, and /dev/shm is small
     "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # WebGL without a graphics card
     "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
-    "--enable-logging=stderr", "--window-size=600,400", "--virtual-time-budget=1000",  # a second of the page's own clock
+    "--enable-logging=stderr", "--window-size=600,400", "--virtual-time-budget=2500",  # of the page's own clock [ms]
 )  # fmt: skip
 
 
 def played(page: Path, folder: Path, fragment: str = "") -> str:
-    """The page's document after it was open for a second. Fails if the page says anything on the browser's console.
+    """The page's document after it was open for a while. Fails if the page says anything on the browser's console.
 
     Args:
         page: the HTML file.
