@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,9 @@ def test_the_gallery_shows_every_example_with_pictures_of_its_run(site):
             assert min(shown.size) > 200
     page = (site / f"_gallery/{DRAWN}.html").read_text(encoding="utf-8")
     packed = re.search(r'atob\("([^"]+)"\)', page)
-    assert "application/octet-stream" in gzip.decompress(base64.b64decode(packed[1])).decode()
+    unpacked = gzip.decompress(base64.b64decode(packed[1])).decode()
+    scene = re.search(r'<script[^>]*id="scene"[^>]*>(.*?)</script>', unpacked, flags=re.S)[1]
+    assert b"\0asm" in zlib.decompress(base64.b64decode(scene))  # the page can be taken over
     assert len(page) < 350_000  # 53 of them are in a site of less than 40 MB
 
 
