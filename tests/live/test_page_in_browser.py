@@ -253,6 +253,21 @@ def test_an_arm_among_bricks_is_dragged(tmp_path):
         assert np.abs(arm).max() < 0.1  # the controller brought it back
 
 
+def test_a_small_humanoid_falls_on_a_floor_and_is_dragged(tmp_path):
+    robot = km.load("hoap1")
+    run = km.simulate(robot, *robot.start, contact="rigid", duration=0.6)
+    with shown(run.page(tmp_path / "hoap1.html", live=True)) as browser:
+        browser.evaluate("kumitate.clock.seek(0.3)")
+        click(browser, "take")
+        at = round(browser.evaluate("kumitate.simulator.time") / 1e-3)
+        assert (numbers(browser, "kumitate.simulator.machine.q") == run.q[at]).all()
+        assert "the same bits" in replayed(browser)
+        before, after = dragged(browser, "trunk")
+        assert after < before
+        click(browser, "again")
+        assert (numbers(browser, "kumitate.simulator.machine.q") == run.q[at]).all()
+
+
 def test_the_space_robot_is_dragged_and_does_not_turn_by_itself(tmp_path):
     run = as_run(space_robot.EXAMPLE.run())
     with shown(run.page(tmp_path / "space.html", live=True)) as browser:
