@@ -72,21 +72,29 @@ def test_trees_in_fifty_digits(seed, integrator):
 
 
 @pytest.mark.parametrize(
-    ("seed", "integrator", "root"), [(2, "semi_implicit_euler", "floating"), (3, "rk4", None), (4, "rkf45", None)]
-)
-def test_two_way(seed, integrator, root):
+    ("seed", "integrator", "root", "led"),
+    [(2, "semi_implicit_euler", "floating", False), (2, "semi_implicit_euler", "floating", True), (3, "rk4", None, False),
+     (4, "rkf45", None, False)],
+)  # fmt: skip
+def test_two_way(seed, integrator, root, led):
     """Formulas of the dynamics with the chain rule, and the differentiated program of the step; springs too."""
     rng = np.random.default_rng(seed)
     m = random_mechanism(rng, ["revolute", "cylindrical", "spherical" if root else "universal"], root=root)
     springs = {"j0": {"stiffness": 40.0, "rest": 0.2, "friction": 0.3, "damping": 2.0}, "j1": {"stiffness": [90.0, 5.0]}}
     m = replace(m, joints=tuple(replace(joint, **springs.get(joint.name, {})) for joint in m.joints))
     case = random_state(m, rng)
-    sim = km.Simulation(m, step=STEP, integrator=integrator, wrenches={"b1": None})
-    q, v, u = np.array([case.q] * 3), rng.normal(size=(3, m.nv)), rng.normal(size=(3, m.nv + 6))
-    found = sim._sloped(0.0, q, v, u)
+    weights = rng.normal(size=m.nv)
+    functions = {
+        "controller": lambda t, q, v, goal: weights * (goal - v) * np.cos(t) - q[0] * q[-1],
+        "inputs": {"goal": m.nv},
+    }  # fmt: skip
+    sim = km.Simulation(m, step=STEP, integrator=integrator, wrenches={"b1": None}, **(functions if led else {}))
+    size = m.nv + 6 + led * m.nv
+    q, v, u = np.array([case.q] * 3), rng.normal(size=(3, m.nv)), rng.normal(size=(3, size))
+    found = sim._sloped(0.2, q, v, u)
     assert sim._sloped._direct is not None
     code = sim.compiled.code
-    *after, slopes = Along(code, None)(0.0, STEP, q, v, u, np.eye(m.nv + 6))
+    *after, slopes = Along(code, sim.actuation.program)(0.2, STEP, q, v, u, np.eye(size))
     expected = [*after, *np.split(slopes, [2 * m.nv], axis=-1)]
     for one, other in zip((found.q, found.v, found.A, found.B), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * max(1.0, np.abs(other).max()))

@@ -151,7 +151,25 @@ def test_drives_in_closed_form():
         np.testing.assert_allclose(found.by("target"), [[H * pull], [pull]], rtol=0, atol=1e-12)
 
 
-def test_two_ways_for_joints_that_stand_on_the_floor():
+def follow(t, q, v, change):
+    """Targets of drives that know the time, the state and an input."""
+    return np.array([0.5 + change[0] * np.cos(t), 0.4 + 0.1 * change[0] * q[7] * v[9] + change[1]])
+
+
+#: By what functions steps are driven: none, the targets of drives, and efforts and a wrench.
+FUNCTIONS = {
+    "none": {"wrenches": {"arm": None}},
+    "targets": {"wrenches": {"arm": None}, "inputs": {"change": 2, "target": follow}},
+    "efforts": {
+        "controller": lambda t, q, v: np.concatenate([np.zeros(6), -0.3 * q[7:] - 0.1 * v[6:] ** 2]),
+        "wrenches": {"arm": lambda t, q, v, push: np.concatenate([[0.1 * q[0] * t, 0.0, 0.0], push * v[3:6]])},
+        "inputs": {"push": 3},
+    },
+}
+
+
+@pytest.mark.parametrize("functions", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_two_ways_for_joints_that_stand_on_the_floor(functions):
     """One linear system at the solution, and the differentiated program of the step: drives, one at its limit, and a stop."""
     drives = [km.PositionDrive(kp=900.0, kd=20.0, limit=1.0), km.PositionDrive(kp=3.0, kd=0.2)]
     inertia, bodies, joints = (INERTIA, INERTIA, INERTIA), [], [km.Joint("free", "floating", "world", "sole")]
@@ -167,16 +185,18 @@ def test_two_ways_for_joints_that_stand_on_the_floor():
     joints.append(km.Joint("swing", "universal", "thigh", "arm", km.spatial.pose((0.0, 0.1, 0.1))))
     mechanism = km.Mechanism("leg", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, -G))
     contact = km.Contact("rigid", surface=km.Surface(0.9))
-    sim = km.Simulation(mechanism, contact=contact, step=H, integrator="semi_implicit_euler", wrenches={"arm": None})
+    sim = km.Simulation(mechanism, contact=contact, step=H, integrator="semi_implicit_euler", **functions)
     state = sim.start([*UPRIGHT, 0.0, 0.0, 0.05, 0.1, 0.299, 0.3, -0.4], [0.0] * 6 + [0.0, 0.15, 0.7, -0.5])
-    found = sim.slopes(state, inputs={"target": [0.5, 0.4]})
+    given = {"target": [0.5, 0.4], "change": [-0.05, 0.02], "push": [0.3, -0.2, 0.1]}
+    given = {name: np.array(values) for name, values in given.items() if name in sim.actuation.forcing.values_of_inputs}
+    found = sim.slopes(state, inputs=given)
     assert sim._sloped._direct is not None
     assert {"'sole' on 'ground': resting", "'j1' at 0.3: holding"} <= set(found.active.lines())
     assert not found.active.one_sided
     u = state.carried["u"].copy()
-    sim.actuation.put(u, None, {}, {}, {"target": np.array([0.5, 0.4])})
+    sim.actuation.put(u, None, {}, {}, given)
     columns = found.B.shape[-1]
-    *after, slopes = Along(sim.side_by_side.compiled.code, None)(
+    *after, slopes = Along(sim.side_by_side.compiled.code, sim.actuation.program)(
         0.0, H, state.carried["q"], state.carried["v"], u, np.eye(columns, len(u))
     )
     expected = [*after, *np.split(slopes, [2 * mechanism.nv], axis=-1)]

@@ -25,6 +25,7 @@ from ..simulate.integrators import Integrator, RungeKutta, SemiImplicitEuler
 from ..simulate.stepping.step_code import StepCode
 from ..simulate.stepping.system import BEYOND
 from ..spatial import Dense
+from .driving import DrivingSlopes, driving
 
 #: More degrees of freedom than these make the products of the chain rule longer than a step along every direction.
 FEW = 10
@@ -45,49 +46,59 @@ class Sloped(NamedTuple):
     elsewhere: Scalar
 
 
-#: Of a step: (h, q, v, u) → `Sloped`.
+#: Of a step: (h, q, v, `DrivingSlopes`) → `Sloped`.
 Page = Callable[..., Sloped]
 
 
-def direct_for(integrator: Integrator, code: StepCode, forcing: Forcing) -> Page | None:
-    """The page of a step's derivatives; None if there is none for this integrator and mechanism."""
+def direct_for(integrator: Integrator, code: StepCode, forcing: Forcing, functions: Program | None) -> Page | None:
+    """The page of a step's derivatives; None if there is none for this integrator and mechanism.
+
+    Args:
+        functions: what the functions that are compiled into the step compute.
+    """
     m = code.mechanism
     plain = not (m.tree.closed or m.driven) and code.alone and forcing.parameters is None
     if plain and isinstance(integrator, SemiImplicitEuler):
         return partial(_euler, m, forcing, code.bounds)
     straight = all(flat(link.kind) for link in m.tree.links) and m.nv <= FEW
-    if plain and isinstance(integrator, RungeKutta) and straight:
+    if plain and isinstance(integrator, RungeKutta) and straight and functions is None:  # which act at every stage
         return partial(_runge_kutta, m, forcing, code.bounds, integrator)
     return None
 
 
-def direct_kernel(code: StepCode, page: Page) -> Kernel:
-    """(h, q, v, u) → all derivatives of a step in one program, as `Sloped` of such a page."""
+def direct_kernel(code: StepCode, page: Page, functions: Program | None) -> Kernel:
+    """(t, h, q, v, u) → all derivatives of a step in one program, as `Sloped` of such a page."""
     size = next(array.size for array in code.program.inputs if array.name == "u")
-    inputs: dict[str, int | tuple[int, ...]] = {"h": (), "q": code.mechanism.nq, "v": code.mechanism.nv, "u": size}
+    inputs: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": code.mechanism.nq, "v": code.mechanism.nv, "u": size}
 
-    def slopes(h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return page(h, q, v, u)._asdict()
+    def slopes(t: Any, h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
+        return page(h, q, v, driving(code.mechanism.tree, functions, t, q, v, u))._asdict()
 
-    key = None if code.key is None else f"slopes {code.key}"
+    key = None if functions is not None or code.key is None else f"slopes {code.key}"
     return Kernel(found_or_traced(key, lambda: trace(slopes, inputs, f"slopes_{code.program.name}")))
 
 
-def _accelerated(m: Mechanism, forcing: Forcing, q: Any, v: Any, u: Any, h: Scalar) -> tuple[list[Scalar], Dense, Dense, Dense]:
+def _accelerated(
+    m: Mechanism, forcing: Forcing, q: Any, v: Any, driven: DrivingSlopes, h: Scalar
+) -> tuple[list[Scalar], Dense, Dense, Dense]:
     """v̇, and its derivatives by q, v and u."""
-    tree, given = m.base_parameter_tree, forcing.layout.unpack(u)
+    u, tree, given = driven.u, m.base_parameter_tree, forcing.layout.unpack(driven.u)
     wrenches = Wrenches(tree, given.wrenches) if given.wrenches else None
     found = aba_derivatives(tree, q, v, given.tau, Acting(m.gravity, wrenches, implicit_step=h))
     inverse = Dense.of(found.by_tau)
     by_wrenches = [inverse @ Dense.of(jacobian(tree, q, tree.places[name])).T for name in given.wrenches]
     unread = Dense.zero(m.nv, len(u) - m.nv - 6 * len(by_wrenches))
-    return found.a, Dense.of(found.by_q), Dense.of(found.by_v), Dense.beside(inverse, *by_wrenches, unread)
+    by_u = Dense.beside(inverse, *by_wrenches, unread)
+    columns = driven.chained([dict(enumerate(column)) for column in by_u.T.rows], m.nv)
+    of_q, of_v, of_u = (Dense.columns([[column.get(i, 0.0) for i in range(m.nv)] for column in part])
+                        for part in (columns[: m.nv], columns[m.nv : 2 * m.nv], columns[2 * m.nv :]))  # fmt: skip
+    return found.a, Dense.of(found.by_q) + of_q, Dense.of(found.by_v) + of_v, of_u
 
 
-def _euler(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], h: Scalar, q: Any, v: Any, u: Any) -> Sloped:
+def _euler(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], h: Scalar, q: Any, v: Any, driven: DrivingSlopes) -> Sloped:
     """v' = v + h v̇ and q' = q ⊕ h v', implicit in joint damping."""
-    n = m.nv
-    a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, u, h)
+    n, u = m.nv, driven.u
+    a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, driven, h)
     after = [speed + h * more for speed, more in zip(v, a, strict=True)]
     move = [h * speed for speed in after]
     unmoved, undriven = Dense.zero(n, n), Dense.zero(n, len(u))
@@ -105,10 +116,17 @@ def _stopped(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
 
 
 def _runge_kutta(
-    m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], method: RungeKutta, h: Scalar, q: Any, v: Any, u: Any
+    m: Mechanism,
+    forcing: Forcing,
+    bounds: Sequence[Bound],
+    method: RungeKutta,
+    h: Scalar,
+    q: Any,
+    v: Any,
+    driven: DrivingSlopes,
 ) -> Sloped:
     """x' = x + h Σ b ẋ over the stages, for coordinates whose rates are the velocities."""
-    n, table = m.nv, method.tableau
+    n, u, table = m.nv, driven.u, method.tableau
     width = 2 * n + len(u)
     start, seeds = [*q, *v], Dense(Dense.unit(width).rows[: 2 * n])
     evaluated, chained = _accelerated_program(m, forcing), _chain_program(n, width)
@@ -135,7 +153,7 @@ def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:
     """(q, v, u) → v̇ and its derivatives, one program for all stages."""
 
     def accelerated(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, u, 0.0)
+        a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, DrivingSlopes(list(u), {}), 0.0)
         return {"a": a, "by_x": Dense.beside(by_q, by_v).rows, "by_u": by_u.rows}
 
     return trace(accelerated, {"q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"accelerated_{m.name}")

@@ -19,6 +19,7 @@ from ..simulate.driving.forcing import Forcing
 from ..simulate.integrators import WithStops
 from .active import StepSlopes, active_sets
 from .direct import Along, direct_for, direct_kernel
+from .driving import can_follow
 
 if TYPE_CHECKING:
     from ..simulate.simulation import MechanismSimulation
@@ -56,14 +57,15 @@ class SlopedStep:
         """The shorter way, if there is one."""
         actuation, integrator = self._simulation.actuation, self._simulation.integrator
         flight = integrator.inner if isinstance(integrator, WithStops) else integrator
-        if actuation.program is not None:
+        functions, forcing = actuation.program, actuation.forcing
+        if not can_follow(self._code.mechanism.tree, functions):
             return None
-        page = direct_for(flight, self._code, actuation.forcing)
+        page = direct_for(flight, self._code, forcing, functions)
         if page is None and self._code.touches:
             from .touching import touching_page  # loads contact
 
-            page = touching_page(integrator, self._code, actuation.forcing, self._simulation.interaction)
-        return None if page is None else direct_kernel(self._code, page)
+            page = touching_page(integrator, self._code, forcing, self._simulation.interaction)
+        return None if page is None else direct_kernel(self._code, page, functions)
 
     def __call__(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> StepSlopes:
         """The derivatives at states (..., nq) and (..., nv), with all efforts and inputs u (..., size), at times (...) [s].
@@ -89,7 +91,7 @@ class SlopedStep:
         h, columns = self._simulation.step_size, self._columns
         if self._direct is None:
             return self._along(time, h, q, v, u, self._ways(u))
-        *found, elsewhere = self._direct(h, q, v, u)
+        *found, elsewhere = self._direct(time, h, q, v, u)
         found[2] = found[2][..., : 2 * v.shape[-1] + columns]
         if not time.shape:
             return self._along(time, h, q, v, u, self._ways(u)) if elsewhere.item() > 0.5 else tuple(found)

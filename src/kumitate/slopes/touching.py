@@ -57,9 +57,8 @@ from ..simulate.stepping.step_code import StepCode
 from ..spatial import Dense, SparseFactors, dot
 from .active import RESTING, SLOW
 from .direct import Page, Sloped, turned
+from .driving import DrivingSlopes, SparseColumn
 
-#: The efforts along the joints, by degree of freedom, that one effort or input stands for.
-SparseColumn = dict[int, Scalar]
 #: The stiffness of points and stops relative to the inertia of the mechanism.
 STRENGTH = 1e6
 #: A step whose velocities miss the laws of contact by more than this part of the points' speeds has no derivatives.
@@ -87,18 +86,23 @@ def _only_rubs(surface: Any) -> bool:
     return all(getattr(surface, part.name) == part.default for part in fields(surface) if part.name not in known)
 
 
-def _stepped(code: StepCode, forcing: Forcing, pairs: Sequence[Pair], flies: bool, h: Scalar, q: Any, v: Any, u: Any) -> Sloped:
+def _stepped(
+    code: StepCode, forcing: Forcing, pairs: Sequence[Pair], flies: bool, h: Scalar, q: Any, v: Any, driven: DrivingSlopes
+) -> Sloped:
     """v' by the impulses of contact and q' = q ⊕ h v', with v' then in the axes at q'."""
     m = code.mechanism
     assert code.jumps is not None
-    found = call(code.jumps, h, q, v, u)
+    found = call(code.jumps, h, q, v, driven.u)
     after = found["v"]
     move = [h * rate for rate in after]
-    free = balance(m, forcing, after, h, q, v, u)
+    free = balance(m, forcing, after, h, q, v, driven)
     system = _system(free, _touched(m, pairs, found, h, q), _held(m, code.bounds, after, q, v, h))
     first = system.H[0]
     first[0] = first[0] * select(found["missed"] <= SETTLED, 1.0, float("nan"))
-    slopes = step_columns(m.tree, system, _end(m, after, h, q), h, free.efforts)
+    slopes = step_columns(m.tree, system, _end(m, after, h, q), h, free.efforts[m.nv :])
+    for row in slopes:
+        for k in driven.slopes:
+            row[2 * m.nv + k] = 0.0  # efforts along joints, too, have no effect in the place of what a function computes
     elsewhere = select(found["touching"] < 0.5, 1.0, 0.0) if flies else 0.0
     return Sloped(integrate(m.tree, q, move), carried(m.tree, after, move), slopes, elsewhere)
 
@@ -178,7 +182,7 @@ class StepBalance(NamedTuple):
     Attributes:
         M: the inertia matrix of the implicit step (nv, nv).
         by_q, by_v: r by coordinates and velocities (nv, nv); by an effort along a joint it is h.
-        efforts: the efforts along joints that a change of what follows them in u stands for, each by degree of freedom.
+        efforts: the efforts along joints that a change of each entry of u stands for, by degree of freedom.
     """
 
     M: Matrix
@@ -187,9 +191,9 @@ class StepBalance(NamedTuple):
     efforts: list[SparseColumn]
 
 
-def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: Any, u: Any) -> StepBalance:
+def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: Any, driven: DrivingSlopes) -> StepBalance:
     """The balance at the velocities `after` the step."""
-    tree, parts = m.base_parameter_tree, forcing.layout.unpack(u)
+    u, tree, parts = driven.u, m.base_parameter_tree, forcing.layout.unpack(driven.u)
     rates = [(b - a) / h for a, b in zip(v, after, strict=True)]
     a = [rate + turn for rate, turn in zip(rates, turning(m.tree, v), strict=True)]
     wrenches = Wrenches(tree, parts.wrenches) if parts.wrenches else None
@@ -201,12 +205,17 @@ def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: An
         for k, i in enumerate(range(link.v_start, link.v_start + link.kind.nv)):
             M[i][i] = M[i][i] + (resisting[k] - link.armature[k])
             by_v[i][i] = by_v[i][i] + h * (link.stiffness[k] + curves[k] * a[i])
-    efforts: list[SparseColumn] = []
+    efforts: list[SparseColumn] = [{k: 1.0} for k in range(m.nv)]
     for name in parts.wrenches:
         efforts += [{k: x for k, x in enumerate(row) if not is_zero(x)} for row in jacobian(tree, q, tree.places[name])]
     efforts += _add_drives(m, parts.commands, len(forcing.commands), slopes, rates, q, v, h)
-    efforts += [{} for _ in range(len(u) - m.nv - len(efforts))]
-    return StepBalance(M, [[-h * x for x in row] for row in by_q], _velocity_rows(m, M, by_v, v, h), efforts)
+    efforts += [{} for _ in range(len(u) - len(efforts))]
+    columns, rows = driven.chained(efforts, m.nv), ([[-h * x for x in row] for row in by_q], _velocity_rows(m, M, by_v, v, h))
+    for part, of_state in zip(rows, (columns[: m.nv], columns[m.nv : 2 * m.nv]), strict=True):
+        for k, column in enumerate(of_state):
+            for i, x in column.items():
+                part[i][k] = part[i][k] + h * x
+    return StepBalance(M, *rows, columns[2 * m.nv :])
 
 
 def _add_drives(
