@@ -20,6 +20,7 @@ from .environment import EnvironmentSteps
 from .few_bricks import FewBricks
 from .four_bars import FourBars
 from .inertia_matrix import InertiaMatrix
+from .led_postures import LedPosture
 from .limits import StepsWithLimits
 from .loop_derivatives import LoopDerivatives
 from .mujoco_peer import MuJoCo
@@ -27,6 +28,7 @@ from .parameters import ParameterSteps
 from .parameters_found import ParametersFound
 from .peers import PEERS, peer_versions
 from .pinocchio_peer import Pinocchio
+from .planned_motions import PlannedGait, PlannedMotion
 from .planning import Planning
 from .postures import PosesReached
 from .recorded_states import RecordedStates
@@ -49,6 +51,8 @@ UR5 = RobotFile("ur5", "the arm UR5", "ur_description/urdf/ur5_robot.urdf")
 PANDA = RobotFile("panda", "the arm Panda, its fingers locked", "panda_description/urdf/panda.urdf", locked="finger")
 HYQ = RobotFile("hyq", "the quadruped HyQ", "hyq_description/robots/hyq_no_sensors.urdf", floating=True)
 TALOS = RobotFile("talos_reduced", "the humanoid Talos, reduced", "talos_data/robots/talos_reduced.urdf", floating=True)
+TALOS_ARM = RobotFile("talos_arm", "the left arm of Talos", "talos_data/robots/talos_reduced.urdf", moving="arm_left")
+G1 = RobotFile("g1", "the humanoid G1", "g1_description/urdf/g1_29dof_rev_1_0.urdf", floating=True)
 CHAIN = RandomChain("chain20", "a random chain of 20 links in space", 20)
 LONG_CHAIN = RandomChain("chain500", "a random chain of 500 links in space", 500)
 FOUR_BAR = FourBars("four_bar", "a planar four-bar linkage", 1)
@@ -84,6 +88,8 @@ CASES: dict[str, Case] = {
         Standing("anymal", faster=6.0, at_most=2e-6, why=", as MuJoCo's feet creep apart by its soft friction"),
         CassieStanding(at_most=4e-6),
         Planning(at_most=0.01),
+        PlannedMotion(TALOS_ARM, "arm_left_7_link", at_most=0.6e-3),
+        PlannedGait(at_most=0.01),
         Rollouts(PANDA),
         ParameterSteps(PANDA),
         SingleRun(PANDA),
@@ -105,6 +111,13 @@ CASES: dict[str, Case] = {
         StepSlopes(one=30e-6, batch=8e-6),
         SecondDerivatives(TALOS, one=60e-6, batch=15e-6),
         PosesReached(PANDA, one=20e-6, batch=3e-6),
+        LedPosture(
+            G1,
+            "left_wrist_yaw_link",
+            ("left_ankle_roll_link", "right_ankle_roll_link"),
+            (("hip_pitch", -0.3), ("knee", 0.6), ("ankle_pitch", -0.3), ("elbow", 0.5)),
+            at_most=50e-6,
+        ),
         ParametersFound(at_most=10.0),
         PythonCall(PANDA, at_least=4.0),
         Compilation(PANDA, total=0.3),

@@ -7,7 +7,7 @@ from kumitate.measure.machine import version_of
 __all__ = ["PEERS", "peer_versions"]
 
 #: The peers by name: the name of their package.
-PEERS = {"Pinocchio": "pin", "MuJoCo": "mujoco"}
+PEERS = {"Pinocchio": "pin", "MuJoCo": "mujoco", "Crocoddyl": "crocoddyl", "pink": "pin-pink"}
 
 
 def peer_versions() -> dict[str, str]:

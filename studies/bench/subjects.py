@@ -52,6 +52,7 @@ class RobotFile(Subject):
         file: below its folder of robots.
         floating: whether the base is free.
         locked: part of the names of joints that are locked at zero.
+        moving: part of the names of the only joints that are not.
     """
 
     name: str
@@ -59,6 +60,7 @@ class RobotFile(Subject):
     file: str
     floating: bool = False
     locked: str | None = None
+    moving: str = ""
 
     @property
     def path(self) -> Path | None:
@@ -84,7 +86,7 @@ class RobotFile(Subject):
         return model
 
     def _is_locked(self, joint: str) -> bool:
-        return self.locked is not None and self.locked in joint
+        return self.moving not in joint or (self.locked is not None and self.locked in joint)
 
 
 @dataclass(frozen=True)
