@@ -48,6 +48,31 @@ def test_a_gain_acts_as_a_controller_made_with_it(law):
     assert batch.parameters["gain:kd"].tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
+def test_a_gain_of_a_drive_acts_as_the_drive_made_with_it_and_has_a_slope(integrator):
+    names = [joint.name for joint in ARM.mechanism.joints]
+
+    def driven(kp, kd):
+        drives = [km.PositionDrive(kp=kp, kd=3.0, limit=40.0), km.PositionDrive(kp=9.0, kd=kd), km.VelocityDrive(kd=2.0)]
+        return km.Robot(ARM.mechanism.with_drives(dict(zip(names, drives, strict=True))))
+
+    given = {"integrator": integrator, "inputs": {"target": GOAL}, "step": 2e-3}
+    sim = km.Simulation(driven(5.0, 1.0), parameters=[f"kp:{names[0]}", f"kd:{names[1]}"], **given)
+    batch = sim.batch(2, parameters={f"kp:{names[0]}": [60.0, 20.0], f"kd:{names[1]}": [4.0, 0.5]})
+    batch.step(30)
+    slopes = sim.slopes(batch)
+    for row, gains in enumerate(((60.0, 4.0), (20.0, 0.5))):
+        alone = km.Simulation(driven(*gains), **given)
+        state = alone.step(alone.start(), 30)
+        np.testing.assert_allclose(batch.q[row], state.q, rtol=1e-11, atol=1e-12)
+        for k, name in enumerate((f"kp:{names[0]}", f"kd:{names[1]}")):
+            ends = []
+            for change in (1e-3, -1e-3):
+                moved = km.Simulation(driven(*(np.array(gains) + change * np.eye(2)[k])), **given)
+                ends.append(moved.step(moved.start(batch.q[row], batch.v[row])).v)
+            np.testing.assert_allclose(slopes.by(name)[row, 3:, 0], (ends[0] - ends[1]) / 2e-3, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("options", [{"traced": False}, {"sample_time": 0.004}], ids=["called", "sampled"])
 def test_gains_and_masses_reach_functions_that_python_calls(options):
     body = ARM.mechanism.bodies[1].name
@@ -220,5 +245,5 @@ def test_masses_are_refused_where_contact_follows_from_them():
 
 
 def test_every_kind_says_what_it_is():
-    assert len({kind.name for kind in MODEL_KINDS}) == len(MODEL_KINDS) == 11
+    assert len({kind.name for kind in MODEL_KINDS}) == len(MODEL_KINDS) == 13
     assert all(kind.meaning for kind in MODEL_KINDS)

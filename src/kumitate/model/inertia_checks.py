@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -89,6 +90,16 @@ class VariedMechanism(Mechanism):
                 chords.append(replace(chord, **{key: tuple(values[at : at + chord.closure.nv])}))
                 at += chord.closure.nv
             self._change(name, changes, chords=tuple(chords))
+
+    def vary_drives(self, key: str, values: Scalars) -> None:
+        """Other values of a number of the drives that have it, in the order of `driven`."""
+        given, joints = iter(values), []
+        for joint in self.driven:
+            drive = copy(joint.drive)
+            if hasattr(drive, key):
+                object.__setattr__(drive, key, next(given))  # a symbol, which its own checks would refuse
+            joints.append(joint._replace(drive=drive))
+        vars(self)["driven"] = tuple(joints)
 
     def _change(self, name: str, changes: Sequence[Mapping[str, Any]], **others: Any) -> None:
         """Changes the fields of the links of a tree, and others of its own."""

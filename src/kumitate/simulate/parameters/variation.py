@@ -17,6 +17,7 @@ from ...model.tree.traversal import rolled_runs
 from ...model.values import FINITE, MASS, NOT_NEGATIVE, real_array, shown
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
+from .drives import OfDrives
 from .gains import GAINS, GainOfFunction, gains_of
 from .inertial import ENTRIES, Gravity, InertiaFactor, OfBodies
 from .passive import Friction, JointArmatures, JointNumbers, OfJoints, Restitution
@@ -42,6 +43,8 @@ MODEL_KINDS: tuple[ModelKind, ...] = (
     Friction("friction", _FRICTION, ("N·m", "N"), JointNumbers("friction")),
     OfJoints("armature", "the inertia of a drive as felt at its joint", ("kg·m²", "kg"), JointArmatures("armature"), MASS),
     OfJoints("stiffness", "the stiffness of a spring in a joint", ("N·m/rad", "N/m"), JointNumbers("stiffness"), springs=True),
+    OfDrives("kp", "the stiffness of a position drive", "N·m/rad or N/m"),
+    OfDrives("kd", "the damping of a position or velocity drive", "N·m·s/rad or N·s/m"),
     Gravity(),
     Restitution(),
 )

@@ -353,21 +353,21 @@ def driven_dynamics(motion: Program, forcing: Forcing, *, implicit: bool) -> Pro
         step: Scalar = h if implicit else 0.0
         moved = moved_by(motion, forcing, h, q, v, u)
         place, speeds = joint_motion(m, q, v)
-        parts = forcing.layout.unpack(u)
-        wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, step)
+        parts, driven = forcing.layout.unpack(u), seen_mechanism(forcing, u)[0].driven
+        wished = drive_forces(driven, place, speeds, parts.commands, parts.states, step)
 
         def solve(pushes: Sequence[JointPush]) -> dict[str, Any]:
             found = moved(pushes)
             return {name: found[name] for name in ("rates", *(array.name for array in motion.outputs))}
 
         if implicit:
-            found = settled(m.driven, wished, [], step, solve).found
+            found = settled(driven, wished, [], step, solve).found
         else:
-            efforts = [effort_along(joint, wish, 0.0) for joint, wish in zip(m.driven, wished, strict=True)]
-            found = solve([JointPush(joint.v, effort, 0.0) for joint, effort in zip(m.driven, efforts, strict=True)])
+            efforts = [effort_along(joint, wish, 0.0) for joint, wish in zip(driven, wished, strict=True)]
+            found = solve([JointPush(joint.v, effort, 0.0) for joint, effort in zip(driven, efforts, strict=True)])
         rates = found.pop("rates")
-        power = drive_power(m.driven, wished, speeds, rates, step)
-        own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, step)
+        power = drive_power(driven, wished, speeds, rates, step)
+        own = state_rates(driven, place, speeds, parts.commands, parts.states, rates, step)
         return {**found, "power": found["power"] + power, **({"states": own} if own else {})}
 
     return trace(dynamics, _inputs(forcing), f"driven_{motion.name}")
@@ -397,10 +397,10 @@ def efforts_program(forcing: Forcing, reactions: Program | None) -> Program:
     m = forcing.mechanism
 
     def efforts(h: Any, q: Any, v: Any, u: Any) -> list[Scalar]:
-        parts = forcing.layout.unpack(u)
-        wished = drive_forces(m.driven, *joint_motion(m, q, v), parts.commands, parts.states, 0.0)
+        parts, driven = forcing.layout.unpack(u), seen_mechanism(forcing, u)[0].driven
+        wished = drive_forces(driven, *joint_motion(m, q, v), parts.commands, parts.states, 0.0)
         total = [*(u[k] for k in range(m.nv)), *[0.0] * (freedoms(m) - m.nv)]
-        for joint, wish in zip(m.driven, wished, strict=True):
+        for joint, wish in zip(driven, wished, strict=True):
             total[joint.v] = total[joint.v] + effort_along(joint, wish, 0.0)
         if reactions is not None:
             for k, effort in zip(forcing.fixed, call(reactions, h, q, v, u), strict=True):

@@ -52,10 +52,10 @@ def jump_program(
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
         turning, parts = kinematics.turning(m.tree, v), forcing.layout.unpack(u)
         seen = seen_mechanism(forcing, u)[0]
-        tree = seen.base_parameter_tree
+        tree, driven = seen.base_parameter_tree, seen.driven
         more_turning = turned_more(tree, v, h)
         place, speeds = joint_motion(m, q, v)
-        wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, h)
+        wished = drive_forces(driven, place, speeds, parts.commands, parts.states, h)
         stops = stops_at(m, bounds, place, speeds, h)
         plain = not (wished or stops or forcing.following)
         moved = moved_by(motion, forcing, h, q, v, u)
@@ -101,14 +101,14 @@ def jump_program(
             ends = partial(end_gaps, m, [stop.bound for stop in stops], h, q, after, closed)
             return {"advances": advances(stops, place, ends, after, rates, h)}
 
-        end = settled(m.driven, wished, stops, h, push, curved=curved)
+        end = settled(driven, wished, stops, h, push, curved=curved)
         found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}
         moving = {name: found.pop(name) for name in ("smooth", "glide") if name in found}
         rates = end.found["rates"]
         mean = [rate + 0.5 * h * a for rate, a in zip(speeds, rates, strict=True)]
         pushing = sum(end.multipliers, 0.0)
-        power = applied_power(seen, q, mean[: m.nv], parts) + drive_power(m.driven, wished, speeds, rates, h)
-        own = state_rates(m.driven, place, speeds, parts.commands, parts.states, rates, h)
+        power = applied_power(seen, q, mean[: m.nv], parts) + drive_power(driven, wished, speeds, rates, h)
+        own = state_rates(driven, place, speeds, parts.commands, parts.states, rates, h)
         return {
             **found,
             **({"states": own} if own else {}),
@@ -166,9 +166,9 @@ def kick_program(forcing: Forcing, impacts: Program, *, resisted: bool) -> Progr
         per_time = select(implicit > 0.0, 1.0 / select(implicit > 0.0, implicit, 1.0), 0.0)
         place, speeds = joint_motion(m, q, v)
         rates = joint_accelerations(m, q, v, [(b - a) * per_time for a, b in zip(v, v_free, strict=True)])
-        parts = forcing.layout.unpack(u)
-        wished = drive_forces(m.driven, place, speeds, parts.commands, parts.states, implicit)
-        for joint, wish in zip(m.driven, wished, strict=True):
+        parts, driven = forcing.layout.unpack(u), seen_mechanism(forcing, u)[0].driven
+        wished = drive_forces(driven, place, speeds, parts.commands, parts.states, implicit)
+        for joint, wish in zip(driven, wished, strict=True):
             found[joint.v] = found[joint.v] + limited(joint, wish, rates[joint.v]).resisting
         return found
 
