@@ -210,3 +210,10 @@ def test_missing_stable_baselines_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "kumitate.gym.stable_baselines", raising=False)
     with pytest.raises(InputError, match="pip install stable-baselines3"):
         importlib.import_module("kumitate.gym.stable_baselines").StableVecEnv("cart_pole")
+
+
+def test_missing_rsl_rl_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rsl_rl.env", None)
+    monkeypatch.delitem(sys.modules, "kumitate.gym.rsl_rl", raising=False)
+    with pytest.raises(InputError, match="pip install rsl-rl-lib"):
+        importlib.import_module("kumitate.gym.rsl_rl").RslVecEnv("inverted_pendulum")

@@ -199,6 +199,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     It does what `gymnasium.vector.SyncVectorEnv` does with as many `Env`s, in each mode of automatic resets.
 
+    Attributes:
+        elapsed: the steps that each row's episode has taken (N).
+
     >>> envs = VectorEnv("cart_pole", 5)
     >>> observations, infos = envs.reset(seed=1)
     >>> observations, rewards, terminated, truncated, infos = envs.step(np.ones(5, dtype=int))
@@ -239,7 +242,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._episodes = Episodes(self.task, num_envs)
-        self._elapsed = np.zeros(num_envs, dtype=int)
+        self.elapsed = np.zeros(num_envs, dtype=int)
         self._ended = np.zeros(num_envs, dtype=bool)
         self._seeds: list[int] = []
 
@@ -304,12 +307,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 "reset(options={'reset_mask': ...}) for such rows before step"
             )
         episodes.step(actions)
-        self._elapsed += 1
+        self.elapsed += 1
         if mode is AutoresetMode.NEXT_STEP:
             self._begin(over)
         truncated = np.zeros(self.num_envs, dtype=bool)
         if self.max_episode_steps is not None:
-            truncated = self._elapsed >= self.max_episode_steps
+            truncated = self.elapsed >= self.max_episode_steps
         rewards, terminated, infos = episodes.rewards.copy(), episodes.terminated.copy(), {}
         self._ended = terminated | truncated
         if mode is AutoresetMode.SAME_STEP and self._ended.any():
@@ -326,7 +329,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Starts new episodes in the rows of a mask."""
         if chosen.any():
             self._episodes.begin(np.flatnonzero(chosen))
-            self._elapsed[chosen] = 0
+            self.elapsed[chosen] = 0
             self._ended = self._ended & ~chosen
 
     def _observations(self) -> np.ndarray:
