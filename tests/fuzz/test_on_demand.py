@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -106,6 +108,23 @@ def test_mjcf_whose_elements_are_not_closed_is_refused_at_once(tmp_path):
     with pytest.raises(ModelError, match=r"open\.xml:\d+: MuJoCo refuses the file: .*MISMATCHED"):
         km.load(path)
     assert time.process_time() - begin < 5.0
+
+
+@pytest.mark.parametrize("wrong", ["", ' f="0 1"'], ids=["read", "refused"])
+def test_a_muscle_of_a_joint_that_runs_away_does_not_keep_the_reader(wrong, tmp_path):
+    """MuJoCo looks for a muscle's range of lengths by a simulation, which began again without end where it was unstable."""
+    path = tmp_path / "muscle.xml"
+    path.write_text(f"""<mujoco><worldbody>
+        <body><joint axis="0 1 0"/><geom size=".1" pos=".3 0 0"/><body><joint axis="0 1 0"/><geom size=".1" pos=".3 0 0"/>
+        <body><joint type="slide"/><geom size=".1" pos=".3 0 0"/>
+        <body><joint axis="1 0 0" armature=".2"/><geom size=".1" pos=".3 .1 0"/>
+        <body><joint name="free" axis="0 1 0"/><joint axis="0 0 1"/><geom size=".1" pos=".3 .1 0"/>
+        </body></body></body></body></body></worldbody>
+        <actuator><muscle joint="free"{wrong}/></actuator></mujoco>""")
+    code = f"import kumitate as km\ntry: print(km.load({str(path)!r}))\nexcept km.ModelError as error: print(error)"
+    call = [sys.executable, "-W", "ignore", "-c", code]  # a process, as no signal is heard inside MuJoCo
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=True)
+    assert ("muscle.xml:7: MuJoCo refuses the file" if wrong else "6 bodies") in done.stdout
 
 
 def test_words_of_mujoco_on_files_that_are_refused_are_not_warned_of(tmp_path):

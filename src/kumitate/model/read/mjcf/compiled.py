@@ -49,7 +49,7 @@ class CompiledModel:
 
     def __init__(self, mujoco: Any, spec: Any, source: str, path: Path | None):
         self.mujoco, self.spec, self.source, self.path = mujoco, spec, source, path
-        self.model = spec.compile()
+        self.model = _compiled(mujoco, spec)
         self.remarks: list[str] = []
         self._lines: dict[tuple[str, int], int] = {}
         self._names: dict[str, list[str]] = {}
@@ -114,6 +114,12 @@ def compiled_file(path_or_text: str | os.PathLike[str]) -> CompiledModel:
         raise refused from None
 
 
+def _compiled(mujoco: Any, spec: Any) -> Any:
+    """The model without lengths of muscles: nobody reads them, and where joints run away MuJoCo searches them without end."""
+    spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
+    return spec.compile()
+
+
 def _further_reasons(mujoco: Any, text: str, reason: str, path: Path | None) -> list[str]:
     """What MuJoCo, which stops at its first, also refuses: told once the attribute or element that it names is taken out.
 
@@ -133,7 +139,7 @@ def _further_reasons(mujoco: Any, text: str, reason: str, path: Path | None) -> 
                 warnings.simplefilter("ignore")  # of a file that is refused
                 spec = mujoco.MjSpec.from_string(text)
                 spec.modelfiledir = "" if path is None else str(path.parent)
-                spec.compile()
+                _compiled(mujoco, spec)
             return reasons
         except ValueError as error:
             reason = str(error)
