@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from kumitate.analysis import support_polygon
 from kumitate.contact import ground_gap
 from kumitate.contact.placement import ground_touches
 from kumitate.errors import InputError
-from kumitate.inverse_kinematics.stance import _level_of
+from kumitate.inverse_kinematics.stance import _level_of, has_legs
 from kumitate.kinematics import center_of_mass
 from kumitate.model.elements import NamedState
 from tests.quadruped import quadruped
@@ -107,14 +109,35 @@ def test_robots_have_stances(name, told):
         assert all(np.sort(touches[foot][:, 3])[2] < 1e-9 for foot in stance.feet)
 
 
-def test_a_sole_is_level_on_the_side_that_bears_its_middle():
+def test_legs_are_two_chains_of_single_joints_from_one_free_base():
+    dog = quadruped()
+    ball = km.Body("ball", 1.0, inertia=(0.1,) * 3)
+    free = km.Joint("free", "floating", "world", "ball")
+
+    def changed(ending: str | tuple[str, ...], kind: str) -> km.Mechanism:
+        joints = [km.Joint(j.name, kind, j.parent, j.child, j.pose) if j.name.endswith(ending) else j for j in dog.joints]
+        return replace(dog, joints=tuple(joints))
+
+    assert has_legs(dog)
+    assert has_legs(quadruped(sides=("fl", "hr")))
+    assert not has_legs(quadruped(sides=("fl",)))
+    assert not has_legs(replace(dog, bodies=(*dog.bodies, ball), joints=(*dog.joints, free)))
+    for ending, kind in (("base", "fixed"), ("hip", "spherical"), ("thigh joint", "fixed")):
+        assert has_legs(changed(ending, kind)) == (ending == "thigh joint")
+    assert not has_legs(changed(("thigh joint", "knee"), "fixed"))
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3])
+def test_a_sole_is_level_on_the_side_that_bears_its_middle(slope):
     rng = np.random.default_rng(4)
     for _ in range(20):
         sole = np.column_stack([rng.uniform(-0.1, 0.1, (12, 2)), rng.uniform(0.0, 3e-4, 12)])
+        sole[:, 2] += sole[:, :2] @ (slope * rng.uniform(-1.0, 1.0, 2))
         middle = sole[:, :2].mean(axis=0)
         R = np.array([list(row) for row in _level_of(sole, middle).matrix()], dtype=float)
         np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-14)
-        assert R[0, 0] > 0.999
+        assert R[0, 0] > 0.9
+        assert abs(R[1, 0]) < 0.1  # x nearly that of the world
         heights = sole @ R[:, 2] - (sole @ R[:, 2]).min()
         bearing = np.argsort(heights)[:3]
         assert heights[bearing].max() < 1e-15 < np.sort(heights)[3]
