@@ -131,7 +131,7 @@ def bounds(
     """
     origins = frames[:, :, :3, 3]
     low, high = [origins.min(axis=1)], [origins.max(axis=1)]
-    reached = [origins.reshape(-1, 3)]
+    reached = [origins]
     centers = [origins.reshape(-1, 3)]
     still = np.broadcast_to(np.eye(4), (len(frames), 4, 4))
     for poses, items in zip([*frames.swapaxes(0, 1), still], outlines, strict=True):
@@ -139,7 +139,7 @@ def bounds(
             places = points @ poses[:, :3, :3].swapaxes(1, 2) + poses[:, None, :3, 3]
             low.append(places.min(axis=1) - radius)
             high.append(places.max(axis=1) + radius)
-            reached.append(places.reshape(-1, 3))
+            reached.append(places)
             centers.append(places.mean(axis=1))
     lower, upper = np.min(low, axis=0), np.max(high, axis=0)
     extent_low, extent_high = lower.min(axis=0), upper.max(axis=0)
@@ -147,12 +147,16 @@ def bounds(
     if floor is None:  # at zero unless the mechanism hangs below it
         floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
     view = _view_from(np.concatenate(centers), size)
-    rim = _outermost(np.concatenate(reached))
+    steps = np.round(frames[:, :, :3] / [*[_SEEN] * 3, _SEEN * size]).reshape(len(frames), -1)
+    apart = np.unique(steps, axis=0, return_index=True)[1]  # a robot that stands is at one place
+    rim = _outermost(np.concatenate([places[apart].reshape(-1, 3) for places in reached]))
     return {"extent": [extent_low.tolist(), extent_high.tolist()], "rim": rim, "size": size, "ground": floor, "view": view}
 
 
 #: So many points are compared in all directions at a time, in two megabytes.
 _AT_ONCE = 4096
+#: Turns [rad] and moves, in parts of the mechanism's size, of which the camera takes no notice.
+_SEEN = 1e-3
 
 
 def _outermost(points: np.ndarray) -> list[list[float]]:
@@ -161,12 +165,9 @@ def _outermost(points: np.ndarray) -> list[list[float]]:
     height, turn = 1.0 - k / 32.0, np.pi * (1.0 + 5.0**0.5) * k
     across = np.sqrt(1.0 - height**2)
     directions = np.column_stack([across * np.cos(turn), across * np.sin(turn), height])
-    found, most = np.zeros(len(directions), dtype=int), np.full(len(directions), -np.inf)
-    for first in range(0, len(points), _AT_ONCE):
-        along = directions @ points[first : first + _AT_ONCE].T
-        best = along.max(axis=1)
-        found, most = np.where(best > most, first + along.argmax(axis=1), found), np.maximum(best, most)
-    return points[np.unique(found)].tolist()
+    found = [part[(directions @ part.T).argmax(axis=1)] for part in np.array_split(points, 1 + len(points) // _AT_ONCE)]
+    best = np.einsum("nkx,kx->nk", found, directions).argmax(axis=0)
+    return np.unique(np.array(found)[best, range(len(directions))], axis=0).tolist()
 
 
 def _view_from(centers: np.ndarray, size: float) -> list[float]:
