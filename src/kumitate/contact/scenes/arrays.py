@@ -24,8 +24,8 @@ class RobotMotions(NamedTuple):
     """The states of the robots in a scene, one after the other, and the programs that move them by themselves."""
 
     # of each robot the addresses of "prepared", "moved", "flown", "begun", "settled", "loops", "open" and "projection"
-    # (`simulate.scenes.robots`); the third is 0 where it does not fly, the next two where it has no drives and stops, the last
-    # three where it has no loops
+    # (`simulate.scenes.robots`); the first is 0 where `carrying` does without, the third where it does not fly, the next two
+    # where it has no drives and stops, the last three where it has no loops
     programs: Ints[8]
     first_q: Ints  # where the numbers of each robot begin, here and below
     first_v: Ints
@@ -35,6 +35,13 @@ class RobotMotions(NamedTuple):
     first_closed: Ints
     first_freedom: Ints
     first_axis: Ints
+    first_of_link: Ints  # where the coordinates of each link begin
+    pages: Ints  # of each link the address of its `carrying.link_program`,
+    numbers: Floats[53]  # what that takes,
+    moving: Floats[9]  # and gives: angular velocity and acceleration, acceleration of the origin, weight included
+    wrench: Floats[6]  # what that motion takes, [n; f] about the origin, with all that the link carries
+    heavy: Floats[10]  # and the inertia
+    falling: Floats[6]  # impulses of a step in which nothing else acts, to be added to those of efforts: `carrying.carry`
     q: Floats  # before a step
     v: Floats
     next_q: Floats  # after it
@@ -86,7 +93,7 @@ class Robots(NamedTuple):
     reach: Floats[6, 6]  # space for the parts of units in a twist (`solvers.articulated`)
     reaching: Ints  # and for their nodes
     effort: Floats[6]  # of the drives
-    undriven: Floats[6]  # velocities after a step without contact, drives and wrenches
+    undriven: Floats[6]  # velocities after a step without contact, drives, wrenches and `falling`
     before: Floats[6]  # velocities, as of `MovingBodies`
     free: Floats[6]
     after: Floats[6]

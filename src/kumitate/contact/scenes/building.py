@@ -297,11 +297,15 @@ def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     """The states of robots, without programs, drives and stops."""
     first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
     q, v, rows, blocks = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts)), sum(rows_of(part) ** 2 for part in parts)
-    starts = {name: len(parts) + 1 for name in RobotMotions._fields if name.startswith("first_")}
+    starts, links = (
+        {name: len(parts) + 1 for name in RobotMotions._fields if name.startswith("first_")},
+        sum(len(part.links) for part in parts),
+    )
+    by_link = dict.fromkeys(("pose", "first_of_link", "pages", "numbers", "moving", "wrench", "heavy"), links)
     return _made(
-        RobotMotions, 0, **starts | {"first_q": first_q, "first_v": first_v}, programs=len(parts),
-        q=q, v=v, next_q=q, next_v=v, rates=v, pose=sum(len(part.links) for part in parts),
-        reached=rows, opening=rows, along=rows, inertia=blocks, stay=blocks,
+        RobotMotions, 0, **starts | {"first_q": first_q, "first_v": first_v} | by_link, programs=len(parts),
+        q=q, v=v, next_q=q, next_v=v, rates=v, falling=rows, reached=rows, opening=rows, along=rows,
+        inertia=blocks, stay=blocks,
     )  # fmt: skip
 
 

@@ -14,9 +14,10 @@ from ...compile import Kernel, found_or_traced
 from ...compile.stored import StoredProgram
 from ...contact.impulse.problem import inertia
 from ...contact.impulse.splitting import before_springs
-from ...contact.scenes.arrays import RobotMotions, Scene
+from ...contact.scenes.arrays import Robots, Scene
 from ...contact.scenes.building import rows_of, with_efforts
 from ...contact.scenes.parts import RobotPart, robot_parts
+from ...contact.scenes.robots.carrying import list_links
 from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
 from ...dynamics.loops.constraints import loop_jacobian
 from ...dynamics.settling.drives import DriveForce, drive_forces
@@ -69,13 +70,16 @@ class RobotSteps:
         nv = {loop.name: loop.kind.nv for loop in part.mechanism.loops}
         self.drives = {name: nv[name] for name in drives if name in nv}
 
-    def locate(self, motions: RobotMotions) -> None:
+    def locate(self, robots: Robots) -> None:
         """Writes the addresses of its programs, by which the steps of a scene move it."""
         m, bounds = self.part.mechanism, self._bounds
         programs = {
-            0: self._program("prepared", lambda: prepared_program(m)),
             1: self._program("moved", lambda: moved_program(m)),
         }
+        if m.tree.chords:
+            programs[0] = self._program("prepared", lambda: prepared_program(m))
+        else:
+            list_links(robots, self.number, m.tree)
         if self.flies:
             programs[2] = self._program(f"flown {list(self.places.values())} {list(self.drives)}", self._flown)
         if self.settles:
@@ -87,7 +91,7 @@ class RobotSteps:
             programs[7] = self._program("projection", lambda: projection_program(m))
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         for k, located in self._located.items():  # couplings alone stay closed to rounding by velocities that keep them so
-            motions.programs[self.number, k] = located.waiting if k == 7 and not m.loops else located.address
+            robots.motions.programs[self.number, k] = located.waiting if k == 7 and not m.loops else located.address
 
     def efforts(self, layout: InputLayout) -> tuple[list[int], list[int], list[int]]:
         """Where u has its efforts at joints (6 · rows), those that free flight takes, and its commands (`arrays.Efforts`)."""
@@ -166,7 +170,7 @@ def with_robots(scene: Scene, robots: Sequence[RobotSteps]) -> Scene:
     """The scene with room for the numbers of its robots, which knows their programs."""
     made = with_efforts(scene, *([robot.sizes[k] for robot in robots] for k in range(6)))
     for robot in robots:
-        robot.locate(made.bodies.robots.motions)
+        robot.locate(made.bodies.robots)
     return made
 
 

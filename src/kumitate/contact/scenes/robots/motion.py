@@ -9,6 +9,7 @@ import math
 
 from ....procedure import Floats, apply_at, local, procedure
 from ..arrays import MovingBodies, Robots, Rules, ScenePoints
+from .carrying import carry
 from .loops import find_loops
 from .response import feel
 
@@ -26,7 +27,10 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
         q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
         inertia = own.inertia[robots.first_block[robot] : robots.first_block[robot + 1]]
         pose, columns, undriven = own.pose[links:end], robots.columns[6 * first : 6 * last], robots.undriven[first:last]
-        apply_at(own.programs[robot, 0], (rules.step, q, v), (pose, columns, inertia, undriven))
+        if own.programs[robot, 0] != 0:
+            apply_at(own.programs[robot, 0], (rules.step, q, v), (pose, columns, inertia, undriven))
+        else:
+            carry(rules, bodies, robot)
         for link in range(links, end):
             bodies.place[robots.body[link]] = own.pose[link, 3]
             bodies.turn[robots.body[link]] = own.pose[link, 0:3]

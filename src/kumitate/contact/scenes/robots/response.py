@@ -60,13 +60,11 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
             mean = keep_closed(robots, robot)
             invert(robots, robot)
             keep_responses_closed(robots, robot, mean)
-        for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-            if robots.above[link] >= 0:
-                robots.lever[link] = bodies.place[robots.body[link]] - bodies.place[robots.body[robots.above[link]]]
         feel(bodies, robot)
         begin, end = robots.first_row[robot], robots.first_row[robot + 1]
         robots.free[begin:end] = robots.undriven[begin:end] - robots.motions.opening[begin:end]
         robots.felt[begin:end] *= rules.step
+        robots.felt[begin:end] += robots.motions.falling[begin:end]
         if robots.motions.programs[robot, 3] != 0:
             push(rules, robots, robot)
         respond(robots, robot, robots.free)
