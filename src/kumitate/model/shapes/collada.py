@@ -257,14 +257,14 @@ _TRIANGLES = {
 
 
 # --- numbers and transforms -------------------------------------------------------------------------------------------------
-def _numbers(element: ElementTree.Element | None) -> np.ndarray:
+def _numbers(element: ElementTree.Element | None, kind: type = float) -> np.ndarray:
     text = "" if element is None or element.text is None else element.text
     if not text.strip():
-        return np.zeros(0)
+        return np.zeros(0, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # the only sign of a word that is not a number
         try:
-            return np.fromstring(text, sep=" ")
+            return np.fromstring(text, kind, sep=" ")
         except (DeprecationWarning, ValueError):
             raise ValueError(f"<{element.tag}> holds words that are not numbers") from None  # type: ignore[union-attr]
 
@@ -277,7 +277,7 @@ def _whole(values: np.ndarray) -> np.ndarray:
 
 
 def _indices(element: ElementTree.Element | None, multiple: int) -> np.ndarray:
-    values = _whole(_numbers(element))
+    values = _whole(_numbers(element, int))
     return values[: len(values) // multiple * multiple]
 
 
