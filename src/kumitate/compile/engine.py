@@ -17,6 +17,7 @@ from ..errors import ProgramError
 from ..scalar.under_way import expect
 from ..scalar.verify import verifying
 from .disk import CacheEntry, cached
+from .perf_map import name_functions
 from .target import Target, binding, host, machine
 
 if TYPE_CHECKING:
@@ -114,9 +115,10 @@ def link(images: Sequence[CacheEntry], functions: Sequence[str], called: Sequenc
     _here.libraries += 1
     tracker = builder.link(_here.linker, f"kumitate{_here.libraries}")
     seconds = sum(image.seconds for image in images) + time.perf_counter() - begin
-    size = sum(len(image.content) for image in images)
+    size, addresses = sum(len(image.content) for image in images), {name: tracker[name] for name in functions}
+    name_functions([image.content for image in images], addresses)
     return Code(
-        {name: tracker[name] for name in functions}, size, seconds, all(image.from_cache for image in images),
+        addresses, size, seconds, all(image.from_cache for image in images),
         all(image.on_disk for image in images), (tracker, *called),
     )  # fmt: skip
 
