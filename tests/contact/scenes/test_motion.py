@@ -122,6 +122,26 @@ def test_bodies_sleep_when_asked_and_wake_when_hit():
 
 
 # --- any scene --------------------------------------------------------------------------------------------------------
+def test_bodies_that_fall_side_by_side_are_not_looked_at_until_one_meets_another():
+    """Nothing near is listed while their ways beside their mean way leave them apart; the motion is the same bit for bit."""
+    places = [(0.21 * x, 0.21 * y, 1.0 + 0.21 * z) for x in range(3) for y in range(3) for z in range(2)]
+    mechanism, q = unconnected(*(solid(f"ball{k}", Sphere(0.1)) for k in range(19))), upright(*places, (0.1, 0.1, 2.5))
+    v = np.zeros((19, 6))
+    v[:, :3], v[18, 5] = [0.0, 3.0, 0.0], -3.0
+    sim = simulation(mechanism, step=5e-3)
+    steppers = [sim.compiled.stepper(sim.actuation, 5e-3, q, v.ravel()) for _ in range(2)]
+    pairs = []
+    for _ in range(120):
+        for known, stepper in enumerate(steppers):  # who knows an impulse of the step before looks at all that is near
+            stepper.scene.counts[0] = max(stepper.scene.counts[0], known)
+            stepper.run({}, 1, 1)
+        np.testing.assert_array_equal(steppers[0].state["v"], steppers[1].state["v"])
+        np.testing.assert_array_equal(steppers[0].state["q"], steppers[1].state["q"])
+        pairs.append([int(stepper.scene.counts[1]) for stepper in steppers])
+    assert pairs[5][0] == 0 < pairs[5][1]
+    assert np.abs(np.diff(steppers[0].state["v"].reshape(-1, 6)[:, 5])).max() > 0.1  # they have met
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_piles_obey_the_laws_and_gain_no_energy(seed):
     rng = np.random.default_rng(seed)

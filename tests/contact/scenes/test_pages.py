@@ -121,8 +121,9 @@ def test_a_point_yields_to_an_impulse_by_what_is_measured_at_it(seed):
 def test_near_pairs_are_all_whose_boxes_overlap(seed):
     scene, _, _ = scene_at(seed, 14)
     placed = scene.placed
-    place_solids(scene.bodies, placed, 0.01)
-    count = near_pairs(placed, scene.allowed, 0.01, scene.pairs, scene.starts, scene.space)
+    placed.margin[:] = 0.005
+    place_solids(scene.bodies, placed)
+    count = near_pairs(placed, scene.allowed, scene.pairs, scene.starts, scene.space)
     found = [tuple(pair) for pair in scene.pairs[:count]]
     low, high = placed.low, placed.high
     expected = {

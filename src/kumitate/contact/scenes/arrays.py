@@ -185,7 +185,8 @@ class Placed(NamedTuple):
     belt: Floats[3]  # the velocity of the surface in the axes of its moving body, or of the world [m/s]
     belts: int  # 1 if any moves
     cornered: Ints  # 1 of shapes with corners, by which they touch (`impulse.splitting`)
-    low: Floats[3]  # the corners of the bounding box in the world, with the margin of the step [m]
+    margin: Floats  # how far around the bounding box others are near [m]
+    low: Floats[3]  # the corners of that box in the world, with the margin
     high: Floats[3]
     resting: Ints  # 1 of the world's solids and of bodies that sleep
     barred: Ints  # 2³¹ · a moving body's owner + 1 + that of a body of the world, of the pairs that never touch, sorted

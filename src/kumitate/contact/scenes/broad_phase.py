@@ -10,8 +10,8 @@ from .arrays import MovingBodies, Placed
 
 
 @procedure
-def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:
-    """Poses and bounding boxes of the solids, larger by half of the margin [m] on every side."""
+def place_solids(bodies: MovingBodies, placed: Placed) -> None:
+    """Poses and bounding boxes of the solids, larger by their margins on every side."""
     for s in range(len(placed.body)):
         body, own, pose = placed.body[s], placed.own[s], placed.pose[s]
         placed.resting[s] = 1 if body < 0 else bodies.still[body]
@@ -21,13 +21,13 @@ def place_solids(bodies: MovingBodies, placed: Placed, margin: float) -> None:
         half, middle = placed.half[s], placed.middle[s]
         for i in range(3):
             out = abs(pose[i, 0]) * half[0] + abs(pose[i, 1]) * half[1] + abs(pose[i, 2]) * half[2]
-            out, center = min(out, placed.reach[s]) + 0.5 * margin, pose[3, i] + pose[i] @ middle
+            out, center = min(out, placed.reach[s]) + placed.margin[s], pose[3, i] + pose[i] @ middle
             placed.low[s, i] = center - out
             placed.high[s, i] = center + out
 
 
 @procedure
-def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], starts: Ints, space: Ints[2]) -> int:
+def near_pairs(placed: Placed, allowed: Ints, pairs: Ints[2], starts: Ints, space: Ints[2]) -> int:
     """Lists the pairs (A, B), A of a moving body and before B, sorted by A and then B; returns how many there are.
 
     Solids that both rest are not listed. If there is not room for all, the list is not usable.
@@ -58,7 +58,7 @@ def near_pairs(placed: Placed, allowed: Ints, margin: float, pairs: Ints[2], sta
                 placed.body[i] >= 0
                 and i != plane
                 and placed.resting[i] * placed.resting[plane] == 0
-                and _above(placed, plane, i) <= margin
+                and _above(placed, plane, i) <= placed.margin[i] + placed.margin[plane]
                 and _may(placed, allowed, i, plane) == 1
             ):
                 if found < len(pairs):

@@ -189,10 +189,13 @@ def touch(scene: Scene) -> int:
 def _find_awake(scene: Scene) -> int:
     """The points of solids that do not both rest, without impulses."""
     rules, bodies, points = scene.rules, scene.bodies, scene.points
+    if scene.counts[0] == 0 and len(scene.springs.law) == 0:
+        _own_ways(scene)
+        if _near(scene) == 0:
+            return 0
     margin = tuned.REACH * rules.step * _fastest(scene)
-    place_solids(bodies, scene.placed, margin)
-    pairs = near_pairs(scene.placed, scene.allowed, margin, scene.pairs, scene.starts, scene.space)
-    scene.counts[1] = pairs
+    scene.placed.margin[:] = 0.5 * margin
+    pairs = _near(scene)
     if pairs > len(scene.pairs):
         return -1
     known = scene.counts[0]
@@ -210,6 +213,33 @@ def _find_awake(scene: Scene) -> int:
     leave_out(points, scene.overlaps, count)
     aim(rules, bodies, scene.placed, points, count)
     return count
+
+
+@procedure
+def _near(scene: Scene) -> int:
+    """The number of pairs of solids that are near each other."""
+    place_solids(scene.bodies, scene.placed)
+    scene.counts[1] = near_pairs(scene.placed, scene.allowed, scene.pairs, scene.starts, scene.space)
+    return scene.counts[1]
+
+
+@procedure
+def _own_ways(scene: Scene) -> None:
+    """Margins: the ways of solids in the step beside the mean way of all bodies; outside them nothing needs contact."""
+    bodies, placed, mean = scene.bodies, scene.placed, local(3)
+    for body in range(len(placed.span)):
+        mean += bodies.free[body, 3:6]
+    mean *= 1.0 / float(max(len(placed.span), 1))
+    for s in range(len(placed.body)):
+        body, most = placed.body[s], math.sqrt(mean @ mean)
+        if body >= 0:
+            most = 0.0
+            for state in range(2):
+                twist = bodies.before[body] if state == 0 else bodies.free[body]
+                along = twist[3:6] - mean
+                turning = placed.span[body] * math.sqrt(twist[0:3] @ twist[0:3])
+                most = max(most, math.sqrt(along @ along) + turning)
+        placed.margin[s] = scene.rules.step * most
 
 
 @procedure
