@@ -238,8 +238,27 @@ def test_the_interior_point_method_forgets_what_it_left_before():
         move(island)
         pattern(island)
         find_reaches(island)
-        found.append(interior_point.plain(island, 4, 1.0, 1e-9, 0.1, 0.01))
+        found.append(interior_point.plain(island, 4, 1.0, 1e-9, 0.0, 0.1, 0.01))
     assert found[0] == found[1] < np.inf
+
+
+def test_the_interior_point_method_ends_where_the_residual_is_good():
+    """The path estimates the residual by √τ, which may lag behind it: then fewer rounds leave as much as is asked for."""
+    rounds = []
+    for good in (0.0, 1e-4):
+        scene, _, _ = scene_at(7, 3)
+        while (count := touch(scene)) < 0:
+            scene = roomier(scene)
+        group(scene.bodies.robots, count, scene.points, scene.islands)
+        island = first_island(scene)
+        move(island)
+        pattern(island)
+        find_reaches(island)
+        left = interior_point.plain(island, 40, 1.0, 1e-7, good, 0.1, 0.01)
+        assert left <= max(good, 1e-5)
+        assert left == pytest.approx(residual(island), rel=1e-6)
+        rounds.append(int(scene.trial.did[0]))
+    assert rounds[1] < rounds[0]
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.5])

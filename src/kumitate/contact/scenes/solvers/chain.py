@@ -26,6 +26,7 @@ class Aims(NamedTuple):
     good: float  # a residual that is not worth more
     wanted: float  # above this also the methods are tried that take longest
     fastest: float  # the fastest velocity of a point without contact
+    follows: bool  # a residual of `good` ends all methods, as the island follows the motion
 
 
 @procedure
@@ -67,7 +68,7 @@ def _try_more(island: Island, aims: Aims, left: float) -> float:
     if best > aims.wanted:
         tries = tuned.LEFT_OUT if small else tuned.FEWER
         best = leave_out(island, tries, aims.wanted, aims.enough, best)
-    if best > aims.good:
+    if best > (aims.wanted if aims.follows else aims.good):
         best = _in_turn(island, aims, best)
     restore(island, trial.first)
     move(island)
@@ -77,7 +78,7 @@ def _try_more(island: Island, aims: Aims, left: float) -> float:
 @procedure
 def _in_turn(island: Island, aims: Aims, best: float) -> float:
     """Sweeps and the interior point method in turn, from the best impulses so far; the least residual."""
-    trial, good, begin, small = island.trial, aims.good, best, is_small(island, aims)
+    trial, begin, small, good = island.trial, best, is_small(island, aims), aims.wanted if aims.follows else aims.good
     restore(island, trial.first)
     move(island)
     for attempt in range(tuned.TURNS):
@@ -97,12 +98,12 @@ def _in_turn(island: Island, aims: Aims, best: float) -> float:
 def inside_cones(island: Island, aims: Aims, follow: float) -> float:
     """The residual after the interior point method."""
     inside = tuned.INSIDE * max(aims.fastest, 1e-3)
-    short = tuned.SHORT_OF_LOOSE if aims.end > tuned.END * aims.fastest else tuned.STALLED
-    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, aims.end, inside, short))
+    short, good = tuned.SHORT_OF_LOOSE if aims.follows else tuned.STALLED, aims.good if aims.follows else 0.0
+    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, aims.end, good, inside, short))
 
 
 @procedure
 def _polished(island: Island, aims: Aims, left: float) -> float:
     """The residual after Newton steps on the result of another method, if it left more than enough."""
-    fine = max(aims.enough, aims.good if aims.end > tuned.END * aims.fastest else 0.0)
-    return left if left <= fine else newton(island, tuned.POLISH, 1, aims.enough, math.inf)
+    fine = aims.good if aims.follows else aims.enough
+    return left if left <= fine else newton(island, tuned.POLISH, 1, fine, math.inf)

@@ -23,22 +23,25 @@ from .laws import move, push_bodies, residual
 
 
 @procedure
-def interior_point(island: Island, rounds: int, follow: float, end: float, inside: float, short: float) -> float:
+def interior_point(
+    island: Island, rounds: int, follow: float, end: float, good: float, inside: float, short: float
+) -> float:  # fmt: skip
     """At most so many rounds from the impulses of the points, until √τ, an estimate of the residual, is below `end` [m/s].
 
     follow: how much of the derivative of |u_t| the directions follow at first. With all of it the matrix is not symmetric and
     becomes singular where the path turns back; with none of it every step is that of a convex problem, but more are needed.
 
+    good: a residual that ends it too [m/s], which takes a tenth of a round to know; 0: it is not looked at.
     inside: how far in the cones it begins [m/s]; short: four steps of less than this part of the way end it.
 
     Returns the residual [m/s].
     """
-    points, factors, trial = island.points, island.factors, island.trial
+    factors, trial = island.factors, island.trial
     _begin(island, inside)
     share, stalls = 1.0, 0
     for _ in range(rounds):
         tau = _tau(island, 0.0)
-        if tau <= end * end or stalls >= 4:
+        if tau <= end * end or stalls >= 4 or (tau < tuned.CLOSE * good * good and _projected(island) <= good):
             break
         _scale(island, math.sqrt(tau), follow)
         trial.did[0] += 1
@@ -54,6 +57,13 @@ def interior_point(island: Island, rounds: int, follow: float, end: float, insid
         _go(island, share)
         stalls = stalls + 1 if share < short else 0
         follow *= 0.5 if share < tuned.CRAMPED else 1.0
+    return _projected(island)
+
+
+@procedure
+def _projected(island: Island) -> float:
+    """Takes x as the impulses of the points; returns the residual of these."""
+    points, trial = island.points, island.trial
     for row in range(len(island.listed)):
         c = island.listed[row]
         mu = points.friction[c]

@@ -23,7 +23,7 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
         left and that is allowed [m/s], and the fastest velocity of a point without contact [m/s].
     """
     points, factors = island.points, island.factors
-    fastest, moving, closing, softest, bouncing, pushing = 0.0, 0.0, 0.0, 0.0, False, False
+    fastest, moving, closing, softest, pushing, bouncing = 0.0, 0.0, 0.0, 0.0, 0.0, False
     for at in range(len(island.listed)):
         c = island.listed[at]
         for k in range(3):
@@ -33,9 +33,11 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
         softest = max(softest, points.softness[c])
         begun = max(begun, points.known[c])
         bouncing = bouncing or points.target[c] > points.plastic[c]
-        pushing = pushing or (0.0 < points.target[c] <= points.plastic[c] and points.softness[c] == 0.0)
+        if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
+            pushing = max(pushing, points.target[c])
     plain = softest == 0.0 and len(points.turns.length) == 0
-    loose = 0.0 if pile <= tuned.SMALL or not plain else follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
+    follows = 0.0 if pile <= tuned.SMALL or not plain else follows
+    loose = follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
     accepted = tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest
     allowed = max(accepted, loose)
     move(island)
@@ -52,15 +54,14 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
         return couplings, left, allowed, fastest
     _share(island)
     find_reaches(island)
-    left = math.inf
-    if loose > 0.0:
-        left = solve_whole(island, _aims(pile, plain, accepted, loose, fastest), begun)
+    aims = _aims(pile, plain, accepted, fastest)
+    if follows > 0.0 and moving > tuned.CREEPING:
+        left = solve_whole(island, _followed(aims, loose, follows * fastest), begun)
         begun = 1
-        if left <= loose and gained(island, True) <= 0.0 and not bouncing:
+        if not bouncing and left <= follows * fastest and (left <= aims.good or gained(island, True) <= 0.0):
             return couplings, left, allowed, fastest
-    aims = _aims(pile, plain, accepted, 0.0, fastest)
     left = solve_whole(island, aims, begun)
-    if left > aims.wanted and pushing:
+    if pushing > 0.0 and left > max(aims.wanted, min(tuned.STUCK, tuned.WEDGED * pushing)):
         left = _left_in(island, aims, left)
     if bouncing and gained(island, False) > 0.0:
         left = max(left, _tame(island, aims))
@@ -68,14 +69,21 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
 
 
 @procedure
-def _aims(pile: int, plain: bool, accepted: float, loose: float, fastest: float) -> Aims:
-    """What is asked of an island in such a pile; loose: the residual that is enough, if it may follow the motion, else 0."""
+def _aims(pile: int, plain: bool, accepted: float, fastest: float) -> Aims:
+    """What is asked of an island in such a pile."""
     small = pile <= tuned.SMALL or not plain
     fairest = tuned.FAIREST if pile <= tuned.CROWD else tuned.FAIREST_OF_CROWD
-    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest), loose)
-    wanted = good if small else max(good, fairest)
-    enough, end = max(0.1 * accepted, 0.1 * loose), max(0.1 * accepted, tuned.END * fastest, tuned.LOOSE_END * loose)
-    return Aims(plain, max(accepted, loose), enough, end, good, wanted, fastest)
+    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest))
+    wanted, end = good if small else max(good, fairest), max(0.1 * accepted, tuned.END * fastest)
+    return Aims(plain, accepted, 0.1 * accepted, end, good, wanted, fastest, False)
+
+
+@procedure
+def _followed(strict: Aims, loose: float, most: float) -> Aims:
+    """What is asked of an island that follows the motion: a residual of `loose`; up to `most` it is not worth all methods."""
+    end = max(strict.end, tuned.LOOSE_END * loose)
+    accepted, good, wanted = max(strict.accepted, loose), max(strict.good, loose), max(strict.wanted, most)
+    return Aims(strict.plain, accepted, 0.1 * accepted, end, good, wanted, strict.fastest, True)
 
 
 @later
@@ -143,12 +151,14 @@ def _share(island: Island) -> None:
 def gained(island: Island, whole: bool) -> float:
     """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J].
 
-    whole: their work in the whole step instead, as `logs.gained_at` counts it.
+    whole: their work in the whole step instead, as `logs.gained_at` counts it, but for what pushes overlaps out.
     """
     points, total, since = island.points, 0.0, island.points.before if whole else island.points.free
     for at in range(len(island.listed)):
         c = island.listed[at]
         total += 0.5 * points.impulse[c] @ (since[c] + points.speed[c])
+        if whole and points.target[c] <= points.plastic[c]:
+            total -= 0.5 * points.impulse[c, 0] * max(points.target[c], 0.0)
         if c < len(points.turns.length):
             total += 0.5 * points.turns.impulse[c] @ (points.turns.free[c] + points.turns.speed[c])
     return total
