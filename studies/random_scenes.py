@@ -66,7 +66,8 @@ class Kept:
         gained: the largest rise of the energy beyond what the audit reports: what contact gained, and twice the largest error
             of the integration, which may fall and rise [J]; scale: the largest kinetic energy [J].
         apart: how far loops ever were open [m].
-        overlap: the deepest of the last twentieth of the time [m], where what began in a wall has been pushed out.
+        overlap: the deepest of the last twentieth of the time [m], where what began in a wall has been pushed out, beyond the
+            way of the fastest point in a step: impacts within a step are not searched for.
         touching: contact points of the worst step, by the kinds of their shapes.
     """
 
@@ -210,12 +211,14 @@ def run_scene(seed: int, duration: float = 1.2, *, step: float = STEP, turning: 
         sorted("-".join(sorted(kinds.get(name, "plane") for name in pair)) for k, pair in enumerate(touched.bodies)
                if np.any(touched.force[worst, k]))
     )  # fmt: skip
-    ended = touched.penetration[-len(residual) // 20 :]
+    late = slice(-len(residual) // 20, None)
+    way = step * float(np.linalg.norm(touched.velocity[late], axis=2).max(initial=0.0))
+    overlap = max(0.0, float(touched.penetration[late].max()) - way)
     return Kept(
         seed, len(mechanism.bodies), robots, len(mechanism.loops) + len(mechanism.couplings), len(residual),
         tuple(int(k) for k in missed), float(residual.max()), int((part > 1e-3).sum()),
         _momentum(run, mechanism, step) if not robots else math.nan, _gained(run), float(run.energy.kinetic.max()),
-        max((gap.distance for gap in run.audit.loop_gaps), default=0.0), float(ended.max()), touching,
+        max((gap.distance for gap in run.audit.loop_gaps), default=0.0), overlap, touching,
     )  # fmt: skip
 
 
