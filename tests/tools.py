@@ -55,8 +55,8 @@ GCC = Tool("gcc", ("gcc",), ("gcc", "libc6-dev"))
 NODE = Tool("Node", ("node",), ("nodejs",))
 ARM_GCC = Tool("gcc for 64-bit ARM", ("aarch64-linux-gnu-gcc",), ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"))
 ARM_EMULATOR = Tool("an emulator of 64-bit ARM", ("qemu-aarch64", "qemu-aarch64-static"), ("qemu-user",))
-
-ARM32_EMULATOR = Tool("an emulator of 32-bit ARM", ("qemu-arm", "qemu-arm-static"), ("qemu-user",))
+BARE_GCC = Tool("gcc for microcontrollers", ("arm-none-eabi-gcc",), ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"))
+BOARD_EMULATOR = Tool("an emulator of boards with ARM", ("qemu-system-arm",), ("qemu-system-arm",))
 MAKE = Tool("make", ("make",), ("make",))
 
-TOOLS = (CHROMIUM, GCC, NODE, ARM_GCC, ARM_EMULATOR, ARM32_EMULATOR, MAKE)
+TOOLS = (CHROMIUM, GCC, NODE, ARM_GCC, ARM_EMULATOR, BARE_GCC, BOARD_EMULATOR, MAKE)

@@ -205,6 +205,27 @@ def test_c_of_several_programs_shares_what_they_call_and_fills_holes(tmp_path):
         to_c(other)
 
 
+def test_quick_c_turns_angles_within_its_bound(tmp_path):
+    """Sines and cosines of inputs and of inputs moved by a number, far out and beside multiples of π/2; the rest is as ever."""
+    multiples = 0.5 * np.pi * np.array([-3, -1, 1, 2, 3, 4, 5, 8, 4001, 600_001])
+    x = np.array([*multiples, *np.nextafter(multiples, 1e9), *np.random.default_rng(3).uniform(-1e6, 1e6, 17), 0.0, 1e-300])
+    program = trace(
+        lambda x: {
+            "s": [scalar.sin(a) for a in x],
+            "c": [scalar.cos(a) for a in x],
+            "further": [scalar.sin(a + 0.5) for a in x],
+        },
+        {"x": len(x)},
+    )
+    for name, flags in {"plain": [], "fast": ["-ffp-contract=fast", "-ffast-math"]}.items():
+        (tmp_path / name).mkdir()
+        sine, cosine, further = compiled_c(program, tmp_path / name, *flags, quick=True)([x])
+        for ours, exact in ((sine, np.sin(x)), (cosine, np.cos(x)), (further, np.sin(x + 0.5))):
+            assert np.abs(ours - exact).max() < 3e-16
+    text = to_c(program, quick=True)
+    assert "sin(" not in text.split("#endif")[-1]
+
+
 def test_c_is_the_reference_bit_by_bit(program, tmp_path):
     run = compiled_c(program, tmp_path)
     for arrays in states(program):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 
-from ..tools import ARM32_EMULATOR, ARM_EMULATOR, ARM_GCC, GCC, MAKE
+from ..tools import ARM_EMULATOR, ARM_GCC, BARE_GCC, BOARD_EMULATOR, GCC, MAKE
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "pose:link7", "step")
 
@@ -71,15 +70,43 @@ def test_on_64_bit_arm(folder):
     checked([ARM_GCC.needed(), "-static"], folder("double"), run=[ARM_EMULATOR.needed()])
 
 
-@pytest.mark.slow
-def test_on_a_microcontroller_s_instructions(folder):
-    """Thumb code for a Cortex-M7 in float, run as a process of Linux.
+BOARD = """
+extern unsigned long __stack;
+void _start(void), Reset(void);
+__attribute__((section(".vectors"), used)) static void *const vectors[2] = {&__stack, (void *)Reset};
+void Reset(void)
+{
+    *(volatile unsigned long *)0xE000ED88 |= 0xFu << 20; /* turns the floating-point unit on */
+    _start();
+}
+"""
+MEMORY = """
+ENTRY(Reset)
+MEMORY { FLASH (rx) : ORIGIN = 0, LENGTH = 4M  RAM (rw) : ORIGIN = 0x20000000, LENGTH = 4M }
+SECTIONS {
+  .text : { KEEP(*(.vectors)) *(.text* .rodata*) } > FLASH
+  .ARM.exidx : { *(.ARM.exidx*) } > FLASH
+  .data : { *(.data*) } > RAM
+  .bss : { __bss_start__ = .; *(.bss* COMMON) __bss_end__ = .; end = .; __end__ = .; } > RAM
+  __stack = ORIGIN(RAM) + LENGTH(RAM);
+}
+"""
 
-    The compiler of ziglang builds its library of C first, which takes half a minute once on a machine; gcc for Linux refuses
-    to link code for microcontrollers.
-    """
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "thumb-linux-musleabihf", "-mcpu=cortex_m7", "-static"]
-    checked(compiler, folder("float"), run=[ARM32_EMULATOR.needed()])
+
+def test_on_a_cortex_m7_without_a_system(folder, tmp_path):
+    """In float on an emulated board, MPS2+ with a Cortex-M7 (AN500): no system, no heap, and a stack of a kilobyte."""
+    emulator = BOARD_EMULATOR.needed()
+    for path in folder("float").glob("*.[ch]"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "board.c").write_text(BOARD)
+    (tmp_path / "board.ld").write_text(MEMORY)
+    options = ["-mcpu=cortex-m7", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-fstack-usage", "--specs=rdimon.specs"]
+    board = [emulator, "-M", "mps2-an500", "-display", "none", "-semihosting-config", "enable=on,target=native", "-kernel"]
+    told = checked([BARE_GCC.needed(), *options, "-T", "board.ld", "board.c"], tmp_path, run=board)
+    assert told.count(" ok\n") == len(FUNCTIONS)
+    taken = [line.split("\t")[:2] for line in (tmp_path / "check-pa10.su").read_text().splitlines()]
+    print(told, *taken, sep="\n")
+    assert sum(int(size) for _, size in taken) < 2500  # bytes of the stack, were all functions within each other
 
 
 def recorded(text: str, name: str) -> np.ndarray:

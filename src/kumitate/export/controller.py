@@ -49,7 +49,7 @@ def write_c(
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: a file of this name is there; name a folder")
     target.mkdir(parents=True, exist_ok=True)
-    text = f'#include "{prefix}.h"\n\n{to_c(*renamed, real=real)}'
+    text = f'#include "{prefix}.h"\n\n{to_c(*renamed, real=real, quick=True)}'
     rows = [
         f"| `{one.name}` | {', '.join(a.name for a in one.inputs)} | {', '.join(a.name for a in one.outputs)} | "
         f"{one.operations.total()} |"

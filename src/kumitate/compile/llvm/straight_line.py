@@ -381,15 +381,15 @@ def emit_sincos(x: str, lanes: int, line: Callable[[str], str], precision: Preci
 
 def packed_angles(line: Sequence[Symbol]) -> list[list[Angle]]:
     """The arguments of sines and cosines that are known before the line runs, in groups of two to `PACKED`."""
-    found: dict[Symbol, Angle] = {}
-    for node in line:
-        if node.op in ("sin", "cos") and node.args[0] not in found:
-            angle = _read(node.args[0])
-            if angle is not None:
-                found[angle[0]] = angle
-    angles = list(found.values())
+    angles = known_angles(line)
     groups = [angles[k : k + PACKED] for k in range(0, len(angles), PACKED)]
     return [group for group in groups if len(group) > 1]
+
+
+def known_angles(line: Sequence[Symbol]) -> list[Angle]:
+    """The arguments of sines and cosines that are known before the line runs."""
+    turned = dict.fromkeys(node.args[0] for node in line if node.op in ("sin", "cos"))
+    return [angle for angle in map(_read, turned) if angle is not None]
 
 
 def _read(node: Symbol) -> Angle | None:
