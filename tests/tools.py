@@ -57,6 +57,7 @@ ARM_GCC = Tool("gcc for 64-bit ARM", ("aarch64-linux-gnu-gcc",), ("gcc-aarch64-l
 ARM_EMULATOR = Tool("an emulator of 64-bit ARM", ("qemu-aarch64", "qemu-aarch64-static"), ("qemu-user",))
 BARE_GCC = Tool("gcc for microcontrollers", ("arm-none-eabi-gcc",), ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"))
 BOARD_EMULATOR = Tool("an emulator of boards with ARM", ("qemu-system-arm",), ("qemu-system-arm",))
+WINE = Tool("Wine", ("wine",), ("wine", "wine64"))  # only where it is there: 700 MB for one test
 MAKE = Tool("make", ("make",), ("make",))
 
 TOOLS = (CHROMIUM, GCC, NODE, ARM_GCC, ARM_EMULATOR, BARE_GCC, BOARD_EMULATOR, MAKE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +27,7 @@ from kumitate.export.unit import ready
 from kumitate.model.samples import ANDREWS_TORQUE
 from kumitate.simulate.stepping.advance import start_of
 
-from ..tools import GCC
+from ..tools import GCC, WINE
 
 
 # --- routes ---------------------------------------------------------------------------------------------------------------
@@ -301,8 +303,9 @@ def test_the_declarations_are_those_of_the_standard(written, version, tmp_path):
 
 
 def test_a_library_for_windows(tmp_path):
-    """By the compiler of ziglang: a DLL for x86-64 that offers what tools call."""
-    path = km.Simulation(km.load("pendulum")).fmu(tmp_path / "pendulum.fmu", platforms="x86_64-windows", page=False)
+    """By the compiler of ziglang: a DLL for x86-64 that offers what tools call; where Wine is installed, its bits are ours."""
+    simulation = km.Simulation(km.load("pendulum"))
+    path = simulation.fmu(tmp_path / "pendulum.fmu", platforms="x86_64-windows", page=False)
     library = zipfile.ZipFile(path).read("binaries/win64/pendulum.dll")
     assert library[:2] == b"MZ"
     header = struct.unpack_from("<I", library, 0x3C)[0]
@@ -310,6 +313,30 @@ def test_a_library_for_windows(tmp_path):
     is_dll = struct.unpack_from("<H", library, header + 22)[0] & 0x2000
     assert (magic, machine, bool(is_dll)) == (b"PE\0\0", 0x8664, True)
     assert all(name in library for name in (b"fmi2Instantiate\0", b"fmi2DoStep\0", b"fmi2GetDerivatives\0"))
+    if wine := WINE.found():
+        described = fmpy.read_model_description(str(path))
+        refs = [str(one.valueReference) for one in described.modelVariables if one.name in ("q.hinge", "v.hinge")]
+        (tmp_path / "pendulum.dll").write_bytes(library)
+        defined = [f'-DTOKEN="{described.guid}"', f"-DREFS={','.join(refs)}"]
+        build = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-target",
+            "x86_64-windows-gnu",
+            "-O2",
+            "-nostdlib",
+            *defined,
+            "-lkernel32",
+        ]
+        source = Path(__file__).parent / "windows_host.c"
+        subprocess.run([*build, str(source), "-Wl,-e,start", "-o", "host.exe"], cwd=tmp_path, check=True)
+        settings = os.environ | {"WINEPREFIX": str(tmp_path / "prefix"), "WINEDEBUG": "-all"}
+        done = subprocess.run([wine, "host.exe"], cwd=tmp_path, env=settings, capture_output=True)
+        assert done.returncode == 0, done
+        expected = portable(simulation, 100)
+        assert done.stdout == np.concatenate([expected["q"][-1], expected["v"][-1]]).tobytes()
 
 
 def test_a_page_is_inside_and_files_are_the_same_again(tmp_path):

@@ -65,11 +65,16 @@ def build(owner: str, folder: Path, source: str, platform: Platform, *, must: bo
     lines = sum(path.read_text(encoding="utf-8").count("\n") for path in folder.iterdir() if path.suffix in (".c", ".h"))
     library = folder / f"library.{platform.suffix}"
     options = [*OPTIONS, "-O2" if lines < _LONG else "-O0", "-fPIC", "-shared", "-fvisibility=hidden"]
-    done = subprocess.run(
-        [*command, *options, source, "-o", library.name, "-lm"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise InputError(f"{owner}: the C compiler ({' '.join(command)}) failed: {done.stderr.strip()[-600:]}")
+    steps = [[source, "-o", library.name, "-lm"]]
+    if (
+        platform.suffix == "dll"
+    ):  # ziglang would build the C library of Windows, for more than a minute; instance.h does without
+        linked = ["-nostdlib", "model.o", "-o", library.name, "-lkernel32", "-lcompiler_rt"]
+        steps = [["-DNO_LIBRARY", "-c", source, "-o", "model.o"], linked]
+    for step in steps:
+        done = subprocess.run([*command, *options, *step], cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise InputError(f"{owner}: the C compiler ({' '.join(command)}) failed: {done.stderr.strip()[-600:]}")
     return library.read_bytes()
 
 

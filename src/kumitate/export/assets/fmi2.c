@@ -60,11 +60,11 @@ EXPORTED fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2Strin
 {
     Instance *s;
     (void)resources, (void)visible, (void)logging;
-    if (!tool || !token || strcmp(token, TOKEN) != 0 || (type == fmi2ModelExchange && !N_X)) return NULL;
+    if (!tool || !is_own(token) || (type == fmi2ModelExchange && !N_X)) return NULL;
     s = tool->allocateMemory ? tool->allocateMemory(1, sizeof *s) : calloc(1, sizeof *s);
     if (!s) return NULL;
     s->tool = tool;
-    strncpy(s->name, name ? name : "", sizeof s->name - 1);
+    for (size_t k = 0; name && name[k] && k + 1 < sizeof s->name; k++) s->name[k] = name[k];
     s->core.exchange = type == fmi2ModelExchange;
     core_reset(&s->core);
     return s;

@@ -61,7 +61,7 @@ EXPORTED fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n
 static Instance *made(fmi3String token, fmi3InstanceEnvironment tool, fmi3LogMessageCallback logger, int exchange)
 {
     Instance *s;
-    if (!token || strcmp(token, TOKEN) != 0 || (exchange && !N_X)) return NULL;
+    if (!is_own(token) || (exchange && !N_X)) return NULL;
     s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->tool = tool;

@@ -7,8 +7,22 @@
  */
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
+#if defined(NO_LIBRARY) /* for Windows without a C library, which takes a minute to build from its sources */
+void *__stdcall GetProcessHeap(void);
+void *__stdcall HeapAlloc(void *heap, unsigned long zero, size_t size);
+int __stdcall HeapFree(void *heap, unsigned long none, void *memory);
+int __stdcall DllMainCRTStartup(void *library, unsigned long why, void *reserved);
+int __stdcall DllMainCRTStartup(void *library, unsigned long why, void *reserved)
+{
+    (void)library, (void)why, (void)reserved;
+    return 1;
+}
+#define calloc(count, size) HeapAlloc(GetProcessHeap(), 8, (count) * (size))
+#define free(memory) (void)HeapFree(GetProcessHeap(), 0, memory)
+#else
+#include <stdlib.h>
+#endif
 
 #include "model.h"
 
@@ -34,6 +48,14 @@ typedef struct {
     int unseen;    /* outputs are of an earlier state */
     int unmoved;   /* derivatives are of an earlier state */
 } Core;
+
+/* Whether a tool's token is that of this model. */
+static int is_own(const char *token)
+{
+    const char *own = TOKEN;
+    while (token && *own && *own == *token) own++, token++;
+    return token && *own == *token;
+}
 
 static void core_reset(Core *c)
 {
@@ -123,7 +145,7 @@ static int core_advance(Core *c, double time, double length)
     c->m[AT_TIME] = time + length;
     core_touch(c);
     for (size_t k = 0; k != N_Q; k++)
-        if (!isfinite(c->m[AT_Q + k])) return 0;
+        if (!(fabs(c->m[AT_Q + k]) < INFINITY)) return 0;
     for (size_t k = 0; k != N_V; k++)
         if (!(fabs(c->m[AT_V + k]) < RUNAWAY)) return 0;
     return 1;
