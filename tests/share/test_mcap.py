@@ -173,6 +173,61 @@ def test_another_library_opens_a_bag(tmp_path):
     assert lasting == {"/robot_description", *({"/tf_static"} & counts.keys())}
 
 
+#: The fields of metadata.yaml at version 5 and their types, as rosbag2 decodes them (rosbag2_storage, yaml.hpp and qos.hpp).
+SPAN = {
+    "duration": {"nanoseconds": int},
+    "starting_time": {"nanoseconds_since_epoch": int},
+    "message_count": int,
+}
+TOPIC = {"name": str, "type": str, "serialization_format": str, "offered_qos_profiles": str}
+SCHEMA = {
+    "rosbag2_bagfile_information": {
+        "version": int, "storage_identifier": str, **SPAN, "compression_format": str, "compression_mode": str,
+        "relative_file_paths": [str], "files": [{"path": str, **SPAN}],
+        "topics_with_message_count": [{"topic_metadata": TOPIC, "message_count": int}],
+    }
+}  # fmt: skip
+TIME = {"sec": int, "nsec": int}
+QUALITIES = [{
+    "history": int, "depth": int, "reliability": int, "durability": int, "deadline": TIME, "lifespan": TIME, "liveliness": int,
+    "liveliness_lease_duration": TIME, "avoid_ros_namespace_conventions": bool,
+}]  # fmt: skip
+
+
+def faults(found: Any, schema: Any, place: str = "") -> list[str]:
+    """Where what is found is not as a schema says: a field more or less, another type, a negative number."""
+    if isinstance(schema, dict):
+        if not isinstance(found, dict) or found.keys() != schema.keys():
+            return [f"{place}: the fields are not {sorted(schema)}"]
+        return [fault for name, kind in schema.items() for fault in faults(found[name], kind, f"{place}/{name}")]
+    if isinstance(schema, list):
+        if not isinstance(found, list) or not found:
+            return [f"{place}: no list"]
+        return [fault for k, one in enumerate(found) for fault in faults(one, schema[0], f"{place}/{k}")]
+    return [] if type(found) is schema and (schema is not int or found >= 0) else [f"{place}: {found!r} is no {schema.__name__}"]
+
+
+def test_the_metadata_of_a_bag_is_as_its_schema_says(tmp_path):
+    yaml = pytest.importorskip("ruamel.yaml").YAML(typ="safe")
+    folder = km.simulate(km.load("pendulum"), [0.4], duration=0.1).rosbag(tmp_path / "swing")
+    told = yaml.load(folder / "metadata.yaml")
+    assert faults(told, SCHEMA) == []
+    bag = told["rosbag2_bagfile_information"]
+    assert (bag["version"], bag["storage_identifier"]) == (5, "mcap")
+    assert bag["relative_file_paths"] == [one["path"] for one in bag["files"]] == [path.name for path in folder.glob("*.mcap")]
+    counts = [one["message_count"] for one in bag["topics_with_message_count"]]
+    assert bag["message_count"] == sum(counts) == bag["files"][0]["message_count"]
+    topics = [one["topic_metadata"] for one in bag["topics_with_message_count"]]
+    assert {one["serialization_format"] for one in topics} == {"cdr"}
+    assert all(re.fullmatch(r"/[a-z_/0-9]+", one["name"]) and re.fullmatch(r"\w+/msg/\w+", one["type"]) for one in topics)
+    qualities = [yaml.load(one["offered_qos_profiles"]) for one in topics if one["offered_qos_profiles"]]
+    assert qualities
+    assert [fault for one in qualities for fault in faults(one, QUALITIES)] == []
+    for name in SCHEMA["rosbag2_bagfile_information"]:  # what is not so is found
+        assert faults({"rosbag2_bagfile_information": {key: x for key, x in bag.items() if key != name}}, SCHEMA)
+        assert faults({"rosbag2_bagfile_information": bag | {name: None}}, SCHEMA)
+
+
 def test_a_bag_replaces_no_file(tmp_path):
     (tmp_path / "swing").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match="name a folder"):
