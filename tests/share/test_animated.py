@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
 import kumitate as km
 from kumitate.errors import InputError
+
+from ..view.browser import played
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +77,42 @@ def test_another_library_reads_its_surfaces(run, tmp_path):
     place = scene.graph.get(name)[0]
     np.testing.assert_allclose(place[:3, 3], world @ run.poses([0])[0, -1, :3, 3], atol=1e-6)
     assert np.ptp(scene.bounds, axis=0).max() > 0.5
+
+
+#: Plays the animation of a scene in three.js, and leaves the matrices of all bodies at some times in the page.
+PLAYER = """
+const text = atob("DATA"), bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+new THREE.GLTFLoader().parse(bytes.buffer, "", (gltf) => {
+  const mixer = new THREE.AnimationMixer(gltf.scene), names = NAMES;
+  mixer.clipAction(gltf.animations[0]).play();
+  const found = TIMES.map((time) => {
+    mixer.setTime(time);
+    gltf.scene.updateMatrixWorld(true);
+    return names.map((name) => gltf.scene.getObjectByName(name).matrixWorld.toArray());
+  });
+  const drawn = new THREE.WebGLRenderer({ canvas: document.createElement("canvas") });
+  drawn.render(gltf.scene, new THREE.PerspectiveCamera());
+  document.body.innerHTML = `<p id="found">${JSON.stringify([found, drawn.info.render.triangles])}</p>`;
+  document.documentElement.dataset.state = "ready";
+});
+</script></body></html>
+"""
+
+
+def test_it_moves_in_three_js(run, tmp_path):
+    """As browsers show it: three.js, as trimesh has it, in headless Chromium."""
+    template = Path(trimesh.__file__).parent / "resources" / "templates" / "viewer.zip"
+    library = zipfile.ZipFile(template).read("viewer.html.template").decode().split("var camera,controls")[0]
+    data = base64.b64encode(run.export(tmp_path / "run.glb", rate=None).read_bytes()).decode()
+    samples, names = [0, 370, 999], [body.name for body in run.mechanism.bodies]
+    put = {"DATA": data, "NAMES": json.dumps(names), "TIMES": json.dumps([float(run.time[k]) for k in samples])}
+    page = tmp_path / "page.html"
+    page.write_text(library + re.sub("DATA|NAMES|TIMES", lambda found: put[found[0]], PLAYER), encoding="utf-8")
+    matrices, triangles = json.loads(re.search(r'<p id="found">(.*?)</p>', played(page, tmp_path))[1])
+    upright = np.array([[1.0, 0, 0, 0], [0, 0, 1.0, 0], [0, -1.0, 0, 0], [0, 0, 0, 1.0]])
+    found = np.array(matrices).reshape(len(samples), len(names), 4, 4).swapaxes(2, 3)
+    np.testing.assert_allclose(found, upright @ run.poses(samples), atol=2e-6)
+    assert triangles > 100
 
 
 def test_a_usd_stage_has_poses_masses_and_joints(run, tmp_path):

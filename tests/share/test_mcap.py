@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,7 +205,9 @@ def faults(found: Any, schema: Any, place: str = "") -> list[str]:
         if not isinstance(found, list) or not found:
             return [f"{place}: no list"]
         return [fault for k, one in enumerate(found) for fault in faults(one, schema[0], f"{place}/{k}")]
-    return [] if type(found) is schema and (schema is not int or found >= 0) else [f"{place}: {found!r} is no {schema.__name__}"]
+    return (
+        [] if type(found) is schema and (schema is not int or found >= 0) else [f"{place}: {found!r} is no {schema.__name__}"]
+    )
 
 
 def test_the_metadata_of_a_bag_is_as_its_schema_says(tmp_path):
