@@ -26,9 +26,10 @@ SETTINGS = {
 
 def test_its_runner_balances_a_pole():
     torch.manual_seed(0)
+    torch.set_num_threads(1)  # the nets are small
     envs = RslVecEnv("inverted_pendulum", 64, max_episode_steps=1000)
     runner = OnPolicyRunner(envs, SETTINGS, device="cpu")
-    runner.learn(60, init_at_random_ep_len=True)
+    runner.learn(30, init_at_random_ep_len=True)
     policy, seen, steps = runner.get_inference_policy(), envs.get_observations(), 200
     ends = 0
     with torch.no_grad():
