@@ -76,6 +76,11 @@ def test_a_plan_goes_on_from_where_the_state_is():
     planner(sim.step(state, 3 * EACH))
     assert np.abs(planner.plan[:-3] - before[3:]).max() < 1e-14  # the mean of equal plans
     assert np.abs(planner.plan[-3:] - before[-1]).max() < 1e-14
+    state, before = sim.step(state, 3 * EACH), planner.plan.copy()
+    for _ in range(2 * EACH):  # calls that come more often than actions
+        state = sim.step(state)
+        planner(state)
+    assert np.abs(planner.plan[:-2] - before[2:]).max() < 1e-14
 
 
 def test_bounds_hold_and_seeds_repeat():

@@ -155,10 +155,10 @@ class SamplingPlanner:
 
     def _shift(self, time: float) -> None:
         """Drops the actions that are past, and repeats the last one."""
-        past = min(round((time - self._begin) / self._interval), len(self.plan))
-        if past > 0:
+        passed = round((time - self._begin) / self._interval)
+        self._begin += passed * self._interval  # calls may come more often than actions
+        if past := min(max(passed, 0), len(self.plan)):
             self.plan = np.concatenate([self.plan[past:], np.repeat(self.plan[-1:], past, axis=0)])
-            self._begin = time
 
 
 def _bounds(bounds: tuple[Any, Any], former: dict[str, Any]) -> tuple[Any, Any]:
