@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 import kumitate as km
 from kumitate.analysis import LoopEquations
@@ -19,7 +20,7 @@ from ..mechanisms import random_case, seeds
 @pytest.mark.row("T-5.3")
 @pytest.mark.parametrize(**seeds(8))
 def test_the_polygon_is_the_convex_hull(seed):
-    """Every point inside or on it, every vertex one of them, convex; the area by another route (support functions)."""
+    """Every point inside or on it, every vertex one of them, convex; the area by Qhull."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(int(rng.integers(3, 40)), 3))
     polygon = support_polygon(points)
@@ -28,7 +29,7 @@ def test_the_polygon_is_the_convex_hull(seed):
     for angle in np.linspace(0.0, 2.0 * math.pi, 50):
         d = np.array([math.cos(angle), math.sin(angle)])
         assert (polygon.vertices @ d).max() == pytest.approx((points[:, :2] @ d).max(), abs=1e-12)
-    assert polygon.area > 0.0
+    assert polygon.area == pytest.approx(ConvexHull(points[:, :2]).volume, rel=1e-12)  # of a plane set, its area
 
 
 def test_margin_is_a_signed_distance():

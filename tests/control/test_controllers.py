@@ -116,6 +116,9 @@ def test_operational_space_holds_a_pose_and_refuses_nonsense():
     run = both_ways(arm, away, np.zeros(7), law, duration=0.02)
     run = km.simulate(arm, away, np.zeros(7), duration=3.0, step=2e-3, controller=law)
     np.testing.assert_allclose(arm.pose(run.q[-1], "link7"), x, atol=1e-6)
+    alone = operational_space(arm, "link7", pose, kp=100.0, kd=20.0, rows=range(6))
+    free = operational_space(arm, "link7", pose, kp=100.0, kd=20.0, rows=range(6), posture=lambda t, q, v: np.zeros(7))
+    np.testing.assert_array_equal(alone(0.0, away, away), free(0.0, away, away))
     with pytest.raises(InputError, match="hand"):
         operational_space(arm, "hand", pose, kp=1.0, kd=1.0)
     with pytest.raises(InputError, match="rows"):
@@ -178,6 +181,8 @@ def test_limits_of_velocity_and_position_come_from_the_model():
     assert (np.diff(run.v[:, 0]) >= 0.0).all()
     braking = lambda t, q, v: np.array([-1.0]) + 0.0 * q  # noqa: E731
     assert speed_limited(robot, braking)(0.0, np.zeros(1), np.array([5.0]))[0] == -1.0  # against the motion it stays
+    near = speed_limited(robot, push, margin=0.2)  # full to 1.6 m/s, none from 2 m/s on
+    assert [near(0.0, np.zeros(1), np.array([speed]))[0] for speed in (-3.0, 1.6, 1.8, 2.0)] == pytest.approx([10, 10, 5, 0])
     stops = total(push, joint_stops(robot, stiffness=1e4, damping=200.0, width=1e-4))
     run = both_ways(robot, [0.4], [0.0], stops, duration=1.0, limits=False)
     assert run.q[-1, 0] == pytest.approx(0.5 + 10.0 / 1e4, abs=1e-5)

@@ -100,5 +100,8 @@ def test_mistakes_are_named():
         iterated_lqr(rail(), squares, lambda q, v: q, np.zeros((5, 1)), action="pull")
     with pytest.raises(InputError, match=r"actions have shape \(5, 2\); give \(steps, 1\)"):
         iterated_lqr(rail(), squares, lambda q, v: q, np.zeros((5, 2)))
+    for wrong in (np.zeros(5), np.zeros((0, 1))):
+        with pytest.raises(InputError, match=r"actions have shape .*; give \(steps, size of an action\)"):
+            iterated_lqr(rail(), squares, lambda q, v: q, wrong)
     with pytest.raises(InputError, match="the motion of the first actions diverges"):
         iterated_lqr(rail(), squares, lambda q, v: q, np.full((5, 1), 1e200))
