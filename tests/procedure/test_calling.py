@@ -320,7 +320,7 @@ def applied(program: int, x: Shaped[2], y: Shaped[2]) -> float:
 def test_programs_that_wait_are_compiled_when_they_are_first_called(monkeypatch):
     program = LocatedProgram(trace(lambda x, scale: [scale * x[1], x[0]], {"x": 2, "scale": ()}, "swapped"))
     x, y, plain = np.array([3.0, 4.0]), np.zeros(2), np.zeros(2)
-    waiting, compiled = program.waiting, pipeline.compiled
+    waiting, compiled = program.waiting(3), pipeline.compiled
     monkeypatch.setattr(pipeline, "compiled", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         applied(waiting, x, y)

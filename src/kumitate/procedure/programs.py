@@ -160,8 +160,13 @@ class LocatedProgram:
         program: it, or what stands for it while its code is on the disk.
     """
 
-    def __init__(self, program: Program | StoredProgram):
-        self.program = program
+    def __init__(self, program: Program | StoredProgram | Callable[[], Program | StoredProgram]):
+        """The program, or what makes it where it is first needed."""
+        self._given = program
+
+    @cached_property
+    def program(self) -> Program | StoredProgram:
+        return self._given() if callable(self._given) else self._given
 
     @cached_property
     def address(self) -> int:
@@ -176,10 +181,9 @@ class LocatedProgram:
         _LOCATED[found] = self
         return found
 
-    @cached_property
-    def waiting(self) -> int:
-        """The number of a function by which `apply_at` calls it too: it is compiled when that is first called."""
-        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * len((*self.program.inputs, *self.program.outputs)))
+    def waiting(self, arrays: int) -> int:
+        """The number of a function by which `apply_at` calls it too, with so many arrays: made when first called."""
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * arrays)
 
         def called(count: int, *places: int) -> None:
             try:

@@ -73,9 +73,7 @@ class RobotSteps:
     def locate(self, robots: Robots) -> None:
         """Writes the addresses of its programs, by which the steps of a scene move it."""
         m, bounds = self.part.mechanism, self._bounds
-        programs = {
-            1: self._program("moved", lambda: moved_program(m)),
-        }
+        programs: dict[int, Any] = {1: self._program("moved", lambda: moved_program(m))}
         if m.tree.chords:
             programs[0] = self._program("prepared", lambda: prepared_program(m))
         else:
@@ -88,10 +86,10 @@ class RobotSteps:
         if m.tree.closed:
             programs[5] = self._loops
             programs[6] = self._program("open", lambda: open_program(m))
-            programs[7] = self._program("projection", lambda: projection_program(m))
+            programs[7] = lambda: self._program("projection", lambda: projection_program(m))
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         for k, located in self._located.items():  # couplings alone stay closed to rounding by velocities that keep them so
-            robots.motions.programs[self.number, k] = located.waiting if k == 7 and not m.loops else located.address
+            robots.motions.programs[self.number, k] = located.waiting(4) if k == 7 and not m.loops else located.address
 
     def efforts(self, layout: InputLayout) -> tuple[list[int], list[int], list[int]]:
         """Where u has its efforts at joints (6 · rows), those that free flight takes, and its commands (`arrays.Efforts`)."""
