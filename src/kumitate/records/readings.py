@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..analysis import centroidal_momentum, centroidal_momentum_rate, fastest_rate, ground_wrench, powers, zero_moment_point
-from ..compile import Kernel
+from ..compile import Kernel, found_or_traced
 from ..dynamics import Wrenches, rnea
 from ..errors import InputError
 from ..kinematics import link_poses, place_pose
 from ..model import Mechanism
+from ..model.mechanism import digest
 from ..scalar import trace
 from .record import Given, Record, acted, check_line_laws
 
@@ -51,7 +52,9 @@ def _kernel(
         state, acting = values[: len(sizes)], values[len(sizes) :]
         return page(m, *state, dict(zip(pushed, acting, strict=False)), dict(zip(driven, acting[len(pushed) :], strict=True)))
 
-    return Kernel(trace(at_one_time, inputs, f"{page.__name__.strip('_')}_{m.name}"))
+    name, known = page.__name__.strip("_"), digest(m)
+    key = None if known is None else f"reading {name} {sizes} {pushed} {driven} {known}"
+    return Kernel(found_or_traced(key, lambda: trace(at_one_time, inputs, f"{name}_{m.name}")), quick=True)
 
 
 class Balance(NamedTuple):
