@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.compile import Kernel
 from kumitate.contact.pairs.rows import Solid, points_for, solids_of
 from kumitate.contact.pairs.rows.convex import convex_convex, gap_along
 from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.building import scene_of
+from kumitate.contact.scenes.motion import read_state
 from kumitate.contact.scenes.robots.links import gather, respond, spread, write_jacobian
-from kumitate.model import Hull
+from kumitate.model import Geometry, Hull, Sphere
+from kumitate.simulate.scenes.model import ScenePlaces
+from kumitate.simulate.scenes.robots import prepared_program, robots_of, with_robots
 
+from ...mechanisms import every_kind
 from .places import simulation, upright
 from .test_robots import BRICKS, H, beside, walker
 
@@ -28,6 +36,35 @@ def robot_of_scene(seed: int):
     scene = sim.compiled.stepper(sim.actuation, H, whole, v)
     scene.run({}, 1, 1)
     return scene.scene.bodies, q, rng
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lists_of_links_give_the_motion_of_articulated_bodies(seed):
+    case = every_kind(seed)
+    joints = (
+        replace(joint, stiffness=(30.0,), rest=(0.4,)) if joint.kind.nv == 1 and k % 2 else joint
+        for k, joint in enumerate(case.mechanism.joints)
+    )
+    balls = tuple(replace(body, collisions=(Geometry(Sphere(0.1)),)) for body in case.mechanism.bodies)
+    mechanism, h = replace(case.mechanism, joints=tuple(joints), bodies=balls), 1e-2
+    robots, bodies = robots_of(mechanism), len(mechanism.tree.links)
+    scene = with_robots(scene_of(mechanism, Contact(), [], step=h, patience=0, flies=False), robots)
+    rows, places = (np.zeros((bodies, 7)), np.zeros((bodies, 6))), ScenePlaces(mechanism, [one.part for one in robots])
+    own, listed = scene.bodies.robots.motions, scene.bodies.robots
+    places.take(np.array(case.q), np.array(case.v), *rows, own)
+    read_state(scene.rules, scene.bodies, scene.pulls, *rows)
+    for k, robot in enumerate(robots):
+        q, v = own.q[own.first_q[k] : own.first_q[k + 1]], own.v[own.first_v[k] : own.first_v[k + 1]]
+        pose, columns, inertia, undriven = Kernel(prepared_program(robot.part.mechanism))(h, q, v)
+        row, end, size = listed.first_row[k], listed.first_row[k + 1], 6 * len(undriven)
+        M = own.inertia[listed.first_block[k] : listed.first_block[k + 1]].reshape(len(undriven), len(undriven), 6, 6)
+        whole = M.swapaxes(1, 2).reshape(size, size)
+        after = listed.undriven[row:end].ravel() + np.linalg.solve(whole, own.falling[row:end].ravel())
+        for found, wanted in (
+            (own.pose[listed.first_link[k] : listed.first_link[k + 1]].ravel(), pose.ravel()), (M, inertia),
+            (listed.columns[6 * row : 6 * end], columns), (after, undriven.ravel()),
+        ):  # fmt: skip
+            assert np.abs(found - wanted).max() < 1e-10 * (1.0 + np.abs(wanted).max()), (seed, k)
 
 
 @pytest.mark.parametrize("seed", range(3))
