@@ -14,8 +14,9 @@ import numpy as np
 from kumitate.contact.scene import ACCURACIES, Contact
 from kumitate.contact.surface import Surface
 from kumitate.measure.timing import Effort, Timing, thread_seconds
-from kumitate.model import Box, Geometry, Mechanism, Plane, Sphere
+from kumitate.model import Body, Box, Capsule, Cylinder, Geometry, Mechanism, Plane, Shape, Sphere
 from kumitate.model.convert import mujoco as mujoco_order
+from kumitate.model.write.mjcf import KINDS_OF_GEOMS
 from kumitate.simulate.scenes.many_bodies import ManyBodies
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
@@ -30,6 +31,9 @@ from .report import Row
 __all__ = ["STEP", "Scene", "Scenes", "missed_by", "mjcf", "piled", "thrown"]
 
 BRICK = Box((0.2, 0.16, 0.12))
+MIXED = BRICK, Sphere(0.08), Capsule(0.06, 0.08), Cylinder(0.08, 0.12)
+#: The ends of stretches of 0.25 s, then of 0.5 s [s].
+QUARTERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5)
 STEP = 1e-3
 
 
@@ -44,7 +48,8 @@ class Scene:
         sleeping: whether bodies may sleep.
         rounds: how often it is run at full effort.
         solver: of MuJoCo.
-        faster: targets of the stretches beside MuJoCo at 1 ms; `at_most`: for our seconds a step; None where there is none.
+        faster: the target of every stretch beside MuJoCo, at any step; at_most: targets for our seconds a step of 1 ms; None
+            where there is none.
         large: whether enough bodies touch that the accuracy counts: steps are timed strict, too.
     """
 
@@ -55,13 +60,15 @@ class Scene:
     sleeping: bool = False
     rounds: int = 2
     solver: str = "Newton"
-    faster: tuple[float | None, ...] = ()
+    faster: float | None = None
     at_most: tuple[float | None, ...] = ()
     large: bool = False
 
 
-def thrown(count: int, seed: int = 1, half: float | None = None) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
-    """Bricks thrown into a bin, turned at random; half: of its width [m]."""
+def thrown(
+    count: int, seed: int = 1, half: float | None = None, shapes: Sequence[Shape] = (BRICK,)
+) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:  # fmt: skip
+    """Bricks thrown into a bin, turned at random; half: of its width [m]; shapes: of the bodies in turn."""
     rng, half = np.random.default_rng(seed), half or 0.09 * max(round(math.sqrt(count)), 2) + 0.15
     walls = [pose((half, 0.0, 0.0), rpy=(0.0, -math.pi / 2, 0.0)), pose((-half, 0.0, 0.0), rpy=(0.0, math.pi / 2, 0.0))]
     walls += [pose((0.0, half, 0.0), rpy=(math.pi / 2, 0.0, 0.0)), pose((0.0, -half, 0.0), rpy=(-math.pi / 2, 0.0, 0.0))]
@@ -73,7 +80,16 @@ def thrown(count: int, seed: int = 1, half: float | None = None) -> tuple[Mechan
     k = np.arange(count)
     columns = [(k % side - 0.5 * (side - 1)) * 0.27, (k // side % side - 0.5 * (side - 1)) * 0.27, 0.2 + 0.27 * (k // side**2)]
     q[:, 4:] = np.column_stack(columns)
-    return unconnected(*(solid(f"brick{i}", BRICK) for i in range(count))), contact, q, v
+    return unconnected(*(_solid(f"brick{i}", shapes[i % len(shapes)]) for i in range(count))), contact, q, v
+
+
+def _solid(name: str, shape: Shape) -> Body:
+    """A body of 1 kg; other shapes than boxes and balls have the inertia of the box around them."""
+    if isinstance(shape, Box | Sphere):
+        return solid(name, shape)
+    points, radius = shape.support()
+    x, y, z = (np.ptp(points, axis=0) + 2.0 * radius) ** 2 / 12.0
+    return Body(name, 1.0, inertia=(y + z, x + z, x + y), visuals=(Geometry(shape),), collisions=(Geometry(shape),))
 
 
 def piled(*masses: float) -> tuple[Mechanism, Contact, np.ndarray, np.ndarray]:
@@ -112,17 +128,14 @@ SCENES = (
     Scene("1000 kg on 1 kg on 1 kg", lambda: piled(1.0, 1.0, 1000.0), (0.5,), small=True, at_most=(4e-6,)),
     Scene("a wall of 100 bricks", lambda: wall(10, 10), (0.2, 0.4), at_most=(None, 150e-6)),
     Scene("a wall of 100 bricks, sleeping", lambda: wall(10, 10), (0.2, 0.4), sleeping=True, at_most=(None, 10e-6)),
+    Scene("100 bricks thrown into a bin", lambda: thrown(100), QUARTERS, faster=2.0, large=True),
+    Scene("100 bricks thrown into a bin of 1.7 m", lambda: thrown(100, half=0.85), QUARTERS, faster=2.0, large=True),
+    Scene("100 mixed shapes", lambda: thrown(100, shapes=MIXED), QUARTERS[:6], rounds=1, faster=1.5, large=True),
+    Scene("300 mixed shapes", lambda: thrown(300, shapes=MIXED), QUARTERS[:4], rounds=1, faster=1.5, large=True),
+    Scene("300 bricks thrown into a bin", lambda: thrown(300), QUARTERS[:4], rounds=1, faster=2.0, large=True),
+    Scene("666: 216 smooth balls", cube_of_balls, (0.5, 1.0, 1.5), faster=1.5, large=True),
     Scene(
-        "100 bricks thrown into a bin", lambda: thrown(100), (0.5, 1.0, 1.5, 2.0, 2.5), faster=(2.0, 2.0, 2.0, 7.7, 7.7),
-        large=True,
-    ),
-    Scene(
-        "100 bricks thrown into a bin of 1.7 m", lambda: thrown(100, half=0.85), (0.5, 1.0, 1.5, 2.0), faster=(2.0,) * 4,
-        large=True,
-    ),
-    Scene("666: 216 smooth balls", cube_of_balls, (0.5, 1.0, 1.5), faster=(1.5,) * 3, large=True),
-    Scene(
-        "1000 bricks thrown into a bin", lambda: thrown(1000), (0.4, 0.5, 0.54), rounds=1, solver="CG", faster=(2.0,) * 3,
+        "1000 bricks thrown into a bin", lambda: thrown(1000), (0.2, 0.4, 0.5, 0.54), rounds=1, solver="CG", faster=2.0,
         large=True,
     ),
     Scene("a wall of 1000 bricks", lambda: wall(20, 50), (0.04, 0.08), rounds=1, solver="CG", at_most=(None, 4e-3)),
@@ -162,6 +175,9 @@ class Scenes(Case):
         settings = replace(self.settings, solver=scene.solver)
         if MuJoCo.installed():
             sides["peer"] = _Theirs(mechanism, contact, settings, q, v, step, counts)
+        for side in sides.values():
+            if isinstance(side, _Ours):
+                side.remarks()  # calls, and so compiles, all that the motion needs
         seconds: dict[str, list[list[float]]] = {name: [] for name in sides}
         for _ in range(rounds):
             for name, side in sides.items():
@@ -174,11 +190,13 @@ class Scenes(Case):
         for accuracy, side in sides.items():
             for k, (begin, end) in enumerate(zip((0.0, *ends), ends, strict=False) if isinstance(side, _Ours) else ()):
                 what = f"a step of {1e3 * step:g} ms, {begin:g} to {end:g} s{', strict' if accuracy == 'strict' else ''}"
-                remarks, peer = side.remarks()[k], None
+                (left, remarks), peer = side.remarks()[k], None
+                what += f": leaves {left}"
                 if "peer" in sides:
-                    peer, remarks = timings["peer"][k], f"{remarks}; {sides['peer'].remarks()[k]}"
-                aimed = step == STEP and accuracy != "strict"
-                faster, at_most = ((some[k] if some and aimed else None) for some in (scene.faster, scene.at_most))
+                    theirs = sides["peer"].remarks()[k]
+                    what, peer, remarks = f"{what}, MuJoCo {theirs[0]}", timings["peer"][k], f"{remarks}; {theirs[1]}"
+                at_most = scene.at_most[k] if scene.at_most and step == STEP and accuracy != "strict" else None
+                faster = scene.faster if accuracy != "strict" else None
                 yield Row(
                     scene.title, what, timings[accuracy][k], beside, peer, at_least=faster, at_most=at_most, remarks=remarks
                 )
@@ -208,17 +226,18 @@ class _Ours:
         return seconds
 
     @cache  # noqa: B019
-    def remarks(self) -> list[str]:
-        """What is worth saying of every stretch."""
+    def remarks(self) -> list[tuple[str, str]]:
+        """Of every stretch the largest residual, and what else is worth saying."""
         self.stepper.begin(*self.start)
         stepper, found = self.stepper, []
         for count in self.counts:
             stepper.run({}, count, 1)
             left, depth = stepper.logged[-1].sums[:, 0], stepper.logged[-1].sums[:, 2]
-            found.append(
-                f"residual at most {left.max():.0e} m/s, its median {np.median(left):.0e}, above 1e-6 in "
-                f"{(left > 1e-6).mean():.1%} of steps, {depth.max():.0e} m deep; {_bytes(stepper.scene) / 1e6:.2g} MB"
-            )
+            rounds, newton = stepper.logged[-1].sums[:, 5:7].mean(axis=0)
+            points = stepper.scene.counts[5]
+            more = f"residual's median {np.median(left):.0e} m/s, above 1e-6 in {(left > 1e-6).mean():.1%} of steps"
+            more += f", {rounds:.1f} rounds and {newton:.1f} Newton steps; {points} points in the end, {depth.max():.0e} m deep"
+            found.append((f"{left.max():.0e} m/s", f"{more}; {_bytes(stepper.scene) / 1e6:.2g} MB"))
         return found
 
 
@@ -253,10 +272,10 @@ class _Theirs:
             self.missed[k] = max(self.missed[k], missed_by(self.mujoco, self.model, data))
         return seconds
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[tuple[str, str]]:
         """How well the laws are kept at the end of every stretch."""
         pairs = zip(self.depths, self.missed, strict=True)
-        return [f"MuJoCo {sunk:.0e} m deep, residual {missed:.0e} m/s at the end" for sunk, missed in pairs]
+        return [(f"{missed:.0e} m/s", f"MuJoCo {sunk:.0e} m deep at the end") for sunk, missed in pairs]
 
 
 def missed_by(mujoco: Any, model: Any, data: Any) -> float:
@@ -290,8 +309,7 @@ def mjcf(mechanism: Mechanism, contact: Contact, settings: Settings, step: float
     for body in mechanism.bodies:
         link = tree.links[tree.places[body.name].link]
         geometry = body.collisions[0]
-        sizes = [geometry.shape.radius] if isinstance(geometry.shape, Sphere) else [0.5 * x for x in geometry.shape.size]  # type: ignore[attr-defined]
-        geom = f'<geom type="{geometry.shape.kind}" size="{listed(sizes)}"/>'
+        geom = f'<geom type="{geometry.shape.kind}" size="{listed(KINDS_OF_GEOMS[geometry.shape.kind](geometry.shape))}"/>'
         bodies += f'<body name="{link.name}"><freejoint name="{link.name}"/>{inertial(link)}{geom}</body>'
     friction = contact.of("ground").friction
     return (
