@@ -27,6 +27,8 @@ from ..simulate.stepping.step_code import StepCode
 READ, INPUT, TUNABLE, FIXED, SEEN, RATE = 1, 2, 4, 8, 16, 32
 #: The derivatives of parameters must be the same to this part of the largest.
 _STRAIGHT = 1e-9
+#: Programs of more operations are not differentiated.
+_LONG = 100_000
 _WRENCH = ("N·m",) * 3 + ("N",) * 3
 _OBSERVED = {"energy": "J", "work": "J", "center_of_mass": "m"}
 
@@ -141,11 +143,14 @@ class FmuModel:
         """Adds the derivatives of outputs and rates along a direction, where they can be found."""
         self.dots: list[tuple[int, int]] = []
         self.found_dots: list[tuple[int, int]] = []
-        if self.exchange or self.code.mechanism.tree.closed:
+        if self.exchange:
             return
-        known = {"q", "v", "states", "u"}
+        if sum(self.programs[role].operations.total() for role in ("flow", "look")) > _LONG:
+            self.notes.append("There are no directional derivatives: the code is long already, and would be four times as long")
+            return
+        known, pages = {"q", "v", "states", "u"}, {"flow": _flow_program(self.code, along=True), "look": self.programs["look"]}
         try:
-            both = {role: directional(self.programs[role], self.fillings) for role in ("flow", "look")}
+            both = {role: directional(page, self.fillings, self.code.slopes(), iterated=True) for role, page in pages.items()}
         except TraceError:
             return
         for role, program in both.items():
@@ -304,8 +309,11 @@ def _begin_program(code: StepCode) -> Program:
     return trace(begin, {"start_q": m.nq, "start_v": m.nv, "u": layout.size}, f"begin_{m.name}")
 
 
-def _flow_program(code: StepCode) -> Program:
-    """(time, q, v, the drives' own states, u) → their rates, at the closed state next to (q, v)."""
+def _flow_program(code: StepCode, *, along: bool = False) -> Program:
+    """(time, q, v, the drives' own states, u) → their rates, at the closed state next to (q, v).
+
+    Closed states need no pass that closes them; `along` adds one, so that directions are closed where this is differentiated.
+    """
     m, layout = code.mechanism, code.layout
     seen = seen_program(m, code.projection, code.parameters) if m.tree.closed and code.projects else None
 
@@ -314,6 +322,8 @@ def _flow_program(code: StepCode) -> Program:
         u = layout.with_states(u, [x for part in states for x in part])
         if seen is not None:
             q, v = call(seen, q, v, *layout.row(u)).values()
+            if along:
+                q, v = call(code.projection, q, v, *layout.row(u)).values()
         if code.efforts is not None:
             u = call(code.efforts, time, q, v, u)
         found = call(code.dynamics, NO_STEP, q, v, u)
