@@ -16,6 +16,7 @@ from .controllers import (
     total,
     undriven,
 )
+from .fmu_controller import FmuController
 from .holding import holding_drives, holding_efforts
 from .operational_space import operational_space
 from .paths import PoseSpline, Spline, Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
@@ -34,7 +35,7 @@ from .sensor_models import Delayed, Noisy, Sampled
 from .virtual_loop import closed_by, loop_accelerations, virtual_loop
 
 __all__ = [
-    "BasePartition", "CompiledPage", "Controller", "Delayed", "Noisy",
+    "BasePartition", "CompiledPage", "Controller", "Delayed", "FmuController", "Noisy",
     "PoseSpline", "Sampled", "Spline", "Trapezoid", "actuated_columns", "blend", "clamp",
     "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "holding_drives",
     "holding_efforts",    "inverse_dynamics", "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations",

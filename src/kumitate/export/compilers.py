@@ -66,9 +66,7 @@ def build(owner: str, folder: Path, source: str, platform: Platform, *, must: bo
     library = folder / f"library.{platform.suffix}"
     options = [*OPTIONS, "-O2" if lines < _LONG else "-O0", "-fPIC", "-shared", "-fvisibility=hidden"]
     steps = [[source, "-o", library.name, "-lm"]]
-    if (
-        platform.suffix == "dll"
-    ):  # ziglang would build the C library of Windows, for more than a minute; instance.h does without
+    if platform.suffix == "dll":  # its C library takes ziglang more than a minute to build; instance.h does without
         linked = ["-nostdlib", "model.o", "-o", library.name, "-lkernel32", "-lcompiler_rt"]
         steps = [["-DNO_LIBRARY", "-c", source, "-o", "model.o"], linked]
     for step in steps:
