@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from fmpy.fmi2 import FMU2Model, FMU2Slave
 from fmpy.fmi3 import FMU3Model, FMU3Slave
 from fmpy.validation import validate_fmu
+from PIL import Image
 
 import kumitate as km
 from kumitate.analysis import loop_equations
@@ -365,6 +367,11 @@ def test_a_page_is_inside_and_files_are_the_same_again(tmp_path):
     archive = zipfile.ZipFile(one)
     assert "start.q.hinge" in archive.read("documentation/index.html").decode()
     assert len(archive.read("documentation/simulator.html")) > 100_000
+    picture = Image.open(BytesIO(archive.read("model.png")))
+    assert picture.size == (256, 256)
+    assert len(picture.convert("RGB").getcolors(65536)) > 2  # something is drawn
+    third = zipfile.ZipFile(simulation.fmu(tmp_path / "third.fmu", version="3.0", platforms=()))
+    assert third.read("documentation/diagram.png") == archive.read("model.png")
     assert archive.namelist() == zipfile.ZipFile(other).namelist()
     assert archive.read("sources/model.h") == zipfile.ZipFile(other).read("sources/model.h")
 

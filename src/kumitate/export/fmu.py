@@ -7,13 +7,20 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
+from ..compile import Kernel
 from ..compile.exports import to_c
 from ..compile.exports.text import c_names, exact, identifiers, wrapped
 from ..errors import InputError, warn
+from ..model import Mechanism
 from ..model.files import replacing
+from ..programs.catalogue import stored_program
 from ..scalar import Program
 from ..simulate.divergence import RUNAWAY
 from ..simulate.simulation import MechanismSimulation
@@ -23,6 +30,7 @@ from .unit import FIXED, INPUT, RATE, SEEN, TUNABLE, FmuModel, ready
 
 VERSIONS = ("2.0", "3.0")
 _GLUE = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
+_PICTURES = {"2.0": "model.png", "3.0": "documentation/diagram.png"}
 _ROLES = ("input", "parameter", "at the start", "output", "rate of a state", "state")
 #: What a role's results are called that go to other places than "ROLE.NAME".
 _BACK = ("step", "begin")
@@ -57,7 +65,7 @@ def write_fmu(
         if version == "3.0":
             entries["sources/buildDescription.xml"] = build_description(name, glue, OPTIONS)
         entries |= dict(binaries)
-        entries |= _documentation(model, page)
+        entries |= _documentation(model, page, version)
         for one, content in entries.items():
             archive.writestr(zipfile.ZipInfo(one, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
     return target
@@ -158,8 +166,23 @@ def _role(sort: int) -> int:
 
 
 # --- documentation --------------------------------------------------------------------------------------------------------
-def _documentation(model: FmuModel, page: bool) -> Iterator[tuple[str, str]]:
-    """A page about the model, and one that is the simulator."""
+def _picture(m: Mechanism, q: np.ndarray) -> bytes:
+    """The mechanism at its start, drawn by matplotlib, as PNG."""
+    from ..view.drawing_window import Stage
+    from ..view.rods_and_springs import with_struts
+    from ..view.style import drawing
+
+    drawn, X = with_struts(m, Kernel(stored_program(m, "poses", {}), quick=True)(q[None]))
+    stage, figure, file = Stage(drawn, X), drawing("matplotlib.figure").Figure(figsize=(2.56, 2.56), dpi=100), BytesIO()
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    stage.frame(axes, X[0])
+    stage.draw(axes, X[0])
+    figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()
+
+
+def _documentation(model: FmuModel, page: bool, version: str) -> Iterator[tuple[str, str | bytes]]:
+    """A page about the model, one that is the simulator, and a picture where the standard has its place."""
     from ..live.playable import live_scene
     from ..view.page import page_text
 
@@ -177,6 +200,9 @@ def _documentation(model: FmuModel, page: bool) -> Iterator[tuple[str, str]]:
     link = '<p><a href="simulator.html">The model moves here</a>: drag its bodies.</p>' if page else ""
     if page:
         yield "documentation/simulator.html", page_text(live_scene(model.simulation))
+    if page and find_spec("matplotlib"):
+        yield _PICTURES[version], _picture(m, model.first[model.memory.slots("q")])
+        link += f'<p><img src="{"diagram.png" if version == "3.0" else "../model.png"}" alt="{escape(m.name)}"></p>'
     style = "body{font:15px sans-serif;margin:2em}td,th{padding:.2em 1em;text-align:left;border-bottom:1px solid #ddd}"
     yield (
         "documentation/index.html",
