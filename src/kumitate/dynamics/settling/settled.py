@@ -9,7 +9,7 @@ contact of bodies, which is then solved with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -100,6 +100,7 @@ def settled(
     solve: Callable[[Sequence[JointPush]], dict[str, Any]],
     *,
     curved: bool = False,
+    freely: Callable[[Sequence[JointPush]], list[Scalar]] | None = None,
 ) -> Settled:
     """The motion in which drives are within their limits and joints within theirs.
 
@@ -109,10 +110,15 @@ def settled(
         solve: the motion with given efforts; its "rates" are the changes of v (nv) over the step, divided by h.
         curved: whether closed loops keep coordinates from moving in a step as their velocities at its end say; "advances" of
             the motion is then by how much the gap of every stop grows, divided by h (`advances`).
+        freely: "rates" without what makes `solve` long: a guess of the pieces, for which contact need not be solved.
     """
 
     def after(now: Settled) -> Settled:
         return seen(driven, wished, stops, h, solve(pushes_of(driven, stops, h, now)), now)
 
-    first = after(starting(wished, stops, curved=curved))
+    start = starting(wished, stops, curved=curved)
+    if freely is not None:
+        guess = seen(driven, wished, stops, h, {"rates": freely(pushes_of(driven, stops, h, start))}, start)
+        start = replace(guess, found={}, passes=0.0)
+    first = after(start)
     return loop(PASSES, lambda _, now: (after(now), None), first, while_=lambda now: now.unsettled > 0.5, varies=True)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
+from math import inf
 from typing import Any
 
 from ... import kinematics
@@ -101,7 +102,12 @@ def jump_program(
             ends = partial(end_gaps, m, [stop.bound for stop in stops], h, q, after, closed)
             return {"advances": advances(stops, place, ends, after, rates, h)}
 
-        end = settled(driven, wished, stops, h, push, curved=curved)
+        def freely(pushes: Sequence[JointPush]) -> list[Scalar]:
+            return rates_of(let_go(pushes)[1])
+
+        limits = not curved and (stops or any(joint.limit < inf for joint in driven))
+        foreseen = freely if whole is not None and limits else None
+        end = settled(driven, wished, stops, h, push, curved=curved, freely=foreseen)
         found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}
         moving = {name: found.pop(name) for name in ("smooth", "glide") if name in found}
         rates = end.found["rates"]
