@@ -7,12 +7,14 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from kumitate.contact import tuned
 from kumitate.contact.impulse.branch_factors import BranchFactors
 from kumitate.contact.impulse.contact_points import contact_patches
+from kumitate.contact.impulse.few_points import among_few
 from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.impulse.point_by_point import point_by_point
-from kumitate.contact.impulse.problem import Impulses, Problem, inertia
-from kumitate.contact.models import rigid
+from kumitate.contact.impulse.problem import Impulses, Problem, Solved, inertia
+from kumitate.contact.models.rigid import iterated, rigid
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism
@@ -110,3 +112,32 @@ def test_one_sweep_solves_a_point_that_sticks():
     found = point_by_point(given, given.nothing(), targets, 1)
     assert given.residual(found, targets) < 1e-6
     assert sum(impulse[0] > 0.0 for of_points in found.points for impulse in of_points) == 1
+
+
+@pytest.mark.parametrize("eager", [True, False])
+def test_the_few_points_that_push_alone_are_pushed_as_among_all(eager, monkeypatch):
+    """Two routes: by those points' impulses alone, and by the velocities of all joints with all points that are near."""
+    if not eager:  # most points that push wait at first, and are added
+        monkeypatch.setattr(tuned, "WAITS", -0.5)
+        monkeypatch.setattr(tuned, "WAITS_ABOVE", 0.0)
+    mechanism, q, v = random_states(4, 2)
+    solved, added = 0, 0
+    for number in range(24):
+        given, targets = on_floor(mechanism, q[number], v[number])
+        points = [point for patch in given.patches for point in patch.points]
+        closing = max(point.target - point.free[0] for point in points)
+        enough, parts = 1e-10 * (1.0 + given.fastest), []
+
+        def counted(part: Problem, aims: list[list[float]], parts: list[Problem] = parts) -> Solved:
+            parts.append(part)
+            return iterated(part, aims)
+
+        few = among_few(given, targets, closing, enough, counted)
+        if closing <= 0.0 or few.left > enough:  # nothing touches, or more than four points, or their modes were not found
+            continue
+        assert 1 <= sum(patch.near for patch in parts[-1].patches) <= 4
+        assert missed(given, few.impulses) < 10.0 * enough
+        np.testing.assert_allclose(few.impulses.v, iterated(given, targets).impulses.v, atol=1e-7 * (1.0 + given.fastest))
+        solved, added = solved + 1, added + len(parts) - 1
+    assert solved > 8
+    assert eager or added > 0

@@ -29,6 +29,15 @@ SINGULAR = 1e-9  # part of a point's size: added to its inverse inertia, which m
 ROUNDING = 1e-9  # part of an impulse
 SOFT, SOFT_LOOPS = 10.0 / STIFF, 1e-3  # parts of a velocity: a step with the right modes leaves less, and is repeated
 REPEATS, FALLING = 4, 0.1  # at half the cost, so often while each leaves less than this part of the last
+FEW, FEWEST_JOINTS = (
+    6,
+    12,
+)  # points solved by themselves, and degrees of freedom of robots without (`impulse.few_points`) (hoap1)
+WAITS, WAITS_ABOVE = (
+    0.25,
+    0.1,
+)  # part of the fastest velocity, m/s: others wait that miss their targets the right way by (hoap1)
+TURNS_OF_FEW = 4  # until all that wait would be violated are added
 LOOP_SWEEPS = 3  # over the impulses of loops
 
 # --- many bodies: `scenes.solvers`, by the order in which an island meets them ------------------------------------------------

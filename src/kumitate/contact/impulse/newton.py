@@ -82,7 +82,7 @@ def again(given: Problem, guess: Impulses, targets: Targets, approach: Approach,
 
 def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> list[tuple[Any, ...]]:
     """For each patch, everything that the laws of its points depend on."""
-    twists = given.jacobians.twists(guess.v)
+    twists = given.twists(guess.v)
     return [
         (patch.frames, patch.initial_modes, frozen(impulses), patch.twist(given.jacobians, twists), tuple(wanted), approach)
         for patch, impulses, wanted in zip(given.patches, guess.points, targets, strict=True)
@@ -93,7 +93,7 @@ def _changed(
     given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], change: Sequence[Scalar], after: Callable[..., Any]
 ) -> list[list[list[Scalar]]]:
     """The impulses of all points after the velocities have changed."""
-    turned = given.jacobians.twists(change)
+    turned = given.turned(change)
     return [
         patch.if_near(after, *state, patch.twist(given.jacobians, turned), otherwise=impulses)
         for patch, state, impulses in zip(given.patches, states, guess.points, strict=True)

@@ -11,7 +11,7 @@ from ...dynamics.crba import crba
 from ...dynamics.loops.constraints import chord_closings, constraint_rows, loop_jacobian
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
-from ...model import Mechanism, Tree, by_loop
+from ...model import Mechanism, PerLink, Tree, by_loop
 from ...scalar import Scalar, absolute, either, is_zero, maximum, select
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
@@ -114,6 +114,20 @@ class Problem:
     def M(self) -> Pattern:
         """The inertia matrix, sparse."""
         return self.branch_factors.M
+
+    def twists(self, v: Sequence[Scalar]) -> PerLink[Motion]:
+        """Those of all links at the velocities v."""
+        return self.jacobians.twists(v)
+
+    def turned(self, change: Sequence[Scalar]) -> PerLink[Motion]:
+        """The change of the twists with that of the velocities."""
+        return self.jacobians.twists(change)
+
+    def speeds(self, v: Sequence[Scalar]) -> list[list[Scalar]]:
+        """The normal velocities of all points at the velocities v."""
+        twists = self.twists(v)
+        found = [(patch.frames, patch.twist(self.jacobians, twists)) for patch in self.patches]
+        return [[frame.along(twist)[0] for frame in frames] for frames, twist in found]
 
     @property
     def fastest(self) -> Scalar:
@@ -224,7 +238,7 @@ class Problem:
 
         It is infinite if any of them is NaN.
         """
-        twists = self.jacobians.twists(guess.v)
+        twists = self.twists(guess.v)
         errors: list[Scalar] = []
         for patch, impulses, wanted in zip(self.patches, guess.points, targets, strict=True):
             twist = patch.twist(self.jacobians, twists)

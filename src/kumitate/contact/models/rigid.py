@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ...scalar import Scalar, both, either, flatten, is_double, loop, maximum, minimum, select, sqrt, when
 from .. import tuned
+from ..impulse.few_points import FewPoints, among_few, places_for
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import Impulses, Problem, Solved
@@ -72,19 +74,41 @@ def rigid(given: Problem) -> Solved:
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
+    """The impulses among the few points that push, or, where there are more or that fails, among all that are near."""
+    if not places_for(given):
+        return iterated(given, targets)
+    enough = _enough(given.fastest)
+    found = among_few(given, targets, _closing(given, targets), enough, iterated)
+    return when(found.left > enough, partial(iterated, given, targets), found)
+
+
+def _closing(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Scalar:
+    """By how much a point misses its target without contact [m/s]."""
+    closing: Scalar = 0.0
+    for patch, aims in zip(given.patches, targets, strict=True):
+        for point, target in zip(patch.points, aims, strict=True):
+            closing = maximum(closing, target - point.free[0])
+    return closing
+
+
+def _enough(fastest: Scalar) -> Scalar:
+    """The residual that is accepted [m/s]."""
+    fine = is_double(1.0 + fastest)
+    return select(fine, tuned.ABSOLUTE + tuned.RELATIVE * fastest, tuned.COARSE * (1.0 + fastest))
+
+
+def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     """Newton steps from the state before the time step, with regularisation (Levenberg 1944), and sweeps if they fail.
 
     A Newton step may increase the residual on its way to other modes of the points; the best of all guesses is returned.
     """
-    fastest, closing = given.fastest, 0.0
-    for patch, aims in zip(given.patches, targets, strict=True):
-        for point, target in zip(patch.points, aims, strict=True):
-            closing = maximum(closing, target - point.free[0])
+    fastest, closing = given.fastest, _closing(given, targets)
     soft = tuned.SOFT_LOOPS if given.loops else tuned.SOFT
     begin = tuned.EARLY if _one_by_link(given) else tuned.PATIENCE
     scale = 1.0 + fastest
     fine = is_double(scale)
-    enough = select(fine, tuned.ABSOLUTE + tuned.RELATIVE * fastest, tuned.COARSE * scale)
+    part = isinstance(given, FewPoints)
+    enough = (0.5 if part else 1.0) * _enough(fastest)
     doubtful = select(fine, tuned.DOUBT, tuned.COARSE_DOUBT) * scale
     stiff = select(fine, STIFF, tuned.COARSE_STIFF)
 
@@ -128,13 +152,13 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             return replace(after, guess=guess, residual=given.residual(guess, targets), strength=stiff).bettered()
 
         lost = both(now.help_in <= 1.0, after.least > maximum(doubtful, after.enough))
-        return when(lost, helped, after), None
+        return (after if part else when(lost, helped, after)), None
 
     nothing = given.nothing()
     # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
     start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
     first = _Pass(nothing, start, nothing, start, enough, stiff, 0.0, float(begin))
-    end = loop(tuned.PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
+    end = loop(tuned.PATIENCE if part else tuned.PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)
 
 

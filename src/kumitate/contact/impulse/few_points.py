@@ -1,0 +1,288 @@
+"""The contact problem among the few points that push, in the space of their impulses x: u = u_free + G x, G = J M⁻¹ Jᵀ.
+
+A robot has many points that may touch and few that do, others in every row of a batch, and code for several rows computes what
+any of them needs. Here every row puts its own points into the same few places, one after the other, so that all need the same.
+Points that miss their targets the right way without impulses wait, and are added where the solution violates them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+from ...model import Link, inward
+from ...scalar import Scalar, absolute, both, loop, maximum, select, sqrt, when
+from ...spatial import Dense, Force, Motion, Vector3, dot
+from .. import tuned
+from .contact_points import ContactPatch
+from .frames import ContactFrame
+from .jacobians import Pattern
+from .problem import Impulses, Problem, Solved
+
+Rows = list[list[Scalar]]
+Targets = Sequence[Sequence[Scalar]]
+
+#: The axes of a point in its place.
+_OWN = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class _Place(ContactPatch):
+    """A place for a point of each row; its twist is the velocity along the point's axes."""
+
+    def twist(self, jacobians: object, twists: Sequence[Motion]) -> Motion:  # type: ignore[override]
+        return twists[self.links[0]]
+
+
+@dataclass(frozen=True)
+class FewPoints(Problem):
+    """The problem among the points in the places; its velocities v are the impulses x in all of them."""
+
+    G: tuple[list[Rows], ...] = ()  # 3×3 by places, the later one first
+    speed: Scalar = 0.0  # `fastest` of all points [m/s]
+
+    @property
+    def M(self) -> Pattern:
+        return self.held
+
+    @property
+    def fastest(self) -> Scalar:
+        return self.speed
+
+    def twists(self, v: Sequence[Scalar]) -> list[Motion]:  # type: ignore[override]
+        free = (Motion(Vector3(), Vector3.of(patch.points[0].free)) for patch in self.patches)
+        return [start + more for start, more in zip(free, self.turned(v), strict=True)]
+
+    def turned(self, change: Sequence[Scalar]) -> list[Motion]:  # type: ignore[override]
+        def moved(s: int) -> list[Scalar]:
+            return [sum((self.entry(i, k) * x for k, x in enumerate(change)), 0.0) for i in range(3 * s, 3 * s + 3)]
+
+        speeds = [when(patch.near, partial(moved, s), [0.0] * 3) for s, patch in enumerate(self.patches)]
+        return [Motion(Vector3(), Vector3.of(speed)) for speed in speeds]
+
+    def entry(self, i: int, k: int) -> Scalar:
+        """Of G."""
+        (s, a), (t, b) = divmod(max(i, k), 3), divmod(min(i, k), 3)
+        return self.G[s][t][a][b]
+
+    def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
+        return Impulses(points, loops, [part for (impulse,) in points for part in impulse])
+
+    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
+        return [part for wrench in wrenches for part in wrench.force]
+
+    def stiffened(self, on_patches: Sequence[Dense]) -> _Factors:  # type: ignore[override]
+        return _Factors.of(self, [[list(row[3:]) for row in K.rows[3:]] for K in on_patches])
+
+    def unbalanced(self, guess: Impulses) -> Scalar:
+        sizes = (patch.frames[0].size for patch in self.patches for _ in range(3))
+        pushed = (part for (impulse,) in guess.points for part in impulse)
+        return reduce(maximum, (absolute(a - b) * size for a, b, size in zip(pushed, guess.v, sizes, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """L U of 1 + K G without the rows and columns of places that no row needs; the normal of a point comes first."""
+
+    near: list[Scalar]
+    lower: Rows  # L, 1 on its diagonal
+    upper: Rows  # U
+    inverses: list[Scalar]  # of the diagonal of U
+
+    @classmethod
+    def of(cls, few: FewPoints, K: Sequence[Rows]) -> _Factors:
+        """The factors, one place after the other."""
+        near = [patch.near for patch in few.patches]
+        size = 3 * len(near)
+        L, U = (_zeros(size, size) for _ in range(2))
+        inverses: list[Scalar] = [1.0] * size
+
+        def bordered(first: int) -> tuple[Rows, Rows, list[Scalar]]:
+            """The new columns of U and rows of L."""
+            for i in range(first + 3):
+                s, a = divmod(i, 3)
+                for k in range(0 if i >= first else first, first + 3):
+                    value = sum((K[s][a][b] * few.entry(3 * s + b, k) for b in range(3)), 1.0 if i == k else 0.0)
+                    value = value - sum((L[i][j] * U[j][k] for j in range(min(i, k))), 0.0)
+                    if k < i:
+                        L[i][k] = value * inverses[k]
+                    else:
+                        U[i][k] = value
+                if i >= first:
+                    inverses[i] = 1.0 / U[i][i]
+            end = first + 3
+            return [row[:end] for row in L[first:end]], [row[first:end] for row in U[:end]], inverses[first:end]
+
+        for s, there in enumerate(near):
+            first, end = 3 * s, 3 * s + 3
+            bare = _zeros(3, end), _zeros(end, 3), [1.0] * 3
+            rows, columns, inverses[first:end] = when(there, partial(bordered, first), bare)
+            for row, new in zip(L[first:end], rows, strict=True):
+                row[:end] = new
+            for row, new in zip(U[:end], columns, strict=True):
+                row[first:end] = new
+        return cls(near, L, U, inverses)
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x of (1 + K G) x = b."""
+        x = list(b)
+
+        def forward(s: int) -> list[Scalar]:
+            found = list(x)
+            for i in range(3 * s, 3 * s + 3):
+                found[i] = found[i] - dot(self.lower[i][:i], found[:i])
+            return found[3 * s : 3 * s + 3]
+
+        def backward(s: int) -> list[Scalar]:
+            found = list(x)
+            for i in reversed(range(3 * s, 3 * s + 3)):
+                found[i] = (found[i] - dot(self.upper[i][i + 1 :], found[i + 1 :])) * self.inverses[i]
+            return found[3 * s : 3 * s + 3]
+
+        for page, places in ((forward, range(len(self.near))), (backward, reversed(range(len(self.near))))):
+            for s in places:
+                x[3 * s : 3 * s + 3] = when(self.near[s], partial(page, s), x[3 * s : 3 * s + 3])
+        return x
+
+
+def _zeros(height: int, width: int) -> Rows:
+    return [[0.0] * width for _ in range(height)]
+
+
+def places_for(given: Problem) -> int:
+    """How many points are few for a robot; 0 where places would cost more than they save, or points have further laws."""
+    points = [point for patch in given.patches for point in patch.points]
+    plain = not given.loops and all(patch.shift is None for patch in given.patches)
+    plain = plain and all(point.compliance is None and not point.frame.turns for point in points)
+    few = min(tuned.FEW, len(given.v_free) // 3)
+    return few if plain and len(given.v_free) > tuned.FEWEST_JOINTS and len(points) > few else 0
+
+
+def among_few(
+    given: Problem, targets: Targets, closing: Scalar, enough: Scalar, solve: Callable[[Problem, Targets], Solved]
+) -> Solved:
+    """The impulses that leave at most the residual `enough` [m/s], or a larger residual where the points are not few.
+
+    Args:
+        closing: by how much a point misses its target without impulses [m/s]; nothing is to be done unless it is positive.
+        solve: the impulses of a problem.
+    """
+    fastest, size = given.fastest, places_for(given)
+    margin = tuned.WAITS * fastest + tuned.WAITS_ABOVE
+
+    def turn(_: object, now: tuple[Rows, Impulses, Scalar, Scalar]) -> tuple[tuple[Rows, Impulses, Scalar, Scalar], None]:
+        taken = now[0]
+        places, count = _places(taken)
+        few = _gathered(given, targets, taken, places, fastest)
+        found = given.after(_scattered(taken, places, solve(few, few.targets).impulses.points), [])
+        left = given.residual(found, targets)
+        more = when(left > enough, lambda: _missed(given, targets, given.speeds(found.v), enough, taken), taken)
+        grown = _places(more)[1]
+        return (more, found, left, _one(both(both(left > enough, grown > count), grown <= size))), None
+
+    free = [[point.free[0] for point in patch.points] for patch in given.patches]
+    begun = _missed(given, targets, free, -margin, [[0.0] * len(row) for row in free])
+    start = begun, given.nothing(), select(closing > 0.0, 1e300, 0.0), _one(both(closing > 0.0, _places(begun)[1] <= size))
+    _, found, left, _ = loop(tuned.TURNS_OF_FEW, turn, start, while_=lambda now: now[3] > 0.5, varies=True)[0]
+    return Solved(found, left)
+
+
+def _one(condition: Scalar) -> Scalar:
+    return select(condition, 1.0, 0.0)
+
+
+def _missed(given: Problem, targets: Targets, speeds: Targets, by: Scalar, taken: Targets) -> Rows:
+    """The points that are taken, and those near whose normal velocity misses its target by more."""
+    return [
+        [select(both(patch.near, speed < aim - by), 1.0, flag) for speed, aim, flag in zip(*row, strict=True)]
+        for patch, *row in zip(given.patches, speeds, targets, taken, strict=True)
+    ]
+
+
+def _places(taken: Targets) -> tuple[Rows, Scalar]:
+    """The place of every point that is taken, and how many are."""
+    count: Scalar = 0.0
+    found: Rows = []
+    for flags in taken:
+        found.append([])
+        for flag in flags:
+            found[-1].append(count)
+            count = count + flag
+    return found, count
+
+
+def _at(flag: Scalar, place: Scalar, s: int) -> Scalar:
+    """Whether a point is in place s."""
+    return both(flag > 0.5, absolute(place - s) < 0.5)
+
+
+def _gathered(given: Problem, targets: Targets, taken: Targets, places: Targets, fastest: Scalar) -> FewPoints:
+    """The problem of the points that are taken."""
+    size, rows = places_for(given), []
+    for patch, aims in zip(given.patches, targets, strict=True):
+        for point, aim in zip(patch.points, aims, strict=True):
+            frame = point.frame
+            axes = [part for axis in frame.axes for part in axis]
+            rows.append([
+                float(patch.links[0]), *frame.lever, *axes, frame.friction, frame.size, frame.mass,
+                aim, *point.initial_mode, *point.free,
+            ])  # fmt: skip
+    # what is the same number at all points stays one
+    first: list[Scalar] = [column[0] if len(set(column)) == 1 else 1.0 for column in zip(*rows, strict=True)]
+    known = [list(first) for _ in range(size)]
+    of_points = (pair for of_patch in zip(taken, places, strict=True) for pair in zip(*of_patch, strict=True))
+    for number, (row, (flag, place)) in enumerate(zip(rows, of_points, strict=True)):
+        for s, facts in enumerate(known[: number + 1]):
+            here = _at(flag, place, s)
+            facts[:] = [select(here, a, b) for a, b in zip(row, facts, strict=True)]
+    count, patches, W, G = _places(taken)[1], [], [], []
+    for s, (link, *facts) in enumerate(known):
+        near = count > s + 0.5
+        lever, normal, one, other = (Vector3.of(facts[k : k + 3]) for k in range(0, 12, 3))
+        frame = ContactFrame(lever, (normal, one, other), facts[12], facts[13], facts[14])
+        W.append(when(near, partial(_felt_by, given, link, frame), _zeros(len(given.v_free), 3)))
+        G.append(when(near, partial(_products, W), [_zeros(3, 3) for _ in W]))
+        point = replace(
+            given.patches[0].points[0], frame=replace(frame, lever=Vector3(), axes=_OWN), target=facts[15],
+            initial_mode=tuple(facts[16:19]), free=tuple(facts[19:22]),
+        )  # fmt: skip
+        mobility = Dense.of([*[[0.0] * 6] * 3, *([0.0] * 3 + row for row in G[-1][-1])])
+        patches.append(_Place((s, -1), None, (point,), near, 1.0, mobility))
+    unit: Pattern = {i: {i: 1.0} for i in range(3 * size)}
+    return FewPoints(given.branch_factors, patches, [], unit, given.factors, [0.0] * (3 * size), tuple(G), fastest)
+
+
+def _products(W: Sequence[Rows]) -> list[Rows]:
+    """The last of these by each."""
+    return [[[dot([w[a] for w in W[-1]], [w[b] for w in other]) for b in range(3)] for a in range(3)] for other in W]
+
+
+def _felt_by(given: Problem, link: Scalar, frame: ContactFrame) -> Rows:
+    """M^(-1/2) Jᵀ of a point, by degrees of freedom (nv, 3); `link`: the number of the one that it is on."""
+    tree, touched = given.jacobians.tree, {patch.links[0] for patch in given.patches}
+
+    def carries(at: Link, behind: list[Scalar]) -> Scalar:
+        return sum(behind, _one(absolute(link - float(at.index)) < 0.5) if at.index in touched else 0.0)
+
+    carried = inward(tree, carries)
+    J = [[part * carried[at] for part in frame.along(S)] for at in tree.links for S in given.jacobians.S[at]]
+    for step in given.factors.steps:
+        for i, factor in step.column.items():
+            J[i] = [a - factor * b for a, b in zip(J[i], J[step.pivot], strict=True)]
+    roots = {step.pivot: sqrt(step.inverse) for step in given.factors.steps}
+    return [[part * roots[k] for part in row] for k, row in enumerate(J)]
+
+
+def _scattered(taken: Targets, places: Targets, impulses: Sequence[Rows]) -> list[Rows]:
+    """The impulses of all points, from those in the places."""
+    found: list[Rows] = []
+    for of_patch in zip(taken, places, strict=True):
+        found.append([])
+        for flag, place in zip(*of_patch, strict=True):
+            pushed: list[Scalar] = [0.0] * 3
+            for s, (impulse,) in enumerate(impulses):
+                here = _at(flag, place, s)
+                pushed = [select(here, a, b) for a, b in zip(impulse, pushed, strict=True)]
+            found[-1].append(pushed)
+    return found
