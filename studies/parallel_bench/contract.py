@@ -8,6 +8,7 @@ mechanism, those of balls quaternions (x, y, z, w), their velocities in the axes
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -24,7 +25,7 @@ class Task:
     """A robot in states that its loops allow.
 
     Attributes:
-        name: of the robot; file: its YAML, beside its URDF.
+        name: of the robot; `file`: its YAML, beside its URDF; None where it is built here.
         mechanism: as kumitate reads both, in a closed posture at q[0].
         q, v, tau: states (N, nq), (N, nv) and efforts (N, nv); there is no weight.
         start: velocities (nv) of the motion, which starts at q[0], without efforts.
@@ -32,7 +33,7 @@ class Task:
     """
 
     name: str
-    file: Path
+    file: Path | None
     mechanism: Mechanism
     q: np.ndarray
     v: np.ndarray
@@ -40,6 +41,13 @@ class Task:
     start: np.ndarray
     step: float = 1e-3
     duration: float = 0.25
+
+    def unlike(self, joints: Collection[str], loops: Collection[str]) -> str:
+        """Words on the kinds of joints and loops that are not among these; empty if all are."""
+        moving = [joint for joint in self.mechanism.joints if joint.kind.nv]
+        unlike = {f"{joint.kind.name} joints" for joint in moving if joint.kind.name not in joints}
+        unlike |= {f"{loop.kind.name} loops" for loop in self.mechanism.loops if loop.kind.name not in loops}
+        return f"{' and '.join(sorted(unlike))}: not in this model" if unlike else ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.model.convert import pinocchio as in_its_order
+from kumitate.spatial import pose
 
 from ..work_precision.contract import timed
 from ..work_precision.pinocchio_runs import ACCURACY, DAMPING, ITERATIONS
@@ -20,8 +21,10 @@ _JOINTS = {
     "revolute": "JointModelRevoluteUnaligned",
     "prismatic": "JointModelPrismaticUnaligned",
     "spherical": "JointModelSpherical",
+    "floating": "JointModelFreeFlyer",
 }
-_LOOPS = {"spherical": "CONTACT_3D", "fixed": "CONTACT_6D"}
+#: A hinge is held at two points of its axis.
+_LOOPS = {"spherical": "CONTACT_3D", "fixed": "CONTACT_6D", "revolute": "CONTACT_3D"}
 
 
 class Pinocchio(Program):
@@ -39,11 +42,7 @@ class Pinocchio(Program):
         return str(importlib.import_module("pinocchio").__version__) if found else None
 
     def why_not(self, task: Task) -> str:
-        m = task.mechanism
-        joints = {joint.kind.name for joint in m.joints if joint.kind.nv} - _JOINTS.keys()
-        loops = {loop.kind.name for loop in m.loops} - _LOOPS.keys()
-        unlike = " and ".join(sorted({f"{name} joints" for name in joints} | {f"{name} loops" for name in loops}))
-        return f"{unlike}: not in this model" if unlike else ""
+        return task.unlike(_JOINTS, _LOOPS)
 
     def accelerations(self, task: Task) -> tuple[np.ndarray, float]:
         solve, order = self._solver(task, (0.0, 0.0))
@@ -94,7 +93,7 @@ class Pinocchio(Program):
             if joint.kind.nv:
                 kind = getattr(pin, _JOINTS[joint.kind.name])
                 axis = np.array(joint.axis, float)
-                made = kind() if joint.kind.name == "spherical" else kind(axis / np.linalg.norm(axis))
+                made = kind(axis / np.linalg.norm(axis)) if joint.kind.nv == 1 else kind()
                 carrier, place = model.addJoint(carrier, made, place, joint.name), pin.SE3.Identity()
             at[joint.child] = carrier, place
             body = bodies[joint.child]
@@ -102,12 +101,15 @@ class Pinocchio(Program):
             model.appendBodyToJoint(carrier, inertia, place)
         found, of_each = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for loop in m.loops:
-            (a, X_a), (b, X_b) = at[loop.body_a], at[loop.body_b]
-            kind, axes = getattr(pin.ContactType, _LOOPS[loop.kind.name]), pin.ReferenceFrame.LOCAL
-            one = pin.RigidConstraintModel(kind, model, a, X_a * placed(loop.pose_a), b, X_b * placed(loop.pose_b), axes)
-            one.m_baumgarte_parameters.Kp, one.m_baumgarte_parameters.Kd = gains
-            found.append(one)
-            of_each.append(one.createData())
+            for side in (0.5, -0.5) if loop.kind.name == "revolute" else (0.0,):
+                shift = pose(tuple(side * part for part in loop.axis))
+                (a, X_a), (b, X_b) = at[loop.body_a], at[loop.body_b]
+                kind, axes = getattr(pin.ContactType, _LOOPS[loop.kind.name]), pin.ReferenceFrame.LOCAL
+                ends = X_a * placed(loop.pose_a @ shift), b, X_b * placed(loop.pose_b @ shift)
+                one = pin.RigidConstraintModel(kind, model, a, *ends, axes)
+                one.m_baumgarte_parameters.Kp, one.m_baumgarte_parameters.Kd = gains
+                found.append(one)
+                of_each.append(one.createData())
         data = model.createData()
         pin.initConstraintDynamics(model, data, found, of_each)
         proximal = pin.ProximalSettings(ACCURACY, ACCURACY, DAMPING, ITERATIONS)

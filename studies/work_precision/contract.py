@@ -6,13 +6,14 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+import kumitate as km
 from kumitate.model import Joint, Loop, Mechanism
 
-__all__ = ["Case", "Peer", "Point", "timed"]
+__all__ = ["Case", "Peer", "Point", "converged", "timed"]
 
 #: Repeats of a run: until they have taken so long [s], and at least twice.
 ENOUGH = 0.05
@@ -31,6 +32,8 @@ class Case:
         end: coordinates of joints at the end, by name, as the reference has them.
         tau: constant efforts of the joints, by name.
         steps: lengths of steps that programs try [s].
+        motions: what joints follow, by name: f(t) [rad or m].
+        contact: of the bodies with each other and with the floor z = 0.
     """
 
     name: str
@@ -43,6 +46,8 @@ class Case:
     end: Mapping[str, float]
     tau: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[float, ...] = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
+    motions: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    contact: km.Contact | None = None
 
     @property
     def items(self) -> list[Joint | Loop]:
@@ -53,6 +58,13 @@ class Case:
     def in_plane(self) -> bool:
         """Whether all that turns does so about parallel axes."""
         return int(np.linalg.matrix_rank([list(item.axis) for item in self.items if item.kind.name == "revolute"])) == 1
+
+    @property
+    def beyond(self) -> str:
+        """What of it not every program here models, in words; empty if nothing."""
+        stopped = any(limit != km.Limits() for joint in self.mechanism.joints for limit in joint.limits)
+        parts = (("contact", self.contact), ("stops", stopped), ("joints that follow a motion", self.motions))
+        return " and ".join(word for word, has in parts if has)
 
     def error(self, found: Mapping[str, float]) -> float:
         """The largest difference of a coordinate [rad or m]; not a number where a run failed."""
@@ -106,3 +118,20 @@ def timed(run: Callable[[], Answer]) -> tuple[Answer, float]:
         if k >= 1 and spent > ENOUGH:
             break
     return found, least
+
+
+def converged(
+    name: str, title: str, mechanism: Mechanism, q: np.ndarray, v: np.ndarray, duration: float, **options: Any
+) -> Case:
+    """A case whose end is kumitate's own by two integrators, which agree as its reference says."""
+    ways = (options or {"integrator": "rkf45"}, {"integrator": "rk4"})
+    ends = [
+        km.simulate(mechanism, q, v, duration=duration, step=duration / 20_000, stabilisation="strict", **way).q[-1]
+        for way in ways
+    ]
+    apart = float(np.abs(ends[0] - ends[1]).max())
+    told = f"kumitate's own by rk4 at {duration / 20_000:.1g} s, to which {ways[0]['integrator']} agrees to {apart:.0e}"
+    return Case(
+        name, title, told, mechanism, q, v, duration, dict(zip(mechanism.q_names, ends[1], strict=True)),
+        steps=(1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5),
+    )  # fmt: skip
