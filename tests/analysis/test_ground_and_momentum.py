@@ -1,6 +1,7 @@
 """What the ground does by two routes; momentum by parts; the mass centre's motion; power by source."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, Wrenches, aba, aba_with_loops
 from kumitate.kinematics import center_of_mass, integrate, link_poses, place_pose, total_mass
 from kumitate.model import KINDS, Body, Joint, Loop, Mechanism
+from kumitate.model.samples import four_bars, four_bars_start
 from kumitate.scalar import trace
 from kumitate.spatial import pose
 
@@ -249,3 +251,19 @@ def test_zmp_and_momentum_of_a_long_result():
     expected = zero_moment_point(ground_wrench(m.tree, q[7], v[7], a[7], gravity=m.gravity))
     np.testing.assert_allclose(points[7], expected, rtol=1e-9)
     np.testing.assert_allclose(momenta[7], centroidal_momentum(m.tree, q[7], v[7]), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("rest", [0.0, 0.4])
+def test_potential_energy_is_that_of_weights_and_of_springs_where_loops_close(rest):
+    plain, k = four_bars(1), 30.0
+    (loop,) = plain.loops
+    sprung = replace(plain, loops=(replace(loop, stiffness=(k,), rest=(rest,)),))
+    q, _ = four_bars_start(1, 0.7, 0.0)
+    poses = {name: np.asarray(pose) for name, pose in km.Robot(plain).poses(np.array(q)).items()}
+    weights = sum(body.mass * (poses[body.name] @ [*body.center_of_mass, 1.0])[:3] @ plain.gravity for body in plain.bodies)
+    turn = poses[loop.body_a][:3, :3].T @ poses[loop.body_b][:3, :3]
+    skew = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    angle = np.arctan2(skew @ np.array(loop.axis), 0.5 * (np.trace(turn) - 1.0))
+    assert potential_energy(plain.tree, q, plain.gravity) == pytest.approx(-weights, rel=1e-12)
+    strain = potential_energy(sprung.tree, q, plain.gravity) + weights
+    assert strain == pytest.approx(0.5 * k * (angle - rest) ** 2, rel=1e-12)

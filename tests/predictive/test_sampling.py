@@ -189,5 +189,5 @@ def test_a_planner_says_why_plans_do_not_get_better():
     even = SamplingPlanner(sim, "cost", action="push", interval=0.1, horizon=1.0, samples=16, spread=1.0, temperature=1e9)
     even(away)
     assert even.effective == pytest.approx(16.0)
-    assert even.cost_spread > 0.0
+    assert 0.0 < even.cost_spread < np.inf
     assert even.hint == ""

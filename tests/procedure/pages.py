@@ -26,7 +26,7 @@ from kumitate.procedure import (
 from kumitate.procedure.called import Procedure
 
 GOLDEN = 0.6180339887498949
-CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
+CORNERS = ((-1.0, -1.0), (1.0, -0.75), (1.0, 0.5), (-1.5, 1.0))
 PRIMES = np.array([2, 3, 5, 7, 11, 13])
 
 
