@@ -10,6 +10,7 @@ import pytest
 import kumitate as km
 from kumitate.live.loop import FREQUENCY, Player, Spring, joint_sliders
 from kumitate.live.settings import signals_of
+from kumitate.model import Body, Box, Geometry, Joint, Mechanism
 from kumitate.model.elements import NamedState
 
 
@@ -166,6 +167,20 @@ def test_a_springs_mass_is_that_of_a_free_body_and_its_force_acts_at_its_point()
     wrench = pulled.wrench(robot, q, np.zeros(robot.nv))
     np.testing.assert_allclose(wrench[3:], [0.0, robot.mass * FREQUENCY**2 * 0.1, 0.0], atol=1e-9)
     np.testing.assert_allclose(wrench[:3], np.cross(center - X[:3, 3], wrench[3:]), atol=1e-9)
+
+
+def test_a_body_that_is_turned_is_not_moved():
+    """A couple: the center of mass stays where it is, and the point that was taken comes to where the mouse is."""
+    body = Body("top", 2.0, (0.1, 0.0, 0.0), (0.02, 0.02, 0.02), collisions=(Geometry(Box((0.2, 0.2, 0.2))),))
+    robot = km.Robot(Mechanism("top", (body,), (Joint("free", "floating", "world", "top"),), gravity=(0.0, 0.0, 0.0)))
+    player = Player(km.Simulation(robot)._with_pulls())
+    player.grab("top", (0.1, 0.0, 0.3), turns=True)
+    player.drag((0.4, 0.0, 0.0))
+    player.step(3000)
+    X = robot.pose(player.state.q, "top")
+    np.testing.assert_allclose(X[:3] @ [0.1, 0.0, 0.0, 1.0], [0.1, 0.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(player.spring.end(robot, player.state.q), [0.4, 0.0, 0.0], atol=1e-2)
+    assert np.abs(player.state.v).max() < 0.1
 
 
 def test_a_diverging_motion_stops_and_says_why():

@@ -122,7 +122,7 @@ def test_the_scene_shows_what_the_simulation_computes(ball):
 
 def test_a_body_follows_the_mouse(ball):
     with ball.view(port=18473) as view:
-        told = {"start_position": (0.0, 0.0, 0.2), "end_position": (0.3, 0.0, 0.6)}
+        told = {"start_position": (0.0, 0.0, 0.2), "end_position": (0.3, 0.0, 0.6), "modifier": None}
         view._dragged("ball", SimpleNamespace(phase="start", **told))
         view._dragged("ball", SimpleNamespace(phase="update", **told))
         view.player.step(300)

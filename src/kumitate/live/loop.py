@@ -111,16 +111,18 @@ class Spring:
         body: that it pulls; point: (3,) in the body's frame [m]; target: (3,) in the world [m].
         mass: that it moves [kg], from which its stiffness m ω² and its critical damping 2 m ω follow. With it no explicit
             step below 1/ω is unstable, on heavy bodies and on light ones.
+        center: (3,) of the body's mass, if the spring turns the body alone: by the moment of its force about it [m]; or None.
     """
 
     body: str
     point: np.ndarray
     target: np.ndarray
     mass: float
+    center: np.ndarray | None = None
 
     @classmethod
-    def grab(cls, robot: LiveRobot, q: np.ndarray, body: str, position: Any) -> Spring:
-        """A spring at rest at a position in the world (3,) [m], fixed to a body.
+    def grab(cls, robot: LiveRobot, q: np.ndarray, body: str, position: Any, *, turns: bool = False) -> Spring:
+        """A spring at rest at a position in the world (3,) [m], fixed to a body; `turns`: whether it is only to turn it.
 
         Its mass is the least that the point has in any direction: 1/λ for the largest eigenvalue λ of J M⁻¹ Jᵀ (O. Khatib, A
         unified approach for motion and force control of robot manipulators, IEEE J. Robotics and Automation 3, 1987, eq. 51).
@@ -132,7 +134,8 @@ class Spring:
         mobility = at_point @ np.linalg.pinv(robot.mass_matrix(q), hermitian=True) @ at_point.T
         most = float(np.linalg.eigvalsh(mobility)[-1])
         mass = min(1.0 / most, robot.mass) if most * robot.mass > 1.0 else robot.mass
-        return cls(body, X[:3, :3].T @ (grabbed - X[:3, 3]), grabbed, mass)
+        center = np.array(robot.mechanism.body(body).center_of_mass) if turns else None
+        return cls(body, X[:3, :3].T @ (grabbed - X[:3, 3]), grabbed, mass, center)
 
     def to(self, target: Any) -> Spring:
         """The same spring with another target (3,) [m]."""
@@ -147,10 +150,11 @@ class Spring:
         """Its [n; f] (6) on the body, about the origin and in the axes that wrenches of a step have [N·m, N]."""
         X, V = robot.poses(q)[self.body], robot.jacobian(q, self.body) @ v
         arm = X[:3, :3] @ self.point
-        speed = V[3:] + np.cross(V[:3], arm)
-        stretch = self.target - X[:3, 3] - arm
+        stretch, moves = self.target - X[:3, 3] - arm, self.center is None
+        arm = arm if self.center is None else arm - X[:3, :3] @ self.center
+        speed = moves * V[3:] + np.cross(V[:3], arm)
         force = self.mass * FREQUENCY * (FREQUENCY * stretch - 2.0 * speed)
-        return np.concatenate([np.cross(arm, force), force])
+        return np.concatenate([np.cross(arm, force), moves * force])
 
 
 # --- the player -----------------------------------------------------------------------------------------------------------
@@ -277,10 +281,10 @@ class Player:
                 self.message = str(error)
         self._shown(self)
 
-    def grab(self, body: str, position: Any) -> None:
-        """Fixes a spring to a body at a position in the world (3,) [m], where it can be pulled."""
+    def grab(self, body: str, position: Any, *, turns: bool = False) -> None:
+        """Fixes a spring to a body at a position in the world (3,) [m], where it can be pulled, or only turned."""
         if body in self.pulled:
-            self.spring = Spring.grab(self.simulation.robot, self.state.q, body, position)
+            self.spring = Spring.grab(self.simulation.robot, self.state.q, body, position, turns=turns)
 
     def drag(self, target: Any) -> None:
         """Leads the spring's free end to a target in the world (3,) [m]."""

@@ -83,14 +83,15 @@ class LiveScene:
         self.move(poses)
 
     def on_drag(self, names: tuple[str, ...], told: Callable[[str, Any], None]) -> None:
-        """Has `told(body, event)` called while a body of these is dragged with the mouse."""
+        """Has `told(body, event)` called while a body of these is dragged with the mouse, with Shift or without."""
         for name in names:
             for handle in self.shapes.get(name, ()):
 
                 async def dragged(event: Any, name: str = name) -> None:  # in the order of events: not in a pool of threads
                     told(name, event)
 
-                handle.on_drag(dragged)
+                for modifier in (None, "shift"):
+                    handle.on_drag("left", modifier=modifier)(dragged)
 
     def move(self, poses: dict[str, np.ndarray]) -> None:
         """Moves the bodies to poses X_WB (4, 4), by name."""

@@ -189,9 +189,9 @@ class LiveView:
         self._open()
 
     def _dragged(self, body: str, event: Any) -> None:
-        """A body follows the mouse."""
+        """A body follows the mouse, or turns with it while Shift is held."""
         if event.phase == "start":
-            self.player.grab(body, event.start_position)
+            self.player.grab(body, event.start_position, turns=event.modifier == "shift")
         if event.phase == "end":
             self.player.release()
         else:
