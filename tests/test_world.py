@@ -351,7 +351,7 @@ def test_things_without_ground_touch_each_other():
 
 
 def test_a_hall_with_an_arm_a_conveyor_meshes_and_a_quadruped(tmp_path):
-    """The example: what lies on the conveyor moves with it, the arm holds, the quadruped steps; outputs, a batch, a page."""
+    """The example: what lies on the conveyor moves with it, the arm holds, the quadruped walks; outputs, a batch, a page."""
     root = Path(km.__file__).resolve().parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root / "src")}
     script = root / "examples" / "control" / "hall.py"
@@ -362,8 +362,10 @@ def test_a_hall_with_an_arm_a_conveyor_meshes_and_a_quadruped(tmp_path):
     speed, load = (float(x) for x in re.findall(r"at (\S+) m/s and bears part 1 with (\S+) N", done.stdout)[0])
     assert speed == pytest.approx(0.4, abs=1e-6)
     assert load == pytest.approx(0.2 * 9.81, rel=1e-6)
-    moved, high = (float(x) for x in re.findall(r"moved by (\S+) rad; ANYmal's trunk is (\S+) m", done.stdout)[0])
+    told = re.findall(r"moved by (\S+) rad; ANYmal walked (\S+) m, (\S+) m high", done.stdout)
+    moved, walked, high = (float(x) for x in told[0])
     assert moved < 1e-12
+    assert walked > 0.4
     assert 0.3 < high < 0.45
     assert "a batch of 3 halls: (3, 98), 0 lost" in done.stdout
     assert (tmp_path / "hall.html").stat().st_size > 1e6

@@ -1,4 +1,4 @@
-"""A hall: an arm that holds still, ten objects of meshes on a conveyor, and a quadruped that steps on the spot beside it.
+"""A hall: an arm that holds still, ten objects of meshes on a conveyor, and a quadruped that walks past.
 
 Leaves hall.html. Needs pip install 'kumitate[robots,mesh]'.
 """
@@ -35,25 +35,27 @@ world.add(dog, name="anymal", at=(0.0, 1.0, 0.0), q=q)
 world.ground(friction=0.8)
 
 usual = np.array([bent.get(name, 0.0) for name in names])
-lifted = np.array([0.0 if name.endswith("HAA") else 0.15 * np.sign(bent[name]) for name in names])
+lifted = np.array([0.0 if name.endswith("HAA") else 0.4 * np.sign(bent[name]) for name in names])
+thighs = np.array([float(name.endswith("HFE")) for name in names])
 late = np.array([0.0 if name[:2] in ("LF", "RH") else np.pi for name in names])
 
 
-def stepping(t, q, v):
-    """Diagonal legs together, each lifted for half of the time."""
-    up = np.sin(4.0 * np.pi * t + late)
-    return usual + lifted * km.where(up > 0.0, up, 0.0)
+def walking(t, q, v):
+    """A trot: diagonal legs together, each lifted forward for half of the time, and turned backward on the floor."""
+    up, ahead = np.sin(4.0 * np.pi * t + late), np.cos(4.0 * np.pi * t + late)
+    back = 0.2 * km.where(t < 0.5, 2.0 * t, 1.0) * ahead
+    return usual + lifted * km.where(up > 0.0, up, 0.0) + thighs * back
 
 
 law = km.control.computed_torque(arm.robot, arm.start[0], kp=[400.0] * 7 + [0.0] * 2, kd=[40.0] * 7 + [0.0] * 2)
 world.control("arm", law, target=[0.04, 0.04])
-world.control("anymal", target=stepping)
+world.control("anymal", target=walking)
 
 run = world.simulate(duration=2.0, outputs=["pose:part0", "force:part1/conveyor"])
 speed, load = run["part0"].v[-1, 3], run.outputs["force:part1/conveyor"][-1, 2]
 print(f"the conveyor carries part 0 at {speed:.6f} m/s and bears part 1 with {load:.6f} N")
-moved, high = np.abs(run["arm"].q - run["arm"].q[0]).max(), run["anymal"].position[-1, 2]
-print(f"the arm moved by {moved:.3g} rad; ANYmal's trunk is {high:.3f} m high")
+moved, place = np.abs(run["arm"].q - run["arm"].q[0]).max(), run["anymal"].position
+print(f"the arm moved by {moved:.3g} rad; ANYmal walked {place[-1, 0] - place[0, 0]:.2f} m, {place[-1, 2]:.3f} m high")
 batch = world.simulation().batch(3)
 batch.step(20)
 print(f"a batch of {len(batch)} halls: {batch.q.shape}, {batch.lost.sum()} lost")
