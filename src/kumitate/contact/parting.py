@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: OverlapList are left out if their springs hold the energy to lift the mechanism by this height on the earth [m].
+#: Overlaps are left out if their springs hold the energy to lift the mechanism by this height on the earth [m].
 THROWN = 0.01
 #: How fast overlaps that are left out shrink [m/s].
 SHRINKS = 0.2

@@ -57,7 +57,7 @@ SMOOTH = 1e-6  # friction below which a point has only a normal law
 WAITS_OF_OWN, WAITS_OF_ALL = (
     1.0,
     0.1,
-)  # parts of closing speeds, of its bodies and of all: a point waits if more apart  (bricks)
+)  # parts of closing speeds, of its bodies, of all: a point that parts faster waits (bricks)
 WAITS_BELOW = 0.01  # part of the speed that gravity gives in a step: and if it carried less per mass                   (bricks)
 FOLLOWING, SLOW = 1e-3, 0.005  # part of the speed above this [m/s] that the residual in a large pile may be          (bricks)
 LOOSE_END = 0.5  # part of that residual: √τ at which the interior point method ends                                   (bricks)

@@ -142,16 +142,15 @@ def _settle(bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None
 def flown(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
     """The state after a step of a body that nothing touches: its spin by the classical Runge-Kutta method of order four."""
     h, start, state, slope, total = rules.step, local(7), local(7), local(7), local(7)
-    pushed, turns = False, False
+    turns = False
     for k in range(3):
-        pushed = pushed or bodies.push[body, k] != 0.0
-        turns = turns or pushed or v[k] != 0.0
+        turns = turns or bodies.push[body, k] != 0.0 or v[k] != 0.0
     start[0:4] = q[0:4]
     start[4:7] = v[0:3]
     state[:] = start
     if turns:
         for stage in range(4):
-            _spin(bodies, body, pushed, state, slope)
+            _spin(bodies, body, state, slope)
             total += (h / 6.0 if stage == 0 or stage == 3 else h / 3.0) * slope
             state[:] = start + (0.5 * h if stage < 2 else h) * slope
     q[0:4] += total[0:4]
@@ -163,15 +162,12 @@ def flown(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped
 
 
 @procedure
-def _spin(bodies: MovingBodies, body: int, pushed: bool, state: Shaped[7], slope: Shaped[7]) -> None:
-    """The rates of the quaternion and of ω in the axes of B, under a torque, if any, that is constant in the world (Euler)."""
-    omega = state[4:7]
+def _spin(bodies: MovingBodies, body: int, state: Shaped[7], slope: Shaped[7]) -> None:
+    """The rates of the quaternion and of ω in the axes of B, under a torque that is constant in the world (Euler)."""
+    turn, omega = local(3, 3), state[4:7]
+    _turn_to_world(bodies.base_turn[body], state[0:4], turn)
     spin = bodies.central[body] @ omega
-    torque = -np.cross(omega, spin)
-    if pushed:
-        turn = local(3, 3)
-        _turn_to_world(bodies.base_turn[body], state[0:4], turn)
-        torque += turn.T @ bodies.push[body, 0:3]
+    torque = turn.T @ bodies.push[body, 0:3] - np.cross(omega, spin)
     slope[0:3] = 0.5 * (state[3] * omega + np.cross(state[0:3], omega))
     slope[3] = -0.5 * (state[0:3] @ omega)
     slope[4:7] = bodies.yielding[body] @ torque

@@ -8,7 +8,7 @@ from ...dynamics.settling.settled import PASSES
 from ...procedure import Floats, Shaped, local, procedure
 from .. import tuned
 from ..impulse.step import RESTING
-from .arrays import Island, Rules, Scene, SceneLog
+from .arrays import Island, MovingBodies, Rules, Scene, SceneLog
 from .broad_phase import near_pairs, place_solids
 from .islands import group
 from .logs import log_record, log_step, work_at
@@ -231,28 +231,29 @@ def _own_ways(scene: Scene) -> None:
         mean += bodies.free[body, 3:6]
     mean *= 1.0 / float(max(len(placed.span), 1))
     for s in range(len(placed.body)):
-        body, most = placed.body[s], math.sqrt(mean @ mean)
-        if body >= 0:
-            most = 0.0
-            for state in range(2):
-                twist = bodies.before[body] if state == 0 else bodies.free[body]
-                along = twist[3:6] - mean
-                turning = placed.span[body] * math.sqrt(twist[0:3] @ twist[0:3])
-                most = max(most, math.sqrt(along @ along) + turning)
-        placed.margin[s] = scene.rules.step * most
+        body = placed.body[s]
+        speed = math.sqrt(mean @ mean) if body < 0 else _speed(bodies, body, placed.span[body], mean)
+        placed.margin[s] = scene.rules.step * speed
 
 
 @procedure
 def _fastest(scene: Scene) -> float:
     """A bound of the speed of any point of a solid [m/s]."""
-    bodies, span, most = scene.bodies, scene.placed.span, scene.rules.fall
+    bodies, span, most, world = scene.bodies, scene.placed.span, scene.rules.fall, local(3)
     for body in range(len(span)):
         if span[body] >= 0.0 and bodies.still[body] == 0:
-            for state in range(2):
-                twist = bodies.before[body] if state == 0 else bodies.free[body]
-                turning = twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2]
-                moving = twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5]
-                most = max(most, math.sqrt(moving) + span[body] * math.sqrt(turning))
+            most = max(most, _speed(bodies, body, span[body], world))
+    return most
+
+
+@procedure
+def _speed(bodies: MovingBodies, body: int, span: float, beside: Shaped[3]) -> float:
+    """A bound of the speed of a body's points beside a velocity, before the step or after it without contact [m/s]."""
+    most = 0.0
+    for state in range(2):
+        twist = bodies.before[body] if state == 0 else bodies.free[body]
+        along = twist[3:6] - beside
+        most = max(most, math.sqrt(along @ along) + span * math.sqrt(twist[0:3] @ twist[0:3]))
     return most
 
 

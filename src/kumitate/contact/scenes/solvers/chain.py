@@ -41,10 +41,8 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
     trial, plain, small, good, fastest = island.trial, aims.plain, is_small(island, aims), aims.good, aims.fastest
     enough, count, left = aims.enough, len(island.members), residual(island)
     if small or count <= tuned.MANY or left <= tuned.NEAR * fastest:
-        passes, hopeless = (
-            tuned.STEPS_OF_SMALL if small else tuned.STEPS_OF_LARGE,
-            math.inf if small else tuned.HOPELESS * max(fastest, 1.0),
-        )
+        passes = tuned.STEPS_OF_SMALL if small else tuned.STEPS_OF_LARGE
+        hopeless = math.inf if small else tuned.HOPELESS * max(fastest, 1.0)
         left = newton(island, passes, begun, enough, hopeless)
     best = keep_best(island, left, math.inf, trial.first)
     if plain and left > (aims.accepted if small else good):

@@ -54,9 +54,9 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
         return couplings, left, allowed, fastest
     _share(island)
     find_reaches(island)
-    aims = _aims(pile, plain, accepted, fastest)
+    aims = _aims(pile, plain, accepted, 0.0, 0.0, fastest)
     if follows > 0.0 and moving > tuned.CREEPING:
-        left = solve_whole(island, _followed(aims, loose, follows * fastest), begun)
+        left = solve_whole(island, _aims(pile, plain, accepted, loose, follows * fastest, fastest), begun)
         begun = 1
         if not bouncing and left <= follows * fastest and (left <= aims.good or gained(island, True) <= 0.0):
             return couplings, left, allowed, fastest
@@ -69,21 +69,16 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
 
 
 @procedure
-def _aims(pile: int, plain: bool, accepted: float, fastest: float) -> Aims:
-    """What is asked of an island in such a pile."""
+def _aims(pile: int, plain: bool, accepted: float, loose: float, most: float, fastest: float) -> Aims:
+    """What is asked of an island in such a pile; loose: the residual that is enough if it follows the motion, else 0.
+
+    Where it does, residuals up to `most` are not worth all methods.
+    """
     small = pile <= tuned.SMALL or not plain
     fairest = tuned.FAIREST if pile <= tuned.CROWD else tuned.FAIREST_OF_CROWD
-    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest))
-    wanted, end = good if small else max(good, fairest), max(0.1 * accepted, tuned.END * fastest)
-    return Aims(plain, accepted, 0.1 * accepted, end, good, wanted, fastest, False)
-
-
-@procedure
-def _followed(strict: Aims, loose: float, most: float) -> Aims:
-    """What is asked of an island that follows the motion: a residual of `loose`; up to `most` it is not worth all methods."""
-    end = max(strict.end, tuned.LOOSE_END * loose)
-    accepted, good, wanted = max(strict.accepted, loose), max(strict.good, loose), max(strict.wanted, most)
-    return Aims(strict.plain, accepted, 0.1 * accepted, end, good, wanted, strict.fastest, True)
+    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest), loose)
+    wanted, end = good if small else max(good, fairest, most), max(0.1 * accepted, tuned.END * fastest, tuned.LOOSE_END * loose)
+    return Aims(plain, max(accepted, loose), 0.1 * max(accepted, loose), end, good, wanted, fastest, most > 0.0)
 
 
 @later
@@ -151,14 +146,12 @@ def _share(island: Island) -> None:
 def gained(island: Island, whole: bool) -> float:
     """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J].
 
-    whole: their work in the whole step instead, as `logs.gained_at` counts it, but for what pushes overlaps out.
+    whole: their work in the whole step instead, as `logs.gained_at` counts it.
     """
     points, total, since = island.points, 0.0, island.points.before if whole else island.points.free
     for at in range(len(island.listed)):
         c = island.listed[at]
         total += 0.5 * points.impulse[c] @ (since[c] + points.speed[c])
-        if whole and points.target[c] <= points.plastic[c]:
-            total -= 0.5 * points.impulse[c, 0] * max(points.target[c], 0.0)
         if c < len(points.turns.length):
             total += 0.5 * points.turns.impulse[c] @ (points.turns.free[c] + points.turns.speed[c])
     return total
