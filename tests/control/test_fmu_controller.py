@@ -111,8 +111,8 @@ def test_what_does_not_fit_is_refused(unit, tmp_path):
     broken = changed(unit, tmp_path / "broken.fmu", 'causality="input"', 'causality="inputs"')
     for path, given, message in (
         (tmp_path / "none.fmu", asked, "there is no such file"),
-        (tmp_path / "text.fmu", asked, "no unit of FMI"),
-        (tmp_path / "empty.fmu", asked, "no unit of FMI"),
+        (tmp_path / "text.fmu", asked, "not a unit of FMI"),
+        (tmp_path / "empty.fmu", asked, "not a unit of FMI"),
         (former, asked, "the unit is of FMI 1.0; export it as FMI 2.0 or 3.0"),
         (windows, asked, "the unit has no library for x86_64-linux, but for"),
         (broken, asked, "FMPy finds this unit of FMI invalid"),

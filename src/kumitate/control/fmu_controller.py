@@ -12,7 +12,7 @@ from xml.etree.ElementTree import ParseError, fromstring
 import numpy as np
 
 from ..errors import InputError, did_you_mean, needed
-from ..model import Mechanism
+from .controllers import mechanism_of
 
 #: The unit's names of its Float64 variables: "Real" in FMI 2.0.
 _NUMBERS = ("Real", "Float64")
@@ -22,29 +22,30 @@ class FmuController:
     """A unit of FMI 2.0 or 3.0 that acts on joints, by co-simulation: it keeps a state, and is stepped from call to call.
 
     From one call to the next it advances by its own steps with the inputs of the first, as co-simulation does; then it is given
-    those of now, and what it gives acts until the next call. It is called once per step, or at multiples of `sample_time`. An
-    earlier time begins anew.
+    those of now, and what it gives acts until the next call. It is called once per step, or at multiples of `sample_time`. A
+    call for an earlier time begins again.
 
     Attributes:
         path: of the file; description: what FMPy reads of it; time: that the unit has reached, None before a run [s].
     """
 
     def __init__(
-        self, robot: Mechanism, path: str | Path, *, inputs: Mapping[str, Any], outputs: Mapping[str, str],
+        self, robot: Any, path: str | Path, *, inputs: Mapping[str, Any], outputs: Mapping[str, str],
         start: Mapping[str, float] | None = None,
     ):  # fmt: skip
         """A unit on a robot (extra `fmu`).
 
         Args:
             inputs: by the unit's name of each, what it is given, in the unit's own units: "q.JOINT" or "v.JOINT", a coordinate
-                or a velocity by its name in `robot.q_names` or `robot.v_names`; a number; or a function of (t, q, v).
-            outputs: by the unit's name of each, the name in `robot.v_names` that it is the effort of [N·m, N].
+                or a velocity by its name in the mechanism's `q_names` or `v_names`; a number; or a function of (t, q, v).
+            outputs: by the unit's name of each, the name in `v_names` that it is the effort of [N·m, N].
             start: values of parameters and of other variables that the unit begins with, by its names of them.
 
         Raises:
-            InputError: for a file that is no unit of FMI 2.0 or 3.0 with co-simulation for this machine, and for unknown names.
+            InputError: for a file without a unit of FMI 2.0 or 3.0 with co-simulation for this machine, and for unknown names.
         """
-        self.path, self._names = Path(path), (robot.q_names, robot.v_names)
+        self.path, mechanism = Path(path), mechanism_of(robot)
+        self._names = mechanism.q_names, mechanism.v_names
         fmpy = needed("fmpy", f"{self.path}: units of FMI are run by fmpy", "fmu")
         _check(self.path, fmpy)
         try:
@@ -123,14 +124,16 @@ class FmuController:
 
 
 def _check(path: Path, fmpy: Any) -> None:
-    """Refuses what is no unit of FMI 2.0 or 3.0 for this machine."""
+    """Refuses files without a unit of FMI 2.0 or 3.0 for this machine."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
     try:
         with zipfile.ZipFile(path) as archive:
             version = fromstring(archive.read("modelDescription.xml")).get("fmiVersion", "")
     except (zipfile.BadZipFile, KeyError, ParseError) as error:
-        raise InputError(f"{path}: this is no unit of FMI, an archive with a modelDescription.xml ({error})") from error
+        raise InputError(
+            f"{path}: this is not a unit of FMI, which is an archive with a modelDescription.xml ({error})"
+        ) from error
     if not version.startswith(("2.", "3.")):
         raise InputError(f"{path}: the unit is of FMI {version or 'without a version'}; export it as FMI 2.0 or 3.0")
     found = fmpy.supported_platforms(str(path))
