@@ -40,6 +40,18 @@ def test_rows_that_are_closed_stay_as_they_are():
     np.testing.assert_array_equal(closed, q)
 
 
+@pytest.mark.parametrize("count", [1, ROWS])
+def test_moving_rows_that_are_closed_stay_as_they_are(count):
+    robot, rng = km.load("bricard"), np.random.default_rng(6)
+    states = [robot.assemble(robot.start[0], rng.normal(size=robot.nv)) for _ in range(ROWS)]
+    q, v = (np.array(part) for part in zip(*states, strict=True))
+    sim = km.Simulation(robot)
+    for k in range(0, ROWS, count):
+        closed_q, closed_v = sim.starts(q[k : k + count], v[k : k + count], count)
+        np.testing.assert_array_equal(closed_q, q[k : k + count])
+        np.testing.assert_array_equal(closed_v, v[k : k + count])
+
+
 def test_an_open_row_among_many_is_refused():
     robot = km.load("four_bars_2")
     q = np.tile(robot.start[0], (ROWS, 1))

@@ -372,13 +372,15 @@ def closed_starts(loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection
     """
     if not loops.names:
         return q, v
-    q, v = q.copy(), v.copy()
+    given_q, given_v, q, v = q, v, q.copy(), v.copy()
     open_by = _open_by(loops, q, v)
     alone = np.flatnonzero(~(open_by <= CLOSED) | v.any(axis=1))
     if len(alone) > _FEW:
         alone = _side_by_side(loops, q, v, alone, open_by[alone] <= NEARLY, projection)
     for k in alone:
         q[k], v[k] = closed_state(loops, q[k], v[k])
+    shut = open_by <= CLOSED
+    q[shut], v[shut] = given_q[shut], given_v[shut]
     return q, v
 
 

@@ -310,7 +310,8 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
             f"{mechanism.name}: loop {fastest.name!r} opens at {fastest.speed:.3g} m/s and {fastest.turning:.3g} rad/s with "
             "the initial v; velocities must keep all loops closed. Use `robot.assemble(q, v)`, which gives the nearest that do"
         )
-    if worst.size(size) <= CLOSED * size and fastest.rate(size) <= CLOSED * size and not v.any():
+    shut = worst.size(size) <= CLOSED * size and fastest.rate(size) <= CLOSED * size
+    if shut and not v.any():
         return q, v
     closed_q, closed_v = assemble(loops, q, v)
     if not np.abs(closed_v - v).max(initial=0.0) <= _SAME * np.abs(v).max(initial=0.0) + NEARLY:
@@ -322,7 +323,7 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
             "nearly so: no acceleration would keep the loops closed. Velocities must be those of a branch; the nearest are "
             f"v = [{nearest}], which `robot.assemble(q, v)` gives"
         )
-    return closed_q, closed_v
+    return (q, v) if shut else (closed_q, closed_v)  # LAPACK's last bits depend on where arrays lie
 
 
 # --- many rows at once ----------------------------------------------------------------------------------------------------
