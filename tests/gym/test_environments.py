@@ -25,6 +25,7 @@ from .test_vector import compare
 LONG = {
     "cassie",
     "cassie_standing",
+    "cassie_walking",
     "g1",
     "half_cheetah",
     "walker2d",

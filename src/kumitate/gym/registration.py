@@ -34,6 +34,7 @@ TASKS = {
     "acrobot": Registered("kumitate/Acrobot-v0", 500),
     "cassie": Registered("kumitate/Cassie-v0", 500),
     "cassie_standing": Registered("kumitate/CassieStanding-v0", 500),
+    "cassie_walking": Registered("kumitate/CassieWalking-v0", 500),
     "anymal": Registered("kumitate/Anymal-v0", 1000),
     "g1": Registered("kumitate/G1-v0", 1000),
     "half_cheetah": Registered("kumitate/HalfCheetah-v5", 1000, "suite"),

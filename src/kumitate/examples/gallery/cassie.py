@@ -54,7 +54,24 @@ def start(mechanism: Mechanism) -> np.ndarray:
     return _assembled(mechanism, turned | {f"right-{name}": angle for name, angle in {**POSTURE, **RIGHT}.items()})
 
 
-def standing() -> tuple[Mechanism, np.ndarray]:
+def freed(mechanism: Mechanism) -> Mechanism:
+    """The robot with rods behind the knees that turn about two axes where they push the springs at the heels.
+
+    The file has one axis there, 4.5° from those of the leg, where the robot has a ball: this all but locks the knees.
+    """
+
+    def universal(joint: Joint) -> Joint:
+        rod = joint.pose.rotation.unrotate(joint.pose.translation)  # about which it need not turn
+        second = np.cross(joint.axis, [*rod])
+        return Joint(
+            joint.name, KINDS["universal"], joint.parent, joint.child, joint.pose, joint.axis, second / np.linalg.norm(second)
+        )
+
+    joints = (universal(joint) if joint.name.endswith("achilles-spring-joint") else joint for joint in mechanism.joints)
+    return replace(mechanism, joints=tuple(joints))
+
+
+def standing(mechanism: Mechanism | None = None, angles: Mapping[str, float] = STANDING) -> tuple[Mechanism, np.ndarray]:
     """The robot free on the floor z = 0, with drives that hold it upright, and the coordinates (nq) that they hold.
 
     Only its feet touch: by spheres at the ends of the file's cylinders, which touch a level floor where these do.
@@ -62,8 +79,8 @@ def standing() -> tuple[Mechanism, np.ndarray]:
     Raises:
         InputError: if the files are not there.
     """
-    held = cassie()
-    posture = _assembled(held, {f"{side}-{name}": angle for side in SIDES for name, angle in STANDING.items()})
+    held = mechanism or cassie()
+    posture = _assembled(held, {f"{side}-{name}": angle for side in SIDES for name, angle in angles.items()})
     bodies = (replace(body, collisions=_ends(body) if body.name.endswith("-foot") else ()) for body in held.bodies)
     base = Joint("base", KINDS["floating"], "world", "pelvis")
     joints = (base if joint.child == "pelvis" else joint for joint in held.joints)
