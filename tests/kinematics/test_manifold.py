@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kumitate.kinematics import difference, integrate, neutral, normalized, random_coordinates, rate
+from kumitate.kinematics.configuration import gathered, motion_of, spread
 
 from ..mechanisms import agree, every_kind, near, places, random_case, seeds, slope
 
@@ -57,3 +58,17 @@ def test_random_coordinates_are_on_the_manifold_and_repeatable(seed):
     q = random_coordinates(tree, np.random.default_rng(seed))
     assert q == random_coordinates(tree, np.random.default_rng(seed))
     assert all(link.kind.off_manifold(link.coordinates(q)) < 1e-15 for link in tree.links)
+
+
+@pytest.mark.parametrize(**seeds(4))
+def test_gradients_along_degrees_of_freedom_and_by_coordinates_are_each_others(seed):
+    """ξ back from its rate of q; ∂L/∂q·q̇ = ∂L/∂ξ·ξ; the least ∂L/∂q that has a ∂L/∂ξ has it, and no other part."""
+    case, rng = every_kind(seed), np.random.default_rng(seed)
+    tree, q = case.mechanism.tree, case.q
+    move, by_motion = rng.normal(size=(2, tree.nv)).tolist()
+    by_q = rng.normal(size=tree.nq).tolist()
+    assert motion_of(tree, q, rate(tree, q, move)) == pytest.approx(move, rel=1e-12)
+    assert np.dot(by_q, rate(tree, q, move)) == pytest.approx(np.dot(gathered(tree, q, by_q), move), rel=1e-12)
+    least = spread(tree, q, by_motion)
+    assert gathered(tree, q, least) == pytest.approx(by_motion, rel=1e-12)
+    assert np.dot(least, by_q) == pytest.approx(np.dot(least, rate(tree, q, motion_of(tree, q, by_q))), rel=1e-12)
