@@ -42,7 +42,9 @@ def work_precision(
     facts = machine()
     if markdown is not None:
         versions = ", ".join(
-            f"{name} {version_of(name)}" for name in ("kumitate", "mujoco", "pin", "exudyn") if version_of(name) is not None
+            f"{name} {version_of(name)}"
+            for name in ("kumitate", "mujoco", "pin", "exudyn", "drake")
+            if version_of(name) is not None
         )
         for one in found:
             draw(one, markdown.parent / "images" / "work-precision" / f"{one.case.name}.svg")

@@ -14,7 +14,8 @@ import kumitate as km
 from kumitate.model.samples import ANDREWS_TORQUE, bricard, four_bars, four_bars_start, planar_chain, sample
 from kumitate_problems.closed_loops import ANDREWS_END
 
-from .contract import Case
+from . import parallel_cases, touching_cases
+from .contract import Case, converged
 
 __all__ = ["CASES", "cases"]
 
@@ -137,31 +138,14 @@ def _double_pendulum() -> Case:
 
 
 def _bricard() -> Case:
-    return _converged("bricard", "Bricard's mechanism, 2 s", bricard(), np.zeros(5), np.zeros(5), 2.0)
+    return converged("bricard", "Bricard's mechanism, 2 s", bricard(), np.zeros(5), np.zeros(5), 2.0)
 
 
 def _governor() -> Case:
     start = sample("governor")
-    return _converged(
+    return converged(
         "governor", "Stiff flyball governor, 0.5 s", start.build(), np.array(start.q), np.array(start.v), 0.5,
         integrator="extrapolated_euler", tolerance=1e-11,
-    )  # fmt: skip
-
-
-def _converged(
-    name: str, title: str, mechanism: km.Mechanism, q: np.ndarray, v: np.ndarray, duration: float, **options: Any
-) -> Case:
-    """A case whose end is kumitate's own by two integrators, which agree as its reference says."""
-    ways = (options or {"integrator": "rkf45"}, {"integrator": "rk4"})
-    ends = [
-        km.simulate(mechanism, q, v, duration=duration, step=duration / 20_000, stabilisation="strict", **way).q[-1]
-        for way in ways
-    ]
-    apart = float(np.abs(ends[0] - ends[1]).max())
-    told = f"kumitate's own by rk4 at {duration / 20_000:.1g} s, to which {ways[0]['integrator']} agrees to {apart:.0e}"
-    return Case(
-        name, title, told, mechanism, q, v, duration, dict(zip(mechanism.q_names, ends[1], strict=True)),
-        steps=(1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5),
     )  # fmt: skip
 
 
@@ -174,6 +158,12 @@ CASES = {
     "governor": _governor,
     "double-pendulum": _double_pendulum,
     "chain-20": lambda: _chain(20, 1.0),
+    "six-bar": parallel_cases.six_bar,
+    "delta": parallel_cases.delta,
+    "car-axis": parallel_cases.car_axis,
+    "stops": touching_cases.stops,
+    "ball": touching_cases.ball,
+    "stack": touching_cases.stack,
 }
 
 

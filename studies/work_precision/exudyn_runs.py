@@ -32,8 +32,8 @@ class Exudyn(Peer):
         return importlib.util.find_spec("exudyn") is not None
 
     def why_not(self, case: Case) -> str:
-        known = {item.kind.name for item in case.items} <= {"revolute", "line"} and case.in_plane
-        return "" if known else "the model here is of turning joints in a plane"
+        known = {item.kind.name for item in case.items} <= {"revolute", "line"} and case.in_plane and not case.beyond
+        return "" if known else "the model here is of turning joints in a plane, without stops and contact"
 
     def runs(self, case: Case) -> Iterable[Point]:
         exu: Any = importlib.import_module("exudyn")

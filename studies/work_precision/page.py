@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .contract import Case, Peer, Point
+from .drake_runs import Drake
 from .exudyn_runs import Exudyn
 from .mujoco_runs import MuJoCo
 from .ours import Kumitate
@@ -15,7 +16,7 @@ from .pinocchio_runs import Pinocchio
 
 __all__ = ["LEVELS", "PEERS", "Found", "best", "draw", "measured", "page", "summary"]
 
-PEERS: tuple[type[Peer], ...] = (Kumitate, MuJoCo, Pinocchio, Exudyn)
+PEERS: tuple[type[Peer], ...] = (Kumitate, MuJoCo, Pinocchio, Exudyn, Drake)
 #: Errors at which programs are compared [rad or m].
 LEVELS = (1e-3, 1e-6, 1e-9)
 #: The method of `Kumitate` in batches is shown beside, not compared.
@@ -153,7 +154,7 @@ def draw(found: Found, path: Path) -> Path:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    colors = dict(zip((peer.name for peer in PEERS), ("#0b62a4", "#c2410c", "#15803d", "#7e22ce"), strict=True))
+    colors = dict(zip((peer.name for peer in PEERS), ("#0b62a4", "#c2410c", "#15803d", "#7e22ce", "#b58900"), strict=True))
     marks = "osD^vP*Xdph<>"
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kumitate", "font.size": 9}):
         figure, axes = plt.subplots(figsize=(7.0, 4.4), layout="constrained")

@@ -35,7 +35,8 @@ class Pinocchio(Peer):
         return importlib.util.find_spec("pinocchio") is not None
 
     def why_not(self, case: Case) -> str:
-        return "has no springs" if any(loop.kind.name == "line" for loop in case.mechanism.loops) else ""
+        springs = ["springs"] if any(loop.kind.name == "line" for loop in case.mechanism.loops) else []
+        return " and ".join(f"has no {part}" for part in (*springs, case.beyond) if part)
 
     def runs(self, case: Case) -> Iterable[Point]:
         pin: Any = importlib.import_module("pinocchio")
@@ -101,10 +102,13 @@ def _model(pin: Any, case: Case) -> tuple[Any, dict[str, int]]:
 
 
 def _constraints(pin: Any, model: Any, case: Case, carrier: dict[str, int], gains: tuple[float, float]) -> tuple[Any, Any]:
-    """Loops that turn: a point on their axis held together, two unless all axes are parallel."""
+    """Loops: a point held, for hinges two on their axis unless all axes are parallel."""
     found, of_each = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    sides = (0.0,) if case.in_plane else (0.5, -0.5)
-    for loop, side in product(case.mechanism.loops, sides):
+    for loop, side in product(case.mechanism.loops, (0.5, -0.5)):
+        if loop.kind.name == "spherical" or case.in_plane:
+            if side < 0.0:
+                continue
+            side = 0.0
         shift = pose(tuple(side * part for part in loop.axis))
         ends = [
             (carrier[body], _placed(pin, at @ shift)) for body, at in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
