@@ -146,12 +146,14 @@ def _share(island: Island) -> None:
 def gained(island: Island, whole: bool) -> float:
     """The kinetic energy that the impulses add to that of the step without them, without the work of belts [J].
 
-    whole: their work in the whole step instead, as `logs.gained_at` counts it.
+    whole: their work in the whole step instead, as `logs.gained_at` counts it, but for what pushes overlaps out.
     """
     points, total, since = island.points, 0.0, island.points.before if whole else island.points.free
     for at in range(len(island.listed)):
         c = island.listed[at]
         total += 0.5 * points.impulse[c] @ (since[c] + points.speed[c])
+        if whole and points.target[c] <= points.plastic[c]:
+            total -= 0.5 * points.impulse[c, 0] * max(points.target[c], 0.0)
         if c < len(points.turns.length):
             total += 0.5 * points.turns.impulse[c] @ (points.turns.free[c] + points.turns.speed[c])
     return total
