@@ -196,7 +196,7 @@ def test_closing():
     for speed in (0.0, 1.0):
         v = robot.assemble(q, [speed, 0.0, 0.0])[1]
         many, alone = (batch(simulation, np.tile(q, (n, 1)), np.tile(v, (n, 1)), 20) for n in (19, 1))
-        assert speed or same(many[0], many[-1], alone[0])
+        assert same(many[0], many[-1], alone[0])
         np.testing.assert_allclose(many, np.tile(alone, (19, 1)), atol=1e-13)
 
 
@@ -204,7 +204,6 @@ def test_restart():
     start = np.deg2rad([60.0, 30.0, 150.0])
     whole = km.simulate(km.load("planar_4r"), start, duration=0.4, step=1e-2)
     rest = km.simulate(km.load("planar_4r"), whole.q[20], whole.v[20], duration=0.2, step=1e-2)
-    assert not same(whole.q[-1], rest.q[-1])
     np.testing.assert_allclose(rest.q[-1], whole.q[-1], atol=1e-7)
 
 

@@ -86,7 +86,7 @@ _HEAD = """\
 # ParallelBench
 
 Robots with closed loops, and programs that compute how they move. Printed by `scripts/study parallel-bench --markdown
-docs/parallel-bench.md`; `--out results.json` writes all as JSON, and [its folder](../studies/parallel_bench/README.md) says how
+docs/parallel-bench.md`; `--out results.json` writes all as JSON, and `studies/parallel_bench/README.md` says how
 a further program is added. Six robots are of [example-parallel-robots](parallel-robots.md), whose seventh cannot be closed;
 the delta robot is Clavel's, the hexapod a Stewart platform on six cylinders, and Cassie hangs by its pelvis, its springs left
 out. Universal joints are two hinges, which every program has. Nothing has weight.

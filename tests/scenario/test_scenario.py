@@ -104,7 +104,7 @@ def test_a_parameter_sets_what_it_names(name):
 
 
 def test_every_kind_of_parameter_is_tested_or_has_a_test_of_its_own():
-    assert {kind.name for kind in KINDS} == {name.partition(":")[0] for name in MADE} | {"gain", "restitution"}
+    assert {kind.name for kind in KINDS} == {name.partition(":")[0] for name in MADE} | {"gain", "restitution", "kp", "kd"}
 
 
 def test_parameters_of_gains_and_surfaces():

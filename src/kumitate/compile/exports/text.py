@@ -373,7 +373,7 @@ class _CWriter(_TextWriter):
         typed = [f"{real + ' ' if a.shape == () else f'const {real} *'}{self.inputs[a.name]}" for a in program.inputs]
         typed += [f"{real} *{output}" for output in outputs]
         head = f"{'static ' if static else ''}void {self.functions[program]}({', '.join(typed) or 'void'})"
-        return [*["KUMITATE_TWICE"][: self.quick], head, "{", *(f"    (void){name};" for name in unused), *self.lines, "}"]
+        return [*["KM_TWICE"][: self.quick], head, "{", *(f"    (void){name};" for name in unused), *self.lines, "}"]
 
     def constant(self, value: float) -> str:
         return _c_number(value, self.real_type)

@@ -31,11 +31,11 @@ static inline void kumitate_turn(double x, double *sine, double *cosine)
 #endif
 }
 
-#ifndef KUMITATE_TWICE
+#ifndef KM_TWICE
 /* On PCs each function is compiled a second time for processors that fuse products and sums; the loader picks one. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12
-#define KUMITATE_TWICE __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define KM_TWICE __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
-#define KUMITATE_TWICE
+#define KM_TWICE
 #endif
 #endif
