@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 import kumitate as km
-from kumitate.gym import named_task
 from kumitate.inverse_kinematics import PositionGoal
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns, thread_seconds
 from kumitate.predictive import TrajectoryOptimizer
 
-from .contract import Case, SubjectCase, agreement
+from .contract import SubjectCase, agreement
+from .planning import AnymalCase
 from .report import Row
 from .simulation import threads
-from .subjects import robots_folder
 
 __all__ = ["PlannedGait", "PlannedMotion"]
 
@@ -138,8 +137,8 @@ class _Crocoddyl:
 
 
 @dataclass(frozen=True)
-class PlannedGait(Case):
-    """A round of ANYmal's own trot on a floor of rigid contact, 100 steps of 10 ms, from the posture that it stands in.
+class PlannedGait(AnymalCase):
+    """A round of a motion of ANYmal ahead on a floor of rigid contact, 100 steps of 10 ms, from its stance.
 
     Attributes:
         at_most: the target for our seconds a round.
@@ -149,18 +148,9 @@ class PlannedGait(Case):
     name: str = "planned_gait_anymal"
     title: str = "a round of planning 100 steps of ANYmal on a floor of rigid contact"
 
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return "" if robots_folder() else "example-robot-data"
-
     def rows(self, effort: Effort) -> Iterator[Row]:
-        task = named_task("anymal").simulation
-        (q,), (v,) = task.starts(None, None, 1)
-        held = np.array([q[joint.q] for joint in task.mechanism.driven])
-        sim = km.Simulation(
-            task.robot, step=0.01, integrator="semi_implicit_euler", contact=km.Contact("rigid"), start=(q, v),
-            inputs={"change": len(held), "target": lambda t, q, v, change: held + change},
-        )  # fmt: skip
+        sim = self.simulation(km.Contact("rigid"))
+        (q,), (v,) = sim.starts(None, None, 1)
 
         def running(q: Any, v: Any, u: Any) -> Any:
             return np.concatenate([0.1 * v, u])
@@ -169,9 +159,8 @@ class PlannedGait(Case):
             return np.concatenate([10.0 * (q[4:7] - ahead), v])
 
         ahead = q[4:7] + np.array([0.1, 0.0, 0.0])
-        gait = 0.05 * np.sin(
-            2.0 * np.pi * np.arange(NODES)[:, None] / 40 + np.tile([0.0, np.pi, np.pi, 0.0], (len(held) + 3) // 4)[: len(held)]
-        )
+        phases = np.tile([0.0, np.pi, np.pi, 0.0], 3)  # of the twelve joints
+        gait = 0.05 * np.sin(2.0 * np.pi * np.arange(NODES)[:, None] / 40 + phases)
         with threads(1):
             plan = TrajectoryOptimizer(sim, running, final, NODES, action="change")
             solve = partial(plan, gait, q=q, v=v, rounds=ROUNDS, tolerance=0.0)

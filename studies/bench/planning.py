@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +20,32 @@ from .report import Row
 from .simulation import threads
 from .subjects import robots_folder
 
-__all__ = ["Planning"]
+__all__ = ["AnymalCase", "Planning"]
 
 FRICTION, STEP, INTERVAL, HORIZON, SAMPLES = 0.8, 0.01, 0.02, 0.5, 64
 
 
+class AnymalCase(Case):
+    """A benchmark of ANYmal that stands on four feet by its position drives."""
+
+    @property
+    def missing(self) -> str:  # type: ignore[override]
+        return "" if robots_folder() else "example-robot-data"
+
+    @staticmethod
+    def simulation(contact: Contact, **options: Any) -> km.Simulation:
+        """Steps of 10 ms from its stance; the input "change" is added to the targets of the stance."""
+        task = named_task("anymal").simulation
+        (q,), (v,) = task.starts(None, None, 1)
+        held = np.array([q[joint.q] for joint in task.mechanism.driven])
+        return km.Simulation(
+            task.robot, step=STEP, integrator="semi_implicit_euler", contact=contact, start=(q, v),
+            inputs={"change": len(held), "target": lambda t, q, v, change: held + change}, **options,
+        )  # fmt: skip
+
+
 @dataclass(frozen=True)
-class Planning(Case):
+class Planning(AnymalCase):
     """Plans of the targets of its position drives, in steps of 10 ms, by each model of contact that is made of impulses.
 
     Variations of 0.1 rad let feet slide and lift; `at_most`: the target for our seconds a plan.
@@ -35,14 +55,7 @@ class Planning(Case):
     name: str = "planning_anymal"
     title: str = "ANYmal on four feet: a call of a sampling planner, 64 plans of 0.5 s in steps of 10 ms"
 
-    @property
-    def missing(self) -> str:  # type: ignore[override]
-        return "" if robots_folder() else "example-robot-data"
-
     def rows(self, effort: Effort) -> Iterator[Row]:
-        task = named_task("anymal").simulation
-        (q,), (v,) = task.starts(None, None, 1)
-        held = np.array([q[joint.q] for joint in task.mechanism.driven])
         surface = Surface(friction=FRICTION)
 
         def cost(t, q, v):  # type: ignore[no-untyped-def]
@@ -51,11 +64,7 @@ class Planning(Case):
         with threads(1):
             contenders = {}
             for model in ("rigid", "multipoint"):
-                sim = km.Simulation(
-                    task.robot, step=STEP, integrator="semi_implicit_euler", contact=Contact(model, surface=surface),
-                    start=(q, v), inputs={"change": len(held), "target": lambda t, q, v, change: held + change},
-                    outputs={"cost": cost},
-                )  # fmt: skip
+                sim = self.simulation(Contact(model, surface=surface), outputs={"cost": cost})
                 planner = SamplingPlanner(
                     sim, "cost", action="change", interval=INTERVAL, horizon=HORIZON, samples=SAMPLES, spread=0.1,
                     temperature=0.05, correlation=0.9,
