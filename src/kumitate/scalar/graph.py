@@ -86,8 +86,10 @@ class Graph:
 
 def scope_of(*values: Symbol | float) -> Graph:
     """The innermost scope among the symbols of `values`."""
-    graphs = [value.graph for value in values if value.__class__ is Symbol]
-    inner = max(graphs, key=lambda graph: graph.depth)
+    inner: Graph = None  # type: ignore[assignment] # one of them is a symbol
+    for value in values:
+        if value.__class__ is Symbol and (inner is None or value.graph.depth > inner.depth):
+            inner = value.graph
     floors = inner.floors
     return floors[-1] if floors and floors[-1].depth > inner.depth else inner
 

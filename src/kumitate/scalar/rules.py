@@ -18,15 +18,17 @@ from .operations import FLOAT, TRACED
 
 def _meet(a: Scalar, b: Scalar) -> tuple[Graph, Symbol, Symbol]:
     """Both as nodes of the inner scope of the two."""
+    if a.__class__ is Symbol and b.__class__ is Symbol and a.graph is b.graph and not a.graph.floors:  # nearly always
+        return a.graph, a, b
     graph = scope_of(a, b)
     return graph, graph.lift(a), graph.lift(b)
 
 
 def known_number(a: Scalar) -> float | None:
     """The value of a float or constant node, else None."""
-    if isinstance(a, Symbol):
+    if a.__class__ is Symbol:
         return a.payload if a.op == "const" else None
-    return a
+    return a  # type: ignore[return-value]
 
 
 def same(a: Scalar, b: Scalar) -> bool:
@@ -219,16 +221,17 @@ def _attach() -> None:
     """Attaches to Symbol its operators and the method names that NumPy's functions call on object arrays."""
 
     def number(x: Any) -> bool:
-        return x.__class__ is Symbol or isinstance(x, int | float) or (hasattr(x, "__float__") and getattr(x, "ndim", 0) == 0)
+        return isinstance(x, int | float) or (hasattr(x, "__float__") and getattr(x, "ndim", 0) == 0)
 
     def plain(x: Any) -> Any:
         return x if x.__class__ is Symbol else float(x)
 
     def binary(rule: Callable, swap: bool = False) -> Callable:
         def method(self: Symbol, other: Any) -> Any:
-            if not number(other):
-                return NotImplemented
-            other = plain(other)
+            if other.__class__ is not Symbol and other.__class__ is not float:
+                if not number(other):
+                    return NotImplemented
+                other = float(other)
             return rule(other, self) if swap else rule(self, other)
 
         return method

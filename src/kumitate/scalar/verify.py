@@ -15,8 +15,11 @@ from .graph import Symbol
 from .operations import TRACED
 
 NUMBER, CONDITION, COUNTER, LOOP, CALL = "number", "condition", "counter", "loop", "call"
-#: The kinds of the operands of every operation, and of its result.
-_OPERATIONS = {name: tuple({"f": NUMBER, "b": CONDITION}[letter] for letter in row.kinds) for name, row in TRACED.items()}
+_LETTERS = {"f": NUMBER, "b": CONDITION}
+#: The kinds of the operands of every operation, and the kind of its result.
+_OPERATIONS = {
+    name: (tuple(_LETTERS[letter] for letter in row.kinds[:-1]), _LETTERS[row.kinds[-1]]) for name, row in TRACED.items()
+}
 #: The kinds of the nodes that read, repeat or call; a capture is of the kind of what it captures.
 _BLOCKS = {
     **dict.fromkeys(("const", "hole", "input", "load", "lookup", "ordinal", "carried", "result", "element"), NUMBER),
@@ -97,10 +100,10 @@ class _Check:
             if signature is None:
                 made[node] = self.block_node(node, made, block)
                 continue
-            *kinds, made[node] = signature
+            kinds, made[node] = signature
             if len(node.args) != len(kinds):
                 self.refuse(node, f"has {len(node.args)} operands", f"{node.op} takes {len(kinds)}")
-            for argument, kind in zip(node.args, kinds, strict=True):
+            for argument, kind in zip(node.args, kinds):  # noqa: B905 (as many, as was just seen; strict costs a third)
                 if made.get(argument) is not kind:
                     self.expect(node, "an operand", made, argument, kind)
         return made
