@@ -5,11 +5,13 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import gc
 import itertools
 import logging
 import math
 import re
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -332,3 +334,25 @@ def test_a_change_from_elsewhere_is_seen_afterwards():
     assert found.changed_since() is None
     settings.limit = 3.0
     assert found.changed_since() == "self.limit"
+
+
+def test_garbage_that_is_collected_meanwhile_is_not_taken_for_a_call(monkeypatch):
+    """Python's collector would run it inside of the function: an error there is printed, and what it cleans is left."""
+    told = []
+    monkeypatch.setattr("sys.unraisablehook", told.append)
+    before, kept = gc.get_threshold(), weakref.WeakKeyDictionary()
+    gc.collect()
+    gc.disable()
+    link = Settings()
+    link.itself = link
+    kept[link] = True
+    del link
+    gc.set_threshold(4000)  # reached where the function makes its lists
+    gc.enable()
+    try:
+        assert verdict(lambda t, q, v: [[x] for x in range(5000)] and [-v[0], -v[1]]).program is not None
+    finally:
+        gc.set_threshold(*before)
+    gc.collect()
+    assert not told
+    assert not kept

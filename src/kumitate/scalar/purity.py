@@ -18,6 +18,7 @@ import dis
 import enum
 import fractions
 import functools
+import gc
 import mmap
 import operator
 import re
@@ -177,6 +178,8 @@ def _place(code: types.CodeType, line: int | None) -> str:
 def watched(codes: Iterable[types.CodeType]) -> Iterator[None]:
     """Refuses, in this context, a call that may keep state before it is made.
 
+    Garbage waits meanwhile: what runs as it is collected, anybody's, would be taken for a call of the function.
+
     Args:
         codes: the functions that may run in addition to those of trusted packages.
     """
@@ -193,11 +196,15 @@ def watched(codes: Iterable[types.CodeType]) -> Iterator[None]:
                 raise Refusal(f"it runs {frame.f_code.co_qualname}, which was not found beforehand ({at})")
 
     before: Any = sys.getprofile()
+    collecting = gc.isenabled()
+    gc.disable()
     sys.setprofile(look)
     try:
         yield
     finally:
         before.enable() if hasattr(before, "enable") else sys.setprofile(before)  # cProfile's is not a function
+        if collecting:
+            gc.enable()
 
 
 # --- objects and functions other than the user's: which are constant, and which calls are pure ----------------------------
