@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import lsq_linear, minimize
 
 import kumitate as km
+from kumitate.compile import engine, pipeline
 from kumitate.errors import InputError
 from kumitate.inverse_kinematics import CenterOfMassGoal, PoseGoal, PositionGoal, PostureGoal
 from kumitate.model import Body, Joint, Limits, Mechanism
@@ -234,3 +235,20 @@ def test_mistakes_are_named():
         TrajectoryOptimizer(sim, effort, end, N)(np.zeros((4, 1)))
     with pytest.raises(InputError, match="the motion of the first actions diverges"):
         TrajectoryOptimizer(sim, effort, end, N)(np.full((N, 1), np.nan))
+
+
+def test_other_costs_compile_no_step_again(monkeypatch):
+    """The step is by far the most code: plans of one simulation call the same."""
+    texts = []
+    monkeypatch.setattr(pipeline, "generate_image", lambda text, *given, **options: (
+        texts.append(text) or engine.generate(text, *given, **options)
+    ))  # fmt: skip
+    sim = rail()
+    for goal in (0.5, 0.6):
+        plan = TrajectoryOptimizer(
+            sim, lambda q, v, u, goal=goal: 0.01 * (q - goal), lambda q, v, goal=goal: 20.0 * (q - goal), N
+        )
+        assert plan(np.zeros((N, 1)), q=[0.0]).q[-1, 0] == pytest.approx(goal, abs=0.02)
+    lines = [[line for line in text.splitlines() if "@shared_" in line] for text in texts]
+    assert sum(any(line.startswith("define") for line in found) for found in lines) == 1
+    assert sum(any("call" in line for line in found) for found in lines) == 2

@@ -67,7 +67,7 @@ class Kernel(ProgramKernel):
         portable: bool = False,
         quick: bool = False,
         fillings: Mapping[str, Program] | None = None,
-        shared: Sequence[StoredProgram] = (),
+        shared: Sequence[Program | StoredProgram] = (),
     ):
         """The kernel of a program, computing in float64 or float32.
 

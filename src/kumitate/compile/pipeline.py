@@ -40,7 +40,7 @@ class Compilation:
         key: what says, with the options here, which object file it is, so that it is found on disk without being written first:
             the keys of its programs, unless others are given; "" if only its text says so.
         fillings: programs for holes, by the holes' names.
-        shared: programs that have modules of their own, as other code calls them too.
+        shared: programs that have modules of their own, as other code calls them too; each may call those before it.
         target: the processor.
         text: the LLVM module.
         image, code: the object file, and what is in memory.
@@ -55,7 +55,7 @@ class Compilation:
     quick: bool = False
     key: str = ""
     fillings: Mapping[str, Program] = field(default_factory=dict)
-    shared: Sequence[StoredProgram] = ()
+    shared: Sequence[Program | StoredProgram] = ()
     target: Target = field(default_factory=host)
     text: str = ""
     image: CacheEntry | None = None
@@ -69,9 +69,9 @@ class Compilation:
         """The functions of the module whose addresses are wanted."""
         return [self.entry.name, *([FAST_ENTRY] if self.python and can_wrap() else [])]
 
-    def alone(self, entry: Entry, key: str = "") -> Compilation:
+    def alone(self, entry: Entry, key: str = "", shared: Sequence[Program | StoredProgram] = ()) -> Compilation:
         """A compilation of another entry with the same options, which this one's code is linked with."""
-        return Compilation(entry, self.lanes, self.precision, self.portable, key=key, target=self.target)
+        return Compilation(entry, self.lanes, self.precision, self.portable, key=key, shared=shared, target=self.target)
 
 
 def partition(work: Compilation) -> None:
@@ -84,7 +84,7 @@ def partition(work: Compilation) -> None:
 
 def write(work: Compilation) -> None:
     """Writes the LLVM module."""
-    shared = {program.program: _shared_name(program) for program in work.shared}
+    shared = {traced(program): _shared_name(program) for program in work.shared}
     work.text = write_module(work.entry, work.lanes, work.precision, portable=work.portable, shared=shared)
 
 
@@ -104,21 +104,28 @@ def link(work: Compilation) -> None:
     """Puts the object file into memory."""
     assert work.image is not None
     images = [work.image, *(_filling(work, name, program) for name, program in work.fillings.items())]
-    work.code = link_image(images, work.functions, [_shared(work, program) for program in work.shared])
+    work.code = link_image(images, work.functions, [_shared(work, place) for place in range(len(work.shared))])
 
 
-def _shared_name(program: StoredProgram) -> str:
-    """The name of the function of a shared program."""
-    return f"shared_{program.key}"
+def _shared_name(program: Program | StoredProgram) -> str:
+    """The name of the function of a shared program: by its key, else by its text."""
+    if isinstance(program, StoredProgram):
+        return f"shared_{program.key}"
+    if program not in _NAMES:
+        import hashlib
+
+        _NAMES[program] = f"shared_{hashlib.sha256(str(program).encode()).hexdigest()}"
+    return _NAMES[program]
 
 
-def _shared(work: Compilation, program: StoredProgram) -> Code:
-    """The machine code of a shared program, which stays in memory as long as code that calls it."""
-    name = _shared_name(program)
+def _shared(work: Compilation, place: int) -> Code:
+    """The machine code of the shared program at a place, which stays in memory as long as code that calls it."""
+    program, name = work.shared[place], _shared_name(work.shared[place])
     options = (name, work.lanes, work.precision.name, work.portable, work.target)
     found = _SHARED.get(options)
     if found is None:
-        found = _SHARED[options] = machine_code(work.alone(OnBlocks(name, program, own_memory=False)))
+        entry = OnBlocks(name, program, own_memory=False)
+        found = _SHARED[options] = machine_code(work.alone(entry, shared=work.shared[:place]))
     return found
 
 
@@ -134,6 +141,9 @@ def _filling(work: Compilation, name: str, program: Program) -> CacheEntry:
 
 #: The object files of programs in holes, by program and options.
 _FILLINGS: WeakKeyDictionary[Program, dict[tuple[Any, ...], CacheEntry]] = WeakKeyDictionary()
+
+#: The names of shared programs that have no key.
+_NAMES: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
 
 #: The machine code of shared programs, by name and options.
 _SHARED: WeakValueDictionary[tuple[Any, ...], Code] = WeakValueDictionary()

@@ -42,7 +42,7 @@ class Recurrence:
         step: Program | StoredProgram,
         look: Program | StoredProgram,
         fillings: Mapping[str, Program] | None = None,
-        shared: Sequence[StoredProgram] = (),
+        shared: Sequence[Program | StoredProgram] = (),
     ):
         names = [array.name for array in step.outputs]
         if names != [array.name for array in step.inputs[: len(names)]] or step.inputs != look.inputs:

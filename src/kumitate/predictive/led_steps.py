@@ -80,7 +80,9 @@ class LedSteps:
         self.seen = {name: np.zeros((rows, n, count)) for name, count in (("q", m.nq), ("v", m.nv), ("action", size))}
         given = {name: array[None] for name, array in {**self.plan, **constants, "target": terms.targets}.items()}
         given |= {"h": np.array([[self._h]]), "u": self.u[:, None], "share": np.array(shares)[:, None]}
-        recurrence = Recurrence(step, seen, plain.fillings, plain.shared)
+        # what one step of the robot computes is compiled once for all plans; where it has a hole, around what fills that
+        shared = plain.shared if plain.fillings else [*plain.shared, plain.step]
+        recurrence = Recurrence(step, seen, plain.fillings, shared)
         self._rollout, self._steps = recurrence.over(self._state, given, self.seen, batch=True), n
 
     def run(self, q: np.ndarray, v: np.ndarray, time: float) -> Mapping[str, np.ndarray]:

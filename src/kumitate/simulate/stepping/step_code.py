@@ -258,10 +258,9 @@ class StepCode:
         return StepParts(self.kernel("dynamics"), **{role: self.kernel(role) for role, there in some.items() if there})
 
     @cached_property
-    def _shared(self) -> list[StoredProgram]:
+    def _shared(self) -> list[Program | StoredProgram]:
         """The contact of a step: most of its code, and called by what is recorded of a run too."""
-        contact = self._stored("impacts") if self.touches else None
-        return [contact] if isinstance(contact, StoredProgram) else []
+        return [self._stored("impacts")] if self.touches else []
 
     def _stored(self, role: str) -> Program | StoredProgram:
         key = self.key
