@@ -272,6 +272,13 @@ def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
     return runs
 
 
+@Remembered
+def read_where_used(program: Program) -> frozenset[Symbol]:
+    """What a loop or a call has left in memory, from where it is read where it is used."""
+    runs = (node for run in stack_runs(program.results) for node in program.results[run.start : run.stop])
+    return frozenset(runs) | {node for node in program.line if node.op == "result" and left_in_memory(node.args[0])}
+
+
 def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
     """Whether node k continues the sequence that begins at `start`."""
     a, b, first = nodes[k - 1], nodes[k], nodes[start]

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from ...scalar import LoopBlock, Program, Symbol, origin
 from ...scalar.operations import CONDITIONS
-from .plan import BLOCK, WIDEST, in_blocks, left_in_memory, stack_runs, without_order
+from .plan import BLOCK, WIDEST, in_blocks, read_where_used, stack_runs, without_order
 from .straight_line import PACKED, StraightLine, uses_of_pass
 from .writer import Module, Writer
 
@@ -85,8 +85,7 @@ class KeptInMemory(StraightLine):
         self.stacks: dict[Symbol, LoopStack] = {}
         self.left: dict[Symbol, int] = {}
         self.in_results: dict[Symbol, LoopStack] = {}
-        self.deferred = {node for run in stack_runs(program.results) for node in program.results[run.start : run.stop]}
-        self.deferred |= {node for node in program.line if node.op == "result" and left_in_memory(node.args[0])}
+        self.deferred = set(read_where_used(program))
 
     def store_all(self, nodes: Sequence[Symbol], base: str) -> None:
         """Values into an array of blocks; a stretch of the scratch memory is copied at once."""

@@ -90,7 +90,7 @@ class Module:
         """Whether numbers of one state share vectors: there are instructions on vectors, and one state at a time."""
         return self.lanes == 1 and not self.threads
 
-    @property
+    @cached_property
     def align(self) -> int:
         """Bytes of a block of lanes."""
         return self.precision.bytes * self.lanes
