@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,16 @@ from gymnasium.spaces import Box
 
 from ..convert import Order
 from ..convert import mujoco as mujoco_order
+from ..dynamics.passive import spring_force, springy
 from ..loading import load
 from ..model.convert.order import quaternion_matrix
 from ..model.read.mjcf.compiled import compiled_file
+from ..robot import Robot
 from .disturbances import gaussian
 from .task import Start, Task
 
-#: The number of MuJoCo's Runge-Kutta method, and its types of joints with quaternions, with the place of these in qpos.
-_RK4, _QUATERNIONS = 1, {0: 3, 1: 0}
+#: The numbers of MuJoCo's methods, and its types of joints with quaternions, with the place of these in qpos.
+_EULER, _RK4, _QUATERNIONS = 0, 1, {0: 3, 1: 0}
 #: MuJoCo's least size of a box of inertia [m²].
 _LEAST = 1e-15
 
@@ -61,6 +64,12 @@ class MujocoRobot:
     def qvel(self, t: Any, q: Any, v: Any) -> Any:
         """Velocities."""
         return np.concatenate([joint.velocities(q, v) for joint in self.order.joints])
+
+    def springs(self, t: Any, q: Any, v: Any) -> Any:
+        """The efforts of the joints' springs in the state."""
+        links = sorted(self.robot.mechanism.tree.links, key=lambda link: link.v_start)
+        efforts: Any = [-force for link in links for force in spring_force(link, link.coordinates(q))]
+        return np.stack(efforts)
 
     def forces(self, q: Any, tau: Any) -> Any:
         """Generalised forces for ours."""
@@ -161,7 +170,9 @@ def task_from_mjcf(
 
     An action is MuJoCo's `ctrl`: in the order of the file's actuators, within their ranges, with their gears and gains. The
     step is the file's; friction and floor are those of its geoms. Where any two of these may touch, contact is `rigid`, and
-    steps are of order one; else the integrator is the file's own, Runge-Kutta's or Euler's. A fluid's forces act.
+    steps are of order one; else the integrator is the file's own, Runge-Kutta's or Euler's. A fluid's forces act. By Euler's,
+    springs of joints act as they are before each step, as MuJoCo has them, and are part of "tau"; with an integrator, a
+    controller or parameters "stiffness:…" of yours they belong to the robot, and steps are implicit in them.
 
     Args:
         file: its path.
@@ -185,6 +196,12 @@ def task_from_mjcf(
     robot, begun = seen.robot, seen.around(noise)
     options.setdefault("contact", "rigid" if seen.touches else None)
     order = "rk4" if seen.model.opt.integrator == _RK4 and options["contact"] is None else "semi_implicit_euler"
+    asked = {*options, *(options.get("randomised") or ()), *options.get("parameters", ())}
+    free = not any(name in ("controller", "integrator") or name.startswith("stiffness:") for name in asked)
+    if free and seen.model.opt.integrator == _EULER and any(map(springy, robot.mechanism.tree.links)):
+        # our steps are implicit in springs, which would damp a cheetah's legs by a third more; MuJoCo's are not
+        options["controller"] = seen.springs
+        robot = Robot(replace(robot.mechanism, joints=tuple(replace(one, stiffness=0.0) for one in robot.mechanism.joints)))
     for name, value in (("integrator", order), ("step", float(seen.model.opt.timestep)), ("wrenches", seen.drag() or None)):
         options.setdefault(name, value)
     inputs = {"target": lambda t, q, v, action: robot.targets(action), **options.pop("inputs", {})}
