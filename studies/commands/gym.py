@@ -32,7 +32,7 @@ def gym(
     from ..environments import measure_all, one_thread, page, table
 
     few: dict[str, int] = {"count": 16 if quick else count, "steps": 4 if quick else steps}
-    own = names or tuple(name for name, registered in TASKS.items() if not registered.family)
+    own = names or tuple(name for name, registered in TASKS.items() if registered.family != "suite")
     suite = [name for name in suite_speed.SUITE if not names or name in names] if beside else []
     with progress("environments") as tell:
         found = measure_all(own, **few, progress=tell)

@@ -1,4 +1,4 @@
-"""Walking as commanded: what the tasks of legged robots share (rewards after Rudin et al. 2022)."""
+"""The quadruped ANYmal and the humanoid G1 on a floor, walking as commanded (rewards after Rudin et al. 2022)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from ...contact.scene import Contact
 from ...contact.surface import Surface
-from ...examples.legged import Stance
+from ...examples.gallery import humanoid_standing, quadruped_standing
+from ...examples.legged import Stance, legged
 from ...model import Mechanism, PositionDrive
 from ...robot import Robot
 from ...scalar.arrays import clip, maximum
@@ -27,21 +28,20 @@ class Walker:
     """A legged robot, free to move, its first joint being that of its base.
 
     Attributes:
-        robot: only its feet, spheres, can touch: scenes of many meshes take long to compile and to step.
-        feet: the bodies of its feet.
+        file: below example-robot-data's folder of robots.
+        feet: the bodies of its feet, spheres, which alone can touch: scenes of many meshes take long to compile and to step.
         angles: of the posture about which it moves, by joint [rad]; zero where nothing is said.
-        kp, kd: gains of the drives of all its joints [N·m/rad, N·m·s/rad].
+        gains: of the drives of its joints [N·m/rad, N·m·s/rad], by what the joint's name holds; the first that fits.
         reach: how far an action of 1 moves a target from the posture [rad].
         fallen: an episode ends where the base is lower than this [m], or leans by more than 60°.
         commands: the ranges of the velocities ahead, aside [m/s] and about the vertical [rad/s] that are commanded.
         armature: of the drives, where the file says nothing [kg·m²].
     """
 
-    robot: Mechanism
+    file: str
     feet: Sequence[str]
     angles: Mapping[str, float]
-    kp: Mapping[str, float]
-    kd: Mapping[str, float]
+    gains: Mapping[str, tuple[float, float]]
     reach: float
     fallen: float
     commands: tuple[tuple[float, float], ...] = ((0.0, 1.0), (-0.3, 0.3), (-0.5, 0.5))
@@ -50,19 +50,38 @@ class Walker:
     @property
     def driven(self) -> Mechanism:
         """The robot with its drives."""
-        drives = {}
-        for name, kp in self.kp.items():
-            armature = 0.0 if self.robot.joint(name).armature[0] else self.armature  # type: ignore[index]
-            drives[name] = PositionDrive(kp=kp, kd=self.kd[name], armature=armature)
-        return self.robot.with_drives(drives)
+        drives, robot = {}, legged(self.file, self.feet)
+        for joint in (one for one in robot.joints if one.kind.nv == 1):
+            kp, kd = next(pair for part, pair in self.gains.items() if part in joint.name)
+            armature = 0.0 if joint.armature[0] else self.armature  # type: ignore[index]
+            drives[joint.name] = PositionDrive(kp=kp, kd=kd, armature=armature)
+        return robot.with_drives(drives)
 
 
-def walking(walker: Walker, *, step: float, steps: int, friction: float) -> Task:
-    """The task of moving over a floor with the velocities that are commanded.
+_G1 = {
+    "hip": (100.0, 2.5), "knee": (150.0, 4.0), "ankle": (40.0, 2.0), "waist": (150.0, 4.0), "shoulder": (40.0, 1.5),
+    "elbow": (40.0, 1.5), "wrist": (10.0, 0.5),
+}  # fmt: skip
+#: By the names of their tasks.
+WALKERS = {
+    name: Walker(of.FILE, of.FEET, of.ANGLES, gains, reach=reach, fallen=fallen, armature=armature)
+    for name, of, gains, reach, fallen, armature in (
+        ("anymal", quadruped_standing, {"": (80.0, 2.0)}, 0.5, 0.25, 0.0), ("g1", humanoid_standing, _G1, 0.25, 0.4, 0.01),
+    )
+}  # fmt: skip
 
-    An action moves the targets of all drives. Observed are, in the axes of the base: its velocity, its angular velocity, and
-    the vertical; then the command, how far the joints are from the posture, a tenth of their velocities, and the action.
+
+def task(name: str, *, step: float = 5e-3, steps: int = 4, friction: float = 0.8) -> Task:
+    """The task of moving over a floor with the velocities that are commanded, by position drives in all joints.
+
+    An action moves their targets, for `steps` steps of `step` [s], 0.02 s. Observed are, in the axes of the base: its
+    velocity, its angular velocity, and the vertical; then the command, how far the joints are from the posture, a tenth of
+    their velocities, and the action.
+
+    Raises:
+        InputError: if the robot's files are not installed.
     """
+    walker = WALKERS[name]
     robot = walker.driven
     posture = np.array([walker.angles.get(joint.name, 0.0) for joint in robot.driven])
     columns_q, columns_v = (np.array([getattr(joint, part) for joint in robot.driven]) for part in "qv")
