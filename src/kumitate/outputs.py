@@ -15,7 +15,7 @@ from .model.things import SEPARATOR, belongs, pushes, things_of
 from .programs import PROGRAMS, make_program
 from .programs.of_sensors import force_program, wrenches_program
 from .scalar import Program, trace
-from .simulate.driving.inputs import COMMANDS, SIGNALS
+from .simulate.driving.inputs import COMMANDS, LAST, SIGNALS
 from .simulate.interactions import Interaction
 from .simulate.parameters import Variation
 from .simulate.setup import Setup
@@ -100,7 +100,7 @@ def _output(
         return signal_output(mechanism, what, name)
     function, _, place = str(what).partition(":")
     if what == WRENCHES:
-        return Output(name, WRENCHES, lambda: wrenches_program(mechanism, ()), (len(mechanism.bodies), 6))
+        return Output(name, LAST, lambda: wrenches_program(mechanism, ()), (len(mechanism.bodies), 6))
     if function == FORCE:
         of, by = _pushed(mechanism, place, f"{mechanism.name}: the output {what!r}")
         return Output(name, (FORCE, of, by), lambda: force_program(mechanism, of, by, ()), feels=of, by=by)
@@ -171,7 +171,7 @@ def _felt(mechanism: Mechanism, output: Output, named: Mapping[str, Any], around
         points = [(output.feels, output.by)] if around.of_many_bodies else around.touching_bodies
         made = force_program(mechanism, output.feels, output.by, points)
         return output._replace(make=lambda: made, feels=output.feels if around.of_many_bodies else "")
-    if output.key == WRENCHES:
+    if output.key == LAST:
         if not around.touching_bodies:
             raise InputError(
                 f"{mechanism.name}: the output {WRENCHES!r} is of points that are known beforehand; give contact=…, and "

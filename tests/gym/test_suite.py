@@ -16,6 +16,11 @@ from kumitate.gym.tasks import suite
 
 #: Where no stop is reached, the motion of these has nothing to do with contact, and the cheetah's has not in the air.
 FREE = ("half_cheetah", "reacher", "pusher", "swimmer", "inverted_pendulum", "inverted_double_pendulum")
+#: A hopper that feels its floor.
+FELT = {
+    "contact": "rigid", "step": 2e-3, "integrator": "semi_implicit_euler", "side_by_side": True,
+    "outputs": {"all": "contact_wrenches", "foot": "force:foot"},
+}  # fmt: skip
 WALKS = ("half_cheetah", "hopper", "walker2d", "swimmer", "ant", "humanoid")
 
 
@@ -135,10 +140,7 @@ def test_gaussian_numbers_are_those_of_their_distribution():
 
 def test_what_contact_does_to_a_hopper_that_stands_is_its_weight():
     robot = named_task("hopper").robot
-    sim = km.Simulation(
-        robot, contact="rigid", step=2e-3, integrator="semi_implicit_euler", side_by_side=True,
-        outputs={"all": "contact_wrenches", "foot": "force:foot"},
-    )  # fmt: skip
+    sim = km.Simulation(robot, **FELT)
     batch, names = sim.batch(2), [body.name for body in robot.mechanism.bodies]
     batch.step(300)
     on_foot, on_floor = (batch.outputs["all"][0, names.index(name)] for name in ("foot", "world_link"))
@@ -147,6 +149,22 @@ def test_what_contact_does_to_a_hopper_that_stands_is_its_weight():
     assert on_foot[5] == pytest.approx(9.81 * robot.mass, rel=1e-6)
     center = robot.center_of_mass(batch.q[0])
     assert -on_foot[1] / on_foot[5] == pytest.approx(center[0], abs=1e-3)  # below it, as it stands
+
+
+def test_forces_of_contact_are_those_of_the_step_that_is_over():
+    """Found again at the state that it began from they are the same, and with a controller in Python, too."""
+    robot = named_task("hopper").robot
+    batch, foot = km.Simulation(robot, **FELT).batch(2), [body.name for body in robot.mechanism.bodies].index("foot")
+    batch.v[:] = 0.3 * np.random.default_rng(1).normal(size=batch.v.shape)
+    assert not batch.outputs["all"].any()
+    seen = batch.record(200)
+    assert (seen["foot"][:, :, 2] > 0.0).mean() > 0.2
+    np.testing.assert_allclose(seen["all"][:, 1:, foot, 3:], seen["foot"][:, :-1], rtol=1e-9, atol=1e-9)
+    alone = km.Simulation(robot, controller=lambda t, q, v: np.zeros(robot.nv) * len(str(t)), **FELT)
+    state = alone.step(alone.start(), 150)
+    after = alone.step(state)
+    np.testing.assert_allclose(after.outputs["all"][foot, 3:], state.outputs["foot"], rtol=1e-9, atol=1e-9)
+    assert state.outputs["foot"][2] > 0.0
 
 
 def test_all_contact_needs_points_that_are_known():

@@ -68,8 +68,7 @@ class MujocoRobot:
     def springs(self, t: Any, q: Any, v: Any) -> Any:
         """The efforts of the joints' springs in the state."""
         links = sorted(self.robot.mechanism.tree.links, key=lambda link: link.v_start)
-        efforts: Any = [-force for link in links for force in spring_force(link, link.coordinates(q))]
-        return np.stack(efforts)
+        return -np.stack([force for link in links for force in spring_force(link, link.coordinates(q))])  # type: ignore[arg-type]
 
     def forces(self, q: Any, tau: Any) -> Any:
         """Generalised forces for ours."""

@@ -22,7 +22,7 @@ from ..model import Body, Mechanism, Place, Sensor, joint_columns, outward
 from ..model.sensors import AT_JOINTS
 from ..model.things import belongs, pushes
 from ..scalar import Program, Scalar, Scalars, maximum, minimum, select, sqrt, trace
-from ..simulate.driving.inputs import PUSH, PUSHES
+from ..simulate.driving.inputs import LAST, PUSH, PUSHES
 from ..spatial import Transform, Vector3, centripetal
 
 _HERE = Transform()
@@ -306,7 +306,7 @@ def force_program(mechanism: Mechanism, name: str, by: str, points: Sequence[tup
 
 
 def wrenches_program(mechanism: Mechanism, points: Sequence[tuple[str, str]]) -> Program:
-    """The wrenches [n; f] of contact on all bodies in their order, about the world's origin [N·m, N], flat.
+    """The wrenches [n; f] of contact on all bodies in their order over the last step, about the world's origin [N·m, N], flat.
 
     Args:
         points: the bodies A and B of every push.
@@ -326,4 +326,4 @@ def wrenches_program(mechanism: Mechanism, points: Sequence[tuple[str, str]]) ->
     name = f"wrenches_{mechanism.name}"
     if not points:
         return trace(lambda q: [0.0] * (6 * len(at)), {"q": mechanism.nq}, name)
-    return trace(felt, {PUSHES: PUSH * len(points)}, name)
+    return trace(felt, {LAST: PUSH * len(points)}, name)

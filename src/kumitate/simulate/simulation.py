@@ -22,7 +22,7 @@ from .checks import by_name, check_memory, checked_rows, first_notes, fitted_sam
 from .divergence import FAST, RUNAWAY, Exchange, GainingStep, divergence, leaps, runaway
 from .driving.actuation import Actuation, How
 from .driving.forcing import Forcing
-from .driving.inputs import commands_of
+from .driving.inputs import LAST, PUSH, commands_of
 from .driving.motion import FollowedStarts, check_followed, motions_of, with_followed_loops
 from .integrators import FollowingSteps
 from .integrators.time_stepping import stopping
@@ -104,6 +104,9 @@ class MechanismSimulation(SettledAttributes):
             held=self.interaction.of_many_bodies,
         )  # fmt: skip
         self.outputs = tuple(setup.outputs(self, *self._starts.default) if callable(setup.outputs) else setup.outputs)
+        if self.interaction.touches and not self.integrator.kicks and any(output.key == LAST for output in self.outputs):
+            kept = {LAST: PUSH * len(self.interaction.touching_bodies)}
+            self.actuation = replace(self.actuation, kept=kept)
         self.interaction.check(self._stabilisation)
         self.settings: dict[str, Any] = {
             "kumitate": __version__, "step": setup.step, "integrator": self.integrator.name, "tolerance": setup.tolerance,

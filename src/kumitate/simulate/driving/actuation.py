@@ -7,7 +7,7 @@ advances with the steps and not with the stages of the integrator; any other tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from math import isfinite
@@ -48,11 +48,13 @@ class Actuation:
         forcing: the sources of efforts.
         verdicts: for each source, whether it is pure; None for constants.
         how: how each of them is evaluated.
+        kept: how many numbers of the last step are kept for outputs, by name.
     """
 
     forcing: Forcing
     verdicts: tuple[Verdict | None, ...]
     how: tuple[How, ...]
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(

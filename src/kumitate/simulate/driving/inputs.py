@@ -25,7 +25,8 @@ from ...scalar import Scalar
 SIGNALS = ("t", "q", "v", "a", "tau")
 #: What sensors read of contact: the pushes at all points, and of how many numbers each is: in the world the force on A [N],
 #: the position [m] and the normal from B to A.
-PUSHES, PUSH = "contact_pushes", 9
+#: `LAST` are those of the last step, which such steps keep.
+PUSHES, LAST, PUSH = "contact_pushes", "last_pushes", 9
 #: The inputs of drives: "target", "target_velocity" and "feed_forward", each of one value per driven joint.
 COMMANDS = Command._fields
 #: How many parameters come first: (t, q, v).
@@ -44,10 +45,10 @@ def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np
     """
     found = {}
     for name, given in (inputs or {}).items():
-        if not (isinstance(name, str) and name.isidentifier()) or name in (*SIGNALS, *LOOPS, PUSHES):
+        if not (isinstance(name, str) and name.isidentifier()) or name in (*SIGNALS, *LOOPS, PUSHES, LAST):
             raise InputError(
                 f"{owner}: an input is called {name!r}; functions read it as a parameter of its name, which must be a name in "
-                f"Python and none of {', '.join((*SIGNALS, *LOOPS, PUSHES))}. Take another"
+                f"Python and none of {', '.join((*SIGNALS, *LOOPS, PUSHES, LAST))}. Take another"
             )
         values = np.zeros(given) if isinstance(given, int) and given > 0 else np.asarray(given)
         if values.ndim != 1 or not values.size:

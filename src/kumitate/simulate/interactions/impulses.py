@@ -27,6 +27,7 @@ from ..driving.forcing import Overlaps
 from ..integrators import RK4, Integrator, Midpoint, TimeStepping
 from ..parameters import Variation
 from ..stepping.interaction import EXPLICIT, Asked, ContactCode, check_midpoint
+from ..stepping.jumps import pushes_of
 from .contact import TracedContact, kept_from_lists
 
 #: States that are evaluated in one batch when a run's contacts are collected.
@@ -128,9 +129,7 @@ class ImpulseContact(TracedContact):
         return list(dict.fromkeys("{!r} on {!r}".format(*pair.bodies) for pair, touch in self._touches(q) if touch.gap < _NEAR))
 
     def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
-        found = call(code.jumps, h, q, v, u)  # type: ignore[arg-type]
-        points = zip(found["impulses"], found["positions"], found["normals"], strict=True)
-        return [part for impulse, at, normal in points for part in (*(x / h for x in impulse), *at, *normal)]
+        return pushes_of(call(code.jumps, h, q, v, u), h)  # type: ignore[arg-type]
 
     def plan(self) -> ContactPlan:
         """The pairs, each with code of its own."""

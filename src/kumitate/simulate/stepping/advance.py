@@ -77,6 +77,7 @@ def start_of(actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) ->
     actuation.begin(u, q)
     own = {name: u[:, layout.at("states")].copy() for name in layout.own_states}
     carried = {"number": np.zeros(rows), "q": np.array(q, order="C"), "v": np.array(v, order="C"), "work": np.zeros(rows)}
+    own |= {name: np.zeros((rows, size)) for name, size in actuation.kept.items()}
     return {**carried, "error": np.zeros(rows), **own, "size": np.full(rows, step), "u": u}
 
 

@@ -17,6 +17,7 @@ from ..kept import Kept
 from .advance import Advance, Stepper, start_of
 from .equations import NO_STEP
 from .interaction import Interaction, StepDesign
+from .jumps import pushes_of
 from .outputs import STATE
 from .step_code import StepCode
 from .system import CalledSystem
@@ -112,7 +113,7 @@ class CompiledStepper(Stepper):
         code = self.compiled.code
         if not (code.outputs or code.closes):
             return {name: np.array(self.state[name][0]) for name in (*STATE, *self._own)}
-        state = (self.state[name][0] for name in ("number", "q", "v", "work", "error", *self._own))
+        state = (self.state[name][0] for name in ("number", "q", "v", "work", "error", *self._own, *self.actuation.kept))
         kernel = self.compiled.kernel("recorded")
         return dict(zip((array.name for array in kernel.outputs), kernel(*state, self.step, self.efforts), strict=True))
 
@@ -216,9 +217,14 @@ class CompiledStepper(Stepper):
         if self._system is None:
             nv = self.compiled.mechanism.nv
             own = [v[nv:]] if self._own else []
-            q1, v1, work1, error, *states = self.compiled.kernel("program")(t, h, q, v[:nv], work, *own, self.efforts)
+            q1, v1, work1, error, *more = self.compiled.kernel("program")(t, h, q, v[:nv], work, *own, self.efforts)
+            states, kept = more[: len(own)], more[len(own) :]
+            for name, pushes in zip(self.actuation.kept, kept, strict=True):
+                self.state[name][0] = pushes
             return q1, np.concatenate([v1, *states]), float(work1), float(error)
         after, error = self.compiled.integrator.step(self._system, t, h, IntegratorState(q.tolist(), v.tolist(), work))
+        for name in self.actuation.kept:
+            self.state[name][0] = pushes_of(self._system.jumped, h)
         return np.array(after.q), np.array(after.v), float(after.work), float(error)
 
     def _too_small(self, t: float, size: float, v: np.ndarray) -> str:

@@ -127,6 +127,12 @@ def jump_program(
     return trace(jump, {"h": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"jump_{m.name}")
 
 
+def pushes_of(found: Mapping[str, Any], h: Scalar) -> list[Scalar]:
+    """The forces, positions and normals at all points of contact, of what a step h of `jump_program` gives."""
+    points = zip(found["impulses"], found["positions"], found["normals"], strict=True)
+    return [part for impulse, at, normal in points for part in (*(x / h for x in impulse), *at, *normal)]
+
+
 def _moving(tree: Tree, found: Mapping[str, Any], h: Scalar, stopping: Scalar) -> dict[str, list[Scalar]]:
     """ "along", where everything moves with other velocities (nv) than those after the step: `stopping`, if stops push, > 0.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,7 @@ class StepCode:
         self.integrator, actuation, self.stabilisation, self.outputs, self.bounds = design
         self.forcing = forcing = actuation.forcing
         self.mechanism, self.parameters, self.layout = forcing.mechanism, forcing.parameters, forcing.layout
-        self.interaction, self.key = interaction, key
+        self.interaction, self.key, self.kept = interaction, key, actuation.kept
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
         self._kernels: dict[str, Kernel] = {}
@@ -188,18 +188,19 @@ class StepCode:
     def program(self) -> Program:
         """(t, h, q, v, work, u) → q, v, work, error: one step."""
         parts = StepParts(self.dynamics, self.projection if self.projects else None, self.jumps, self.closing, self.kicks)
-        return step_program(self.forcing, self.integrator, parts, self.efforts, self.bounds)
+        return step_program(self.forcing, self.integrator, parts, self.efforts, self.bounds, self.kept)
 
     @cached_property
     def repeated(self) -> Program:
         """(number, q, v, work, error, the drives' own states if there are any, h, u) → all but the last two one step later.
 
-        `number` counts the steps since the start; `error` is the largest error estimate since then.
+        `number` counts the steps since the start; `error` is the largest error estimate since then. What is `kept` of the last
+        step follows the states.
         """
 
         def advanced(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
-            *states, h, u = rest
-            after = call(self.program, number * h, h, q, v, work, *states, u)
+            *_, h, u = rest
+            after = call(self.program, number * h, h, q, v, work, *rest[: len(self.layout.own_states)], u)
             return {"number": number + 1.0, **after, "error": maximum(error, after["error"])}
 
         return trace(advanced, self._sizes, self.program.name)
@@ -213,11 +214,12 @@ class StepCode:
         seen = seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
 
         def look(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
-            *states, h, u = rest
+            *parts, h, u = rest
+            states, kept = parts[: len(self.layout.own_states)], parts[len(self.layout.own_states) :]
             u = self.layout.with_states(u, [x for part in states for x in part])
             if seen is not None:
                 q, v = call(seen, q, v, *self.layout.row(u)).values()
-            signals = Signals(self, number * h, h, q, v, u)
+            signals = Signals(self, number * h, h, q, v, u, dict(zip(self.kept, kept, strict=True)))
             own = dict(zip(self.layout.own_states, map(list, states), strict=True))
             return {"q": list(q), "v": list(v), "work": work, "error": error, **own, **evaluated(self.outputs, signals)}
 
@@ -226,7 +228,8 @@ class StepCode:
     @property
     def _sizes(self) -> dict[str, int | tuple[int, ...]]:
         m, layout = self.mechanism, self.layout
-        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **layout.own_states, "h": (), "u": layout.size}
+        more = {**layout.own_states, **self.kept, "h": (), "u": layout.size}
+        return {"number": (), "q": m.nq, "v": m.nv, "work": (), "error": (), **more}
 
     @cached_property
     def observables(self) -> Program:
@@ -272,10 +275,10 @@ class StepCode:
 class Signals:
     """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
 
-    def __init__(self, code: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any):
+    def __init__(self, code: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any, kept: Mapping[str, Any] | None = None):
         self._code, self._h = code, h
         self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u, "parameters": u[code.layout.at("parameters")]}
-        self._values |= {name: u[own] for name, own in code.forcing.own.items()}
+        self._values |= {name: u[own] for name, own in code.forcing.own.items()} | dict(kept or {})
 
     def __call__(self, name: str) -> Any:
         """A signal, of `inputs.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
@@ -296,6 +299,10 @@ class Signals:
     def _contact_pushes(self) -> Any:
         """The forces, positions and normals at all points of contact, as `Interaction.pushes`."""
         return self._code.interaction.pushes(self._code, self._h, self("q"), self("v"), self("u"))
+
+    def _last_pushes(self) -> Any:
+        """Likewise, over the last step where it is `kept`."""
+        return self("contact_pushes")
 
     def _a(self) -> Any:
         """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...scalar import Hole, Program, Scalar, call, either, select, trace, when
 from ..driving.actuation import Actuation
 from ..driving.forcing import Forcing
 from ..integrators import Begun, Impact, Integrator, IntegratorState
+from .jumps import pushes_of
 
 #: A joint is beyond a stop if it is so far outside [rad or m]: rounding alone must not count.
 BEYOND = 1e-10
@@ -44,6 +45,8 @@ class DrivenSystem(ABC):
     Velocities here are v (nv), followed by the states that drives have of their own: integrators treat both alike.
     """
 
+    jumped: Mapping[str, Any]  # what the last of `jumps` gave
+
     def __init__(self, forcing: Forcing, parts: StepParts, bounds: Sequence[Bound], held: Any):
         """The system with what is `held` over a step, in the places of u that functions leave."""
         self.forcing, self.parts, self.bounds, self.held = forcing, parts, bounds, held
@@ -66,7 +69,7 @@ class DrivenSystem(ABC):
         return _rates(found), found["power"]
 
     def jump(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Impact:
-        found = self._at(self.parts.jumps, t, h, q, v)
+        self.jumped = found = self._at(self.parts.jumps, t, h, q, v)
         states = [state + h * rate for state, rate in zip(v[self.nv :], found.get("states", ()), strict=True)]
         judged = {name: found[name] for name in Impact._fields if name not in ("v", "along")}
         return Impact(v=[*found["v"], *states], along=[*found.get("along", found["v"]), *states], **judged)
@@ -228,10 +231,11 @@ def step_program(
     parts: StepParts,
     functions: Program | Hole | None = None,
     bounds: Sequence[Bound] = (),
+    kept: Collection[str] = (),
 ) -> Program:
     """(t, h, q, v, work, u) → q, v, work after one step, and its error estimate. `functions` compute u at every stage.
 
-    Where drives have states of their own, "states" follow the work as inputs, and are the last output.
+    Where drives have states of their own, "states" follow the work as inputs, and are the last output but for `kept` pushes.
     """
     m, own = forcing.mechanism, forcing.layout.own_states
 
@@ -242,7 +246,8 @@ def step_program(
         start = IntegratorState(list(q), [*v, *(x for part in states for x in part)], work)
         after, error = integrator.step(system, t, h, start)
         found = {"q": after.q, "v": after.v[: m.nv], "work": after.work, "error": error}
-        return found | ({"states": after.v[m.nv :]} if own else {})
+        found |= {"states": after.v[m.nv :]} if own else {}
+        return found | {name: pushes_of(system.jumped, h) for name in kept}
 
     sizes: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": m.nq, "v": m.nv, "work": (), **own}
     return trace(step, {**sizes, "u": forcing.layout.size}, f"{integrator.name}_{m.name}")
