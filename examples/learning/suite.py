@@ -3,7 +3,7 @@
     python examples/learning/suite.py half_cheetah hopper --million 1 --seeds 3
 
 Proximal policy optimization as in walk.py, observations and rewards scaled by what was seen so far. A score is the mean sum of
-rewards of 32 episodes by the policy without noise. Needs pip install 'kumitate[learn,mjcf]'.
+rewards of 128 episodes by the policy without noise. Needs pip install 'kumitate[learn,mjcf]'.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from walk import HORIZON, Policy, improve, rollout
 
 from kumitate.gym import TASKS
 
-ENVS, EPISODES = 128, 32
+ENVS, EPISODES = 128, 128
 
 
 class Scaled:
@@ -101,7 +101,7 @@ def score(name: str, where: str, policy: Policy, scale: Scaled) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=["inverted_double_pendulum", "half_cheetah", "hopper"])
+    parser.add_argument("names", nargs="*", default=["inverted_double_pendulum", "reacher", "half_cheetah"])
     parser.add_argument("--million", type=float, default=1.0, help="steps of one environment, in millions")
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
