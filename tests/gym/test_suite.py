@@ -102,6 +102,21 @@ def test_motions_without_contact_are_theirs(name):
     np.testing.assert_allclose(seen.order.to(batch.q[0], batch.v[0])[1], env.data.qvel, rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_springs_that_are_drawn_belong_to_the_robot():
+    varied = VectorEnv("half_cheetah", 3, contact=None, randomised={"stiffness:bthigh": (100.0, 300.0)})
+    varied.reset(seed=1)
+    varied.step(np.zeros((3, 6), dtype=np.float32))
+    drawn = varied.batch.parameters["stiffness:bthigh"]
+    assert len(set(drawn)) == 3
+    assert drawn.min() > 100.0
+    assert drawn.max() < 300.0
+    plain, seen = named_task("half_cheetah", contact=None), seen_of("half_cheetah")
+    q = 0.1 * np.arange(9.0)
+    np.testing.assert_allclose(plain.controller(0.0, q, 0.0 * q), -seen.model.jnt_stiffness * q)
+    assert not any(any(joint.stiffness) for joint in plain.robot.mechanism.joints)
+
+
 def test_a_cart_at_the_end_of_its_rail_feels_the_stop():
     env = Env("inverted_double_pendulum")
     env.reset(seed=1)

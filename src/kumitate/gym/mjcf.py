@@ -198,7 +198,7 @@ def task_from_mjcf(
     asked = {*options, *(options.get("randomised") or ()), *options.get("parameters", ())}
     free = not any(name in ("controller", "integrator") or name.startswith("stiffness:") for name in asked)
     if free and seen.model.opt.integrator == _EULER and any(map(springy, robot.mechanism.tree.links)):
-        # our steps are implicit in springs, which would damp a cheetah's legs by a third more; MuJoCo's are not
+        # our steps are implicit in springs, which would damp a cheetah's legs by two fifths more (h k); MuJoCo's are not
         options["controller"] = seen.springs
         robot = Robot(replace(robot.mechanism, joints=tuple(replace(one, stiffness=0.0) for one in robot.mechanism.joints)))
     for name, value in (("integrator", order), ("step", float(seen.model.opt.timestep)), ("wrenches", seen.drag() or None)):
