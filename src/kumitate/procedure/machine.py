@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import json
 import os
 import struct
 import threading
@@ -20,10 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.disk import CacheEntry
-from ..compile.engine import Code, kept_image, link, optimized_object
-from ..compile.llvm.entries import Gathered
-from ..compile.pipeline import Compilation, object_file
+from ..compile.disk import CacheEntry, cached
+from ..compile.engine import Code, generate, kept_image, link, optimized_object
 from ..compile.stored import source_stamp
 from ..compile.target import host
 from ..errors import InputError
@@ -59,7 +58,7 @@ class Machine:
             self._images = partial(_images, function, typed, key, {})
             if checked:
                 text = written(typed, checked=True)
-                images, self.sites = made_images(text, text.text, portable=True), text.sites
+                images, self.sites = made_images(text.modules()), text.sites
             else:
                 images = self._images(-1)
             self.code = link(images, [ENTRY] if checked else [ENTRY, TABLE])
@@ -225,17 +224,9 @@ def written(typed: Callable[[], TypedProcedure], *, checked: bool = False, waits
             gc.enable()
 
 
-def made_images(text: LlvmText, part: str, *, portable: bool = False) -> list[CacheEntry]:
-    """The object files of a module of a text, found on disk by what it says, and of the programs that it calls.
-
-    portable: programs give the same bits on every processor.
-    """
-    images = [optimized_object(part, host())]
-    for (program, listed, several), name in text.programs.items():
-        if f"@{name}(" in part:
-            lanes = host().lanes if several else 1
-            images.append(object_file(Compilation(Gathered(name, program, listed), lanes, portable=portable)))
-    return images
+def made_images(modules: Sequence[str]) -> list[CacheEntry]:
+    """The object files of a module of procedures and of those of programs, each found on disk by what it says."""
+    return [optimized_object(modules[0], host()), *(generate(module, host()) for module in modules[1:])]
 
 
 def _images(
@@ -249,19 +240,25 @@ def _images(
         part: the number of the one that waits; −1 of all that does not.
     """
 
-    def made() -> list[CacheEntry]:
+    def modules(part: int) -> list[str]:
         text = texts["text"] = texts.get("text") or written(typed, waits=True)
-        return made_images(text, text.text if part < 0 else text.parts[part])
+        return text.modules(part)
 
     if function.__module__.split(".")[0] != _PACKAGE or (function.__closure__ and not name) or verifying():
-        return made()
+        return made_images(modules(part))
+    owner = f"{source_stamp()}\0{function.__module__}.{function.__qualname__}\0{name}"
+
+    def kept_modules(part: int) -> list[str]:
+        kept = cached(f"modules\0{owner}\0{part}", lambda: json.dumps(modules(part)).encode(), suffix=".json")
+        return json.loads(kept.content)  # type: ignore[no-any-return]
 
     def make() -> bytes:
-        contents = [image.content for image in made()]
+        contents = [image.content for image in made_images(modules(part) if part < 0 else kept_modules(part))]
+        for later in range(len(texts["text"].waiting) if part < 0 else 0):
+            kept_modules(later)  # the process that first calls it need not read procedures
         return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
 
-    key = f"procedure\0{source_stamp()}\0{function.__module__}.{function.__qualname__}\0{name}\0{part}"
-    found = kept_image(key, host(), make)
+    found = kept_image(f"procedure\0{owner}\0{part}", host(), make)
     return [found._replace(content=part) for part in _parts(found.content)]
 
 

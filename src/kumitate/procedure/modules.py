@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from ..compile.llvm.entries import inlined
+from ..compile.llvm.entries import Gathered, inlined, write_module
 from ..compile.llvm.writer import Module, Writer
+from ..compile.target import host
 from ..scalar import Program
 from . import tree
 from .kinds import Kind
@@ -81,7 +82,8 @@ class LlvmText:
         self.module.further = [f"!{k} = distinct !{{!{k}, !{self.loops}}}" for k in range(self.loops)]
         self.module.further += [f'!{self.loops} = !{{!"llvm.loop.unroll.full"}}'] if self.loops else []
         self.waiting = [one for one in family if waits and one.waits and one is not typed]
-        here, short = procedure_family(typed, self.waiting)[:-1], self.module.functions
+        here = procedure_family(typed, self.waiting)[:-1]
+        short = dict(zip(filter(None, self.inlined.values()), self.module.functions, strict=True))
         elsewhere = {called for one in self.waiting for called in procedure_family(one, self.waiting)}
         both = [one for one in here if one in elsewhere - {*self.waiting} and " noinline #0 {" in functions[one]]
         places = {one: 1 + k for k, one in enumerate([*self.waiting, *both])}
@@ -89,7 +91,8 @@ class LlvmText:
         def module(table: str, first: tree.TypedProcedure, listed: Collection[tree.TypedProcedure], *last: str) -> str:
             called = procedure_family(first, listed)[:-1]
             texts = [self._by_table(one, places[one]) if one in listed else functions[one] for one in called]
-            self.module.functions = [table, *short, *texts, *last]
+            inlined = [text for name, text in short.items() if any(f"@{name}(" in one for one in (*texts, *last))]
+            self.module.functions = [table, *inlined, *texts, *last]
             return self.module.text()
 
         known = ["ptr null"] * (1 + len(self.waiting)) + [f"ptr @{self.names[one]}.listed" for one in both]
@@ -99,6 +102,15 @@ class LlvmText:
         for number, one in enumerate(self.waiting):
             own = functions[one].replace(f"define internal {self.head(one)}", f"define {self.head(one, f'{TABLE}{number}')}")
             self.parts.append(module(f"@{TABLE} = external global ptr", one, places, own))
+
+    def modules(self, part: int = -1) -> list[str]:
+        """The module of what waits by this number, −1 of what does not, and those of the programs that it calls."""
+        own = self.text if part < 0 else self.parts[part]
+        called = ((one, name) for one, name in self.programs.items() if f"@{name}(" in own)
+        programs = (
+            (Gathered(name, program, listed), host().lanes if several else 1) for (program, listed, several), name in called
+        )
+        return [own, *(write_module(entry, lanes, portable=self.portable) for entry, lanes in programs)]
 
     def head(self, typed: tree.TypedProcedure, name: str = "") -> str:
         """The result, the name and the parameters of a procedure's function."""
