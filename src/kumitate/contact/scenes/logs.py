@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...procedure import Floats, Shaped, procedure
+from ...procedure.called import later
 from .arrays import Rules, Scene, SceneLog, ScenePoints
 from .points import stored
 from .robots import write_reached
@@ -62,7 +63,7 @@ def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6],
         log.sums[record, 9 + k] = max(log.sums[record, 9 + k], left[2 + k])
 
 
-@procedure
+@later
 def _stretch(scene: Scene, scale: float, first: int, v: Floats[6], log: SceneLog) -> None:
     """Makes what a part of a step pushes and changes that of a whole one."""
     motions, size = scene.bodies.robots.motions, len(scene.bodies.robots.motions.v)

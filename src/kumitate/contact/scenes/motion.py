@@ -52,7 +52,7 @@ def read_state(rules: Rules, bodies: MovingBodies, pulls: Pulls, q: Floats[7], v
     place_robots(rules, bodies)
 
 
-@procedure
+@later
 def _place(bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
     """Pose and inertia in the world, [ω; v] of the center of mass there from that of B's origin, and the push of the drives."""
     turn, center, base, effort = bodies.turn[body], bodies.center[body], bodies.base_turn[body], bodies.effort[body]
@@ -84,7 +84,7 @@ def _turn_to_world(base: Shaped[3, 3], quaternion: Shaped[4], turn: Shaped[3, 3]
     turn[:] = base @ R
 
 
-@procedure
+@later
 def _free(rules: Rules, bodies: MovingBodies, body: int) -> None:
     """The twist after a step without contact."""
     twist, push, spin = bodies.before[body], bodies.push[body], local(3)
@@ -93,7 +93,7 @@ def _free(rules: Rules, bodies: MovingBodies, body: int) -> None:
     bodies.free[body, 3:6] = twist[3:6] + rules.step * (rules.gravity[0:3] + push[3:6] / bodies.mass[body])
 
 
-@procedure
+@later
 def moved(rules: Rules, bodies: MovingBodies, body: int, smooth: bool, q: Shaped[7], v: Shaped[6]) -> None:
     """The state after a step with the twist `after` all along it (Moreau 1988), but for what a body's own spin turns.
 

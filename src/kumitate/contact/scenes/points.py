@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...procedure import Floats, Shaped, apply, at, local, over, procedure
+from ...procedure.called import later
 from ...scalar import maximum, trace
 from ...spatial import Matrix3, Symmetric3, Vector3
 from .. import tuned
@@ -128,10 +129,7 @@ def aim(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints,
         apply(AIMED, at(points, c), surface, rules.step, 2.0 * rules.fall)
         points.softness[c], points.resolved[c] = 0.0, 0.0
         if surface[6] > 0.0:
-            apart = local(1)
-            points.give[c] = _give(rules, bodies, points, count, c)
-            apply(COMPLIANT, at(points, c), surface, rules.step, 2.0 * rules.fall, apart)
-            points.mode[c, 0] = apart[0]
+            _comply(rules, bodies, placed, points, count, c)
         if len(points.turns.length) > 0:
             prepare_turn(bodies, placed, points, c)
 
@@ -170,7 +168,7 @@ def _move(points: ScenePoints, c: int, to: int) -> None:
     points.mass[to] = points.mass[c]
 
 
-@procedure
+@later
 def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) -> None:
     """The velocities of belts along the tangents, of A's less that of B's; adds them to those of the point."""
     points.drift[c] = 0.0
@@ -210,7 +208,7 @@ def yields(bodies: MovingBodies, points: ScenePoints, c: int, sizes: Shaped[3]) 
         sizes[k] = yielded(bodies, points.body[c, 0], on_a, on_a) + yielded(bodies, points.body[c, 1], on_b, on_b)
 
 
-@procedure
+@later
 def _half_a_turn(rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int) -> None:
     """Moves the place of a corner to where it is in the middle of the step, relative to the center of its body."""
     a, lever = points.body[c, 0], points.lever_a[c]
@@ -221,7 +219,7 @@ def _half_a_turn(rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int
     relative(points, c, bodies.free, a, -1, points.free[c])
 
 
-@procedure
+@later
 def _begun(rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int) -> float:
     """The velocity along the normal before springs act, which all but them and weight has changed (`impulse.splitting`)."""
     robots, total = bodies.robots, points.before[c, 0]
@@ -240,7 +238,7 @@ def _begun(rules: Rules, bodies: MovingBodies, points: ScenePoints, c: int) -> f
     return total
 
 
-@procedure
+@later
 def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
     """The energy that the spring of a compliant point takes up in the step [J]; none of a rigid one."""
     surface = placed.surfaces[points.material[c]]
@@ -255,6 +253,15 @@ def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
 def _parting(rules: Rules, points: ScenePoints, c: int) -> float:
     """The speed of the end of the spring of a point: that at which what it leaves out shrinks [m/s]."""
     return min(SHRINKS, points.left_out[c] / rules.step)
+
+
+@later
+def _comply(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, c: int) -> None:
+    """How a compliant point gives way in the step, and the velocity from which it is guessed whether it is apart."""
+    apart = local(1)
+    points.give[c] = _give(rules, bodies, points, count, c)
+    apply(COMPLIANT, at(points, c), placed.surfaces[points.material[c]], rules.step, 2.0 * rules.fall, apart)
+    points.mode[c, 0] = apart[0]
 
 
 @procedure

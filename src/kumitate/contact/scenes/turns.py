@@ -52,7 +52,7 @@ def turning_speed(points: ScenePoints, c: int, twists: Floats[6], a: int, b: int
     speed[:] = points.turns.length[c] * (points.frame[c] @ spin)
 
 
-@procedure
+@later
 def add_moment(points: ScenePoints, c: int, moment: Shaped[3], wrenches: Floats[6], a: int, b: int) -> None:
     """Adds a moment along the axes of a point to the wrenches on A and B, which stand in the rows a and b; −1: the world."""
     wrenches[a, 0:3] += points.turns.length[c] * (moment @ points.frame[c])
@@ -79,7 +79,7 @@ def stiffen_turns(points: ScenePoints, c: int, normal: Shaped[6], stiffness: Sha
         stiffness[i] += normal[i] * pushed
 
 
-@procedure
+@later
 def advance_turn(points: ScenePoints, c: int, changes: Floats[6], dn: float) -> None:
     """The moments of a point after changes of the nodes' twists, by which its normal velocity changes by dn."""
     turns, d = points.turns, local(3)
