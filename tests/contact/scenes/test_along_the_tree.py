@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.compile import Kernel
+from kumitate.contact.impulse.problem import inertia
 from kumitate.contact.pairs.rows import Solid, points_for, solids_of
 from kumitate.contact.pairs.rows.convex import convex_convex, gap_along
 from kumitate.contact.scene import Contact
 from kumitate.contact.scenes.building import scene_of
 from kumitate.contact.scenes.motion import read_state
 from kumitate.contact.scenes.robots.links import gather, respond, spread, write_jacobian
+from kumitate.dynamics import Acting, aba
+from kumitate.kinematics import link_poses, turning
 from kumitate.model import Geometry, Hull, Sphere
 from kumitate.simulate.scenes.model import ScenePlaces
-from kumitate.simulate.scenes.robots import prepared_program, robots_of, with_robots
+from kumitate.simulate.scenes.robots import robots_of, with_robots
 
 from ...mechanisms import every_kind
 from .places import simulation, upright
@@ -55,15 +57,26 @@ def test_lists_of_links_give_the_motion_of_articulated_bodies(seed):
     read_state(scene.rules, scene.bodies, scene.pulls, *rows)
     for k, robot in enumerate(robots):
         q, v = own.q[own.first_q[k] : own.first_q[k + 1]], own.v[own.first_v[k] : own.first_v[k + 1]]
-        pose, columns, inertia, undriven = Kernel(prepared_program(robot.part.mechanism))(h, q, v)
-        row, end, size = listed.first_row[k], listed.first_row[k + 1], 6 * len(undriven)
-        M = own.inertia[listed.first_block[k] : listed.first_block[k + 1]].reshape(len(undriven), len(undriven), 6, 6)
-        whole = M.swapaxes(1, 2).reshape(size, size)
+        m, nv, state = robot.part.mechanism, robot.part.mechanism.nv, (q.tolist(), v.tolist())
+        rates = aba(m.tree, *state, [0.0] * nv, Acting(m.gravity, implicit_step=h))
+        poses, entries = link_poses(m.tree, state[0]), inertia(m.tree, *state, h)
+        placed = np.array([poses[one] for one in m.tree.links], dtype=float)[:, :3]
+        columns = [poses[one].rotation.rotate(part) for one in m.tree.links
+                   for S in one.kind.subspace(one.coordinates(state[0])) for part in (S.angular, S.linear)]  # fmt: skip
+        row, end = listed.first_row[k], listed.first_row[k + 1]
+        M = own.inertia[listed.first_block[k] : listed.first_block[k + 1]].reshape(end - row, end - row, 6, 6)
+        whole = M.swapaxes(1, 2).reshape(6 * (end - row), 6 * (end - row))
         after = listed.undriven[row:end].ravel() + np.linalg.solve(whole, own.falling[row:end].ravel())
+        assert np.array_equal(whole[nv:], np.eye(len(whole))[nv:])
         for found, wanted in (
-            (own.pose[listed.first_link[k] : listed.first_link[k + 1]].ravel(), pose.ravel()), (M, inertia),
-            (listed.columns[6 * row : 6 * end], columns), (after, undriven.ravel()),
-        ):  # fmt: skip
+            (
+                own.pose[listed.first_link[k] : listed.first_link[k + 1]],
+                np.concatenate([placed[:, :, :3], placed[:, None, :, 3]], axis=1),
+            ),
+            (whole[:nv, :nv], np.array([[entries[i].get(j, 0.0) for j in range(nv)] for i in range(nv)])),
+            (after[:nv], v + h * (np.array(rates) - np.array(turning(m.tree, state[1])))),
+            (listed.columns[6 * row : 6 * row + nv].reshape(-1, 3), np.array(list(map(list, columns)), dtype=float)),
+        ):
             assert np.abs(found - wanted).max() < 1e-10 * (1.0 + np.abs(wanted).max()), (seed, k)
 
 

@@ -20,7 +20,10 @@ def projector(G: np.ndarray, call=project_to_null_space) -> tuple[np.ndarray, in
     """P of velocities filled up to whole rows of six, and the rank of G."""
     size = -(-G.shape[1] // 6)
     blocks = np.full((size * size, 6, 6), np.nan)
-    rank = call(in_sixes(G), len(G), size, blocks)
+    rows, b = in_sixes(G), G @ np.arange(1.0, G.shape[1] + 1.0)
+    given, rank = b.copy(), call(rows, len(G), size, blocks, b)
+    part = b[:rank] @ rows.reshape(len(G), -1)[:rank, : G.shape[1]]
+    assert not rank or np.abs(G @ part - given).max() < 1e-8 * np.abs(given).max()  # G⁺ b is what G makes b of
     return blocks.reshape(size, size, 6, 6).transpose(0, 2, 1, 3).reshape(6 * size, 6 * size), rank
 
 

@@ -23,10 +23,10 @@ class Rules(NamedTuple):
 class RobotMotions(NamedTuple):
     """The states of the robots in a scene, one after the other, and the programs that move them by themselves."""
 
-    # of each robot the addresses of "prepared", "moved", "flown", "begun", "settled", "loops", "open" and "projection"
-    # (`simulate.scenes.robots`); the first is 0 where `carrying` does without, the third where it does not fly, the next two
-    # where it has no drives and stops, the last three where it has no loops
-    programs: Ints[8]
+    # of each robot the addresses of "moved", "flown", "begun", "settled", "loops", "open" and "projection"
+    # (`simulate.scenes.robots`); the second is 0 where it does not fly, the next two where it has no drives and stops, the
+    # last three where it has no loops
+    programs: Ints[7]
     first_q: Ints  # where the numbers of each robot begin, here and below
     first_v: Ints
     first_u: Ints
@@ -60,6 +60,7 @@ class RobotMotions(NamedTuple):
     reached: Floats[6]  # velocities after a step, in the axes before it
     inertia: Floats[6, 6]  # without `resisting`, and as if loops were open
     closed: Floats[6]  # G of loops and couplings, each of its rows in rows of six: G v are the rates at which they open
+    bends: Floats  # by how much these rates change in a step, from the motion of links alone
     stay: Floats[6, 6]  # the projector onto the velocities with G v = 0, in the blocks of the inertia
     axes: Floats[6]  # of each degree of freedom of driven loops its rate per velocity, in rows of six
     opening: Floats[6]  # the other part of velocities after a step in which nothing pushes

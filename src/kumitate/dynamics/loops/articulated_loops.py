@@ -15,9 +15,9 @@ from ...scalar import Scalar, Scalars
 from ...spatial import Motion, NearestSolver, Release
 from ..aba import Handle, aba, accelerated, articulated
 from ..acting import Acting
-from ..motion import LinkMotion, acceleration, falling, link_motions
+from ..motion import LinkMotion, falling, link_motions
 from .chord_forces import with_chord_drives
-from .constraints import Row, chord_closings, constraint_rows
+from .constraints import Row, chord_closings, constraint_rows, row_drifts
 from .multipliers import RowResponse, mobilities, propagate_rows, row_solver, with_forces
 
 
@@ -79,15 +79,7 @@ class ArticulatedLoops:
 
     def drift(self) -> list[Scalar]:
         """J̇v (rows): the accelerations of the rows due to velocities alone."""
-        still = [0.0] * self.tree.nv
-        coasting = outward(
-            self.tree, lambda link, A: acceleration(self.motions[link], A, link.velocities(still)), Motion()
-        )  # fmt: skip
-
-        def at(index: int) -> Motion:
-            return coasting[self.tree.links[index]] if index >= 0 else Motion()
-
-        return [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in self.rows]
+        return row_drifts(self.tree, self.motions, self.rows)
 
 
 def articulated_loops(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> ArticulatedLoops:

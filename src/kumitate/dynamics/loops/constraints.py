@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...kinematics import chord_closing, gear_errors
-from ...model import Chord, Closing, Link, PerLink, Place, Tree, inward
+from ...model import Chord, Closing, Link, PerLink, Place, Tree, inward, outward
 from ...scalar import Scalar, Scalars, absolute, is_zero, maximum
 from ...spatial import Force, Motion, Vector3, centripetal
-from ..motion import LinkMotion
+from ..motion import LinkMotion, acceleration
 from .chord_forces import chord_inertia, ends
 
 
@@ -123,6 +123,17 @@ def carried_forces(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]
         return felt, {k: force.to_parent(motions[link].X_PL) for k, force in felt.items()}
 
     return inward(tree, carry)
+
+
+def row_drifts(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> list[Scalar]:
+    """J̇v (rows): the accelerations of rows due to velocities alone."""
+    still = [0.0] * tree.nv
+    coasting = outward(tree, lambda link, A: acceleration(motions[link], A, link.velocities(still)), Motion())
+
+    def at(index: int) -> Motion:
+        return coasting[tree.links[index]] if index >= 0 else Motion()
+
+    return [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in rows]
 
 
 def loop_jacobian(tree: Tree, motions: PerLink[LinkMotion], rows: Sequence[Row]) -> list[list[Scalar]]:

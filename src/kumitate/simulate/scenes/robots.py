@@ -12,22 +12,21 @@ from ... import kinematics
 from ...analysis import joint_accelerations, joint_motion
 from ...compile import Kernel, found_or_traced
 from ...compile.stored import StoredProgram
-from ...contact.impulse.problem import inertia
 from ...contact.impulse.splitting import before_springs
 from ...contact.scenes.arrays import Robots, Scene
 from ...contact.scenes.building import rows_of, with_efforts
 from ...contact.scenes.parts import RobotPart, robot_parts
 from ...contact.scenes.robots.carrying import list_links
-from ...dynamics import Acting, aba_with_loops, chord_closings, chord_rows, constraint_rows, link_motions
-from ...dynamics.loops.constraints import loop_jacobian
+from ...dynamics import Row, chord_closings, chord_rows, constraint_rows, link_motions, loop_jacobian
+from ...dynamics.loops.chord_forces import chord_drive, ends
+from ...dynamics.loops.constraints import row_drifts
 from ...dynamics.settling.drives import DriveForce, drive_forces
 from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
 from ...dynamics.settling.stops import Stop, advances, stops_at
-from ...model import Bound, Command, Mechanism, PerLink, Tree, bounds_of, freedoms
+from ...model import Bound, Command, Mechanism, bounds_of, freedoms
 from ...model.mechanism import digest
 from ...procedure import LocatedProgram
 from ...scalar import Program, Scalar, call, is_zero, select, trace
-from ...spatial import Transform
 from ..driving.forcing import Forcing
 from ..driving.inputs import InputLayout, StepInputs
 from ..integrators import RK4
@@ -73,23 +72,20 @@ class RobotSteps:
     def locate(self, robots: Robots) -> None:
         """Writes the addresses of its programs, by which the steps of a scene move it."""
         m, bounds = self.part.mechanism, self._bounds
-        programs: dict[int, Any] = {1: self._program("moved", lambda: moved_program(m))}
-        if m.tree.chords:
-            programs[0] = self._program("prepared", lambda: prepared_program(m))
-        else:
-            list_links(robots, self.number, m.tree)
+        programs: dict[int, Any] = {0: self._program("moved", lambda: moved_program(m))}
+        list_links(robots, self.number, m.tree)
         if self.flies:
-            programs[2] = self._program(f"flown {list(self.places.values())} {list(self.drives)}", self._flown)
+            programs[1] = self._program(f"flown {list(self.places.values())} {list(self.drives)}", self._flown)
         if self.settles:
-            programs[3] = self._program(f"begun {bounds}", lambda: begun_program(m, bounds))
-            programs[4] = self._program(f"settled {bounds}", lambda: settled_program(m, bounds))
+            programs[2] = self._program(f"begun {bounds}", lambda: begun_program(m, bounds))
+            programs[3] = self._program(f"settled {bounds}", lambda: settled_program(m, bounds))
         if m.tree.closed:
-            programs[5] = self._loops
-            programs[6] = self._program("open", lambda: open_program(m))
-            programs[7] = lambda: self._program("projection", lambda: projection_program(m))
+            programs[4] = self._loops
+            programs[5] = self._program("open", lambda: open_program(m))
+            programs[6] = lambda: self._program("projection", lambda: projection_program(m))
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         for k, located in self._located.items():  # couplings alone stay closed to rounding by velocities that keep them so
-            robots.motions.programs[self.number, k] = located.waiting(4) if k == 7 and not m.loops else located.address
+            robots.motions.programs[self.number, k] = located.waiting(4) if k == 6 and not m.loops else located.address
 
     def efforts(self, layout: InputLayout) -> tuple[list[int], list[int], list[int]]:
         """Where u has its efforts at joints (6 · rows), those that free flight takes, and its commands (`arrays.Efforts`)."""
@@ -111,9 +107,9 @@ class RobotSteps:
         mechanism = self.part.mechanism
         commands, pieces = 3 * max(len(self._drives), 1), pieces_of(mechanism, self._bounds)
         free = ROW * rows_of(self.part) + freedoms(mechanism) - mechanism.nv if self.settles else 0
-        looped = self._loops.outputs if mechanism.tree.closed else ()
-        closed, _, axes = (array.size // ROW for array in looped) if looped else (0, 0, 0)
-        return self._first_drive + sum(self.drives.values()), commands, pieces, closed, free, axes
+        looped = {one.name: one.size // ROW for one in self._loops.outputs} if mechanism.tree.closed else {}
+        efforts = self._first_drive + sum(self.drives.values())
+        return efforts, commands, pieces, looped.get("closed", 0), free, looped.get("axes", 0)
 
     @property
     def _first_drive(self) -> int:
@@ -172,59 +168,14 @@ def with_robots(scene: Scene, robots: Sequence[RobotSteps]) -> Scene:
     return made
 
 
-def prepared_program(mechanism: Mechanism) -> Program:
-    """(h, q, v) → what the impulses of a step need: see `MovingBodies` and `Robots` of `contact.scenes.arrays`.
-
-    Of every link its pose (12: a rotation row by row, a position [m]); of every velocity (6 · rows) the twist of its joint's
-    link about the own origin; the blocks (rows, rows, 6, 6) of the inertia of a step implicit in damping and springs; and the
-    velocities (rows, 6) after such a step without drives, in the axes before it.
-    """
-
-    def prepared(h: Scalar, q: Any, v: Any) -> dict[str, Any]:
-        tree, nv = mechanism.base_parameter_tree, mechanism.nv
-        acting = Acting(mechanism.gravity, implicit_step=h)
-        rates = aba_with_loops(tree, q, v, [0.0] * nv, acting)
-        turning = kinematics.turning(tree, v)
-        free = [v[k] + h * (rates[k] - turning[k]) if k < nv else 0.0 for k in _padded(nv)]
-        poses = kinematics.link_poses(mechanism.tree, q)
-        M = _whole_inertia(tree, q, v, h)
-        entries = [[M[i].get(k, 0.0) if i < nv and k < nv else float(i == k) for k in _padded(nv)] for i in _padded(nv)]
-        rows = range(len(_padded(nv)) // ROW)
-        return {
-            "poses": [
-                [*(x for row in pose.rotation.matrix() for x in row), *pose.translation]
-                for pose in (poses[link] for link in mechanism.tree.links)
-            ],
-            "columns": _columns(mechanism.tree, poses, q),
-            "inertia": [[[line[_row(k)] for line in entries[_row(i)]] for k in rows] for i in rows],
-            "undriven": [free[_row(i)] for i in rows],
-        }
-
-    return trace(prepared, {"h": (), "q": mechanism.nq, "v": mechanism.nv}, f"prepared_{mechanism.name}")
-
-
-def _whole_inertia(tree: Tree, q: Any, v: Any, h: Scalar) -> list[dict[int, Scalar]]:
-    """M of a step h, with the inertias of damping and springs along loops."""
-    M = inertia(tree, q, v, h)
-    found = [dict(M[i]) for i in range(tree.nv)]
-    if tree.closed:
-        motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
-        rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
-        soft = [row for row in rows if not is_zero(row.softness)]
-        for row, rates in zip(soft, loop_jacobian(tree, motions, soft), strict=True):
-            entries = {k: rate for k, rate in enumerate(rates) if not is_zero(rate)}
-            for i, left in entries.items():
-                for k, right in entries.items():
-                    found[i][k] = found[i].get(k, 0.0) + left * right / row.softness
-    return found
-
-
 def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) -> Program:
     """(h, q, v, u) → what closes the loops of a robot.
 
-    "closed" (rows of G, rows of six, 6): G v are the rates at which loops and couplings open. "along" (rows, 6): the efforts at
-    the joints that are equal to those in loops. "axes" (degrees of freedom of loops, rows, 6): their rates per velocity; a row
-    of zeros where no loop joint has a drive of its own.
+    "closed" (rows of G, rows of six, 6): G v are the rates at which loops and couplings open. "bends" (rows of G): by how much
+    these change in a step in which joints keep their velocities. "along" (rows, 6): the efforts at the joints that are equal to
+    those in loops. "axes" (degrees of freedom of loops, rows, 6): their rates per velocity; a row of zeros where no loop joint
+    has a drive of its own. "inertia" (rows, rows, 6, 6), "impulse" (rows, 6): what springs, dampers and armatures along loops
+    add to those of a step implicit in them.
 
     Args:
         drives: by the name of a loop with drives, where its efforts begin in u.
@@ -235,18 +186,36 @@ def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) 
         tree, nv = mechanism.base_parameter_tree, mechanism.nv
         motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
         rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
-        closed = loop_jacobian(tree, motions, [row for row in rows if is_zero(row.softness)])
+        rigid, soft = ([row for row in rows if is_zero(row.softness) == stiff] for stiff in (True, False))
+        M: list[list[Scalar]] = [[0.0] * len(_padded(nv)) for _ in _padded(nv)]
+        impulse: list[Scalar] = [0.0] * nv
+        for row, rates, drift in zip(soft, loop_jacobian(tree, motions, soft), row_drifts(tree, motions, soft), strict=True):
+            moved = [(k, rate) for k, rate in enumerate(rates) if not is_zero(rate)]
+            for i, left in moved:
+                impulse[i] = impulse[i] - h * drift * left / row.softness
+                for k, right in moved:
+                    M[i][k] = M[i][k] + left * right / row.softness
+        pulled = [
+            Row(ends(chord, closing, chord_drive(chord, closing, {}, h)), {}, 0.0, 0.0, 0.0)
+            for chord, closing in zip(tree.chords, closings, strict=True)
+        ]
+        for rates in loop_jacobian(tree, motions, pulled):
+            impulse = [total + h * effort for total, effort in zip(impulse, rates, strict=True)]
+        closed = loop_jacobian(tree, motions, rigid)
         along, axes = list[Scalar]([0.0] * nv), list[list[Scalar]]()
         for chord, closing in zip(tree.chords, closings, strict=True):
             own = loop_jacobian(tree, motions, chord_rows(tree, motions, chord, closing)[1])
             axes += own
             for k, rates in enumerate(own if chord.name in drives else (), drives.get(chord.name, 0)):
                 along = [effort + rate * u[k] for effort, rate in zip(along, rates, strict=True)]
-        nothing = [[0.0] * nv]
+        nothing, six = [[0.0] * nv], range(len(M) // ROW)
         return {
             "closed": [in_rows(rates) for rates in closed or nothing],
+            "bends": [-h * drift for drift in row_drifts(tree, motions, rigid)] or [0.0],
             "along": in_rows(along),
             "axes": [in_rows(rates) for rates in (axes if freedoms(mechanism) > nv else nothing)],
+            "inertia": [[[line[_row(k)] for line in M[_row(i)]] for k in six] for i in six],
+            "impulse": in_rows(impulse),
         }
 
     return trace(loops, {"h": (), "q": mechanism.nq, "v": mechanism.nv, "u": efforts}, f"loops_{mechanism.name}")
@@ -288,15 +257,6 @@ def _row(number: int) -> slice:
 def _padded(nv: int) -> range:
     """The velocities of whole rows."""
     return range(-(-nv // ROW) * ROW)
-
-
-def _columns(tree: Tree, poses: PerLink[Transform], q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Of every velocity, filled up to whole rows, [ω; v] of its joint's link about the own origin, in the axes of the world."""
-    found: list[list[Scalar]] = [[0.0] * 6 for _ in _padded(tree.nv)]
-    for link in tree.links:
-        for k, S in enumerate(link.kind.subspace(link.coordinates(q)), link.v_start):
-            found[k] = [*poses[link].rotation.rotate(S.angular), *poses[link].rotation.rotate(S.linear)]
-    return found
 
 
 def pieces_of(mechanism: Mechanism, bounds: Sequence[Bound]) -> int:

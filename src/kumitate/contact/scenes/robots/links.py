@@ -27,7 +27,7 @@ def leads(robots: Robots, body: int) -> int:
 @procedure
 def is_whole(robots: Robots, robot: int) -> bool:
     """Whether the Jacobians of all links are there, with the loops of the robot."""
-    return robots.motions.programs[robot, 5] != 0
+    return robots.motions.programs[robot, 4] != 0
 
 
 @procedure

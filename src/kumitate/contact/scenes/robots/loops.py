@@ -25,16 +25,36 @@ DEPENDENT = 1e-9
 
 @later
 def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
-    """The projector at a state, efforts at the joints that are equal to those in loops, axes, and J P in place of J."""
+    """The projector at a state, efforts at the joints that are equal to those in loops, axes, and J P in place of J.
+
+    `undriven` becomes velocities that open loops no more than the motion of their links does by itself, and the inertia and
+    impulses of springs and dampers along loops are added, less what that change of `undriven` takes.
+    """
     robots, own = bodies.robots, bodies.robots.motions
     first, end = robots.first_row[robot], robots.first_row[robot + 1]
     begin, last, rows = own.first_closed[robot], own.first_closed[robot + 1], end - first
     q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
     u, axes = own.u[own.first_u[robot] : own.first_u[robot + 1]], own.axes[own.first_axis[robot] : own.first_axis[robot + 1]]
-    apply_at(own.programs[robot, 5], (rules.step, q, v, u), (own.closed[begin:last], own.along[first:end], axes))
     block = robots.first_block[robot]
-    P, space = own.stay[block : block + rows * rows], robots.mobility[block : block + rows]
-    project_to_null_space(own.closed[begin:last], (last - begin) // rows, rows, P)
+    P, added = own.stay[block : block + rows * rows], robots.mobility[block : block + rows * rows]
+    count, closed, change = (last - begin) // rows, own.closed[begin:last], robots.felt[first:end]
+    bends = own.bends[begin : begin + count]
+    apply_at(
+        own.programs[robot, 4], (rules.step, q, v, u), (closed, bends, own.along[first:end], axes, added, change)
+    )  # fmt: skip
+    M, undriven, falling = own.inertia[block : block + rows * rows], robots.undriven[first:end], own.falling[first:end]
+    M[:] += added
+    falling[:] += change
+    rank = project_to_null_space(closed, count, rows, P, bends)
+    change[:] = 0.0
+    for k in range(rank):
+        change[:] += bends[k] * closed[k * rows : k * rows + rows]
+    undriven[:] += change
+    for i in range(rows):
+        for j in range(rows):
+            for a in range(6):
+                falling[i, a] -= M[i * rows + j, a] @ change[j]
+    space = robots.mobility[block : block + rows]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         at = robots.first_column[link]
         write_jacobian(bodies, link)
@@ -99,13 +119,14 @@ def _multiply(A: Floats[6, 6], B: Floats[6, 6], C: Floats[6, 6], height: int, ro
 
 
 @procedure
-def project_to_null_space(G: Floats[6], count: int, size: int, P: Floats[6, 6]) -> int:
+def project_to_null_space(G: Floats[6], count: int, size: int, P: Floats[6, 6], b: Floats) -> int:
     """Writes P in blocks (size, size); returns the rank of G, as many of whose rows are orthonormal afterwards.
 
     Args:
         G: `count` rows, each in `size` rows of six, which are overwritten.
+        b: (count) what G gives of some vector; changed as rows are, so that G⁺ b is the sum of the products of both.
     """
-    rank = _orthonormal(G, count, size)
+    rank = _orthonormal(G, count, size, b)
     for i in range(size):
         for j in range(size):
             block = P[i * size + j]
@@ -120,7 +141,7 @@ def project_to_null_space(G: Floats[6], count: int, size: int, P: Floats[6, 6]) 
 
 
 @procedure
-def _orthonormal(G: Floats[6], count: int, size: int) -> int:
+def _orthonormal(G: Floats[6], count: int, size: int, b: Floats) -> int:
     """Makes the first rows orthonormal; returns how many, the others depend on them."""
     longest, kept = 0.0, local(6)
     for k in range(count):
@@ -136,11 +157,16 @@ def _orthonormal(G: Floats[6], count: int, size: int) -> int:
             kept[:] = G[k * size + i]
             G[k * size + i] = G[at * size + i]
             G[at * size + i] = kept
+        first = b[k]
+        b[k] = b[at]
+        b[at] = first
         for row in range(k):
-            _take_out(G, row, k, size)
-        G[k * size : k * size + size] /= math.sqrt(_product(G, k, k, size))
+            _take_out(G, row, k, size, b)
+        length = math.sqrt(_product(G, k, k, size))
+        G[k * size : k * size + size] /= length
+        b[k] /= length
         for row in range(k + 1, count):
-            _take_out(G, k, row, size)
+            _take_out(G, k, row, size, b)
     return count
 
 
@@ -154,8 +180,9 @@ def _product(G: Floats[6], one: int, other: int, size: int) -> float:
 
 
 @procedure
-def _take_out(G: Floats[6], along: int, row: int, size: int) -> None:
+def _take_out(G: Floats[6], along: int, row: int, size: int, b: Floats) -> None:
     """Takes out of a row what it has along another one, of length 1."""
     part = _product(G, along, row, size)
     for i in range(size):
         G[row * size + i] -= part * G[along * size + i]
+    b[row] -= part * b[along]

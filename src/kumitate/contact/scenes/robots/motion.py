@@ -23,20 +23,14 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
     robots, own = bodies.robots, bodies.robots.motions
     for robot in range(len(robots.pushed)):
         links, end = robots.first_link[robot], robots.first_link[robot + 1]
-        first, last = robots.first_row[robot], robots.first_row[robot + 1]
-        q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
-        inertia = own.inertia[robots.first_block[robot] : robots.first_block[robot + 1]]
-        pose, columns, undriven = own.pose[links:end], robots.columns[6 * first : 6 * last], robots.undriven[first:last]
-        if own.programs[robot, 0] != 0:
-            apply_at(own.programs[robot, 0], (rules.step, q, v), (pose, columns, inertia, undriven))
-        else:
-            carry(rules, bodies, robot)
+        first, v = robots.first_row[robot], own.v[own.first_v[robot] : own.first_v[robot + 1]]
+        carry(rules, bodies, robot)
         for link in range(links, end):
             bodies.place[robots.body[link]] = own.pose[link, 3]
             bodies.turn[robots.body[link]] = own.pose[link, 0:3]
         for k in range(len(v)):
             robots.before[first + k // 6, k % 6] = v[k]
-        if own.programs[robot, 5] != 0:
+        if own.programs[robot, 4] != 0:
             find_loops(rules, bodies, robot)
 
 
@@ -52,9 +46,9 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
         first_q, first_v = own.first_q[robot], own.first_v[robot]
         end_q, end_v = own.first_q[robot + 1], own.first_v[robot + 1]
         q, v, next_q, next_v = own.q[first_q:end_q], own.v[first_v:end_v], own.next_q[first_q:end_q], own.next_v[first_v:end_v]
-        if robots.pushed[robot] == 0 and own.programs[robot, 2] != 0:
+        if robots.pushed[robot] == 0 and own.programs[robot, 1] != 0:
             u = own.u[own.first_u[robot] : own.first_u[robot + 1]]  # constant: the time does not matter
-            apply_at(own.programs[robot, 2], (0.0, rules.step, q, v, 0.0, u), (next_q, next_v, power, error))
+            apply_at(own.programs[robot, 1], (0.0, rules.step, q, v, 0.0, u), (next_q, next_v, power, error))
             work[0] += power[0]
         else:
             feel(bodies, robot)
@@ -63,15 +57,15 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
             if robots.pushed[robot] == 0:
                 free[:] = after
             smooth = 1.0 if rules.flies == 1 and robots.pushed[robot] != 1 and robots.stopping[robot] <= 0.0 else 0.0
-            apply_at(own.programs[robot, 1], (rules.step, q, v, free, after, felt, smooth), (next_q, next_v, power))
+            apply_at(own.programs[robot, 0], (rules.step, q, v, free, after, felt, smooth), (next_q, next_v, power))
             work[0] += rules.step * power[0]
         q[:] = next_q
         v[:] = next_v
-        for _ in range(CLOSING if own.programs[robot, 6] != 0 else 0):
-            apply_at(own.programs[robot, 6], (q, v), (error,))
+        for _ in range(CLOSING if own.programs[robot, 5] != 0 else 0):
+            apply_at(own.programs[robot, 5], (q, v), (error,))
             if not error[0] > 0.0:
                 break
-            apply_at(own.programs[robot, 7], (q, v), (next_q, next_v))
+            apply_at(own.programs[robot, 6], (q, v), (next_q, next_v))
             q[:] = next_q
             v[:] = next_v
 
@@ -114,13 +108,13 @@ def begin_settling(rules: Rules, bodies: MovingBodies) -> None:
     """Lets drives act without their limits, and stops not at all."""
     robots, own = bodies.robots, bodies.robots.motions
     for robot in range(len(robots.pushed)):
-        if own.programs[robot, 3] != 0:
+        if own.programs[robot, 2] != 0:
             first, end = own.first_freedom[robot], own.first_freedom[robot + 1]
             q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
             commands = own.commands[own.first_command[robot] : own.first_command[robot + 1]]
             pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
             driving, resisting, carried = own.driving[first:end], own.resisting[first:end], own.carried[first:end]
-            apply_at(own.programs[robot, 3], (rules.step, q, v, commands), (pieces, driving, resisting, carried))
+            apply_at(own.programs[robot, 2], (rules.step, q, v, commands), (pieces, driving, resisting, carried))
 
 
 @procedure
@@ -138,7 +132,7 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
     robots.stopping[:] = 0.0
     work[0] = 0.0
     for robot in range(len(robots.pushed)):
-        if own.programs[robot, 4] == 0:
+        if own.programs[robot, 3] == 0:
             continue
         row, first, end = robots.first_row[robot], own.first_freedom[robot], own.first_freedom[robot + 1]
         q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
@@ -149,7 +143,7 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
         pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
         following = own.following[own.first_piece[robot] : own.first_piece[robot + 1]]
         driving, resisting, stopping = own.driving[first:end], own.resisting[first:end], robots.stopping[robot : robot + 1]
-        program = own.programs[robot, 4]
+        program = own.programs[robot, 3]
         apply_at(
             program, (rules.step, q, v, commands, rates, pieces), (following, driving, resisting, unsettled, done, stopping)
         )

@@ -65,7 +65,7 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
         robots.free[begin:end] = robots.undriven[begin:end] - robots.motions.opening[begin:end]
         robots.felt[begin:end] *= rules.step
         robots.felt[begin:end] += robots.motions.falling[begin:end]
-        if robots.motions.programs[robot, 3] != 0:
+        if robots.motions.programs[robot, 2] != 0:
             push(rules, robots, robot)
         respond(robots, robot, robots.free)
         for state in range(2):
