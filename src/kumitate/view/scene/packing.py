@@ -65,7 +65,7 @@ def packed(scene: Mapping[str, Any], target: str = "page") -> str:
     except (TypeError, ValueError) as error:
         raise InputError(f"{target}: the scene is not plain data ({error}); make it with build_scene") from error
     head = len(text).to_bytes(4, "little") + text
-    return base64.b64encode(zlib.compress(head + bytes(-len(head) % 8) + b"".join(arrays), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(head + bytes(-len(head) % 8) + b"".join(arrays))).decode("ascii")
 
 
 def unpacked(text: str) -> dict[str, Any]:
