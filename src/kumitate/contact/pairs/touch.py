@@ -42,7 +42,7 @@ class Touch:
     @property
     def on_b(self) -> Touch:
         """The same with its point on B's surface; the point of a distant slot hardly moves."""
-        return replace(self, point=self.point - self.normal * (0.5 * minimum(self.gap, 1.0)))
+        return Touch(self.point - self.normal * (0.5 * minimum(self.gap, 1.0)), self.normal, self.gap)
 
     def flipped(self) -> Touch:
         """The same point, as one of B with A."""

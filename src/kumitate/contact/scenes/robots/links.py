@@ -1,8 +1,8 @@
 """The twists of a robot's links, efforts of wrenches on them, and the inverse of its inertia.
 
-Twists and wrenches are handed from link to link along the tree; where loops are closed, all links move with all velocities:
-their twists are products with Jacobians (`robots.loops`). The inverse is found in blocks, by Gauss and Jordan; the pivots are
-those of an inertia, and need no search.
+Twists and wrenches are handed from link to link along the tree, also where loops are closed: velocities that keep them so move
+links as others do, and the inverse has nothing of efforts that would open them (`robots.loops`). It is found in blocks, by
+Gauss and Jordan; the pivots are those of an inertia, and need no search.
 """
 
 from __future__ import annotations
@@ -25,24 +25,18 @@ def leads(robots: Robots, body: int) -> int:
 
 
 @procedure
-def is_whole(robots: Robots, robot: int) -> bool:
-    """Whether the Jacobians of all links are there, with the loops of the robot."""
+def is_closed(robots: Robots, robot: int) -> bool:
+    """Whether a robot has loops or couplings."""
     return robots.motions.programs[robot, 4] != 0
 
 
 @procedure
 def spread(robots: Robots, robot: int, v: Floats[6]) -> None:
     """Writes the twists J v of all links to `screw`: that of the link above, moved to the own origin, and of the own joint."""
-    whole, first = is_whole(robots, robot), robots.first_row[robot]
+    first = robots.first_row[robot]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         twist, above = robots.screw[link], robots.above[link]
         twist[:] = 0.0
-        if whole:
-            for row in range(robots.first_row[robot + 1] - first):
-                J, rates = robots.jacobian[robots.first_column[link] + row], v[first + row]
-                for k in range(6):
-                    twist[k] += J[k] @ rates
-            continue
         if above >= 0:
             carried = robots.screw[above]
             twist[:] = carried
@@ -54,17 +48,11 @@ def spread(robots: Robots, robot: int, v: Floats[6]) -> None:
 @procedure
 def gather(robots: Robots, robot: int, efforts: Floats[6]) -> None:
     """Adds Jᵀ w of the wrenches w in `screw` to the rows of efforts: each is felt by the own joint, and by the link above."""
-    whole, first = is_whole(robots, robot), robots.first_row[robot]
+    first = robots.first_row[robot]
     begin, end = robots.first_link[robot], robots.first_link[robot + 1]
     for step in range(end - begin):
         link = end - 1 - step
         wrench, above = robots.screw[link], robots.above[link]
-        if whole:
-            for row in range(robots.first_row[robot + 1] - first):
-                J, effort = robots.jacobian[robots.first_column[link] + row], efforts[first + row]
-                for i in range(6):
-                    effort += J[i] * wrench[i]
-            continue
         for at in range(robots.joint[link, 0], robots.joint[link, 1]):
             efforts[first + at // 6, at % 6] += robots.columns[6 * first + at] @ wrench
         if above >= 0:

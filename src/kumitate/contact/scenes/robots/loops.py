@@ -17,7 +17,7 @@ from ....procedure import Floats, apply_at, local, procedure
 from ....procedure.called import later
 from ..arrays import MovingBodies, Robots, Rules
 from ..solvers.blocks import add_product
-from .links import is_zero, respond, write_jacobian
+from .links import is_zero, respond
 
 #: Of a row that depends on others, no more than this part of the longest row is left.
 DEPENDENT = 1e-9
@@ -25,7 +25,7 @@ DEPENDENT = 1e-9
 
 @later
 def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
-    """The projector at a state, efforts at the joints that are equal to those in loops, axes, and J P in place of J.
+    """The projector at a state, efforts at the joints that are equal to those in loops, and axes.
 
     `undriven` becomes velocities that open loops no more than the motion of their links does by itself, and the inertia and
     impulses of springs and dampers along loops are added, less what that change of `undriven` takes.
@@ -54,12 +54,35 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
         for j in range(rows):
             for a in range(6):
                 falling[i, a] -= M[i * rows + j, a] @ change[j]
-    space = robots.mobility[block : block + rows]
-    for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
-        at = robots.first_column[link]
-        write_jacobian(bodies, link)
-        space[:] = robots.jacobian[at : at + rows]
-        _multiply(space, P, robots.jacobian[at : at + rows], 1, rows)
+    closed[rank * rows : last - begin] = 0.0
+
+
+@later
+def keep_jacobian_closed(robots: Robots, link: int) -> None:
+    """Puts J P in place of the Jacobian J of a link."""
+    own, robot, at, along = robots.motions, robots.owner[link], robots.first_column[link], local(6)
+    rows = robots.first_row[robot + 1] - robots.first_row[robot]
+    for k in range((own.first_closed[robot + 1] - own.first_closed[robot]) // rows):
+        row = own.first_closed[robot] + k * rows
+        along[:] = 0.0
+        for i in range(rows):
+            along += robots.jacobian[at + i] @ own.closed[row + i]
+        for i in range(rows):
+            for a in range(6):
+                robots.jacobian[at + i, a] -= along[a] * own.closed[row + i]
+
+
+@later
+def keep_efforts_closed(robots: Robots, robot: int, efforts: Floats[6]) -> None:
+    """Takes out of efforts along a robot's velocities what would open loops."""
+    own, first = robots.motions, robots.first_row[robot]
+    rows = robots.first_row[robot + 1] - first
+    for k in range((own.first_closed[robot + 1] - own.first_closed[robot]) // rows):
+        row, part = own.first_closed[robot] + k * rows, 0.0
+        for i in range(rows):
+            part += own.closed[row + i] @ efforts[first + i]
+        for i in range(rows):
+            efforts[first + i] -= part * own.closed[row + i]
 
 
 @later
@@ -78,8 +101,8 @@ def keep_closed(robots: Robots, robot: int) -> float:
                 total -= M[i * rows + j, a] @ robots.undriven[first + j]
             robots.felt[first + i, a] = total
             mean += M[i * rows + i, a, a] / (6.0 * rows)
-    _multiply(M, P, half, rows, rows)
-    _multiply(P, half, M, rows, rows)
+    _multiply(M, P, half, rows)
+    _multiply(P, half, M, rows)
     _add_rest(M, P, mean, rows)
     return mean
 
@@ -108,9 +131,9 @@ def _add_rest(A: Floats[6, 6], P: Floats[6, 6], factor: float, rows: int) -> Non
 
 
 @procedure
-def _multiply(A: Floats[6, 6], B: Floats[6, 6], C: Floats[6, 6], height: int, rows: int) -> None:
-    """C = A B, A and C of blocks (height, rows), B of (rows, rows)."""
-    for i in range(height):
+def _multiply(A: Floats[6, 6], B: Floats[6, 6], C: Floats[6, 6], rows: int) -> None:
+    """C = A B, of blocks (rows, rows)."""
+    for i in range(rows):
         C[i * rows : i * rows + rows] = 0.0
         for k in range(rows):
             if is_zero(A[i * rows + k]) == 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
 from ..solvers.blocks import add_product
-from .links import gather, invert, invert_once, is_whole, respond, spread, write_jacobian
-from .loops import keep_closed, keep_responses_closed
+from .links import gather, invert, invert_once, is_closed, respond, spread, write_jacobian
+from .loops import keep_closed, keep_jacobian_closed, keep_responses_closed
 
 
 @procedure
@@ -55,7 +55,7 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
         robots.pushed[robot] = 0
         resist(robots, robot)
         robots.inverted[robot] = 0
-        if is_whole(robots, robot):
+        if is_closed(robots, robot):
             robots.inverted[robot] = 1
             mean = keep_closed(robots, robot)
             invert(robots, robot)
@@ -99,8 +99,9 @@ def yielding(bodies: MovingBodies, link: int) -> None:
     robots.given[link] = 1
     robot, half, turned = robots.owner[link], local(6, 6), local(6, 6)
     invert_once(robots, robot)
-    if not is_whole(robots, robot):
-        write_jacobian(bodies, link)
+    write_jacobian(bodies, link)
+    if is_closed(robots, robot):
+        keep_jacobian_closed(robots, link)
     rows, give = robots.first_row[robot + 1] - robots.first_row[robot], robots.give[link]
     first = robots.first_column[link]
     give[:] = 0.0

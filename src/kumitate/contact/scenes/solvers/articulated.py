@@ -9,6 +9,8 @@ from __future__ import annotations
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import BlockFactors, Island, MovingBodies, Robots
 from ..robots import gather, leads, spread
+from ..robots.links import is_closed
+from ..robots.loops import keep_efforts_closed
 from .blocks import product, solve_factored
 from .ordering import coupling, units_of
 
@@ -76,6 +78,8 @@ def _inward(robots: Robots, robot: int, factors: BlockFactors, effort: Floats[6]
             robots.screw[link] = effort[factors.node[robots.body[link]]]
     robots.felt[robots.first_row[robot] : robots.first_row[robot + 1]] = 0.0
     gather(robots, robot, robots.felt)
+    if is_closed(robots, robot):
+        keep_efforts_closed(robots, robot, robots.felt)
     for row in range(robots.first_row[robot], robots.first_row[robot + 1]):
         effort[factors.node[len(robots.link) + row]] += robots.felt[row]
 
