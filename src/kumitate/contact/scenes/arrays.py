@@ -61,7 +61,6 @@ class RobotMotions(NamedTuple):
     inertia: Floats[6, 6]  # without `resisting`, and as if loops were open
     closed: Floats[6]  # G of loops and couplings, each of its rows in rows of six: G v are the rates at which they open
     bends: Floats  # by how much these rates change in a step, from the motion of links alone
-    stay: Floats[6, 6]  # the projector onto the velocities with G v = 0, in the blocks of the inertia
     axes: Floats[6]  # of each degree of freedom of driven loops its rate per velocity, in rows of six
     opening: Floats[6]  # the other part of velocities after a step in which nothing pushes
     along: Floats[6]  # the efforts at the joints that are equal to those of drives in loops

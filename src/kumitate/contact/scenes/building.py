@@ -306,7 +306,7 @@ def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     return _made(
         RobotMotions, 0, **starts | {"first_q": first_q, "first_v": first_v} | by_link, programs=len(parts),
         q=q, v=v, next_q=q, next_v=v, rates=v, falling=rows, reached=rows, opening=rows, along=rows,
-        inertia=blocks, stay=blocks,
+        inertia=blocks,
     )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """The loops of a robot in a scene: the velocities that keep them closed are a subspace, in which its step is solved.
 
-Velocities with G v = 0 are those that the orthogonal projector P = 1 − G⁺G leaves as they are. With the inertia
-P M P + s (1 − P) and the Jacobians J P in place of M and J, all that impulses change stays in that subspace. It is what
-Gauss's principle of least constraint gives: ½ (v − v_free)ᵀ M (v − v_free) is least among all v with G v = 0. So no solver of
-contact needs to know of loops, and redundant ones, whose G has dependent rows, are as good as others (Udwadia, Kalaba 1992).
+Velocities with G v = 0 are those that the orthogonal projector P = 1 − G⁺G leaves as they are; of orthonormal rows, 1 − GᵀG.
+With the inertia P M P + s (1 − P) and the Jacobians J P in place of M and J, all that impulses change stays in that subspace.
+It is what Gauss's principle of least constraint gives: ½ (v − v_free)ᵀ M (v − v_free) is least among all v with G v = 0. So no
+solver of contact needs to know of loops, and redundant ones, whose G has dependent rows, are as good as others (Udwadia and
+Kalaba 1992).
 
 Rows of G are made orthonormal by the modified Gram-Schmidt process, the longest first (Golub, Van Loan, Matrix Computations,
 4th ed., 5.2.8), each once more against all before it, which makes them orthogonal to rounding (Giraud, Langou, Rozložník 2005).
@@ -15,9 +16,8 @@ import math
 
 from ....procedure import Floats, apply_at, local, procedure
 from ....procedure.called import later
-from ..arrays import MovingBodies, Robots, Rules
-from ..solvers.blocks import add_product
-from .links import is_zero, respond
+from ..arrays import MovingBodies, RobotMotions, Robots, Rules
+from .links import respond
 
 #: Of a row that depends on others, no more than this part of the longest row is left.
 DEPENDENT = 1e-9
@@ -25,7 +25,7 @@ DEPENDENT = 1e-9
 
 @later
 def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
-    """The projector at a state, efforts at the joints that are equal to those in loops, and axes.
+    """The rows of G at a state, made orthonormal; efforts at the joints that are equal to those in loops, and axes.
 
     `undriven` becomes velocities that open loops no more than the motion of their links does by itself, and the inertia and
     impulses of springs and dampers along loops are added, less what that change of `undriven` takes.
@@ -36,8 +36,8 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
     u, axes = own.u[own.first_u[robot] : own.first_u[robot + 1]], own.axes[own.first_axis[robot] : own.first_axis[robot + 1]]
     block = robots.first_block[robot]
-    P, added = own.stay[block : block + rows * rows], robots.mobility[block : block + rows * rows]
-    count, closed, change = (last - begin) // rows, own.closed[begin:last], robots.felt[first:end]
+    added, change = robots.mobility[block : block + rows * rows], robots.felt[first:end]
+    count, closed = (last - begin) // rows, own.closed[begin:last]
     bends = own.bends[begin : begin + count]
     apply_at(
         own.programs[robot, 4], (rules.step, q, v, u), (closed, bends, own.along[first:end], axes, added, change)
@@ -45,7 +45,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     M, undriven, falling = own.inertia[block : block + rows * rows], robots.undriven[first:end], own.falling[first:end]
     M[:] += added
     falling[:] += change
-    rank = project_to_null_space(closed, count, rows, P, bends)
+    rank = make_orthonormal(closed, count, rows, bends)
     change[:] = 0.0
     for k in range(rank):
         change[:] += bends[k] * closed[k * rows : k * rows + rows]
@@ -93,7 +93,7 @@ def keep_closed(robots: Robots, robot: int) -> float:
     """
     first, begin, end = robots.first_row[robot], robots.first_block[robot], robots.first_block[robot + 1]
     rows, mean = robots.first_row[robot + 1] - first, 0.0
-    M, P, half = robots.inertia[begin:end], robots.motions.stay[begin:end], robots.mobility[begin:end]
+    M, own, carried = robots.inertia[begin:end], robots.motions, robots.motions.opening[first : first + rows]
     for i in range(rows):
         for a in range(6):
             total = 0.0
@@ -101,9 +101,26 @@ def keep_closed(robots: Robots, robot: int) -> float:
                 total -= M[i * rows + j, a] @ robots.undriven[first + j]
             robots.felt[first + i, a] = total
             mean += M[i * rows + i, a, a] / (6.0 * rows)
-    _multiply(M, P, half, rows)
-    _multiply(P, half, M, rows)
-    _add_rest(M, P, mean, rows)
+    for k in range((own.first_closed[robot + 1] - own.first_closed[robot]) // rows):
+        at, square = own.first_closed[robot] + k * rows, 0.0
+        g = own.closed[at : at + rows]
+        carried[:] = 0.0
+        for j in range(
+            rows
+        ):  # with P = 1 − g gᵀ of one row: P M P = M − M g gᵀ + g (gᵀ M g gᵀ − gᵀ M); most rows have few numbers
+            if g[j] @ g[j] > 0.0:
+                for i in range(rows):
+                    for a in range(6):
+                        carried[i, a] += M[i * rows + j, a] @ g[j]
+        for i in range(rows):
+            square += g[i] @ carried[i]
+        for i in range(rows):
+            if g[i] @ g[i] > 0.0:
+                for j in range(rows):
+                    for a in range(6):
+                        M[i * rows + j, a] += g[i, a] * (square * g[j] - carried[j])
+                        M[j * rows + i, a] -= carried[j, a] * g[i]
+    _add_squares(own, robot, M, mean, rows)
     return mean
 
 
@@ -116,56 +133,30 @@ def keep_responses_closed(robots: Robots, robot: int, mean: float) -> None:
     """
     first, begin, end = robots.first_row[robot], robots.first_block[robot], robots.first_block[robot + 1]
     rows = robots.first_row[robot + 1] - first
-    _add_rest(robots.mobility[begin:end], robots.motions.stay[begin:end], -1.0 / mean, rows)
+    _add_squares(robots.motions, robot, robots.mobility[begin:end], -1.0 / mean, rows)
     robots.motions.opening[first : first + rows] = robots.undriven[first : first + rows]
     respond(robots, robot, robots.motions.opening)
 
 
 @procedure
-def _add_rest(A: Floats[6, 6], P: Floats[6, 6], factor: float, rows: int) -> None:
+def _add_squares(own: RobotMotions, robot: int, A: Floats[6, 6], factor: float, rows: int) -> None:
     """A += factor · (1 − P)."""
-    A[:] -= factor * P
-    for i in range(rows):
-        for a in range(6):
-            A[i * rows + i, a, a] += factor
+    for k in range((own.first_closed[robot + 1] - own.first_closed[robot]) // rows):
+        at = own.first_closed[robot] + k * rows
+        for i in range(rows):
+            for j in range(rows if own.closed[at + i] @ own.closed[at + i] > 0.0 else 0):
+                for a in range(6):
+                    A[i * rows + j, a] += factor * own.closed[at + i, a] * own.closed[at + j]
 
 
 @procedure
-def _multiply(A: Floats[6, 6], B: Floats[6, 6], C: Floats[6, 6], rows: int) -> None:
-    """C = A B, of blocks (rows, rows)."""
-    for i in range(rows):
-        C[i * rows : i * rows + rows] = 0.0
-        for k in range(rows):
-            if is_zero(A[i * rows + k]) == 0:
-                for j in range(rows):
-                    add_product(C[i * rows + j], A[i * rows + k], B[k * rows + j])
-
-
-@procedure
-def project_to_null_space(G: Floats[6], count: int, size: int, P: Floats[6, 6], b: Floats) -> int:
-    """Writes P in blocks (size, size); returns the rank of G, as many of whose rows are orthonormal afterwards.
+def make_orthonormal(G: Floats[6], count: int, size: int, b: Floats) -> int:
+    """Makes the first rows of G an orthonormal basis of all; returns how many, its rank.
 
     Args:
-        G: `count` rows, each in `size` rows of six, which are overwritten.
+        G: `count` rows, each in `size` rows of six.
         b: (count) what G gives of some vector; changed as rows are, so that G⁺ b is the sum of the products of both.
     """
-    rank = _orthonormal(G, count, size, b)
-    for i in range(size):
-        for j in range(size):
-            block = P[i * size + j]
-            block[:] = 0.0
-            for a in range(6):
-                block[a, a] = 1.0 if i == j else 0.0
-            for k in range(rank):
-                left, right = G[k * size + i], G[k * size + j]
-                for a in range(6):
-                    block[a] -= left[a] * right
-    return rank
-
-
-@procedure
-def _orthonormal(G: Floats[6], count: int, size: int, b: Floats) -> int:
-    """Makes the first rows orthonormal; returns how many, the others depend on them."""
     longest, kept = 0.0, local(6)
     for k in range(count):
         at, most = k, _product(G, k, k, size)
