@@ -257,16 +257,8 @@ def _parting(rules: Rules, points: ScenePoints, c: int) -> float:
 
 @later
 def _comply(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, c: int) -> None:
-    """How a compliant point gives way in the step, and the velocity from which it is guessed whether it is apart."""
-    apart = local(1)
-    points.give[c] = _give(rules, bodies, points, count, c)
-    apply(COMPLIANT, at(points, c), placed.surfaces[points.material[c]], rules.step, 2.0 * rules.fall, apart)
-    points.mode[c, 0] = apart[0]
-
-
-@procedure
-def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c: int) -> float:
-    """The normal velocity per unit impulse at all points of two bodies that touch, as `impulse.frames.gives_of`."""
+    """How a compliant point yields in the step, its `give` as of `impulse.frames.gives_of`, and the velocity that it is guessed
+    to have apart."""
     alone, here, there, first = local(3), local(6), local(6), c
     yields(bodies, points, c, alone)
     while first > 0 and _same_bodies(points, first - 1, c) == 1:
@@ -281,7 +273,9 @@ def _give(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, c
                 _unit_wrench(points.frame[other, 0], levers[other], there)
                 total += yielded(bodies, points.body[c, side], here, there)
         other += 1
-    return max(total, LEAST * alone[0])
+    points.give[c], apart = max(total, LEAST * alone[0]), local(1)
+    apply(COMPLIANT, at(points, c), placed.surfaces[points.material[c]], rules.step, 2.0 * rules.fall, apart)
+    points.mode[c, 0] = apart[0]
 
 
 @procedure

@@ -17,7 +17,7 @@ import math
 from ....procedure import Floats, apply_at, local, procedure
 from ....procedure.called import later
 from ..arrays import MovingBodies, RobotMotions, Robots, Rules
-from .links import respond
+from .links import invert_once, respond
 
 #: Of a row that depends on others, no more than this part of the longest row is left.
 DEPENDENT = 1e-9
@@ -39,9 +39,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     added, change = robots.mobility[block : block + rows * rows], robots.felt[first:end]
     count, closed = (last - begin) // rows, own.closed[begin:last]
     bends = own.bends[begin : begin + count]
-    apply_at(
-        own.programs[robot, 4], (rules.step, q, v, u), (closed, bends, own.along[first:end], axes, added, change)
-    )  # fmt: skip
+    apply_at(own.programs[robot, 4], (rules.step, q, v, u), (closed, bends, own.along[first:end], axes, added, change))
     M, undriven, falling = own.inertia[block : block + rows * rows], robots.undriven[first:end], own.falling[first:end]
     M[:] += added
     falling[:] += change
@@ -86,10 +84,11 @@ def keep_efforts_closed(robots: Robots, robot: int, efforts: Floats[6]) -> None:
 
 
 @later
-def keep_closed(robots: Robots, robot: int) -> float:
-    """Puts P M P + s (1 − P) in place of the inertia M; returns s, the mean of M's diagonal.
+def keep_closed(robots: Robots, robot: int) -> None:
+    """Puts P M P + s (1 − P) in place of the inertia M, s the mean of M's diagonal; the mobility is without what opens loops.
 
-    `felt` is −M times the velocities `undriven`, for `keep_responses_closed`.
+    At the end of a step loops have moved on: G v is not zero where nothing pushes. `opening` is that part of the velocities
+    `undriven`: all but P M⁺ P M of them.
     """
     first, begin, end = robots.first_row[robot], robots.first_block[robot], robots.first_block[robot + 1]
     rows, mean = robots.first_row[robot + 1] - first, 0.0
@@ -105,9 +104,7 @@ def keep_closed(robots: Robots, robot: int) -> float:
         at, square = own.first_closed[robot] + k * rows, 0.0
         g = own.closed[at : at + rows]
         carried[:] = 0.0
-        for j in range(
-            rows
-        ):  # with P = 1 − g gᵀ of one row: P M P = M − M g gᵀ + g (gᵀ M g gᵀ − gᵀ M); most rows have few numbers
+        for j in range(rows):  # P = 1 − g gᵀ of a row: P M P = M − M g gᵀ + g (gᵀ M g gᵀ − gᵀ M); most have few numbers
             if g[j] @ g[j] > 0.0:
                 for i in range(rows):
                     for a in range(6):
@@ -121,21 +118,10 @@ def keep_closed(robots: Robots, robot: int) -> float:
                         M[i * rows + j, a] += g[i, a] * (square * g[j] - carried[j])
                         M[j * rows + i, a] -= carried[j, a] * g[i]
     _add_squares(own, robot, M, mean, rows)
-    return mean
-
-
-@later
-def keep_responses_closed(robots: Robots, robot: int, mean: float) -> None:
-    """Takes what opens loops out of the mobility, which is that of P M P + `mean` · (1 − P); what it takes out of a step.
-
-    At the end of a step loops have moved on: G v is not zero where nothing pushes. `opening` is that part of the velocities
-    `undriven`: all but P M⁺ P M of them.
-    """
-    first, begin, end = robots.first_row[robot], robots.first_block[robot], robots.first_block[robot + 1]
-    rows = robots.first_row[robot + 1] - first
-    _add_squares(robots.motions, robot, robots.mobility[begin:end], -1.0 / mean, rows)
-    robots.motions.opening[first : first + rows] = robots.undriven[first : first + rows]
-    respond(robots, robot, robots.motions.opening)
+    invert_once(robots, robot)
+    _add_squares(own, robot, robots.mobility[begin:end], -1.0 / mean, rows)
+    carried[:] = robots.undriven[first : first + rows]
+    respond(robots, robot, own.opening)
 
 
 @procedure

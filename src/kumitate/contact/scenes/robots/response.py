@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
 from ..solvers.blocks import add_product
-from .links import gather, invert, invert_once, is_closed, respond, spread, write_jacobian
-from .loops import keep_closed, keep_jacobian_closed, keep_responses_closed
+from .links import gather, invert_once, is_closed, respond, spread, write_jacobian
+from .loops import keep_closed, keep_jacobian_closed
 
 
 @procedure
@@ -56,10 +56,7 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
         resist(robots, robot)
         robots.inverted[robot] = 0
         if is_closed(robots, robot):
-            robots.inverted[robot] = 1
-            mean = keep_closed(robots, robot)
-            invert(robots, robot)
-            keep_responses_closed(robots, robot, mean)
+            keep_closed(robots, robot)
         feel(bodies, robot)
         begin, end = robots.first_row[robot], robots.first_row[robot + 1]
         robots.free[begin:end] = robots.undriven[begin:end] - robots.motions.opening[begin:end]
