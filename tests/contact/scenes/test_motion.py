@@ -167,7 +167,7 @@ def test_large_piles_follow_the_motion_and_gain_no_energy():
         twists = run.v.reshape(-1, 40, 6)
         turning, going = (np.linalg.norm(twists[..., part], axis=2).max(axis=1) for part in (slice(3), slice(3, 6)))
         fastest, left = going + 0.16 * turning + 2e-3 * G, run.contact.residual
-        assert (left <= 2e-6 + most * fastest).mean() > 0.99, accuracy
+        assert (left <= 2e-6 + most * fastest).mean() > 0.98, accuracy
         assert (left < 1e-3 * fastest).all(), accuracy
         # by contact: turning while something touches has an error of order one, of up to 0.04 J a step here
         assert run.contact.gained.max() < 1e-7 * run.energy.kinetic.max(), accuracy
@@ -193,6 +193,18 @@ def test_islands_of_few_bodies_are_solved_alike_at_any_accuracy():
     mechanism, (q, v) = mixed(9), at_random(np.random.default_rng(4), 9)
     runs = [simulation(mechanism, replace(bin_of(0.3), accuracy=accuracy)).run(q, v, duration=0.4) for accuracy in ACCURACIES]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
+
+
+def test_few_bodies_at_a_long_step_keep_the_laws_to_a_millionth_of_what_gravity_gives_in_it():
+    """All methods one after another take 900 Newton steps of each step here, for residuals that such steps need not have."""
+    mechanism, (q, v), h = mixed(12), at_random(np.random.default_rng(4), 12), 5e-3
+    run = simulation(mechanism, bin_of(0.3), step=h).run(q, v, duration=2.0)
+    fastest = np.linalg.norm(run.v.reshape(-1, 12, 2, 3), axis=3) @ [0.1, 1.0]
+    left = run.contact.residual / (1e-6 * G * h * (1.0 + fastest.max(axis=1)))
+    assert (left > 1.0).mean() < 0.02
+    assert left.max() < 1e3
+    assert run.audit.contact.solver.newton < 200 * len(run)
+    assert run.contact.gained.max() < 1e-4 * run.energy.kinetic.max()
 
 
 def test_a_robot_of_many_links_is_solved_alike_at_any_accuracy():
@@ -380,10 +392,10 @@ def test_single_steps_of_a_scene_keep_nothing_of_the_steps_before():
     assert grown < 50_000  # half a megabyte where every step stays
 
 
-@pytest.mark.parametrize("accuracy", ACCURACIES)
-def test_points_that_wait_stay_apart_without_impulses(accuracy):
-    """After every step of a pile all points keep the laws, those that were solved for and those that waited."""
-    count, h = 30, 5e-3
+@pytest.mark.parametrize(("count", "accuracy"), [(30, "following"), (30, "strict"), (8, "following")])
+def test_points_that_wait_stay_apart_without_impulses(count, accuracy):
+    """After every step of a pile, large or small, all points keep the laws, those that were solved for and those that waited."""
+    h = 5e-3
     q, v = at_random(np.random.default_rng(5), count)
     q.reshape(-1, 7)[:, 4:] = [[0.27 * (k % 3 - 1), 0.27 * (k // 3 % 3 - 1), 0.2 + 0.27 * (k // 9)] for k in range(count)]
     made = simulation(
@@ -402,4 +414,4 @@ def test_points_that_wait_stay_apart_without_impulses(accuracy):
         aim[:, 1:] *= np.minimum(1.0, points.friction[:n] * aim[:, 0] / np.maximum(size, 1e-300))[:, None]
         left = (np.abs(points.impulse[:n] - aim) * points.size[:n, None]).max(initial=0.0)
         assert left == pytest.approx(stepper.logged[-1].sums[0, 0], rel=0.01, abs=1e-12)
-    assert waiting > 1000
+    assert waiting > 30 * count

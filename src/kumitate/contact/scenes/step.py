@@ -154,7 +154,7 @@ def push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
             elif turn > 0 and not has_woken(found):
                 left[size] = max(left[size], residual(found))
             else:
-                needed, worst, allowed, fastest = solve(found, rules.follows, pile, min(turn, 1))
+                needed, worst, allowed, fastest = solve(scene.rules, found, pile, min(turn, 1))
                 if needed > len(scene.factors.later):
                     scene.counts[3] = needed
                     return ROOM

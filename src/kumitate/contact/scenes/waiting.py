@@ -39,7 +39,7 @@ def choose(rules: Rules, scene: Scene, count: int) -> None:
         apart = points.free[c, 0] - points.target[c] > tuned.WAITS_OF_OWN * pushed + tuned.WAITS_OF_ALL * fastest
         free = bodies.robots.link[a] < 0 and (b < 0 or bodies.robots.link[b] < 0)
         idle = points.impulse[c, 0] * points.size[c] < tuned.WAITS_BELOW * rules.fall
-        if apart and free and idle and scene.islands.pile[a] > tuned.SMALL:
+        if apart and free and idle:
             points.waits[c] = WAITS
             points.impulse[c] = 0.0
 

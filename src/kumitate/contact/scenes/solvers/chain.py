@@ -25,6 +25,7 @@ class Aims(NamedTuple):
     end: float  # √τ at which the interior point method ends
     good: float  # a residual that is not worth more
     wanted: float  # above this also the methods are tried that take longest
+    few: float  # in small islands only few points are left out below this, and nothing is tried after that
     fastest: float  # the fastest velocity of a point without contact
     follows: bool  # a residual of `good` ends all methods, as the island follows the motion
 
@@ -64,9 +65,9 @@ def _try_more(island: Island, aims: Aims, left: float) -> float:
     if not small:
         best = keep_best(island, inside_cones(island, aims, tuned.CALM), best, trial.first)
     if best > aims.wanted:
-        tries = tuned.LEFT_OUT if small else tuned.FEWER
+        tries = tuned.LEFT_OUT if small and best > aims.few else tuned.FEWER
         best = leave_out(island, tries, aims.wanted, aims.enough, best)
-    if best > (aims.wanted if aims.follows else aims.good):
+    if best > (aims.wanted if aims.follows else max(aims.good, aims.few)):
         best = _in_turn(island, aims, best)
     restore(island, trial.first)
     move(island)

@@ -7,7 +7,7 @@ import math
 from ....procedure import procedure
 from ....procedure.called import later
 from ... import tuned
-from ..arrays import Island
+from ..arrays import Island, Rules
 from .assembly import find_reaches
 from .chain import Aims, solve_whole
 from .laws import move, residual, restore, save
@@ -15,8 +15,8 @@ from .ordering import pattern
 
 
 @procedure
-def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, float, float, float]:
-    """Solves the laws of an island; follows: see `Rules`; pile: `Islands.pile`; begun: 1 if its impulses are a guess.
+def solve(rules: Rules, island: Island, pile: int, begun: int) -> tuple[int, float, float, float]:
+    """Solves the laws of an island; pile: `Islands.pile`; begun: 1 if its impulses are a guess.
 
     Returns:
         The number of couplings of its bodies (with more than there is room for nothing else is done), the residual that is
@@ -36,7 +36,8 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
         if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             pushing = max(pushing, points.target[c])
     plain = softest == 0.0 and len(points.turns.length) == 0
-    follows = 0.0 if pile <= tuned.SMALL or not plain else follows
+    follows = 0.0 if pile <= tuned.SMALL or not plain else rules.follows
+    least = tuned.GOOD if rules.follows == 0.0 else max(tuned.GOOD, tuned.GOOD_OF_FALL * rules.fall)
     loose = follows * max(min(moving, fastest) - tuned.SLOW, 0.0)
     accepted = tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest
     allowed = max(accepted, loose)
@@ -54,9 +55,9 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
         return couplings, left, allowed, fastest
     _share(island)
     find_reaches(island)
-    aims = _aims(pile, plain, accepted, 0.0, 0.0, fastest)
+    aims = _aims(pile, plain, least, 0.0, 0.0, fastest)
     if follows > 0.0 and moving > tuned.CREEPING:
-        left = solve_whole(island, _aims(pile, plain, accepted, loose, follows * fastest, fastest), begun)
+        left = solve_whole(island, _aims(pile, plain, least, loose, follows * fastest, fastest), begun)
         begun = 1
         if not bouncing and left <= follows * fastest and (left <= aims.good or gained(island, True) <= 0.0):
             return couplings, left, allowed, fastest
@@ -69,16 +70,18 @@ def solve(island: Island, follows: float, pile: int, begun: int) -> tuple[int, f
 
 
 @procedure
-def _aims(pile: int, plain: bool, accepted: float, loose: float, most: float, fastest: float) -> Aims:
-    """What is asked of an island in such a pile; loose: the residual that is enough if it follows the motion, else 0.
+def _aims(pile: int, plain: bool, least: float, loose: float, most: float, fastest: float) -> Aims:
+    """What is asked of an island in such a pile; least: of small ones, before the fastest velocity is added.
 
-    Where it does, residuals up to `most` are not worth all methods.
+    loose: the residual that is enough if it follows the motion, else 0. Where it does, residuals up to `most` are not worth
+    all methods.
     """
-    small = pile <= tuned.SMALL or not plain
-    fairest = tuned.FAIREST if pile <= tuned.CROWD else tuned.FAIREST_OF_CROWD
-    good = max(tuned.GOOD * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest), loose)
+    small, accepted = pile <= tuned.SMALL or not plain, max(tuned.ACCEPTED + tuned.ACCEPTED_OF_SPEED * fastest, loose)
+    fairest, rough = tuned.FAIREST if pile <= tuned.CROWD else tuned.FAIREST_OF_CROWD, small and least > tuned.GOOD
+    good = max(least * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest), loose)
     wanted, end = good if small else max(good, fairest, most), max(0.1 * accepted, tuned.END * fastest, tuned.LOOSE_END * loose)
-    return Aims(plain, max(accepted, loose), 0.1 * max(accepted, loose), end, good, wanted, fastest, most > 0.0)
+    few = tuned.OF_FEW * least if rough else 0.0
+    return Aims(plain, good if rough else accepted, 0.1 * accepted, end, good, wanted, few, fastest, most > 0.0)
 
 
 @later
