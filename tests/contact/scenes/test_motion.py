@@ -394,7 +394,7 @@ def test_single_steps_of_a_scene_keep_nothing_of_the_steps_before():
 
 @pytest.mark.parametrize(("count", "accuracy"), [(30, "following"), (30, "strict"), (8, "following")])
 def test_points_that_wait_stay_apart_without_impulses(count, accuracy):
-    """After every step of a pile, large or small, all points keep the laws, those that were solved for and those that waited."""
+    """After every step of a pile, large or small, all points keep the laws, those solved for and those that waited."""
     h = 5e-3
     q, v = at_random(np.random.default_rng(5), count)
     q.reshape(-1, 7)[:, 4:] = [[0.27 * (k % 3 - 1), 0.27 * (k // 3 % 3 - 1), 0.2 + 0.27 * (k // 9)] for k in range(count)]
