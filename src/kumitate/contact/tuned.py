@@ -30,7 +30,7 @@ ROUNDING = 1e-9  # part of an impulse
 SOFT, SOFT_LOOPS = 10.0 / STIFF, 1e-3  # parts of a velocity: a step with the right modes leaves less, and is repeated
 REPEATS, FALLING = 4, 0.1  # at half the cost, so often while each leaves less than this part of the last
 FEW, FEWEST_JOINTS = (
-    6,
+    4,
     12,
 )  # points solved by themselves, and degrees of freedom of robots without (`impulse.few_points`) (hoap1)
 WAITS, WAITS_ABOVE = (
