@@ -217,6 +217,40 @@ def test_a_robot_of_many_links_is_solved_alike_at_any_accuracy():
     assert runs[0].contact.residual.max() < 1e-8
 
 
+def dense_problem(scene):
+    """G and the velocities without contact (n, 3) of the points of a step: u = u_free + G λ, all impulses in one vector."""
+    points, bodies, n = scene.points, scene.bodies, int(scene.counts[5])
+    J, inverse = np.zeros((n, 3, len(bodies.mass), 6)), np.zeros((len(bodies.mass), 6, len(bodies.mass), 6))
+    for k, (mass, mobility) in enumerate(zip(bodies.mass, bodies.mobility, strict=True)):
+        inverse[k, :3, k, :3], inverse[k, 3:, k, 3:] = mobility, np.eye(3) / mass
+    for c in range(n):
+        for body, lever, sign in zip(points.body[c], (points.lever_a[c], points.lever_b[c]), (1.0, -1.0), strict=True):
+            if body >= 0:
+                J[c, :, body] = sign * np.hstack([np.cross(lever, points.frame[c]), points.frame[c]])
+    J, inverse = J.reshape(3 * n, -1), inverse.reshape(6 * len(bodies.mass), -1)
+    return J @ inverse @ J.T, points.free[:n].copy()
+
+
+def test_strict_steps_of_a_smooth_pile_are_those_of_a_dense_method():
+    """Smooth contact has one solution: of λ ≥ 0, u ≥ target and λ (u − target) = 0, here by sweeps over dense matrices."""
+    mechanism, (q, v), h = mixed(8), at_random(np.random.default_rng(6), 8), 2e-3
+    made = simulation(mechanism, replace(bin_of(0.24), accuracy="strict", surface=Surface(0.0)), step=h)
+    stepper, most = made.compiled.stepper(made.actuation, h, q, v), 0
+    for _ in range(6):
+        stepper.run({}, 1, 50)
+        (G, free), points = dense_problem(stepper.scene), stepper.scene.points
+        n = len(free)
+        along, start = G[::3, ::3], free[:, 0] - points.target[:n]
+        pushed, last = np.zeros(n), np.ones(n)
+        while np.abs(along @ (pushed - last)).max(initial=0.0) > 1e-11:
+            last = pushed.copy()
+            for c in range(n):
+                pushed[c] = max(0.0, pushed[c] - (start[c] + along[c] @ pushed) / along[c, c])
+        assert np.abs((points.impulse[:n, 0] - pushed) @ along).max(initial=0.0) < 1e-7
+        most = max(most, n)
+    assert most > 10
+
+
 def test_the_order_of_the_bodies_does_not_matter():
     rng = np.random.default_rng(5)
     q, v = at_random(rng, 6)
