@@ -50,27 +50,34 @@ def rigid(given: Problem) -> Solved:
     The target closes the gap exactly, or rebounds with the restitution. Several points with restitution and friction can add
     kinetic energy under Newton's law (Kane and Levinson 1985); the rebound is then reduced until the energy is conserved.
     """
-    solved = _solved(given, given.targets)
-    if not any(point.rebounds for patch in given.patches for point in patch.points):
-        return solved
-    found = solved.impulses
-    gained = given.gained(found)
+    points = [patch.points for patch in given.patches]
+    if not any(point.rebounds for row in points for point in row):
+        return _solved(given, given.targets)
 
-    def tamed() -> Solved:
-        plastic = _solved(given, [[point.plastic for point in patch.points] for patch in given.patches])
-        dead = plastic.impulses
-        # kinetic energy along dead + s (found − dead) is a parabola in s that is below the start at 0 and above it at 1
-        middle = _blend(dead, found, 0.5)
-        at_0, at_half, at_1 = (given.gained(impulses) for impulses in (dead, middle, found))
-        bend = 2.0 * (at_0 - 2.0 * at_half + at_1)
-        slope = at_1 - at_0 - bend
-        root = slope * slope - 4.0 * bend * at_0
-        below = maximum(-at_0, 0.0)
-        share = 2.0 * below / maximum(slope + sqrt(maximum(root, 0.0)), 1e-300)
-        left = maximum(solved.left, plastic.left)
-        return Solved(_blend(dead, found, select(share < 1.0, share, 1.0)), left, left)
+    def turn(_: Any, now: tuple[Impulses, Scalar, Scalar, Scalar]) -> tuple[tuple[Impulses, Scalar, Scalar, Scalar], None]:
+        """The rebound, then the impact without: one solver in a loop, which is compiled once."""
+        full, left, second, _ = now
+        solved = _solved(given, [[select(second > 0.5, point.plastic, point.target) for point in row] for row in points])
+        found = when(second > 0.5, lambda: _tamed(given, solved.impulses, full), solved.impulses)
+        gains = select(given.gained(found) > 0.0, 1.0, 0.0)
+        return (found, maximum(left, solved.left), 1.0, select(second > 0.5, 0.0, gains)), None
 
-    return when(gained > 0.0, tamed, replace(solved, residual=solved.left))
+    start = given.nothing(), 0.0, 0.0, 1.0
+    impulses, left, _, _ = loop(2, turn, start, while_=lambda now: now[3] > 0.5, varies=True)[0]
+    return Solved(impulses, left, left)
+
+
+def _tamed(given: Problem, dead: Impulses, full: Impulses) -> Impulses:
+    """The impulses without rebound and as much of what the rebound adds as conserves kinetic energy.
+
+    Along dead + s (full − dead) it is a parabola in s that is below the start at 0 and above it at 1.
+    """
+    at_0, at_half, at_1 = (given.gained(impulses) for impulses in (dead, _blend(dead, full, 0.5), full))
+    bend = 2.0 * (at_0 - 2.0 * at_half + at_1)
+    slope = at_1 - at_0 - bend
+    root = slope * slope - 4.0 * bend * at_0
+    share = 2.0 * maximum(-at_0, 0.0) / maximum(slope + sqrt(maximum(root, 0.0)), 1e-300)
+    return _blend(dead, full, minimum(share, 1.0))
 
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
