@@ -29,14 +29,8 @@ SINGULAR = 1e-9  # part of a point's size: added to its inverse inertia, which m
 ROUNDING = 1e-9  # part of an impulse
 SOFT, SOFT_LOOPS = 10.0 / STIFF, 1e-3  # parts of a velocity: a step with the right modes leaves less, and is repeated
 REPEATS, FALLING = 4, 0.1  # at half the cost, so often while each leaves less than this part of the last
-FEW, FEWEST_JOINTS = (
-    4,
-    12,
-)  # points solved by themselves, and degrees of freedom of robots without (`impulse.few_points`) (hoap1)
-WAITS, WAITS_ABOVE = (
-    0.25,
-    0.1,
-)  # part of the fastest velocity, m/s: others wait that miss their targets the right way by (hoap1)
+FEW, FEWEST_JOINTS = 4, 12  # points solved by themselves, on robots of more degrees of freedom (`impulse.few_points`) (hoap1)
+WAITS, WAITS_ABOVE = 0.25, 0.1  # part of the fastest velocity, m/s: others wait that miss their targets rightly by    (hoap1)
 TURNS_OF_FEW = 4  # until all that wait would be violated are added
 LOOP_SWEEPS = 3  # over the impulses of loops
 
@@ -54,10 +48,7 @@ SHORT, CRAMPED, STALLED = 0.99, 0.2, 1e-2  # parts of the way to the cones: of a
 SHORT_OF_LOOSE = 0.25  # the same part where the residual may follow the motion                                       (bricks)
 ROUNDED = 0.3  # ε of a sticking point, part of √τ
 SMOOTH = 1e-6  # friction below which a point has only a normal law
-WAITS_OF_OWN, WAITS_OF_ALL = (
-    1.0,
-    0.1,
-)  # parts of closing speeds, of its bodies, of all: a point that parts faster waits (bricks)
+WAITS_OF_OWN, WAITS_OF_ALL = 1.0, 0.1  # parts of closing speeds, of its bodies, of all: what parts faster waits        (bricks)
 WAITS_BELOW = 0.01  # part of the speed that gravity gives in a step: and if it carried less per mass                   (bricks)
 FOLLOWING, SLOW = 1e-3, 0.005  # part of the speed above this [m/s] that the residual in a large pile may be          (bricks)
 LOOSE_END = 0.5  # part of that residual: √τ at which the interior point method ends                                   (bricks)

@@ -7,6 +7,7 @@ normal velocities of a few points, this finds the modes that a Newton method mis
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from ...scalar import Scalar, absolute, loop, maximum, select, when
@@ -82,9 +83,7 @@ def _own_impulse(frame: ContactFrame, W: list[list[Scalar]], above: Sequence[Sca
     ]
     held = Dense.of(firm).factored().solve([-part for part in free])
     allowed = frame.onto_laws(held)
-    off: Scalar = 0.0
-    for a, b in zip(held, allowed, strict=True):
-        off = maximum(off, absolute(a - b))
+    off = reduce(maximum, (absolute(a - b) for a, b in zip(held, allowed, strict=True)), 0.0)
 
     def slid(_: Any, now: Any) -> Any:
         rates = [a + dot(row, now) for a, row in zip(free, W, strict=True)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from itertools import chain
 from typing import Any
 
 from ...scalar import Scalar, both, either, flatten, is_double, loop, maximum, minimum, select, sqrt, when
@@ -62,8 +63,7 @@ def rigid(given: Problem) -> Solved:
         gains = select(given.gained(found) > 0.0, 1.0, 0.0)
         return (found, maximum(left, solved.left), 1.0, select(second > 0.5, 0.0, gains)), None
 
-    start = given.nothing(), 0.0, 0.0, 1.0
-    impulses, left, _, _ = loop(2, turn, start, while_=lambda now: now[3] > 0.5, varies=True)[0]
+    impulses, left, _, _ = loop(2, turn, (given.nothing(), 0.0, 0.0, 1.0), while_=lambda now: now[3] > 0.5, varies=True)[0]
     return Solved(impulses, left, left)
 
 
@@ -91,11 +91,8 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
 
 def _closing(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Scalar:
     """By how much a point misses its target without contact [m/s]."""
-    closing: Scalar = 0.0
-    for patch, aims in zip(given.patches, targets, strict=True):
-        for point, target in zip(patch.points, aims, strict=True):
-            closing = maximum(closing, target - point.free[0])
-    return closing
+    free = (point.free[0] for patch in given.patches for point in patch.points)
+    return reduce(maximum, (aim - speed for aim, speed in zip(chain(*targets), free, strict=True)), 0.0)
 
 
 def _enough(fastest: Scalar) -> Scalar:
