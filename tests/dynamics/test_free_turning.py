@@ -54,6 +54,15 @@ def test_a_symmetric_body_keeps_its_energy_and_momentum():
     assert np.hypot(w[0], w[1]) == pytest.approx(np.hypot(5.0, 2.0), rel=1e-11)
 
 
+def test_inertias_in_other_units_turn_alike():
+    inertia, v = np.diag([2.0, 3.0, 4.0]), [5.0, -3.0, 2.0, 0.0, 0.0, 0.0]
+    expected, after = turned_freely(single(inertia).tree, v, 1e-2), np.zeros(3)
+    for unit in (1e-12, 1e9):
+        np.testing.assert_allclose(turned_freely(single(unit * inertia).tree, v, 1e-2), expected, rtol=1e-12)
+        procedure(1e-2, unit * inertia, np.array(v), after)
+        np.testing.assert_allclose(after - v[:3], expected[:3], rtol=1e-12)
+
+
 def test_points_rods_and_bodies_that_carry_others_keep_their_spin():
     rod = single(np.zeros((3, 3)), (0.0, 0.0, 0.5))  # a point at (0, 0, 0.5): about its own center it has no inertia
     assert turned_freely(rod.tree, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0], 1e-2) == [0.0] * 6

@@ -1,10 +1,11 @@
 """Mutants of a room: `scripts/mutate --room dynamics --count 100 --seed 1` changes one thing at a time, and runs tests.
 
-First each file of tests runs once by itself, and which lines of the room it reaches is noted, with its time. A mutant then is
-tried by those that reach its statement, the quickest first, until one fails or the processor time is spent. A test that fails,
-an import that does not work and a time limit that is passed all kill. What no test reaches, and what all tests pass, survives.
-A survivor may be equivalent, which somebody has to look at; or be killed by tests that were not run: by default those of the
-room's own folder that are not slow, and four files of laws, and a minute of them.
+First each file of tests runs once by itself, and which lines each of its tests reaches is noted, with its time. A mutant then
+is tried by tests that reach its statement, the quickest of each file first, then by whole files of them (what one test traces
+another finds), until one fails or the processor time is spent. A test that fails, an import that does not work and a time limit
+that is passed all kill. What no test reaches, and what all tests pass, survives. A survivor may be equivalent, which somebody
+has to look at; or be killed by tests that were not run: by default those of the room's own folder and its neighbours that are
+not slow, and four files of laws, and a minute of them.
 """
 
 from __future__ import annotations
@@ -32,23 +33,32 @@ from .mutants import Mutant, mutants
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "kumitate"
 PATIENCE = 6.0  # time that passes for a second of processor time, on a machine that is shared
-#: Rooms whose laws are tests of them, too.
+#: Rooms whose laws are tests of them, too; rooms that are tested by way of others.
 _BY_LAWS = ("spatial", "kinematics", "dynamics", "analysis", "scalar")
 _LAWS = ("test_forward_and_inverse.py", "test_energy_and_momentum.py", "test_closed_loops.py", "test_invariance.py")
+_BY_OTHERS = {
+    "dynamics": ("dynamics", "laws/test_assembly.py", "simulate/test_stops.py", "predictive/test_trajectory_optimizer.py"),
+    "held": ("simulate/test_held_points.py", "scenario", "references"),
+    "kinematics": ("kinematics", "laws/test_assembly_from_afar.py"),
+    "analysis": ("analysis", "laws/test_assembly_from_afar.py", "laws/test_rolling.py"),
+    "lagrange": ("lagrange", "laws/test_lagrange_forces.py"),
+    "scalar": ("scalar", "laws/test_hybrid.py", "predictive/test_iterated_lqr.py"),
+    "slopes": ("simulate/test_slope*.py", "simulate/test_rollouts.py", "predictive"),
+}
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What a file of tests reaches: lines by file, below the package; and its processor time [s]."""
+    """What a test, or a whole file of them, reaches: lines as bits by file, below the package; and its time [s]."""
 
     tests: str
-    lines: dict[str, frozenset[int]]
+    lines: dict[str, int]
     seconds: float
 
     def runs(self, mutant: Mutant, root: Path = PACKAGE) -> bool:
         """Whether the statement of a mutant runs."""
         first, last = mutant.lines
-        return any(first <= line <= last for line in self.lines.get(mutant.path.relative_to(root).as_posix(), ()))
+        return self.lines.get(mutant.path.relative_to(root).as_posix(), 0) >> first & (2 << last - first) - 1 != 0
 
 
 def _pytest(arguments: Sequence[str], source: Path, seconds: float, **variables: str) -> tuple[int, float]:
@@ -56,7 +66,7 @@ def _pytest(arguments: Sequence[str], source: Path, seconds: float, **variables:
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
-        resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, 6 * 2**30))
+        resource.setrlimit(resource.RLIMIT_DATA, (6 * 2**30, 6 * 2**30))  # Node reserves far more than it writes to
 
     call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow", *arguments]
     environment = os.environ | {"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1", **variables}
@@ -81,31 +91,35 @@ def _pytest(arguments: Sequence[str], source: Path, seconds: float, **variables:
     return (-1 if code in (-9, -24) else code), after.ru_utime - before.ru_utime
 
 
-def reached(rooms: Sequence[str], files: Sequence[Path], into: Path, processes: int) -> list[Reach]:
-    """What each file of tests reaches in the rooms; kept in a folder until a source or the tests change."""
-    folders = os.pathsep.join(str(PACKAGE / room) for room in rooms)
+def reached(files: Sequence[Path], into: Path, processes: int, drawn: str = "") -> list[Reach]:
+    """What each test of files reaches, or those drawn, and each file; kept in a folder until a source or the tests change."""
+    sources = b"".join(file.read_bytes() for file in sorted(PACKAGE.rglob("*.py")))
 
-    def one(path: Path) -> Reach | None:
+    def one(path: Path) -> list[Reach]:
         name = path.relative_to(ROOT).as_posix()
-        sources = b"".join(file.read_bytes() for file in sorted(PACKAGE.rglob("*.py")))
-        digest = hashlib.sha256(sources + path.read_bytes() + folders.encode()).hexdigest()[:16]
+        digest = hashlib.sha256(sources + path.read_bytes() + drawn.encode()).hexdigest()[:16]
         kept = into / f"{name.replace('/', '.')}.{digest}.json"
         if not kept.exists():
             found = into / f"{kept.name}.lines"
-            begin = time.monotonic()
-            code, _ = _pytest(
-                ["-p", "tests.mutation.covered", name], PACKAGE.parent, 300.0,
-                KUMITATE_COVERED=folders, KUMITATE_COVERED_INTO=str(found),
+            _pytest(
+                ["-p", "tests.mutation.covered", "--drawn", drawn, name], PACKAGE.parent, 600.0,
+                KUMITATE_COVERED=str(PACKAGE), KUMITATE_COVERED_INTO=str(found),
             )  # fmt: skip
-            lines = json.loads(found.read_text()) if code == 0 and found.exists() else {}
-            kept.write_text(json.dumps({"lines": lines, "seconds": time.monotonic() - begin}))
+            kept.write_text(found.read_text() if found.exists() else '{"passed": [], "failed": [""]}')
             found.unlink(missing_ok=True)
         told = json.loads(kept.read_text())
-        lines = {Path(file).relative_to(PACKAGE).as_posix(): frozenset(of) for file, of in told["lines"].items()}
-        return Reach(name, lines, told["seconds"]) if lines else None
+        tests = [
+            Reach(test, {file: int(bits, 16) for file, bits in lines.items()}, seconds)
+            for test, seconds, lines in told["passed"]
+        ]
+        whole: dict[str, int] = {}
+        for test in tests:
+            for file, bits in test.lines.items():
+                whole[file] = whole.get(file, 0) | bits
+        return [*tests, *([] if told["failed"] else [Reach(name, whole, 1.0 + sum(test.seconds for test in tests))])]
 
     with ThreadPoolExecutor(processes) as pool:
-        return [found for found in pool.map(one, files) if found is not None]
+        return [reach for found in pool.map(one, files) for reach in found]
 
 
 def drawn(rooms: Sequence[str], count: int, seed: int) -> list[Mutant]:
@@ -126,33 +140,59 @@ def drawn(rooms: Sequence[str], count: int, seed: int) -> list[Mutant]:
 
 
 def tried(mutant: Mutant, reach: Sequence[Reach], source: Path, seconds: float) -> tuple[str, str]:
-    """What becomes of a mutant in a copy of the package, and by which tests: "killed", "survived" or "not reached"."""
-    those = sorted((one for one in reach if one.runs(mutant)), key=lambda one: one.seconds)
-    if not those:
+    """What becomes of a mutant in a copy of the package, and by which tests: "killed", "out of time", "survived", "not reached"."""
+    calls = in_calls([one for one in reach if one.runs(mutant)], seconds)
+    if not calls:
         return "not reached", ""
     target = source / "kumitate" / mutant.path.relative_to(PACKAGE)
     target.write_text(mutant.text(), encoding="utf-8")
     try:
         left = seconds
-        ran = []
-        for one in those:
-            if ran and left < 0.5 * one.seconds:
-                break
-            code, took = _pytest(["-x", one.tests], source, max(20.0, 3.0 * one.seconds))
-            ran.append(one.tests)
+        ran = 0
+        for some in calls:
+            expected = sum(one.seconds for one in some)
+            if ran and left < 0.5 * expected:
+                continue
+            code, took = _pytest(["-x", *(one.tests for one in some)], source, max(20.0, 3.0 * expected))
+            ran += len(some)
             if code not in (0, 5):
-                return "killed", one.tests if code == 1 else f"{one.tests} ({'time' if code == -1 else f'code {code}'})"
+                by = some[0].tests if len(some) == 1 else f"one of {len(some)} from {some[0].tests}"
+                return ("out of time" if code == -1 else "killed"), by if code in (1, -1) else f"{by} (code {code})"
             left -= took
-        return "survived", f"{len(ran)} of {len(those)} files of tests that reach it"
+        return "survived", f"{ran} of {sum(map(len, calls))} tests and files of tests that reach it"
     finally:
         shutil.copy(mutant.path, target)
 
 
+def in_calls(reach: Sequence[Reach], seconds: float) -> list[list[Reach]]:
+    """What reaches a mutant in the order of trial: single tests, the quickest of each file first, some at a time; then files."""
+    ranks: Counter[str] = Counter()
+    single: list[tuple[int, float, Reach]] = []
+    for one in sorted(reach, key=lambda one: one.seconds):
+        name, _, test = one.tests.partition("::")
+        if test:
+            ranks[name] += 1
+            single.append((ranks[name], one.seconds, one))
+    calls: list[list[Reach]] = []
+    spent, most = 0.0, 0.0
+    for _, took, one in sorted(single, key=lambda each: each[:2]):
+        if spent + took > 0.5 * seconds and calls:
+            break
+        if not calls or most + took > 2.0 * len(calls) ** 2:
+            calls.append([])
+            most = 0.0
+        calls[-1].append(one)
+        spent, most = spent + took, most + took
+    return calls + [[one] for one in sorted(reach, key=lambda one: one.seconds) if "::" not in one.tests]
+
+
 def tests_of(rooms: Sequence[str]) -> list[Path]:
     """The files of tests of rooms."""
-    folders = [room for room in rooms if (ROOT / "tests" / room).is_dir()]
-    laws = [ROOT / "tests" / "laws" / name for name in _LAWS if any(room in _BY_LAWS for room in rooms)]
-    return sorted({path for folder in folders for path in (ROOT / "tests" / folder).rglob("test_*.py")} | set(laws))
+    chosen = [f"laws/{name}" for name in _LAWS if any(room in _BY_LAWS for room in rooms)]
+    for room in rooms:
+        chosen += _BY_OTHERS.get(room, (room,))
+    found = [path for one in chosen for path in (ROOT / "tests").glob(one)]
+    return sorted({file for path in found for file in (path.rglob("test_*.py") if path.is_dir() else [path])})
 
 
 def main() -> int:
@@ -163,7 +203,11 @@ def main() -> int:
     )
     parser.add_argument("--count", type=int, default=20, help="mutants")
     parser.add_argument("--seed", type=int, default=0, help="which are drawn")
+    parser.add_argument("--only", action="append", help="of those, lines of files: dense.py:38; may be given several times")
     parser.add_argument("--tests", type=Path, action="append", help="files of tests to choose from, in place of the room's own")
+    parser.add_argument(
+        "--drawn", default="", help="tests that are looked at, as of pytest's option: 3:a; files still run whole"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="processor time for a mutant")
     parser.add_argument("--minutes", type=float, default=1e9, help="after which no further mutant is tried")
     parser.add_argument("--processes", type=int, default=2, help="at a time")
@@ -174,9 +218,9 @@ def main() -> int:
     asked.kept.mkdir(parents=True, exist_ok=True)
     files = [path.resolve() for path in asked.tests] if asked.tests else tests_of([room.split("/")[0] for room in asked.room])
     begin = time.monotonic()
-    reach = reached(asked.room, files, asked.kept, asked.processes)
+    reach = reached(files, asked.kept, asked.processes, asked.drawn)
     print(
-        f"{len(reach)} of {len(files)} files of tests reach {', '.join(asked.room)} ({time.monotonic() - begin:.0f} s)",
+        f"{len(reach)} tests and files of tests ({time.monotonic() - begin:.0f} s)",
         flush=True,
     )
     counts: Counter[str] = Counter()
@@ -194,7 +238,9 @@ def main() -> int:
             finally:
                 copies.put(copy)
 
-        for mutant, end, by in pool.map(one, drawn(asked.room, asked.count, asked.seed)):
+        chosen = drawn(asked.room, asked.count, asked.seed)
+        chosen = [each for each in chosen if not asked.only or any(f"{part}: " in each.told(PACKAGE) for part in asked.only)]
+        for mutant, end, by in pool.map(one, chosen):
             counts[end] += 1
             print(f"{end}: {mutant.told(PACKAGE)}{f' ({by})' if by else ''}", flush=True)
     print(", ".join(f"{count} {end}" for end, count in counts.most_common()), flush=True)

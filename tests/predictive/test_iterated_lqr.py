@@ -22,10 +22,13 @@ def rail():
 
 def test_a_linear_problem_is_solved_in_one_round_by_riccatis_gains():
     """The plant x' = A x + B u and the recursion are written out here."""
-    found = iterated_lqr(
-        rail(), lambda q, v, u: np.stack([q[0], 0.3 * v[0], 0.1 * u[0]]), lambda q, v: np.stack([2.0 * q[0], v[0]]),
-        np.zeros((40, 1)), q=[1.0], v=[-0.2], rounds=3,
-    )  # fmt: skip
+    def solved(**options):
+        return iterated_lqr(
+            rail(), lambda q, v, u: np.stack([q[0], 0.3 * v[0], 0.1 * u[0]]), lambda q, v: np.stack([2.0 * q[0], v[0]]),
+            np.zeros((40, 1)), q=[1.0], v=[-0.2], **options,
+        )  # fmt: skip
+
+    found = solved(rounds=3)
     A, B = np.array([[1.0, STEP], [0.0, 1.0]]), np.array([[STEP**2 / MASS], [STEP / MASS]])
     Q, R, P = np.diag([1.0, 0.09]), np.array([[0.01]]), np.diag([4.0, 1.0])
     gains = []
@@ -40,6 +43,7 @@ def test_a_linear_problem_is_solved_in_one_round_by_riccatis_gains():
     for k in range(40):
         np.testing.assert_allclose([found.q[k, 0], found.v[k, 0]], x, atol=1e-7)
         x = (A + B @ gains[-1 - k]) @ x
+    assert all(np.diff(solved(tolerance=0.0).cost) < 0.0)  # what only rounding changes is not taken
 
 
 def swing_up():

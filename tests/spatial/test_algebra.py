@@ -6,10 +6,12 @@ import pytest
 from kumitate.spatial import (
     ArticulatedBody,
     ArticulatedInertia,
+    Dense,
     Force,
     Inertia,
     Matrix3,
     Motion,
+    RangeInverse,
     Symmetric3,
     Transform,
     Vector3,
@@ -202,3 +204,23 @@ def test_release_solves_for_the_freed_direction(seed, axis, armature):
     scale = float(np.abs(articulated_matrix(body.inertia)).max()) * (1.0 + abs(rate)) * 10.0
     agree(S.dot(F) + armature * rate, tau, 1, scale=scale)
     agree(list(felt.inertia.times(A) + felt.bias), list(F), 1, scale=scale)
+
+
+# --- matrices of any size ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(**seeds(5))
+def test_dense_matrices_do_what_numpys_do(seed):
+    rng = np.random.default_rng(seed)
+    G, H, damping = rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.uniform(0.1, 0.2, 4)
+    A = rng.normal(size=(4, 4))
+    A = A @ A.T + np.eye(4)
+    left, right, factors = Dense.of(G.tolist()), Dense.of(H.tolist()), Dense.of(A.tolist()).factored()
+    agree(Dense.diagonal(damping.tolist()).rows, np.diag(damping), 4)
+    agree(factors.inverse().rows, np.linalg.inv(A), 4, condition=np.linalg.cond(A))
+    # W = B + BEB + BEBEB + BEBEBEB is what is left of A⁻¹ once (BE)⁴ of it is gone
+    rest = np.linalg.matrix_power(np.linalg.solve(A + np.diag(damping), np.diag(damping)), 4)
+    W = (np.eye(4) - rest) @ np.linalg.inv(A)
+    ranged = RangeInverse.of(Dense.of(A.tolist()), damping.tolist())
+    agree(ranged.solve(G[0].tolist()), W @ G[0], 4, condition=np.linalg.cond(A))
+    for grip, inverse in ((factors, np.linalg.inv(A)), (ranged, W)):
+        agree(grip.between(left, right).rows, G @ inverse @ H.T, 4, scale=10.0, condition=np.linalg.cond(A))
+        agree(grip.between(left, left).rows, G @ inverse @ G.T, 4, scale=10.0, condition=np.linalg.cond(A))

@@ -18,6 +18,7 @@ from kumitate.spatial import (
     quaternion_exp,
     quaternion_log,
     quaternion_normalized,
+    quaternion_of,
     quaternion_product,
     quaternion_rate,
     quaternion_rotation,
@@ -68,7 +69,10 @@ def test_every_form_of_a_rotation_does_what_its_matrix_does(seed):
 @pytest.mark.parametrize("quarter", range(-4, 5))
 def test_right_angles_are_exact(quarter):
     for axis in range(3):
-        assert set(np.abs(matrix(AxisTurn.by(axis, quarter * math.pi / 2.0).matrix())).ravel()) <= {0.0, 1.0}
+        turn = AxisTurn.by(axis, quarter * math.pi / 2.0)
+        assert set(np.abs(matrix(turn.matrix())).ravel()) <= {0.0, 1.0}
+        if abs(quarter) == 1:  # two parts of the quaternion are as large: it stays the one of the short way round
+            agree(quaternion_of(turn), [*(quarter * np.eye(3)[axis]), 1.0] / np.sqrt(2.0), 1)
 
 
 @pytest.mark.parametrize(**seeds(20))
@@ -129,6 +133,17 @@ def test_quaternions_are_rotations(seed):
         agree(list(quaternion_log(turn)), angle, 1)
         agree(list(quaternion_log([-part for part in turn])), angle, 1)
     agree(quaternion_exp(quaternion_log(a)), a if a[3] > 0.0 else [-part for part in a], 1)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.5, 0.5 * math.pi, 3.0, math.pi, -math.pi, -3.0, -0.5 * math.pi, -0.5])
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (3, 2, -1), (-1, 3, 2), (2, -1, 3)], ids=str)
+def test_a_rotation_gives_its_quaternion_back_the_short_way_round(axis, angle):
+    """Each of a quaternion's parts is the largest once."""
+    along = np.array(axis) / np.linalg.norm(axis)
+    q = [*(math.sin(0.5 * angle) * along), math.cos(0.5 * angle)]
+    found = quaternion_of(DenseRotation(Matrix3.of(rotation_of(q).tolist())))
+    agree(np.linalg.norm(found), 1.0, 1)
+    agree(found, q if abs(angle) < 2.0 else np.sign(np.dot(found, q)) * np.array(q), 1)
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-12, 1e-8, 0.99e-6, 1.01e-6, 1e-3, 1.0, 3.1])
