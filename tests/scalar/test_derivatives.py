@@ -7,7 +7,7 @@ import pytest
 
 from kumitate import scalar as s
 from kumitate.compile import Kernel
-from kumitate.scalar import TraceError, call, directional, evaluate, gradient, hessian, loop, table, trace
+from kumitate.scalar import TraceError, call, directional, evaluate, gradient, hessian, inlined_slopes, loop, table, trace
 
 LINES = {
     "arithmetic": lambda x: x[0] * x[1] - x[2] / x[0] + (-x[1]) ** 3,
@@ -114,3 +114,12 @@ def test_what_cannot_be_differentiated_is_refused():
     stopping = trace(lambda x: loop(3, lambda i, c: (c * x[1], None), x[0], while_=lambda c: c < 9.0)[0], {"x": 2}, "stopping")
     with pytest.raises(TraceError, match="stops early"):
         directional(stopping)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_slopes_of_a_straight_line_inlined_are_its_gradient(name):
+    program, x = trace(lambda x: [LINES[name](x)], {"x": 3}, "line"), [0.4, 0.7, 1.2]
+    found = inlined_slopes(program, [x], [[unit] for unit in np.eye(3).tolist()])
+    np.testing.assert_allclose(np.ravel(found), evaluate(gradient(program, "x"), x), rtol=1e-14)
+    with pytest.raises(ValueError, match="longer"):
+        inlined_slopes(program, [x, x], [[x]])
