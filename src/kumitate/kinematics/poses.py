@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from ..model import Link, PerLink, Place, Tree, inward, outward
-from ..scalar import Scalar, Scalars, floats, is_zero, loop, maximum, table
+from ..scalar import Scalar, Scalars, is_zero, loop, maximum, table
 from ..spatial import Inertia, Motion, Transform, Vector3
 
 T = TypeVar("T")
@@ -104,8 +104,7 @@ def total_mass(tree: Tree) -> Any:
         InputError: for a base-parameter tree.
     """
     tree.check_physical("total_mass")
-    masses = [link.inertia.mass for link in tree.links]
-    return sum(floats(masses)) if all(isinstance(mass, float | int) for mass in masses) else sum(masses, 0.0)
+    return sum((link.inertia.mass for link in tree.links), 0.0)
 
 
 def composite_inertias(tree: Tree, q: Scalars) -> PerLink[tuple[Inertia, Inertia]]:

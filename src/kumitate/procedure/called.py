@@ -83,16 +83,13 @@ class Procedure(Generic[Given, Result]):
     def __call__(self, *arguments: Given.args, **named: Given.kwargs) -> Result:
         if getattr(_here, "plain", False):
             return self._function(*arguments, **named)
-        given = arguments if not named else self._ordered(arguments, named)
+        given = arguments if not named else self._signature.bind(*arguments, **named).args
         found: Result = self._current.call(given)
         return found
 
     @functools.cached_property
     def _current(self) -> Machine:
         return self.machine()
-
-    def _ordered(self, arguments: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
-        return self._signature.bind(*arguments, **named).args if named else arguments
 
     @functools.cached_property
     def _signature(self) -> Any:
@@ -105,7 +102,7 @@ class Procedure(Generic[Given, Result]):
 
         It takes half a microsecond, and is for one thread at a time.
         """
-        found: Callable[[], Result] = self._current.bound(self._ordered(arguments, dict(named)))
+        found: Callable[[], Result] = self._current.bound(self._signature.bind(*arguments, **named).args)
         return found
 
     @functools.cached_property
