@@ -140,7 +140,7 @@ def drawn(rooms: Sequence[str], count: int, seed: int) -> list[Mutant]:
 
 
 def tried(mutant: Mutant, reach: Sequence[Reach], source: Path, seconds: float) -> tuple[str, str]:
-    """What becomes of a mutant in a copy of the package, and by which tests: "killed", "out of time", "survived", "not reached"."""
+    """What becomes of a mutant in a copy of the package, "killed", "out of time", "survived" or "not reached"; and by what."""
     calls = in_calls([one for one in reach if one.runs(mutant)], seconds)
     if not calls:
         return "not reached", ""
@@ -165,7 +165,7 @@ def tried(mutant: Mutant, reach: Sequence[Reach], source: Path, seconds: float) 
 
 
 def in_calls(reach: Sequence[Reach], seconds: float) -> list[list[Reach]]:
-    """What reaches a mutant in the order of trial: single tests, the quickest of each file first, some at a time; then files."""
+    """What reaches a mutant, in order: single tests, some at a time, the quickest of each file first; then whole files."""
     ranks: Counter[str] = Counter()
     single: list[tuple[int, float, Reach]] = []
     for one in sorted(reach, key=lambda one: one.seconds):

@@ -22,6 +22,7 @@ def rail():
 
 def test_a_linear_problem_is_solved_in_one_round_by_riccatis_gains():
     """The plant x' = A x + B u and the recursion are written out here."""
+
     def solved(**options):
         return iterated_lqr(
             rail(), lambda q, v, u: np.stack([q[0], 0.3 * v[0], 0.1 * u[0]]), lambda q, v: np.stack([2.0 * q[0], v[0]]),

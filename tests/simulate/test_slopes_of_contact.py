@@ -135,6 +135,8 @@ def test_stops_in_closed_form(integrator):
     free = sim.slopes(sim.start([0.3], [2.0]))
     np.testing.assert_allclose(free.A, [[1.0, H], [0.0, 1.0]], rtol=0, atol=1e-12)
     assert free.active.lines() == []
+    assert not free.active.one_sided
+    assert sim.slopes(sim.start([0.48], [2.0])).active.one_sided  # it just comes there
     both = sim.slopes(sim.batch([[0.495], [0.3]], [[2.0], [2.0]]))
     np.testing.assert_allclose(both.A, [held.A, free.A], rtol=0, atol=1e-9)
 
@@ -168,10 +170,14 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("functions", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_two_ways_for_joints_that_stand_on_the_floor(functions):
+@pytest.mark.parametrize(
+    ("driven", "mode"),
+    [*((name, "resting") for name in FUNCTIONS), ("none", "sliding"), ("none", "flying")],
+)
+def test_two_ways_for_joints_on_the_floor(driven, mode):
     """One linear system at the solution, and the differentiated program of the step: drives, one at its limit, and a stop."""
-    drives = [km.PositionDrive(kp=900.0, kd=20.0, limit=1.0), km.PositionDrive(kp=3.0, kd=0.2)]
+    stiff = 0.01 if mode == "flying" else 1.0  # where joints are stiff, there are no Runge-Kutta steps in flight
+    drives = [km.PositionDrive(kp=900.0 * stiff, kd=20.0 * stiff, limit=1.0), km.PositionDrive(kp=3.0 * stiff, kd=0.2 * stiff)]
     inertia, bodies, joints = (INERTIA, INERTIA, INERTIA), [], [km.Joint("free", "floating", "world", "sole")]
     for k, name in enumerate(("sole", "shin", "thigh")):
         bodies.append(km.Body(name, MASS, inertia=inertia, collisions=(km.Geometry(BOX),) if k == 0 else ()))
@@ -179,19 +185,30 @@ def test_two_ways_for_joints_that_stand_on_the_floor(functions):
         placed = km.spatial.pose((0.0, 0.0, 0.2))
         limits = (km.Limits(-2.0, 0.3 if k else 2.0),)
         joints.append(
-            km.Joint(f"j{k}", "revolute", parent, child, placed, axis=(0, 1, 0), damping=0.1, drive=drives[k], limits=limits)
+            km.Joint(
+                f"j{k}", "revolute", parent, child, placed, axis=(0, 1, 0), damping=0.1 * stiff, drive=drives[k], limits=limits
+            )
         )
     bodies.append(km.Body("arm", 0.5, inertia=inertia))
     joints.append(km.Joint("swing", "universal", "thigh", "arm", km.spatial.pose((0.0, 0.1, 0.1))))
     mechanism = km.Mechanism("leg", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, -G))
     contact = km.Contact("rigid", surface=km.Surface(0.9))
-    sim = km.Simulation(mechanism, contact=contact, step=H, integrator="semi_implicit_euler", **functions)
-    state = sim.start([*UPRIGHT, 0.0, 0.0, 0.05, 0.1, 0.299, 0.3, -0.4], [0.0] * 6 + [0.0, 0.15, 0.7, -0.5])
+    sim = km.Simulation(
+        mechanism,
+        contact=contact,
+        step=H,
+        integrator="auto" if mode == "flying" else "semi_implicit_euler",
+        **FUNCTIONS[driven],
+    )
+    moving, height = ([0.0] * 3 + [1.0, 0.5, 0.0] if mode == "sliding" else [0.0] * 6), (0.3 if mode == "flying" else 0.05)
+    state = sim.start([*UPRIGHT, 0.0, 0.0, height, 0.1, 0.299, 0.3, -0.4], [*moving, 0.0, 0.15, 0.7, -0.5])
     given = {"target": [0.5, 0.4], "change": [-0.05, 0.02], "push": [0.3, -0.2, 0.1]}
     given = {name: np.array(values) for name, values in given.items() if name in sim.actuation.forcing.values_of_inputs}
     found = sim.slopes(state, inputs=given)
+    assert (sim.integrator.flight is None) == (mode != "flying")
     assert sim._sloped._direct is not None
-    assert {"'sole' on 'ground': resting", "'j1' at 0.3: holding"} <= set(found.active.lines())
+    assert (f"'sole' on 'ground': {mode}" in found.active.lines()) == (mode != "flying")
+    assert ("'j1' at 0.3: holding" in found.active.lines()) == (mode == "resting")
     assert not found.active.one_sided
     u = state.carried["u"].copy()
     sim.actuation.put(u, None, {}, {}, given)
