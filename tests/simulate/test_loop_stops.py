@@ -83,6 +83,17 @@ def test_a_slider_stops_where_geometry_says_and_its_crank_with_it(integrator):
     assert run.audit.limits_passed == ()
 
 
+def test_a_slider_stops_there_where_gaps_of_its_loop_decay():
+    """Without a projection, `baumgarte` keeps the loop closed to a part of a millimetre, and the stop is where it was."""
+    _, at = crank_at(math.radians(35.0))
+    q, _ = crank_at(math.radians(60.0))
+    run = km.simulate(
+        slider_crank(limits=(km.Limits(upper=at),)), q, duration=0.5, integrator="semi_implicit_euler", baumgarte=50.0
+    )
+    np.testing.assert_allclose(run.q[-1, 0], -math.radians(35.0), atol=1e-3)
+    assert np.abs(run.v[-1]).max() < 1e-3
+
+
 @pytest.mark.parametrize("part", [0.999, 1.001])
 def test_the_force_of_a_stop_is_that_of_virtual_work(part):
     """At rest on the stop F dx = −dU: a drive that pushes the block back by a little less leaves it there, by more frees it."""

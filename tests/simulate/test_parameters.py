@@ -10,7 +10,9 @@ import pytest
 import kumitate as km
 from kumitate.control import computed_torque, gravity_compensation, pd, total, undriven
 from kumitate.errors import InputError
+from kumitate.scalar import evaluate
 from kumitate.simulate.parameters import MODEL_KINDS, Plant, Variation
+from kumitate.simulate.stepping.equations import projection_program
 
 ARM = km.load("planar_3r")
 GOAL = np.array([0.3, -0.4, 0.5])
@@ -81,6 +83,19 @@ def test_gains_and_masses_reach_functions_that_python_calls(options):
     heavier = replace(ARM.mechanism, bodies=tuple(replace(b, mass=3.0) if b.name == body else b for b in ARM.mechanism.bodies))
     alone = km.Simulation(km.Robot(heavier, start=ARM.start), controller=laws(20.0, 1.0)["a function"], **options)
     np.testing.assert_allclose(state.q, alone.step(alone.start(), 40).q, rtol=1e-11, atol=1e-12)
+
+
+def test_loops_are_closed_by_the_masses_that_are_given():
+    """A Newton step towards closed loops moves light bodies more."""
+    robot, rng = km.load("four_bar"), np.random.default_rng(0)
+    bodies = robot.mechanism.bodies
+    heavier = replace(robot.mechanism, bodies=(replace(bodies[0], mass=9.0 * bodies[0].mass), *bodies[1:]))
+    sim = km.Simulation(robot, parameters=[f"mass:{bodies[0].name}"])
+    q, v = robot.start[0] + 1e-2 * rng.normal(size=robot.nq), rng.normal(size=robot.nv)
+    forcing, state = sim.actuation.forcing, sim.start(parameters={f"mass:{bodies[0].name}": 9.0 * bodies[0].mass})
+    row = state.carried["u"][forcing.layout.at("parameters")]
+    given = evaluate(projection_program(robot.mechanism, parameters=forcing.parameters), [*q, *v, *row])
+    np.testing.assert_allclose(given, evaluate(projection_program(heavier), [*q, *v]), rtol=1e-12)
 
 
 def test_a_gain_of_several_numbers_keeps_those_that_are_not_named():
