@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kumitate as km
 from kumitate.contact.scene import Contact
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Cylinder, Ellipsoid, Geometry, Joint, Mechanism, Plane, Polygon, Sphere
@@ -49,3 +50,16 @@ def test_a_batch_of_a_scene_says_which_function_it_cannot_call():
     sim = MechanismSimulation(Setup(bricks, contact="rigid", controller=lambda t, q, v: np.zeros(30), traced=False))
     with pytest.raises(InputError, match="functions that can be compiled; the controller: called once per step"):
         sim.batch(np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0], (2, 5)))
+
+
+def test_a_model_that_misses_laws_here_says_so_and_no_other():
+    body = km.Body("box", 1.0, inertia=(0.004,) * 3, collisions=(km.Geometry(km.Box((0.2, 0.1, 0.1))),))
+    box = km.Mechanism("box", (body,), (km.Joint("free", "floating", "world", "box"),))
+    for model, v, said in (("multipoint", 0.0, 0), ("multipoint", 1.0, 1), ("rigid", 1.0, 0)):
+        thrown = v * np.array([5.0, -8.0, 6.0, 2.0, 1.0, -3.0])
+        run = km.simulate(
+            box, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.12], thrown, duration=0.2, step=2e-3,
+            contact=km.Contact(model, surface=km.Surface(0.8)),
+        )  # fmt: skip
+        assert sum("velocities miss its laws" in note for note in run.audit.notes) == said
+        assert (run.contact.residual.max() > 0.1) == (said > 0)
