@@ -14,7 +14,7 @@ from kumitate.errors import InputError
 from kumitate.examples import example
 from kumitate.live.loop import Spring, joint_sliders
 from kumitate.live.playable import live_scene, playable
-from kumitate.live.playable.programs import lever_program, mobility_program, posture_program
+from kumitate.live.playable.programs import lever_program, mobility_program, posture_program, show_program
 from kumitate.live.playable.scenes import PlayedScene, mobility_of_parts
 from kumitate.live.playable.sliders import sliders_of
 from kumitate.records.record import MADE_BY
@@ -73,6 +73,18 @@ def test_a_grip_is_the_jacobian_of_the_point_and_what_a_force_there_moves(name, 
     if not robot.mechanism.loops:  # the live viewer leaves the loops out
         mass = Spring.grab(robot, q, body, end).mass
         np.testing.assert_allclose(min(1.0 / np.linalg.eigvalsh(found)[-1], robot.mass), mass, rtol=1e-9)
+
+
+def test_arrows_of_contact_carry_the_weight():
+    body = km.Body("block", 2.0, inertia=(0.1,) * 3, collisions=(km.Geometry(km.Box((0.2, 0.2, 0.1))),))
+    block = km.Mechanism("block", (body,), (km.Joint("free", "floating", "world", "block"),))
+    simulation = km.Simulation(block, contact="rigid", side_by_side=True, step=1e-3)
+    program = Kernel(show_program(simulation.straight.code))
+    places = dict(zip([array.name for array in program.outputs], range(3), strict=True))
+    state = simulation.start([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.05])
+    found = program(0.0, state.q, state.v, 1e-3, simulation.actuation.constants)
+    np.testing.assert_allclose(found[places["pushes"]].reshape(-1, 9)[:, :3].sum(axis=0), [0.0, 0.0, 2.0 * 9.81], atol=1e-6)
+    np.testing.assert_allclose(found[places["energy"]], [0.0, 2.0 * 9.81 * 0.05], atol=1e-12)
 
 
 def test_a_grip_in_a_scene_moves_the_bodies_of_its_part_alone():
