@@ -288,4 +288,4 @@ def _follows(nodes: Sequence[Symbol], start: int, k: int) -> bool:
         return False
     if a.args[0] is not b.args[0] or a.payload[0] != b.payload[0]:
         return False
-    return k == start + 1 or b.payload[2] - a.payload[2] == nodes[start + 1].payload[2] - first.payload[2]
+    return b.payload[2] - a.payload[2] == nodes[start + 1].payload[2] - first.payload[2]
