@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.compile import host
+from kumitate.compile import fastcall, host
 from kumitate.compile.engine import load
 from kumitate.compile.llvm import Module, write_module
 from kumitate.compile.llvm.body import ProgramBody
@@ -71,3 +72,12 @@ def test_states_in_columns_need_only_a_new_entry(sample, lanes):
     function(lanes, given.ctypes.data, found.ctypes.data)
 
     assert np.allclose(found.T, robot.forward_dynamics(q, v, tau), rtol=1e-13, atol=1e-11)
+
+
+def test_the_wrapper_that_python_calls_is_for_cpython_with_addresses_of_eight_bytes(monkeypatch):
+    assert fastcall.can_wrap()
+    for module, other in (("ctypes", SimpleNamespace(sizeof=lambda _: 4, c_void_p=None)),
+                          ("sys", SimpleNamespace(implementation=SimpleNamespace(name="pypy")))):  # fmt: skip
+        with monkeypatch.context() as patched:
+            patched.setattr(fastcall, module, other)
+            assert not fastcall.can_wrap()
