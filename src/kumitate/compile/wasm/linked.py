@@ -102,7 +102,7 @@ class ObjectFile:
             if kind == _FUNCTION:
                 lacking.append(name)
             section.take({_TABLE: 1, _GLOBAL: 2}.get(kind, 0))
-            for _ in range(0 if kind == _GLOBAL else 1 if kind == _FUNCTION else 1 + (section.number() & 1)):
+            for _ in range({_GLOBAL: 0, _FUNCTION: 1}.get(kind, 2)):  # LLVM writes tables and memories without a largest size
                 section.number()
         if lacking:
             raise InputError(f"this code calls {', '.join(lacking)} of C's library, which WebAssembly does not have")
