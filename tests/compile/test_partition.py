@@ -60,6 +60,7 @@ def test_slots_are_used_again(cut):
     plan = partition.line_partition(dynamics())
     assert plan is not None
     assert plan.size < len(plan.slots)
+    assert set(plan.slots.values()) == set(range(plan.size))
     assert sum(map(len, plan.parts)) == len(dynamics().line)
 
 
