@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import kumitate as km
 from kumitate.contact import tuned
@@ -22,6 +23,7 @@ from kumitate.simulate.scenes.many_bodies import SceneSteps
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.simulation import Simulation
+from kumitate.spatial import Vector3, quaternion_rate
 from kumitate_problems.contact import solid, unconnected
 from studies.bench.scenes import wall
 
@@ -53,6 +55,25 @@ def test_a_sliding_ball_rolls_at_five_sevenths_of_its_speed():
     spin, _ = run.v[-1, :3], run.v[-1, 3:6]
     assert np.linalg.norm(run.v[-1, 3:6]) == pytest.approx(5.0 / 7.0, abs=1e-9)
     assert np.linalg.norm(spin) == pytest.approx(5.0 / 7.0 / 0.1, abs=1e-8)
+
+
+def test_a_ball_of_uneven_inertia_turns_on_a_slippery_floor_as_in_free_flight():
+    """The floor pushes at its center: Euler's equations to order two, if a step moves by velocities that are a step ahead."""
+    inertia, turning = np.array([2e-3, 3e-3, 4e-3]), np.array([3.0, -2.0, 1.0])
+    ball = km.Body("ball", 1.0, inertia=tuple(inertia), collisions=(km.Geometry(Sphere(0.1)),))
+    v = np.zeros(18)
+    v[:3] = turning
+    sim = simulation(unconnected(ball, *AWAY), Contact(surface=Surface(0.0)))
+    run = sim.run(upright((0.0, 0.0, 0.1), *FAR), v, duration=0.3)
+
+    def after(duration, start):
+        def rates(_, x):
+            return [*quaternion_rate(x[:4], Vector3(*x[4:])), *(np.cross(inertia * x[4:], x[4:]) / inertia)]
+
+        return solve_ivp(rates, (0.0, duration), [*run.q[0, :4], *start], rtol=1e-10, atol=1e-12).y[:, -1]
+
+    np.testing.assert_allclose(run.v[-1, :3], after(0.3, turning)[4:], atol=2e-6)
+    np.testing.assert_allclose(run.q[-1, :4], after(0.3, after(H, turning)[4:])[:4], atol=2e-6)
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])

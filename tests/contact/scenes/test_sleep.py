@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kumitate.contact.scene import Contact
+from kumitate.contact.scenes.sleep import QUIET
 from kumitate.contact.surface import Surface
 from kumitate.model import Limits, Sphere
 from kumitate_problems.contact import solid, unconnected
@@ -88,6 +89,17 @@ def test_a_saved_state_goes_on_from_its_sleep_with_the_same_motion_to_the_bit(tm
     ahead = sim.step(state, 300)
     assert np.array_equal(ahead.q, sim.step(again, 300).q)
     assert np.array_equal(ahead.q, sim.run(q, v, duration=0.4, every=20).q[-1])
+
+
+def test_steps_in_which_a_brick_is_quiet_are_counted_from_its_last_move():
+    sim = simulation(unconnected(*(solid(f"brick{k}", BRICK) for k in range(2))), SLEEPY)
+    stepper = sim.compiled.stepper(sim.actuation, H, upright((0.0, 0.0, 0.06), (1.0, 0.0, 0.06)), np.eye(12)[9] * 3e-2)
+    moving = 0
+    for step in range(1, 21):
+        stepper.run({}, 1, 1)
+        moving = step if np.abs(stepper.state["v"][0, 6:]).max() >= QUIET else moving
+        assert stepper.scene.bodies.quiet.tolist() == [step, step - moving]
+    assert 0 < moving < 10
 
 
 def test_a_step_that_is_made_again_finds_the_same_sleepers():
