@@ -203,6 +203,8 @@ def test_a_pose_spline_about_one_axis_is_a_spline_of_the_angle():
     q = np.column_stack([np.zeros((4, 2)), np.sin(angles / 2.0), np.cos(angles / 2.0)])
     times = [0.0, 1.0, 2.5, 3.0]
     spline = PoseSpline(times, q, np.zeros((4, 3)))
+    # inner way-points are passed as the parabola through each and its neighbours passes
+    np.testing.assert_allclose(spline.turnings[1:-1, 2], np.gradient(angles, times)[1:-1], atol=1e-12)
     plain = Spline(times, angles, velocities=spline.turnings[:, 2], accelerations=np.zeros(4))
     for t in np.linspace(0.0, 3.0, 31):
         np.testing.assert_allclose(

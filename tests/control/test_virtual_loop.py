@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.analysis.loops import loop_equations
 from kumitate.control import closed_by, virtual_loop
 from kumitate.errors import InputError
 from kumitate.model import KINDS, Body, Joint, Loop, Mechanism
@@ -181,6 +182,20 @@ def test_the_state_can_be_drawn_back_to_the_loop():
     run = km.simulate(chain, beside, np.zeros(4), duration=1.5, step=1e-3, integrator="rk4", controller=law)
     assert np.linalg.norm(tip(run.q[0]) - tip(q0)) > 1e-2
     assert np.linalg.norm(tip(run.q[-1]) - tip(q0)) < 1e-6
+
+
+@pytest.mark.parametrize("options", [{"damping": 40.0}, {"stiffness": 400.0}], ids=str)
+def test_a_spring_and_a_damper_act_alone_too(options):
+    """J a = J a₀ − damping · J v, whatever J v is; and a spring acts where the loop is open alone."""
+    q0, law = four_bar([60.0, 30.0, 150.0, -60.0], 1.0, **options)
+    _, plain = four_bar([60.0, 30.0, 150.0, -60.0], 1.0)
+    chain = open_chain()
+    robot, v = km.Robot(chain), np.array([0.3, -0.2, 0.1, 0.4])
+    J = loop_equations(closed_by(chain, [held(q0)])).state(q0, v).J
+    more = robot.forward_dynamics(q0, v, law(0.0, q0, v)) - robot.forward_dynamics(q0, v, plain(0.0, q0, v))
+    np.testing.assert_allclose(J @ more, -options.get("damping", 0.0) * (J @ v), atol=1e-8)
+    beside = q0 + np.array([0.0, 0.02, 0.0, -0.01])
+    assert ("stiffness" in options) == (np.abs(law(0.0, beside, 0.0 * v) - plain(0.0, beside, 0.0 * v)).max() > 1e-3)
 
 
 def test_nonsense_is_refused():
