@@ -15,7 +15,7 @@ from kumitate.analysis import loop_equations
 from kumitate.cli.app import run
 from kumitate.contact import lowest_bodies
 from kumitate.control import holding_drives, holding_efforts
-from kumitate.dynamics import crba
+from kumitate.dynamics import crba, rnea
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import reroot
 from tests.quadruped import quadruped
@@ -261,10 +261,25 @@ def test_springs_too_soft_for_the_weight_are_told_and_let_it_sink():
     assert fell == [True, False]
 
 
+def test_the_motor_of_a_loop_holds_it_by_virtual_work_as_other_joints_carry_nothing():
+    plain = km.load("four_bar")
+    motor = km.Robot(plain.mechanism.with_drives({plain.mechanism.joints[0].name: km.EffortDrive()}), start=plain.start)
+    q, still = motor.assemble(motor.start[0] + 0.5 * np.eye(motor.nq)[0]), np.zeros(motor.nv)
+    *_, along = np.linalg.svd(loop_equations(motor.mechanism).state(q, still).J)[2]
+    tree = motor.mechanism.tree
+    work = along @ rnea(tree, q.tolist(), still.tolist(), still.tolist(), gravity=motor.mechanism.gravity)
+    (effort,) = holding_efforts(motor, q).values()
+    assert effort == pytest.approx(work / along[0], rel=1e-9)
+    assert abs(effort) > 0.1
+
+
 def test_efforts_that_hold_an_arm_are_those_of_gravity_and_none_are_in_free_fall():
     arm = km.load("pa10")
     q = np.linspace(0.1, 0.7, arm.nq)
     np.testing.assert_allclose(list(holding_efforts(arm, q).values()), arm.gravity_forces(q), atol=1e-9)
-    assert set(holding_efforts(km.load(quadruped())).values()) == {0.0}
+    dog = km.load(quadruped())
+    bent = np.where([name.endswith("knee") for name in dog.mechanism.q_names], -0.8, dog.start[0])
+    assert np.abs(dog.gravity_forces(bent)[6:]).max() > 0.01
+    assert set(holding_efforts(dog, bent).values()) == {0.0}
     with pytest.raises(InputError, match="standing has 'fl hip body', which has no shape to stand on"):
         holding_efforts(km.load(quadruped()), standing=["fl hip body"])
