@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kumitate as km
+from kumitate.analysis import LoopEquations, constraint_report
 from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, aba_with_loops, link_motions, loop_wrenches, projected
 from kumitate.dynamics.ada import ada
@@ -248,6 +249,9 @@ def test_redundant_loops_of_any_size_move_alike(name, scale, method):
     expected = aba_with_loops(plain.tree, q.tolist(), v.tolist(), tau.tolist(), Acting(plain.gravity))
     found = METHODS[method](large.tree, q.tolist(), v.tolist(), (scale**2 * tau).tolist(), Acting(large.gravity)).vdot
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+    reports = [constraint_report(LoopEquations(mechanism), q) for mechanism in (plain, large)]
+    assert reports[0].determined == reports[1].determined
+    assert reports[0].redundant == reports[1].redundant > 0
 
 
 # --- what it costs ----------------------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def constraint_report(loops: LoopEquations, q: np.ndarray) -> ConstraintReport:
     usual, example = rank, J
     for neighbour in closed_neighbours(loops, q):
         other = _scaled(loops, neighbour)
-        other_rank = _rank(np.linalg.svd(other, compute_uv=False)) if other.size else 0
+        other_rank = _rank(np.linalg.svd(other, compute_uv=False))
         if other_rank > usual:
             usual, example = other_rank, other
     return ConstraintReport(
