@@ -155,7 +155,9 @@ def tried(mutant: Mutant, reach: Sequence[Reach], source: Path, seconds: float) 
                 continue
             code, took = _pytest(["-x", *(one.tests for one in some)], source, max(20.0, 3.0 * expected))
             ran += len(some)
-            if code not in (0, 4, 5):  # names of tests are not found (4) where a file cannot be imported, which then kills
+            if code == 4 and _pytest(["--collect-only", *(one.tests for one in some)], PACKAGE.parent, 60.0)[0] == 4:
+                code = 5  # tests of such names are not there; where it is the mutant that cannot be imported, it is killed
+            if code not in (0, 5):
                 by = some[0].tests if len(some) == 1 else f"one of {len(some)} from {some[0].tests}"
                 return ("out of time" if code == -1 else "killed"), by if code in (1, -1) else f"{by} (code {code})"
             left -= took
