@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import kumitate as km
+from kumitate.dynamics.settling.drives import effort_of_state
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Command, lock, merge, reroot, weld, without_friction
+from kumitate.model.drives.contract import StateLaw
 from kumitate.model.mechanism import digest
 from kumitate.model.read import from_json, to_json
 
@@ -352,3 +355,12 @@ def test_a_drive_acts_the_same_after_another_body_has_become_the_root():
 def test_mistakes_are_named(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_states_of_a_drive_that_act_on_each_other_change_by_the_dense_equations():
+    rng, h = np.random.default_rng(0), 0.02
+    J, (by_state, rates, by_velocity) = rng.normal(scale=30.0, size=(3, 3)) - 90.0 * np.eye(3), rng.normal(size=(3, 3))
+    law = StateLaw(0.7, by_state.tolist(), rates.tolist(), J.tolist(), by_velocity.tolist())
+    effort, resisting = effort_of_state(SimpleNamespace(state_law=lambda *_: law), 0.0, 0.0, None, [], h)
+    assert effort == pytest.approx(0.7 + h * by_state @ np.linalg.solve(np.eye(3) - h * J, rates), rel=1e-12)
+    assert resisting == pytest.approx(-h * h * by_state @ np.linalg.solve(np.eye(3) - h * J, by_velocity), rel=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import kumitate as km
 from kumitate.analysis import LoopEquations, assemble, closed_state
 from kumitate.analysis.closing.newton import closed_near
 from kumitate.dynamics import Acting, aba_with_loops, projected
+from kumitate.dynamics.loops.constraints import largest_gap
 from kumitate.errors import InputError, ModelError
 from kumitate.kinematics import difference, integrate
 from kumitate.model import Body, Coupling, Distance, Joint, Loop, Mechanism
@@ -378,3 +380,9 @@ def test_accelerations_of_a_run_are_those_of_its_states(integrator):
     run = km.simulate(damped, v=damped.assemble(damped.start[0], np.ones(3))[1], duration=0.01, integrator=integrator)
     assert np.isfinite(run.a).all()
     np.testing.assert_allclose(run.a, damped.forward_dynamics(run.q, run.v, run.tau), rtol=1e-9, atol=1e-9)
+
+
+def test_angles_between_the_ends_of_loops_count_times_the_size_of_the_mechanism():
+    rows = [SimpleNamespace(angular=True, error=-0.2, rate=0.3), SimpleNamespace(angular=False, error=0.5, rate=-4.0)]
+    for size, expected in ((10.0, (2.0, 4.0)), (0.1, (0.5, 4.0))):
+        assert largest_gap(SimpleNamespace(size=size), rows) == pytest.approx(expected)
