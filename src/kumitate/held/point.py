@@ -144,7 +144,7 @@ def _end(
         f_L = X_WL.rotation.unrotate(axis)
         bias = f_L.dot(swing) + (state.bending if k == 0 else 0.0)
         on = {place.link: Force(arm.cross(f_L), f_L), WORLD_LINK: Force(r.cross(axis), axis) * -1.0}
-        rows.append(Row(on, {}, bias, axis.dot(rate), state.gap, owner=point.label))  # the gap is along the normal
+        rows.append(Row(on, {}, bias, axis.dot(rate), state.gap, owner=point.label))  # read of the first alone
     slip = (rows[1].rate, rows[2].rate)
     return HeldEnd(place.link, axes, r, rate, state.gap, slip, point.friction, (rows[0], rows[1], rows[2]))
 
