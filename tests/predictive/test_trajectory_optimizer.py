@@ -237,8 +237,9 @@ def test_mistakes_are_named():
         TrajectoryOptimizer(sim, effort, end, N)(np.full((N, 1), np.nan))
 
 
-def test_other_costs_compile_no_step_again(monkeypatch):
+def test_other_costs_compile_no_step_again(monkeypatch, tmp_path):
     """The step is by far the most code: plans of one simulation call the same."""
+    monkeypatch.setenv("KUMITATE_CACHE", str(tmp_path))  # what is on disk is not written again
     texts = []
     monkeypatch.setattr(pipeline, "generate_image", lambda text, *given, **options: (
         texts.append(text) or engine.generate(text, *given, **options)
