@@ -43,14 +43,14 @@ def stopped(folder, module, text):
     )  # fmt: skip
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT to send to another process")
 @pytest.mark.parametrize("module", ["numpy", "cyclopts"])
 def test_while_the_command_is_imported(tmp_path, module):
     done = stopped(tmp_path, module, STOP)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT to send to another process")
 @pytest.mark.parametrize("text", IMPORTED.values(), ids=IMPORTED)
 def test_while_it_draws(tmp_path, text):
     done = stopped(tmp_path, "matplotlib", text)

@@ -30,13 +30,17 @@ class Registered(NamedTuple):
 
 #: By name; the function `task` of the module of that name in `tasks` makes it, or that of its family's, from the name.
 TASKS = {
-    name: Registered(f"kumitate/{''.join(map(str.capitalize, name.split('_')))}-v{5 * (family == 'suite')}", most, family)
-    for family, most, names in (
-        ("", 500, "cart_pole acrobot cassie cassie_standing cassie_walking"), ("walking", 1000, "anymal g1"),
-        ("suite", 1000, "half_cheetah hopper walker2d swimmer ant humanoid humanoid_standup"),
-        ("suite", 50, "reacher"), ("suite", 100, "pusher"), ("suite", 1000, "inverted_pendulum inverted_double_pendulum"),
-    )
-    for name in names.split()
+    "cart_pole": Registered("kumitate/CartPole-v0", 500), "acrobot": Registered("kumitate/Acrobot-v0", 500),
+    "cassie": Registered("kumitate/Cassie-v0", 500), "cassie_standing": Registered("kumitate/CassieStanding-v0", 500),
+    "cassie_walking": Registered("kumitate/CassieWalking-v0", 500), "anymal": Registered("kumitate/Anymal-v0", 1000, "walking"),
+    "g1": Registered("kumitate/G1-v0", 1000, "walking"), "half_cheetah": Registered("kumitate/HalfCheetah-v5", 1000, "suite"),
+    "hopper": Registered("kumitate/Hopper-v5", 1000, "suite"), "walker2d": Registered("kumitate/Walker2d-v5", 1000, "suite"),
+    "swimmer": Registered("kumitate/Swimmer-v5", 1000, "suite"), "ant": Registered("kumitate/Ant-v5", 1000, "suite"),
+    "humanoid": Registered("kumitate/Humanoid-v5", 1000, "suite"),
+    "humanoid_standup": Registered("kumitate/HumanoidStandup-v5", 1000, "suite"),
+    "reacher": Registered("kumitate/Reacher-v5", 50, "suite"), "pusher": Registered("kumitate/Pusher-v5", 100, "suite"),
+    "inverted_pendulum": Registered("kumitate/InvertedPendulum-v5", 1000, "suite"),
+    "inverted_double_pendulum": Registered("kumitate/InvertedDoublePendulum-v5", 1000, "suite"),
 }  # fmt: skip
 
 

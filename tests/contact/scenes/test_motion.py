@@ -188,7 +188,7 @@ def test_large_piles_follow_the_motion_and_gain_no_energy():
         twists = run.v.reshape(-1, 40, 6)
         turning, going = (np.linalg.norm(twists[..., part], axis=2).max(axis=1) for part in (slice(3), slice(3, 6)))
         fastest, left = going + 0.16 * turning + 2e-3 * G, run.contact.residual
-        assert (left <= 2e-6 + most * fastest).mean() > 0.98, accuracy
+        assert (left <= 2e-6 + most * fastest).mean() > 0.99, accuracy
         assert (left < 1e-3 * fastest).all(), accuracy
         # by contact: turning while something touches has an error of order one, of up to 0.04 J a step here
         assert run.contact.gained.max() < 1e-7 * run.energy.kinetic.max(), accuracy
