@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 import kumitate as km
 from kumitate.model.samples import ANDREWS_TORQUE, bricard, four_bars, four_bars_start, planar_chain, sample
 from kumitate_problems.closed_loops import ANDREWS_END
 
 from . import parallel_cases, touching_cases
-from .contract import Case, converged
+from .contract import Case, converged, solved
 
 __all__ = ["CASES", "cases"]
 
@@ -26,16 +23,12 @@ _BACK = (0, -1, 0)
 def _row(count: int) -> Case:
     """A row of four-bars for a second: φ'' = g ((N + 1)/2 + N)/((N + 1)/3 + N) sin φ."""
     factor = G * ((count + 1) / 2.0 + count) / ((count + 1) / 3.0 + count)
-    end = _solved(lambda t, y: [y[1], factor * math.sin(y[0])], [0.0, 1.0], 1.0)[0]
+    end = solved(lambda t, y: [y[1], factor * math.sin(y[0])], [0.0, 1.0], 1.0)[0]
     q, v = (np.array(part) for part in four_bars_start(count, 0.0, 1.0))
     return Case(
         f"four-bars-{count}", f"Row of {count} four-bars, 1 s", "its closed equation by DOP853 to 1e-13", four_bars(count),
         q, v, 1.0, {f"pivot{k}": end for k in range(count + 1)},
     )  # fmt: skip
-
-
-def _solved(rates: Callable[[float, Any], Any], start: Any, duration: float) -> np.ndarray:
-    return np.asarray(solve_ivp(rates, (0.0, duration), start, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1])
 
 
 def _andrews() -> Case:
@@ -63,7 +56,7 @@ def _chain(count: int, duration: float) -> Case:
 
     q = np.zeros(count)
     q[0] = 0.5 * math.pi
-    end = np.linalg.solve(P, _solved(rates, np.concatenate([P @ q, np.zeros(count)]), duration)[:count])
+    end = np.linalg.solve(P, solved(rates, np.concatenate([P @ q, np.zeros(count)]), duration)[:count])
     chain = planar_chain(count)
     return Case(
         f"chain-{count}", f"Chain of {count} rods, {duration:g} s", "Lagrange's equations in absolute angles, DOP853 to 1e-13",
@@ -93,7 +86,7 @@ def _slider_crank() -> Case:
         return [y[1], -(0.5 * slope[0] * y[1] ** 2 + slope[1]) / inertia]
 
     start, duration = 1.0, 2.0
-    end = _solved(rates, [start, 0.0], duration)[0]
+    end = solved(rates, [start, 0.0], duration)[0]
     lean = -math.asin(r * math.sin(start) / l)
     along = lambda length: km.pose((length, 0, 0))  # noqa: E731 -- a name for what stands thrice below
     bodies = (
@@ -123,7 +116,7 @@ def _double_pendulum() -> Case:
         return [p, w, first, second]
 
     pendulum, q = sample("double_pendulum").build(), np.array([1.2, 0.4])
-    end = _solved(rates, [q[0], q.sum(), 0.0, 0.0], 3.0)
+    end = solved(rates, [q[0], q.sum(), 0.0, 0.0], 3.0)
     found = dict(zip(pendulum.q_names, (end[0], end[1] - end[0]), strict=True))
     return Case(
         "double-pendulum",
@@ -160,6 +153,7 @@ CASES = {
     "chain-20": lambda: _chain(20, 1.0),
     "six-bar": parallel_cases.six_bar,
     "delta": parallel_cases.delta,
+    "stewart": parallel_cases.stewart,
     "car-axis": parallel_cases.car_axis,
     "stops": touching_cases.stops,
     "ball": touching_cases.ball,

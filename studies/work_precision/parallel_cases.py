@@ -12,11 +12,13 @@ from kumitate.examples.gallery.car_axis import car_axis as axle
 from kumitate.examples.machines.delta_robot import ARM, ARM_MASS, BASE, PLATFORM, PLATFORM_MASS, ROD, ROD_MASS, TURNS
 from kumitate_problems.closed_loops import CAR_PLACES
 
+from ..parallel_bench import robots
 from ..parallel_bench.robots import with_hinges
-from .contract import Case, converged
+from .contract import Case, converged, solved
 
-__all__ = ["car_axis", "delta", "six_bar"]
+__all__ = ["car_axis", "delta", "six_bar", "stewart"]
 
+G = 9.81
 _BACK = (0, -1, 0)
 
 
@@ -82,6 +84,79 @@ def car_axis() -> Case:
         "car-axis", f"Car axis on springs of {EPSILON**-2:g} N/m, 3 s", "published in the Test Set for IVP Solvers", axle(),
         q, v, 3.0, end, motions={"road": axle_angle}, steps=(1e-2, 5e-3, 2e-3, 1e-3, 5e-4),
     )  # fmt: skip
+
+
+#: What the cylinders of Stewart's platform push with [N]: they nearly carry it, one more than another.
+PUSHES = (23.0, 19.0, 21.0, 17.0, 24.0, 20.0)
+
+
+def stewart() -> Case:
+    """Stewart's platform on six cylinders of constant pressure, from rest: the plate rises, drifts and turns.
+
+    Every program has the plate on three slides and three hinges; the reference knows nothing but the plate's six coordinates.
+    """
+    names = ("x", "y", "z", "roll", "pitch", "yaw")
+    bodies = (*(km.Body(name) for name in names[:-1]), km.Body("plate", robots.PLATE_MASS, inertia=robots.PLATE_INERTIA))
+    carriers = [
+        km.Joint(name, kind, parent, body.name, axis=tuple(float(k % 3 == row) for row in range(3)))
+        for k, (name, kind, parent, body) in enumerate(
+            zip(names, ["prismatic"] * 3 + ["revolute"] * 3, ("world", *names), bodies, strict=False)
+        )
+    ]
+    mechanism, q = robots.hexapod(bodies, carriers, (0.0, 0.0, robots.HEIGHT, 0.0, 0.0, 0.0))
+    duration = 0.6
+    end = solved(_plate_rates, np.concatenate([q[:6], np.zeros(6)]), duration)
+    mechanism = with_hinges(mechanism)
+    return Case(
+        "stewart", f"Stewart platform on six cylinders, {duration:g} s",
+        "Lagrange's equations in the plate's six coordinates, DOP853 to 1e-13", mechanism, q, np.zeros(mechanism.nv), duration,
+        dict(zip(names, end[:6], strict=True)), {f"stroke{k}": push for k, push in enumerate(PUSHES, 1)},
+    )  # fmt: skip
+
+
+def _plate_rates(t: float, state: np.ndarray) -> np.ndarray:
+    """M q̈ = Q − (Σ_k q̇_k ∂M/∂q_k) q̇ + ½ ∂(q̇ᵀ M q̇)/∂q, slopes by complex steps."""
+    q, v = state[:6], state[6:]
+    inertia, force = _plate_inertia(q)
+    slopes = np.array([_plate_inertia(q + 1e-40j * unit)[0].imag / 1e-40 for unit in np.eye(6)])  # ∂M/∂q_k
+    bias = np.einsum("k,kij,j->i", v, slopes, v) - 0.5 * np.einsum("i,kij,j->k", v, slopes, v)
+    return np.concatenate([v, np.linalg.solve(inertia.real, force.real - bias)])
+
+
+def _plate_inertia(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inertia of plate and legs by x, y, z, roll, pitch, yaw, and what weights and pushes do to these; q may be complex."""
+    (ca, cb, cc), (sa, sb, sc) = np.cos(q[3:]), np.sin(q[3:])
+    about_x = np.array([[1, 0, 0], [0, ca, -sa], [0, sa, ca]])
+    about_y = np.array([[cb, 0, sb], [0, 1, 0], [-sb, 0, cb]])
+    about_z = np.array([[cc, -sc, 0], [sc, cc, 0], [0, 0, 1]])
+    turned = about_x @ about_y @ about_z
+    spin = np.zeros((3, 6), q.dtype)  # the plate's angular velocity in its own frame
+    spin[:, 3:] = [[cb * cc, sc, 0], [-cb * sc, cc, 0], [sb, 0, 1]]
+    shift = np.eye(3, 6).astype(q.dtype)
+
+    inertia = robots.PLATE_MASS * shift.T @ shift + spin.T @ np.diag(robots.PLATE_INERTIA) @ spin
+    force = -G * robots.PLATE_MASS * shift[2]
+    for foot, head, push in zip(*robots.leg_ends(), PUSHES, strict=True):
+        leg = q[:3] + turned @ head - foot
+        moved = shift + turned @ np.cross(spin, head, axisa=0, axisc=0)  # the velocity of the leg's head
+        length = np.sqrt(leg @ leg)
+        along = leg / length
+        stretch = along @ moved
+        swing = (moved - np.outer(along, stretch)) / length  # of the unit vector along the leg
+        # The cross turns about x, then the leg about y: sin b = x/L, tan a = −y/z.
+        flat = np.sqrt(leg[1] ** 2 + leg[2] ** 2)
+        first = (leg[1] * moved[2] - leg[2] * moved[1]) / flat**2
+        turn = np.stack(
+            [flat / length * first, (moved[0] * length - leg[0] * stretch) / (length * flat), leg[0] / length * first]
+        )
+        for mass, moments, velocity in (
+            (robots.CYLINDER_MASS, robots.CYLINDER_INERTIA, robots.MIDDLE * swing),
+            (robots.ROD_MASS, robots.ROD_INERTIA, np.outer(along, stretch) + (length - robots.MIDDLE) * swing),
+        ):
+            inertia = inertia + mass * velocity.T @ velocity + turn.T @ np.diag(moments) @ turn
+            force = force - G * mass * velocity[2]
+        force = force + push * stretch
+    return inertia, force
 
 
 def _fallen(name: str, title: str, mechanism: km.Mechanism, guess: object, duration: float) -> Case:
