@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -106,7 +107,7 @@ class HeightField(Shape):
     """
 
     kind: ClassVar[str] = "height_field"
-    heights: tuple[tuple[float, ...], ...]
+    heights: tuple[tuple[float, ...], ...] = field(repr=False)  # thousands of numbers
     size: tuple[float, float]
 
     def __post_init__(self) -> None:
@@ -123,11 +124,32 @@ class HeightField(Shape):
     def bounding_radius(self) -> float:
         return float(np.linalg.norm(self.points(), axis=1).max())
 
+    @cached_property
+    def _grid(self) -> np.ndarray:
+        return np.array(self.heights)
+
     def points(self) -> np.ndarray:
         """The points (ny · nx, 3) of the grid, row by row [m]."""
-        z = np.array(self.heights)
+        z = self._grid
         y, x = (np.linspace(-0.5 * length, 0.5 * length, count) for length, count in zip(self.size[::-1], z.shape, strict=True))
         return np.stack([*np.meshgrid(x, y), z], axis=-1).reshape(-1, 3)
+
+    def height(self, x: Any, y: Any) -> np.ndarray:
+        """The height of the ground at places (…) in its frame [m], on its triangles; beyond the grid, that at its edge.
+
+        >>> float(HeightField([[0.0, 0.0], [0.0, 0.5]], (2.0, 2.0)).height(0.5, 0.0))
+        0.125
+        """
+        z = self._grid
+        u, w = (
+            np.clip((np.asarray(place) / length + 0.5) * (count - 1), 0.0, count - 1.0)
+            for place, length, count in zip((x, y), self.size, z.shape[::-1], strict=True)
+        )
+        i, k = (np.minimum(part.astype(int), count - 2) for part, count in ((u, z.shape[1]), (w, z.shape[0])))
+        u, w = u - i, w - k
+        near, far, ahead, aside = z[k, i], z[k + 1, i + 1], z[k, i + 1], z[k + 1, i]
+        # two triangles of a cell, on either side of its diagonal from `near` to `far`
+        return np.where(u >= w, near + u * (ahead - near) + w * (far - ahead), near + w * (aside - near) + u * (far - aside))
 
     def facets(self) -> Facets:
         rows, columns = len(self.heights), len(self.heights[0])

@@ -98,7 +98,7 @@ class ManyBodies(Advance):
         self, actuation: Actuation, step: float, state: Mapping[str, np.ndarray]
     ) -> Callable[[Mapping[str, np.ndarray]], SceneRows]:
         own = ({name: array[row : row + 1] for name, array in state.items()} for row in range(len(state["u"])))
-        return partial(SceneRows, [SceneStepper(self, actuation, step, views) for views in own])
+        return partial(SceneRows, state, [SceneStepper(self, actuation, step, views) for views in own])
 
     def scene(self, model: SceneModel, step: float, q: np.ndarray, v: np.ndarray) -> tuple[Scene, list[RobotSteps]]:
         """A scene to step from a state, and its robots."""
@@ -468,34 +468,61 @@ class SceneRows:
     """Rows of states of one scene, advanced one after the other by the same code, and at the same time in several threads.
 
     Each row has a stepper of its own, so that its bits are those of a run by itself. A row whose state was changed from outside
-    starts without the impulses of its last step, as a run does.
+    starts without the impulses of its last step, as a run does. Outputs of states alone are computed of all rows together.
     """
 
-    def __init__(self, steppers: Sequence[SceneStepper], seen: Mapping[str, np.ndarray]):
-        """The rows of these steppers, with room for records (N, records, …) by name."""
-        self._steppers, self._seen = steppers, seen
+    def __init__(self, state: Mapping[str, np.ndarray], steppers: Sequence[SceneStepper], seen: Mapping[str, np.ndarray]):
+        """The rows of a state (N, …) with these steppers, and room for their records (N, records, …) by name."""
+        self._state, self._steppers, self._seen = state, steppers, seen
+        self._outputs = steppers[0].compiled.outputs
+        self._together = self._outputs is not None and not self._outputs.follow
+        self._own = {name: array for name, array in seen.items() if name in STATE} if self._together else seen
 
     def run(self, records: int, every: int) -> None:
         """Advances every row by records · every steps, and records after each `every` of them; without records, by `every`."""
+        if not every:
+            self.look(np.arange(len(self._steppers)))
+            return
 
         def run_row(row: int) -> None:
-            stepper, seen = self._steppers[row], {name: array[row] for name, array in self._seen.items()}
+            stepper, seen = self._steppers[row], {name: array[row] for name, array in self._own.items()}
             stepper.resume()
             stepper.run(seen if records else {}, max(records, 1), every)
             stepper.logged.clear()
             stepper.stay()
 
-        self._each(run_row if every else self._look, range(len(self._steppers)))
+        self._each(run_row, range(len(self._steppers)))
+        if self._together and records:
+            number = self._state["number"][:, None] + every * np.arange(1 - records, 1)
+            self._see(slice(None), number, self._seen["q"], self._seen["v"])
 
     def look(self, rows: np.ndarray) -> None:
         """Computes the outputs of some rows."""
-        self._each(self._look, rows.tolist())
+        if not self._together:
+            self._each(self._look, rows.tolist())
+            return
+        for name, array in self._own.items():
+            array[rows] = self._state[name][rows, None]
+        number, q, v = (self._state[name][rows, None] for name in ("number", "q", "v"))
+        self._see(rows, number, q, v)
 
     def _look(self, row: int) -> None:
         self._steppers[row].resume()
         seen = self._steppers[row].look()
         for name, array in self._seen.items():
             array[row] = seen[name]
+
+    def _see(self, rows: Any, number: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
+        """Puts the outputs of states (k, records, …) of some rows, after so many steps, in place; NaN of rows that ran away."""
+        first, (count, records) = self._steppers[0], number.shape
+        q, v = q.reshape(count * records, -1), v.reshape(count * records, -1)
+        time, held = number.ravel() * first.step, np.repeat(self._state["u"][rows], records, axis=0)
+        found = self._outputs.of(time, q, v, first.compiled.efforts_along(time, q, v, held))  # type: ignore[union-attr]
+        away = ~np.isfinite(v.reshape(count, -1)).all(axis=1)
+        for name, values in found.items():
+            shaped = values.reshape(count, records, *values.shape[1:])
+            shaped[away] = np.nan
+            self._seen[name][rows] = shaped
 
     def _each(self, work: Callable[[int], None], rows: Sequence[int]) -> None:
         threads = min(thread_count(), len(rows))
