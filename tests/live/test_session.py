@@ -6,6 +6,7 @@ import time
 import urllib.request
 from types import SimpleNamespace
 
+import imageio_ffmpeg
 import numpy as np
 import pytest
 import viser
@@ -267,3 +268,43 @@ def test_files_are_read_again_and_what_is_wrong_is_said():
         view.reload()
         assert view._controls._message.content == "the file is damaged; mend it"
         assert view.player.state.time == pytest.approx(0.003)
+
+
+class FakeBrowser:
+    """A browser of 101 × 80 pixels that draws the ball's height as a shade of gray, and keeps what it is sent."""
+
+    def __init__(self, player, draws=True):
+        self.camera, self.files, self._player, self._draws = self, {}, player, draws
+        self.image_height, self.image_width = 80, 101
+
+    def get_render(self, height, width, **options):
+        if not self._draws:
+            raise TimeoutError("the browser did not draw it")
+        return np.full((height, width, 3), round(100.0 * self._player.state.q[6]), np.uint8)
+
+    def send_file_download(self, name, content, **options):
+        self.files[name] = content
+
+
+def test_a_film_shows_what_was_played_and_leaves_the_state(tmp_path):
+    """Pictures of even sizes every 0.04 s from the first state on; without them the page says why."""
+    body = km.Body("ball", 1.0, inertia=(0.1, 0.1, 0.1))
+    rising = km.Mechanism("ball", (body,), (km.Joint("free", "floating", "world", "ball"),), gravity=(0, 0, 0))
+    with km.Simulation(rising, start=([0, 0, 0, 1, 0, 0, 0.5], [0, 0, 0, 0, 0, 5.0]), step=0.01).view(port=18490) as view:
+        player = view.player
+        for _ in range(16):
+            player.step()
+        browser = FakeBrowser(player)
+        view._controls._send_film(browser)
+        assert player.state is player.past[-1]
+        ((name, film),) = browser.files.items()
+        assert name == "ball 0.160 s.mp4"
+        (tmp_path / "film.mp4").write_bytes(film)
+        (about, *frames) = imageio_ffmpeg.read_frames(str(tmp_path / "film.mp4"))
+        assert about["size"] == (100, 80)
+        np.testing.assert_allclose([frame[0] for frame in frames], [50, 70, 90, 110], atol=2)
+        view._controls._send_picture(browser)
+        assert browser.files["ball 0.160 s.png"].startswith(b"\x89PNG")
+        view._controls._send_film(FakeBrowser(player, draws=False))
+        assert player.message == "the browser did not draw it"
+        assert player.state is player.past[-1]

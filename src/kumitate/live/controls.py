@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from ..errors import KumitateError
+from ..share.film import encode, encoder
 from ..simulate.stepping.advance import State
 from ..view.style import PALETTE
 from .loop import Player
@@ -20,6 +24,8 @@ from .settings import Setting, signals_of
 _SPEEDS = ("2", "1", "0.5", "0.2", "0.05")
 #: From one plot to the next while it plays [s]; pictures come three times as often.
 _PLOT = 0.1
+#: Pictures of a film per second.
+_FILM = 25.0
 #: Folders with more entries than this are closed at first.
 _OPEN = 8
 _NOTHING, _START = "nothing", "start"
@@ -173,16 +179,44 @@ class Controls:
                 overlay.on_update(lambda event, name=name: scene.overlay(name, event.target.value))
             self.followed = gui.add_dropdown("camera follows", (_NOTHING, *scene.bodies))
             self.followed.on_update(lambda event: scene.follow("" if event.target.value == _NOTHING else event.target.value))
-            gui.add_button("Screenshot").on_click(lambda event: self._picture(event.client))
+            gui.add_button("Screenshot").on_click(lambda event: self._send_picture(event.client))
+            film = gui.add_button("Film", hint="Of what was played, as the camera sees it now")
+            film.on_click(lambda event: self._send_film(event.client))
 
-    def _picture(self, client: Any) -> None:
+    def _send_picture(self, client: Any) -> None:
         """Sends a browser what it shows, as a file."""
-        from imageio.v3 import imwrite  # viser needs it too
+        camera, mechanism = client.camera, self._player.simulation.robot.mechanism
+        picture = _picture(client, camera.image_height, camera.image_width)
+        client.send_file_download(f"{mechanism.name} {self._player.state.time:.3f} s.png", picture, save_immediately=True)
 
+    def _send_film(self, client: Any) -> None:
+        """Sends a browser the past in real time, as a file; meanwhile it sees it, and time stops."""
         player, camera = self._player, client.camera
-        pixels = camera.get_render(camera.image_height, camera.image_width, transport_format="png", timeout=30.0)
-        name = f"{player.simulation.robot.mechanism.name} {player.state.time:.3f} s.png"
-        client.send_file_download(name, imwrite("<bytes>", pixels, extension=".png"), save_immediately=True)
+        now, times = player.state.time, np.arange(player.past[0].time, player.past[-1].time, 1.0 / _FILM)
+
+        def pictures() -> Iterator[bytes]:
+            for time in times:
+                player.seek(float(time))
+                yield _picture(client, *(2 * (side // 2) for side in (camera.image_height, camera.image_width)))
+
+        with TemporaryDirectory(prefix="kumitate-", ignore_cleanup_errors=True) as folder:
+            path = Path(folder) / "film.mp4"
+            try:
+                encode(encoder(), pictures(), path, _FILM)
+                name = f"{player.simulation.robot.mechanism.name} {now:.3f} s.mp4"
+                client.send_file_download(name, path.read_bytes(), save_immediately=True)
+                player.message = ""
+            except (KumitateError, TimeoutError) as error:  # a browser that is closed, or draws no picture in time
+                player.message = str(error)
+        player.seek(now)
+
+
+def _picture(client: Any, height: int, width: int) -> bytes:
+    """What a browser shows, as PNG."""
+    from imageio.v3 import imwrite  # viser needs it too
+
+    pixels = client.camera.get_render(height, width, transport_format="png", timeout=30.0)
+    return bytes(imwrite("<bytes>", pixels, extension=".png"))
 
 
 def _slider(gui: Any, label: str, lower: float, upper: float, value: float) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -48,12 +48,12 @@ def write_film(
             f"{name}: a film of {fps} pictures per second of {size} pixels; give 0 < fps ≤ {_FASTEST:g}, and even sizes of "
             f"{_SMALLEST} to {_LARGEST} pixels"
         )
-    library = needed("imageio_ffmpeg", ".mp4 files need imageio-ffmpeg", "film", ", or write a .gif by run.animate")
+    library = encoder()
     time = run.time
     moments = time[0] + np.arange(int((time[-1] - time[0]) * fps + 1e-6) + 1) / fps
     with tempfile.TemporaryDirectory(prefix="kumitate-", ignore_cleanup_errors=True) as folder:
         pictures = _pictures(run, moments, size, Path(folder))
-        _encode(str(library.get_ffmpeg_exe()), _told(pictures, len(moments), progress), path, fps)
+        encode(library, _told(pictures, len(moments), progress), path, fps)
 
 
 def _pictures(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int], folder: Path) -> Iterator[bytes]:
@@ -109,8 +109,22 @@ def _told(pictures: Iterator[bytes], count: int, progress: Callable[[float], Non
             progress((k + 1) / count)
 
 
-def _encode(encoder: str, pictures: Iterator[bytes], path: Path, fps: float) -> None:
-    """Encodes PNG pictures; 4:2:0 and the index in front, so that browsers and slides play the film."""
+def encoder() -> str:
+    """The program that encodes films.
+
+    Raises:
+        InputError: if imageio-ffmpeg is not installed.
+    """
+    otherwise = ", or write a .gif by run.animate"
+    return str(needed("imageio_ffmpeg", ".mp4 files need imageio-ffmpeg", "film", otherwise).get_ffmpeg_exe())
+
+
+def encode(encoder: str, pictures: Iterable[bytes], path: Path, fps: float) -> None:
+    """Encodes PNG pictures of even sizes; 4:2:0 and the index in front, so that browsers and slides play the film.
+
+    Raises:
+        InputError: if the encoder fails, with what it says.
+    """
     command: Sequence[str] = (
         encoder, "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", f"{fps:g}", "-c:v", "png", "-i", "-",
         "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path),
