@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import kumitate as km
 from kumitate.contact.impulse.step import impact_program
 from kumitate.contact.models import IMPULSE_MODELS
 from kumitate.contact.scene import Contact
@@ -51,7 +54,7 @@ def test_the_solver_and_the_reason_are_those_of_the_run(shapes, contact, solver,
     ("options", "why"),
     [
         ({"side_by_side": True}, "many motions and derivatives have code of their own"),
-        ({"parameters": ["mass:body0"]}, "parameters are inputs of its code"),
+        ({"parameters": ["mass:body0"]}, "'mass:body0' is an input of its code"),
         ({"integrator": "midpoint"}, "scenes have no integrator='midpoint'"),
     ],
 )
@@ -60,6 +63,28 @@ def test_what_lists_do_not_have_is_traced_and_the_plan_says_so(options, why):
     assert plan.solver == "traced"
     assert plan.why == why
     assert plan_of(*[BRICK] * 5, **options | {"integrator": "auto"}).solver == "scene"
+
+
+def test_gravity_surfaces_and_gains_are_numbers_of_lists():
+    """With them as parameters a motion needs no code of its own, and is that of a mechanism which has their values."""
+    ball, up = unconnected(free_body("ball", BALL)), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    start = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.15]), np.array([0.0, 0.0, 0.0, 1.0, 0.0, -2.0])
+
+    def lifted(t, q, v, k=0.5):
+        return k * up
+
+    varied = km.Simulation(
+        ball, controller=lifted, contact="rigid", start=start, parameters=["gravity", "friction:floor", "gain:k"]
+    )
+    assert varied.explain_contact().solver == "scene"
+    run = varied.run(duration=0.5, parameters={"gravity": 3.7, "friction:floor": 0.2, "gain:k": 0.25})
+    other = km.simulate(
+        replace(ball, gravity=(0.0, 0.0, -3.7)), *start, controller=lambda t, q, v: 0.25 * up,
+        contact=Contact(surface=Surface(0.2)), duration=0.5,
+    )  # fmt: skip
+    np.testing.assert_array_equal(run.q[-1], other.q[-1])
+    usual = varied.run(duration=0.5)
+    assert np.abs(run.q[-1] - usual.q[-1]).max() > 0.05
 
 
 def test_pairs_name_bodies_shapes_points_and_what_holds_between_them():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..contact.scene import Contact
     from ..held.point import HeldPoint
     from .driving.forcing import Controller
+    from .parameters.variation import Variation
     from .stepping.outputs import Output
 
 __all__ = ["STABILISATIONS", "Driving", "Experiment", "Setup", "Solver", "Surroundings", "Until", "options_of"]
@@ -172,14 +173,13 @@ class Setup(Driving, Surroundings, Solver):
         """Whether steps project loops fully, at every stage."""
         return self.stabilisation == "strict"
 
-    @property
-    def traced_for(self) -> dict[str, str]:
+    def traced_for(self, parameters: Variation | None) -> dict[str, str]:
         """Why contact should be traced pair by pair: what is `wanted`, and what is `needed` as lists do not have it."""
         wanted, needed = "", ""
         if self.side_by_side:
             wanted = "many motions and derivatives have code of their own"
-        elif self.parameters:
-            wanted = "parameters are inputs of its code"
+        elif parameters is not None and parameters.of_links:
+            wanted = f"{parameters.of_links!r} is an input of its code"
         if self.motions:
             needed = f"joints follow motions ({', '.join(self.motions)})"
         elif stateful := [joint.name for joint in self.mechanism.driven if drive_states(joint.drive)]:

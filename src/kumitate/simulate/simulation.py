@@ -80,7 +80,13 @@ class MechanismSimulation(SettledAttributes):
         sources = (setup.controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
         self.parameters = variation_of(mechanism, setup.contact, sources, setup.parameters)
         self.interaction = interaction_of(
-            mechanism, setup.contact, setup.held, setup.held_method, self.parameters, setup.integrator, **setup.traced_for
+            mechanism,
+            setup.contact,
+            setup.held,
+            setup.held_method,
+            self.parameters,
+            setup.integrator,
+            **setup.traced_for(self.parameters),
         )
         self._hold = steps_held(setup.sample_time, setup.step)
         asked = Asked(setup.integrator, self.step_size, setup.tolerance, *self._starts.default, setup.equal_steps)

@@ -20,7 +20,7 @@ from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlan
 from .drives import OfDrives
 from .gains import GAINS, GainOfFunction, gains_of
 from .inertial import ENTRIES, Gravity, InertiaFactor, OfBodies
-from .passive import Friction, JointArmatures, JointNumbers, OfJoints, Restitution
+from .passive import SURFACES, Friction, JointArmatures, JointNumbers, OfJoints, Restitution
 
 if TYPE_CHECKING:
     from ...contact.scene import Contact
@@ -149,6 +149,12 @@ class Variation:
                 found[name] = slice(start, start + np.size(value))
             at += np.size(value)
         return found
+
+    @cached_property
+    def of_links(self) -> str:
+        """The first one of a body, joint or drive, by its name; empty if all are of surfaces, gravity and functions."""
+        others = (GAINS, Gravity.part, SURFACES)
+        return next((_label(*one) for one in self.columns if one[0].place(self.plant, one[1]).part not in others), "")
 
     # --- values -----------------------------------------------------------------------------------------------------------
     @cached_property
