@@ -70,6 +70,12 @@ def test_derivatives_of_surfaces_are_those_of_differences(surface):
     assert state.bending == pytest.approx(bending / size, abs=1e-6)
 
 
+def test_a_point_is_its_bodys_origin_without_friction_on_the_floor_unless_told_otherwise():
+    point = HeldPoint("hand")
+    assert (point.point, point.friction, point.surface, point.label) == ((0.0, 0.0, 0.0), 0.0, PlaneSurface(), "hand")
+    assert SphereSurface(2.0)([0.0, 0.0, 2.0]) == CylinderSurface(2.0, (0.0, 0.0, 1.0))([0.0, 2.0, 5.0]) == 0.0
+
+
 def test_ready_made_surfaces_are_where_they_should_be():
     assert PlaneSurface((0.0, 0.0, 2.0), (0.0, 0.0, 0.5))([1.0, 2.0, 0.75]) == pytest.approx(0.25)
     assert SphereSurface(2.0, (1.0, 0.0, 0.0))([1.0, 2.0, 0.0]) == 0.0
@@ -400,7 +406,7 @@ def test_a_held_robot_keeps_its_quaternion():
     [
         (HeldPoint("hand"), "'hand', which is not a body or frame; there are world, link1"),
         (HeldPoint("world"), "which does not move"),
-        (HeldPoint("link3", (0.0, math.nan, 0.5)), "must be finite"),
+        (HeldPoint("link3", (0.0, math.nan, 0.5)), r"point 'link3': the point in the axes .* must be finite"),
         (HeldPoint("link3", friction=-0.1), "friction K is -0.1; it must be zero or more"),
         (HeldPoint("link3", surface=0.3), "give a function"),
         (HeldPoint("link3", surface=lambda r: math.sin(r[0])), "cannot be traced"),
