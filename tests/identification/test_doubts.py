@@ -98,11 +98,12 @@ def test_degrees_are_doubtful():
     assert "Are these degrees for radians?" in doubts
 
 
-@pytest.mark.parametrize("joint", [0, 1, 2])
-def test_efforts_of_the_wrong_sign_are_doubtful(joint):
+@pytest.mark.parametrize(("joint", "part"), [(0, 1.0), (1, 1e-6), (2, 1.0)])
+def test_efforts_of_the_wrong_sign_are_doubtful(joint, part):
+    """However small they are."""
     _, _, log = recorded()
     sign = np.where(np.arange(3) == joint, -1.0, 1.0)
-    _, doubts, _ = identified(tau=log["tau"] * sign)
+    _, doubts, _ = identified(tau=part * log["tau"] * sign)
     assert f"efforts of 'joint{joint + 1}' are opposite to what the model needs" in doubts
 
 

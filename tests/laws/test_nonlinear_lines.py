@@ -59,6 +59,17 @@ def test_a_linear_force_is_the_linear_spring_and_damper(method):
     assert fastest_rate(function.mechanism, q[0], v[0])[0] == pytest.approx(fastest_rate(constants.mechanism, q[0], v[0])[0])
 
 
+@pytest.mark.parametrize("force", [None, lambda length, rate: 3.0 * rate])
+def test_dampers_along_a_joint_and_a_line_add_up(force):
+    """m v̇ = −(c₁ + c₂) v: a slider of 2 kg, whose joint has 4 N·s/m and the line along it 3."""
+    body = km.Body("slider", 2.0, inertia=(0.1,) * 3)
+    rail = km.Joint("rail", "prismatic", "world", "slider", axis=(1, 0, 0), damping=(4.0,))
+    damper = {} if force else {"damping": (3.0,)}
+    line = km.Loop("damper", km.Line(force=force), "world", "slider", km.pose((-1.0, 0.0, 0.0)), **damper)
+    damped = km.Mechanism("damped", (body,), (rail,), (line,))
+    assert fastest_rate(damped, np.zeros(1), np.ones(1)) == (pytest.approx(3.5, rel=1e-12), "rail")
+
+
 def test_runs_with_a_linear_force_are_those_of_the_spring_and_damper():
     """Explicit steps, and steps implicit in the force; records of the loop and the power of what is lost among them."""
     function, constants = swinging(km.Line(force=linear)), swinging(km.Line(), stiffness=K, rest=REST, damping=D)
