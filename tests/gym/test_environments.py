@@ -26,6 +26,7 @@ LONG = {
     "cassie",
     "cassie_standing",
     "cassie_walking",
+    "anymal_rough",
     "g1",
     "half_cheetah",
     "walker2d",

@@ -60,6 +60,7 @@ class Task(SettledAttributes):
         action_space: of one environment: a `Box`, of −1…1 unless given, or `Discrete`.
         observation_space: of one environment: a `Box` of float32, or of `dtype`.
         draws: how many random numbers the start of an episode takes.
+        sensed, curriculum: as they were given.
         ranges: least and largest value of each number of the model that is drawn for every episode, by name; `disturbances`:
             of "noise" and "delay"; `pushes`: of those of bodies.
         info: the outputs that are reported in `info`.
@@ -72,13 +73,15 @@ class Task(SettledAttributes):
         actions: int | Box | Sequence[Sequence[float]],
         observation: Callable[..., Any],
         reward: Callable[..., Any],
-        begin: Callable[[np.ndarray], Start],
+        begin: Callable[..., Start],
         draws: int,
         terminated: Callable[..., Any] | None = None,
         steps: int = 1,
         bounds: Sequence[float] | None = None,
         info: Sequence[str] = (),
         remembered: Mapping[str, int] | None = None,
+        sensed: Mapping[str, tuple[int, Callable[[np.ndarray, np.ndarray], Any]]] | None = None,
+        curriculum: Callable[[np.ndarray, Mapping[str, np.ndarray]], Any] | None = None,
         dtype: Any = np.float32,
         randomised: Mapping[str, Sequence[float]] | None = None,
         push_every: float = 2.0,
@@ -91,9 +94,15 @@ class Task(SettledAttributes):
             actions: the number of components of an action, each within −1…1, or a `Box` of them; or, for actions that are
                 choices, the values (choices, components) that each puts into the input "action".
             observation: one array of numbers; `reward`: a number; `terminated`: a condition, None if episodes never end.
-            begin: from random numbers (k, draws), uniform in 0…1, to the `Start` of k episodes; it is called with arrays.
+            begin: from random numbers (k, draws), uniform in 0…1, to the `Start` of k episodes; it is called with arrays, with
+                a `curriculum` also with the levels (k).
             bounds: the largest size of each component of an observation; unbounded by default.
             remembered: outputs, by name, with the number of components of each, whose values before the step are read, too.
+            sensed: what is not compiled, such as heights of the ground around a robot: by the name of the input that the other
+                functions read it by, its size and a function of NumPy of states q (k, nq) and v (k, nv). It is of the state
+                that the step of the environment begins with.
+            curriculum: how difficult the next episodes are: from the levels (k) of those that are over, first zeros, and the
+                outputs (k, …) at their ends, by name, to the levels of those that follow them.
             dtype: of observations.
             randomised: numbers of the model that differ from episode to episode: the least and the largest value by the name
                 of a parameter of `kumitate.Simulation`, such as {"mass:pole": (0.05, 0.2)}. Each target of a name with a * is
@@ -114,7 +123,7 @@ class Task(SettledAttributes):
         self.inputs = dict(options.pop("inputs", None) or {})
         outputs = options.pop("outputs", None) or {}
         self.action_space, self.choices, self.action_size = _actions(self.name, actions)
-        self.remembered = dict(remembered or {})
+        self.remembered, self.sensed, self.curriculum = dict(remembered or {}), dict(sensed or {}), curriculum
         ranges = {name: _range(self.name, name, given) for name, given in (randomised or {}).items()}
         self.disturbances = {name: ranges.pop(name) for name in ("noise", "delay") if name in ranges}
         pushes = [name for name in ranges if name.startswith(_PUSH)]
@@ -128,7 +137,8 @@ class Task(SettledAttributes):
         self.simulation = Simulation(
             self.robot,
             inputs={_ACTION: self.action_size, _LAST: self.action_size, **self.inputs}
-            | {f"{name}{BEFORE}": size for name, size in self.remembered.items()},
+            | {f"{name}{BEFORE}": size for name, size in self.remembered.items()}
+            | {name: size for name, (size, _) in self.sensed.items()},
             outputs={**outputs, **own},
             **options,
         )

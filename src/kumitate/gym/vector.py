@@ -27,6 +27,7 @@ class Episodes:
         observations: (N, size), of the task's type, written in place.
         rewards: (N); `terminated` and `diverged`: (N), whether a row's episode has ended, and whether because its motion ran
             away: such a row has the reward zero, and zeros for observations.
+        levels: how difficult the episode of each row is (N), by the task's curriculum.
         random: the generator of each row: what an episode starts with depends on its own row's alone.
     """
 
@@ -36,7 +37,9 @@ class Episodes:
         self.observations = np.zeros((count, *task.observation_space.shape), dtype=task.observation_space.dtype)
         self.rewards = np.zeros(count)
         self.terminated, self.diverged = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+        self.levels = np.zeros(count)
         self.random: list[np.random.Generator] = []
+        self._begun = np.zeros(count, dtype=bool)
         self._disturbed = Disturbances(task, count) if task.disturbed else None
         self._pictures: Pictures | None = None
 
@@ -52,7 +55,7 @@ class Episodes:
         """Starts new episodes in these rows (k): random numbers and parameters of each, no action taken yet."""
         task, batch = self.task, self.batch
         numbers = np.array([self.random[row].random(task.draws + task.varied) for row in rows])
-        start = task.begin(numbers[:, : task.draws])
+        start = task.begin(numbers[:, : task.draws], *self._next_levels(rows))
         batch.reset(rows, start.q, start.v)
         if parameters := {**task.parameters(numbers[:, task.draws :]), **start.parameters}:
             batch.set(parameters, rows)
@@ -60,6 +63,7 @@ class Episodes:
             values[rows] = start.inputs.get(name, self._own[name])
         for name in task.pushes:
             batch.wrenches[name][rows] = 0.0
+        self._sense(rows)
         batch.look(rows)
         self._remember(rows)
         self.rewards[rows], self.terminated[rows], self.diverged[rows] = 0.0, False, False
@@ -77,6 +81,7 @@ class Episodes:
         batch.inputs["last_action"][:] = batch.inputs["action"]
         batch.inputs["action"][:] = taken
         self._remember(slice(None))
+        self._sense(slice(None))
         batch.step(self.task.steps)
         self.diverged[:] = batch.lost
         self.terminated[:] = (batch.outputs["terminated"] > 0.5) | self.diverged
@@ -109,6 +114,21 @@ class Episodes:
         """Keeps outputs of some rows as those before the next step."""
         for name, size in self.task.remembered.items():
             self.batch.inputs[f"{name}{BEFORE}"][rows] = self.batch.outputs[name][rows].reshape(-1, size)
+
+    def _sense(self, rows: Any) -> None:
+        """Puts what is sensed of the states of some rows into its inputs."""
+        for name, (_, sense) in self.task.sensed.items():
+            self.batch.inputs[name][rows] = sense(self.batch.q[rows], self.batch.v[rows])
+
+    def _next_levels(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The levels of episodes that begin in these rows, where the task has a curriculum."""
+        if self.task.curriculum is None:
+            return ()
+        over = rows[self._begun[rows]]
+        if len(over):
+            self.levels[over] = self.task.curriculum(self.levels[over], {k: a[over] for k, a in self.batch.outputs.items()})
+        self._begun[rows] = True
+        return (self.levels[rows],)
 
     @property
     def _own(self) -> Any:
@@ -250,6 +270,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def batch(self) -> Any:
         """The batch of the simulation, with its live arrays."""
         return self._episodes.batch
+
+    @property
+    def levels(self) -> np.ndarray:
+        """How difficult each row's episode is (N), by the task's curriculum."""
+        return self._episodes.levels
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]

@@ -15,7 +15,7 @@ from ...model import Mechanism, PositionDrive
 from ...robot import Robot
 from ...scalar.arrays import clip, maximum
 from ..task import Start, Task
-from .walking import upward
+from .walking import turned, upward
 
 #: The motors of a leg: gains [N·m/rad, N·m·s/rad], inertia of the rotor behind its gear [kg·m²], largest effort [N·m]. The last
 #: two are those of the model that the robot's manufacturer gives for MuJoCo.
@@ -93,7 +93,7 @@ def task(*, step: float = 2.5e-3, steps: int = 8, friction: float = 0.8) -> Task
         robot, actions=len(stance), observation=observation, reward=reward, terminated=fallen, begin=begin,
         draws=9, steps=steps, inputs={"command": 1, "phase": 1, "target": target},
         outputs={
-            "vertical": upward, "turned": _turned, "clock": clock, "going": _going, "follows": follows, "steady": steady,
+            "vertical": upward, "turned": turned, "clock": clock, "going": _going, "follows": follows, "steady": steady,
             "stepping": _stepping_of(robot, q0),
         },
         info=("going", "follows", "steady", "stepping"), step=step, integrator="semi_implicit_euler",
@@ -131,12 +131,6 @@ def clock(t: Any, q: Any, v: Any, phase: Any) -> Any:
     """Sine and cosine of the steps: the left foot is lifted while the sine is positive, the right one while it is negative."""
     angle = 2.0 * np.pi * (t / PERIOD + phase[0])
     return np.stack([np.sin(angle), np.cos(angle)])
-
-
-def _turned(t: Any, q: Any, v: Any) -> Any:
-    """How far the pelvis looks aside: y of its direction ahead (1)."""
-    x, y, z, w = q[:4]
-    return np.stack([2.0 * (x * y + w * z)])
 
 
 def _going(t: Any, q: Any, v: Any) -> Any:

@@ -121,6 +121,12 @@ def upward(t: Any, q: Any, v: Any) -> Any:
     return np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
+def turned(t: Any, q: Any, v: Any) -> Any:
+    """How far the base looks aside: y of its direction ahead (1)."""
+    x, y, z, w = q[:4]
+    return np.stack([2.0 * (x * y + w * z)])
+
+
 def _follows(t: Any, q: Any, v: Any, command: Any) -> Any:
     """How well the base moves ahead and aside as commanded, 0…1."""
     return np.exp(-4.0 * ((v[3] - command[0]) ** 2 + (v[4] - command[1]) ** 2))

@@ -138,7 +138,7 @@ class HeightField(Shape):
         """The height of the ground at places (…) in its frame [m], on its triangles; beyond the grid, that at its edge.
 
         >>> float(HeightField([[0.0, 0.0], [0.0, 0.5]], (2.0, 2.0)).height(0.5, 0.0))
-        0.125
+        0.25
         """
         z = self._grid
         u, w = (
