@@ -1,7 +1,7 @@
 """Where the sources of the package and of its studies are, and what their files import."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,16 +18,19 @@ ROOMS = (
 )  # fmt: skip
 
 
+@cache
 def modules() -> list[Path]:
     """All Python files of the package."""
     return sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
 def studies() -> list[Path]:
     """All Python files of the studies."""
     return sorted(STUDIES.rglob("*.py"))
 
 
+@cache
 def sources() -> list[Path]:
     """All Python files of the package, of the reference problems that it installs beside it, and of its studies."""
     return [*modules(), *sorted(PROBLEMS.rglob("*.py")), *studies()]
@@ -45,9 +48,15 @@ def dotted(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def text(path: Path) -> str:
+    """What stands in a file."""
+    return path.read_text(encoding="utf-8")
+
+
 def tree(path: Path) -> ast.Module:
     """The syntax tree of a file."""
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    return ast.parse(text(path), filename=str(path))
 
 
 def room(module: str) -> str:
@@ -56,10 +65,12 @@ def room(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imports(path: Path) -> list[tuple[int, str]]:
     """(line, module) of all that a file imports of kumitate and its studies, wherever in the file, relative or not."""
     here = dotted(path).split(".")
     package = here if path.name == "__init__.py" else here[:-1]
+    found = []
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -70,13 +81,15 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
             names = [f"{origin}.{alias.name}" for alias in node.names] if _is_package_root(origin) else [origin]
         else:
             continue
-        yield from ((node.lineno, name) for name in names if name.split(".")[0] in {"kumitate", "studies"})
+        found += [(node.lineno, name) for name in names if name.split(".")[0] in {"kumitate", "studies"}]
+    return found
 
 
 def _is_package_root(module: str) -> bool:
     return module == "kumitate"
 
 
+@cache
 def modules_imported(path: Path) -> set[str]:
     """The modules of the package that a file imports, wherever in it: `from .joints import contract` imports that file."""
     here = dotted(path).split(".")
@@ -94,6 +107,7 @@ def modules_imported(path: Path) -> set[str]:
     return found
 
 
+@cache
 def is_module(name: str) -> bool:
     """Whether the package has a file of this name."""
     place = PACKAGE.parent.joinpath(*name.split("."))

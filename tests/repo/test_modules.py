@@ -4,9 +4,7 @@ import ast
 import importlib
 import re
 
-import pytest
-
-from .sources import ROOT, dotted, modules, sources, title, tree
+from .sources import ROOT, dotted, modules, sources, text, title, tree
 
 LONGEST = 700
 EMPTY_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "utils"}
@@ -14,49 +12,58 @@ EMPTY_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "u
 LEFT_OVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError")
 
 
-@pytest.mark.parametrize("path", sources(), ids=title)
-def test_a_module_is_short(path):
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGEST, f"{title(path)} has {lines} lines, over {LONGEST}; a concept a module"
+def test_modules_are_short():
+    lines = {path: len(text(path).splitlines()) for path in sources()}
+    faults = [f"{title(path)} has {n} lines, over {LONGEST}; a concept a module" for path, n in lines.items() if n > LONGEST]
+    assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("path", sources(), ids=title)
-def test_names_say_what_is_inside(path):
-    assert not EMPTY_NAMES & set(dotted(path).split(".")), f"{title(path)}: name it after what it holds"
+def test_names_say_what_is_inside():
+    faults = [path for path in sources() if EMPTY_NAMES & set(dotted(path).split("."))]
+    assert not faults, "\n".join(f"{title(path)}: name it after what it holds" for path in faults)
 
 
-@pytest.mark.parametrize("path", sources(), ids=title)
-def test_nothing_is_left_over(path):
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        assert not LEFT_OVER.search(line), f"{title(path)}:{number}: {line.strip()}"
+def test_nothing_is_left_over():
+    faults = [
+        f"{title(path)}:{number}: {line.strip()}"
+        for path in sources()
+        for number, line in enumerate(text(path).splitlines(), start=1)
+        if LEFT_OVER.search(line)
+    ]
+    assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("path", sources(), ids=title)
-def test_all_is_sorted_and_true(path):
+def test_lists_of_names_are_sorted_and_true():
     """Faces have a list (below); in other modules what begins with no underscore is offered, and a list says it again."""
-    names = _all_of(path)
-    if names is None:
-        return
-    assert len(names) == len(set(names)), f"{title(path)}: __all__ repeats a name"
-    # constants, then classes, then the rest, as ruff sorts them
-    assert names == sorted(names, key=lambda name: (_rank(name), name)), f"{title(path)}: __all__ is not sorted"
-    module = importlib.import_module(dotted(path))
-    missing = [name for name in names if not hasattr(module, name)]
-    assert not missing, f"{title(path)}: __all__ names {missing}, which do not exist"
+    faults = []
+    for path in sources():
+        names = _all_of(path)
+        if names is None:
+            continue
+        if len(names) != len(set(names)):
+            faults.append(f"{title(path)}: __all__ repeats a name")
+        # constants, then classes, then the rest, as ruff sorts them
+        if names != sorted(names, key=lambda name: (_rank(name), name)):
+            faults.append(f"{title(path)}: __all__ is not sorted")
+        module = importlib.import_module(dotted(path))
+        if missing := [name for name in names if not hasattr(module, name)]:
+            faults.append(f"{title(path)}: __all__ names {missing}, which do not exist")
+    assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("path", [path for path in sources() if path.name == "__init__.py"], ids=title)
-def test_a_package_lists_all_that_it_offers(path):
-    """What its `__init__` imports from its modules or defines is in `__all__`, unless its name begins with an underscore."""
-    names = _all_of(path)
-    hidden = {name for name in _bound(path) if not name.startswith("_")} - set(names or ())
-    assert not hidden, f"{title(path)} offers {sorted(hidden)}, which __all__ does not list"
+def test_packages_list_all_that_they_offer():
+    """What an `__init__` imports from its modules or defines is in `__all__`, unless its name begins with an underscore."""
+    faults = []
+    for path in (path for path in sources() if path.name == "__init__.py"):
+        if hidden := {name for name in _bound(path) if not name.startswith("_")} - set(_all_of(path) or ()):
+            faults.append(f"{title(path)} offers {sorted(hidden)}, which __all__ does not list")
+    assert not faults, "\n".join(faults)
 
 
 def test_a_class_below_physics_has_a_name_of_its_own():
     """What `scalar` and `compile` call a class stands for nothing else in the package."""
     places = {}
-    for path in modules():
+    for path in (path for path in modules() if "class " in text(path)):
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(title(path))
@@ -71,7 +78,7 @@ def test_the_licence_is_named():
 
 
 def _all_of(path):
-    for node in tree(path).body:
+    for node in tree(path).body if "__all__" in text(path) else ():
         if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "__all__" for to in node.targets):
             return ast.literal_eval(node.value)
     return None
