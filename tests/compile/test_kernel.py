@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -306,10 +307,18 @@ def test_calls_leak_nothing(kernel, given):
         array.resize(array.size + 1, refcheck=False)
 
 
-def test_kernels_can_be_called_from_threads(kernel, given):
+def test_kernels_can_be_called_from_threads(kernel, given, monkeypatch):
+    """Those that call one at once compile it once."""
     from concurrent.futures import ThreadPoolExecutor
 
+    from kumitate.compile import pipeline
+
     correct, _ = kernel(*given)
+    made, compiled = [], pipeline.compiled
+    monkeypatch.setattr(pipeline, "compiled", lambda *given: made.append(time.sleep(0.1)) or compiled(*given))
     with ThreadPoolExecutor(4) as pool:
+        fresh = Kernel(kernel.program)
+        assert all(np.array_equal(u, correct) for u, _ in pool.map(lambda _: fresh(*given), range(4)))
+        assert len(made) == 1
         for u, _ in pool.map(lambda _: kernel(*given), range(400)):
             np.testing.assert_array_equal(u, correct)

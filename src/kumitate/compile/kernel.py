@@ -6,6 +6,7 @@ import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,24 +79,23 @@ class Kernel(ProgramKernel):
                 compiled and kept in memory once for all.
         """
         super().__init__(program, dtype)
-        self.portable, self.quick = portable, quick
-        self._dtype = self.precision.dtype
+        self.portable, self.quick, self._dtype = portable, quick, self.precision.dtype
+        self._options: dict[str, Any] = {"portable": portable, "quick": quick}
         self._only = self.outputs[0].shape if len(self.outputs) == 1 else None
         self.fillings, self.shared = fillings or {}, shared
         self._codes: dict[int, tuple[Code, Callable[..., None]]] = {}
         self._compilations: dict[int, Compilation] = {}
+        self._compiling = Lock()  # a kernel is compiled by the first of the threads that call it at once
         self.single: Callable[..., Any] = partial(self._first, 1)
         self._batch: Callable[..., Any] = partial(self._first, self.lanes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, is made from the program; its machine code comes from the disk cache."""
-        dtype, quick = self.precision.dtype, self.quick
-        return partial(type(self), self.program, dtype, portable=self.portable, quick=quick, fillings=self.fillings), ()
+        return partial(type(self), self.program, self._dtype, fillings=self.fillings, **self._options), ()
 
     def filled(self, fillings: Mapping[str, Program]) -> Kernel:
         """The kernel with other programs in its holes; what is compiled around them is shared."""
-        dtype, quick = self.precision.dtype, self.quick
-        other = Kernel(self._given, dtype, portable=self.portable, quick=quick, fillings=fillings, shared=self.shared)
+        other = Kernel(self._given, self._dtype, fillings=fillings, shared=self.shared, **self._options)
         other._compilations = self._compilations
         return other
 
@@ -216,17 +216,17 @@ class Kernel(ProgramKernel):
         return report(self, *arrays)
 
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
-        if lanes not in self._codes:
-            from .llvm import ENTRY, HostBatch
-            from .pipeline import Compilation, compiled
+        with self._compiling:
+            if lanes not in self._codes:
+                from .llvm import ENTRY, HostBatch
+                from .pipeline import Compilation, compiled
 
-            options = (lanes, self.precision, self.portable)
-            wanted = Compilation(HostBatch(self._given), *options, python=True, quick=self.quick, shared=self.shared)
-            code = compiled(self.name, self._compilations, wanted, self.fillings)
-            pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
-            function = ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY])
-            self._codes[lanes] = (code, function)
-        return self._codes[lanes]
+                options = (lanes, self.precision, self.portable)
+                wanted = Compilation(HostBatch(self._given), *options, python=True, quick=self.quick, shared=self.shared)
+                code = compiled(self.name, self._compilations, wanted, self.fillings)
+                pointers = [ctypes.c_void_p] * (len(self.inputs) + len(self.outputs))
+                self._codes[lanes] = (code, ctypes.CFUNCTYPE(None, ctypes.c_int64, *pointers)(code.addresses[ENTRY]))
+            return self._codes[lanes]
 
     def _first(self, lanes: int, *arrays: Any) -> Any:
         """Replaces the fast call until it is compiled, which happens on the first call with suitable arrays."""
