@@ -36,14 +36,30 @@ SEEN = """(() => {
 })()"""
 
 
-@contextmanager
-def shown(path, fragment="", before=WATCH):
-    """A page that is open; it must not say or ask for anything."""
-    with opened(CHROMIUM.needed(), path.as_uri() + fragment, SIZE, before=before) as browser:
-        wait_until_ready(browser)
-        yield browser
-        assert json.loads(browser.evaluate("JSON.stringify(window.said)")) == []
-        assert [url for url in json.loads(browser.evaluate(ASKED)) if not url.startswith(("data:", "blob:"))] == []
+@pytest.fixture(scope="module")
+def shown():
+    """Opens pages, each in a tab of one browser, whose start takes 2 s; they must not say or ask for anything."""
+    with opened(CHROMIUM.needed(), "about:blank", SIZE) as browser:
+
+        @contextmanager
+        def tab(path, fragment=""):
+            browser.session = ""
+            target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+            browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            try:
+                browser.resize(SIZE)
+                browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+                browser.call("Page.enable")
+                browser.call("Page.navigate", url=path.as_uri() + fragment)
+                wait_until_ready(browser)
+                yield browser
+                assert json.loads(browser.evaluate("JSON.stringify(window.said)")) == []
+                assert [url for url in json.loads(browser.evaluate(ASKED)) if not url.startswith(("data:", "blob:"))] == []
+            finally:
+                browser.session = ""
+                browser.call("Target.closeTarget", targetId=target)
+
+        yield tab
 
 
 def numbers(browser, expression):
@@ -85,7 +101,7 @@ def dragged(browser, body):
     return before, after
 
 
-def test_an_arm_is_dragged_set_and_reset(tmp_path):
+def test_an_arm_is_dragged_set_and_reset(shown, tmp_path):
     path = arm().page(tmp_path / "arm.html", sliders={"target": (-2.0, 2.0), "kd": (0.0, 1e6), "gravity": (0.0, 20.0)})
     with shown(path) as browser:
         start = numbers(browser, "kumitate.simulator.machine.q")
@@ -117,7 +133,7 @@ def test_an_arm_is_dragged_set_and_reset(tmp_path):
         assert "of another simulation" in told
 
 
-def test_a_run_of_a_loop_is_taken_over(tmp_path):
+def test_a_run_of_a_loop_is_taken_over(shown, tmp_path):
     four_bar = km.load("four_bar").mechanism
     first, *others = four_bar.joints
     hostile = replace(first, name="<img src=x onerror=window.said.push('taken')>")
@@ -147,7 +163,7 @@ def test_a_run_of_a_loop_is_taken_over(tmp_path):
         assert browser.evaluate("document.documentElement.dataset.state") == "ready"
 
 
-def test_cassie_stands_and_is_dragged(tmp_path):
+def test_cassie_stands_and_is_dragged(shown, tmp_path):
     from kumitate.examples.gallery.cassie import standing
 
     robot, q = standing()
@@ -173,7 +189,7 @@ def pile(count, **options):
     return world.simulation(step=2e-3, **options)
 
 
-def test_boxes_in_a_pile_are_dragged_and_set(tmp_path):
+def test_boxes_in_a_pile_are_dragged_and_set(shown, tmp_path):
     scene = live_scene(pile(20))
     assert len(packed(scene)) - len(packed({name: part for name, part in scene.items() if name != "live"})) < 155_000
     with shown(write_page(tmp_path / "pile.html", scene)) as browser:
@@ -205,7 +221,7 @@ def test_boxes_in_a_pile_are_dragged_and_set(tmp_path):
         assert (numbers(browser, "kumitate.simulator.machine.q") == further).all()
 
 
-def test_friction_holds_a_box_in_the_page_and_none_lets_it_slide(tmp_path):
+def test_friction_holds_a_box_in_the_page_and_none_lets_it_slide(shown, tmp_path):
     world = km.World("slope")
     world.ground(at=km.pose((0.0, 0.0, 0.0), (0.0, 0.3, 0.0)))
     for k in range(6):
@@ -228,7 +244,7 @@ def test_friction_holds_a_box_in_the_page_and_none_lets_it_slide(tmp_path):
         np.testing.assert_allclose(slid(0.2), 0.5 * 9.81 * (np.sin(0.3) - 0.2 * np.cos(0.3)), rtol=1e-2)
 
 
-def test_an_arm_among_bricks_is_dragged(tmp_path):
+def test_an_arm_among_bricks_is_dragged(shown, tmp_path):
     def hold(t, q, v, kp=300.0, kd=30.0):
         return -kp * q - kd * v
 
@@ -253,7 +269,7 @@ def test_an_arm_among_bricks_is_dragged(tmp_path):
         assert np.abs(arm).max() < 0.1  # the controller brought it back
 
 
-def test_a_small_humanoid_falls_on_a_floor_and_is_dragged(tmp_path):
+def test_a_small_humanoid_falls_on_a_floor_and_is_dragged(shown, tmp_path):
     robot = km.load("hoap1")
     run = km.simulate(robot, *robot.start, contact="rigid", duration=0.6)
     with shown(run.page(tmp_path / "hoap1.html", live=True)) as browser:
@@ -268,7 +284,7 @@ def test_a_small_humanoid_falls_on_a_floor_and_is_dragged(tmp_path):
         assert (numbers(browser, "kumitate.simulator.machine.q") == run.q[at]).all()
 
 
-def test_the_space_robot_is_dragged_and_does_not_turn_by_itself(tmp_path):
+def test_the_space_robot_is_dragged_and_does_not_turn_by_itself(shown, tmp_path):
     run = as_run(space_robot.EXAMPLE.run())
     with shown(run.page(tmp_path / "space.html", live=True)) as browser:
         browser.evaluate("kumitate.clock.seek(2.0)")
