@@ -11,7 +11,7 @@ from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Box, Geometry, Hull, Joint, Mechanism, Mesh, Plane, Polygon
 from kumitate.model.meshes import hull, left_out, load_mesh, touching_hull
 from kumitate.model.read.json import from_json, to_json
-from kumitate.model.shapes.surfaces import distances_from_hull, outermost
+from kumitate.model.shapes.hulls import distances_from_hull, outermost
 from kumitate.spatial import pose
 from kumitate.view.outlines import Silhouettes, View
 from kumitate.view.scene import build_scene
@@ -117,14 +117,12 @@ def test_distance_from_a_box(seed):
 @pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_distances_from_a_hull_by_its_faces_and_by_least_squares(seed, flat):
-    """All at once, from the hull itself and from the distances of the hull without its last corner."""
+    """Those of points from a solid hull, a flat one and a line."""
     rng = np.random.default_rng(seed)
     points, corners = rng.normal(size=(60, 3)), rng.normal(size=(5 + 3 * seed, 3))
     corners[:, 2] *= 0.0 if flat else 1.0
     expected = [distance_from_hull(point, corners) for point in points]
     np.testing.assert_allclose(distances_from_hull(points, corners), expected, rtol=0, atol=1e-12)
-    before = distances_from_hull(points, corners[:-1])
-    np.testing.assert_allclose(distances_from_hull(points, corners, before), expected, rtol=0, atol=1e-12)
     on_a_line = np.outer([0.0, 1.0, 2.0], [1.0, 2.0, 3.0])
     np.testing.assert_allclose(
         distances_from_hull(points, on_a_line), [distance_from_hull(point, on_a_line) for point in points], rtol=0, atol=1e-12

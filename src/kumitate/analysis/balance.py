@@ -17,6 +17,7 @@ from ..dynamics.acting import Applied
 from ..dynamics.rnea import supports
 from ..errors import InputError
 from ..model import Tree
+from ..model.shapes.hulls import planar_hull
 from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import Force, Vector3
 
@@ -170,23 +171,4 @@ def support_polygon(points: Any) -> SupportPolygon:
     rows = np.unique(array[:, :2], axis=0)  # sorted by x, then y
     if len(rows) < 3:
         return SupportPolygon(rows)
-    return SupportPolygon(planar_hull(rows))
-
-
-def planar_hull(points: np.ndarray) -> np.ndarray:
-    """The convex hull of points (k, 2), counter-clockwise (Andrew's monotone chain)."""
-    ordered = sorted(map(tuple, points.tolist()))
-    halves = [_half_hull(ordered), _half_hull(ordered[::-1])]
-    return np.array(halves[0][:-1] + halves[1][:-1])
-
-
-def _half_hull(ordered: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    chain: list[tuple[float, float]] = []
-    for x, y in ordered:
-        while len(chain) > 1:
-            (ax, ay), (bx, by) = chain[-2:]
-            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
-                break
-            chain.pop()
-        chain.append((x, y))
-    return chain
+    return SupportPolygon(rows[planar_hull(rows)])

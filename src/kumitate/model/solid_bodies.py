@@ -121,7 +121,7 @@ def _solid(owner: str, shape: Shape) -> _Solid:
 
 def _of_facets(owner: str, shape: Shape) -> _Solid:
     """That of a closed surface, or of its convex hull."""
-    from .shapes.surfaces import convex_hull  # with the readers of meshes
+    from .shapes.hulls import convex_hull  # with the readers of meshes
 
     trimesh = needed("trimesh", f"{owner}: the volume of a {shape.kind} needs the package trimesh", "mesh")
     facets = shape.facets()

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.balance import planar_hull
 from ..model import WORLD, Box, Capsule, Cylinder, Geometry, Mechanism, Polygon, Shape, Sphere
+from ..model.shapes.hulls import planar_hull
 from .stick_shapes import drawn_shapes
 
 _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
@@ -145,7 +145,7 @@ def _flat(shape: Shape, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
     points, radius = shape.support()
     seen = origin + points @ turn.T
     rim = seen[:, :2] if radius == 0.0 else np.concatenate([_disc(point, radius) for point in seen])
-    return [(planar_hull(rim), origin[2], 0.12)]
+    return [(rim[planar_hull(rim)], origin[2], 0.12)]
 
 
 def _of_sphere(shape: Sphere, turn: np.ndarray, origin: np.ndarray) -> list[_Part]:
@@ -161,7 +161,8 @@ def _of_cylinder(shape: Cylinder, turn: np.ndarray, origin: np.ndarray) -> list[
     axis, half = turn[:, 2], 0.5 * shape.length
     rim = shape.radius * (np.outer(np.cos(_CIRCLE), turn[:, 0]) + np.outer(np.sin(_CIRCLE), turn[:, 1]))
     ends = (origin + half * axis + rim, origin - half * axis + rim)
-    side = (planar_hull(np.concatenate(ends)[:, :2]), origin[2] + half * abs(axis[2]), _shade(axis))
+    rim = np.concatenate(ends)[:, :2]
+    side = (rim[planar_hull(rim)], origin[2] + half * abs(axis[2]), _shade(axis))
     facing = 0 if axis[2] >= 0.0 else 1
     cap = (ends[facing][:, :2], side[1] + _NEARER, _tone(axis if facing == 0 else -axis))
     return [side, cap] if abs(axis[2]) > 0.02 else [side]

@@ -13,6 +13,7 @@ from ..errors import InputError, warn
 from ..model import Body, Box, Geometry, Mechanism, Mesh
 from ..model.meshes import Facets, decimated
 from ..model.read.shapes import MeshFinder
+from ..model.shapes.surfaces import box_of
 from ..spatial import pose
 
 _SHOWN = 3
@@ -80,7 +81,7 @@ def _warn(name: str, without: dict[str, list[str]]) -> None:
 
 def pack_surface(surface: Facets) -> dict[str, Any]:
     """A surface for the page: positions in 65536 steps along each axis of its box, and a palette of at most 256 colours."""
-    low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
+    low, high = box_of(surface.vertices)
     step = (high - low) / 65535.0
     places = np.round((surface.vertices - low) / np.where(step > 0.0, step, 1.0))
     wide = len(surface.vertices) > 65536

@@ -8,8 +8,9 @@ import numpy as np
 
 from ...errors import InputError, needed
 from ..shapes import Facets, Hull, Mesh
+from ..shapes.hulls import convex_hull, distances_from_hull, outermost
 from ..shapes.mesh_files import stored
-from ..shapes.surfaces import convex_hull, distances_from_hull, fewer_faces, outermost
+from ..shapes.surfaces import fewer_faces
 
 __all__ = ["Facets", "decimated", "hull", "left_out", "load_mesh", "touching_hull", "touching_pieces"]
 

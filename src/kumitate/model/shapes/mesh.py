@@ -72,12 +72,12 @@ class Hull(Shape):
 
     @property
     def has_surface(self) -> bool:
-        from .surfaces import on_one_line
+        from .hulls import on_one_line
 
         return not on_one_line(np.array(self.vertices))
 
     def facets(self) -> Facets:
-        from .surfaces import convex_hull
+        from .hulls import convex_hull
 
         return convex_hull(Facets(np.array(self.vertices), np.zeros((0, 3))), "a hull")
 

@@ -1,4 +1,4 @@
-"""Surfaces of meshes: joined, merged, coloured by pictures, and reduced to hulls and to fewer faces."""
+"""Surfaces of meshes: joined, merged, coloured by pictures, and reduced to fewer faces."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from ...errors import InputError, needed
+from ...errors import needed
 from .contract import Facets
 
 #: Vertices closer than this fraction of a surface's size are merged: the resolution of files in single precision.
 _GRID = 2**20
+
+
+def box_of(points: np.ndarray) -> np.ndarray:
+    """The lowest and the highest corner (2, 3) of the box around points (n, 3); by rows NumPy takes twenty times as long."""
+    return np.array([[column.min() for column in points.T], [column.max() for column in points.T]])
 
 
 def join(parts: Sequence[Facets]) -> Facets:
@@ -36,7 +41,7 @@ def weld(surface: Facets, cells: int = _GRID) -> Facets:
     """
     if len(surface.vertices) == 0:
         return surface
-    low, high = _box(surface)
+    low, high = box_of(surface.vertices)
     size = float((high - low).max()) or 1.0
     cell = np.round((surface.vertices - low) * (cells / size)).astype(np.int64)
     keys = cell[:, 0] << 42 | cell[:, 1] << 21 | cell[:, 2]
@@ -139,43 +144,6 @@ def texture_colors(image: Any, uv: np.ndarray) -> np.ndarray | None:
     return pixels[rows, columns]
 
 
-def on_one_line(points: np.ndarray) -> bool:
-    """Whether points (n, 3) lie on one line, up to rounding; two points and a single one do."""
-    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-    return bool(len(spread) < 3 or spread[1] <= 1e-9 * spread[0])
-
-
-def convex_hull(surface: Facets, name: str) -> Facets:
-    """The convex hull; its vertices are a subset of the surface's. A flat surface has a flat hull with faces on both sides.
-
-    Raises:
-        InputError: if all vertices lie on one line; `name` is the mesh's in the message.
-    """
-    spatial = needed("scipy.spatial", "meshes need the package scipy", "mesh")
-    points = surface.vertices
-    if on_one_line(points):
-        raise InputError(
-            f"{name}: its vertices lie on one line, so that it has no hull; use a sphere, a capsule or a box instead"
-        )
-    middle = points.mean(axis=0)
-    _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
-    if spread[2] > 1e-9 * spread[0]:
-        try:
-            found = spatial.ConvexHull(points)
-        except spatial.QhullError:  # so flat that a volume cannot be told from rounding
-            pass
-        else:
-            simplices = np.array(found.simplices)
-            a, b, c = (points[simplices[:, k]] for k in range(3))
-            inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) < 0.0
-            simplices[inward] = simplices[inward][:, [0, 2, 1]]
-            used, faces = _used(simplices, len(points))
-            return Facets(points[used], faces)
-    rim = spatial.ConvexHull((points - middle) @ axes[:2].T).vertices
-    fan = np.array([[0, k, k + 1] for k in range(1, len(rim) - 1)])
-    return Facets(points[rim], np.concatenate([fan, fan[:, ::-1]]))
-
-
 def fewer_faces(surface: Facets, faces: int) -> Facets:
     """A similar surface with about `most` faces or fewer; faces keep their colours.
 
@@ -197,7 +165,9 @@ def fewer_faces(surface: Facets, faces: int) -> Facets:
         if len(joined.faces) == 0:
             continue
         excess = max(len(joined.faces) / faces - 1.25, 0.0)
-        fault = excess + float(np.abs(_box(joined) - _box(surface)).max() / np.ptp(_box(surface), axis=0).max())
+        fault = excess + float(
+            np.abs(box_of(joined.vertices) - box_of(surface.vertices)).max() / np.ptp(box_of(surface.vertices), axis=0).max()
+        )
         if fault < best_fault - _TOLERANCE:  # a coarser grid costs detail, and must be worth it
             best, best_fault = joined, fault
         if fault <= _TOLERANCE:
@@ -207,11 +177,6 @@ def fewer_faces(surface: Facets, faces: int) -> Facets:
 
 #: Cells along the longest side of the grids that are tried, and the part of it that a reduced surface may be short by.
 _GRIDS, _TOLERANCE = (400, 200, 100, 50, 25), 0.01
-
-
-def _box(surface: Facets) -> np.ndarray:
-    """The lowest and the highest corner, (2, 3)."""
-    return np.array([surface.vertices.min(axis=0), surface.vertices.max(axis=0)])
 
 
 def _collapsed(surface: Facets, points: np.ndarray, collapses: np.ndarray) -> Facets:
@@ -231,78 +196,3 @@ def _collapsed(surface: Facets, points: np.ndarray, collapses: np.ndarray) -> Fa
     used, faces = _used(faces[keep], len(root))
     vertices = np.clip(points, low[used], high[used]) if len(points) == len(used) else surface.vertices[used]
     return Facets(vertices, faces, None if surface.colors is None else surface.colors[keep])
-
-
-#: Of the size of a shape: a side is flat if its points are this close to a plane, and it counts if it is this wide.
-FLAT, WIDE = 1e-3, 0.1
-
-
-def outermost(points: np.ndarray, most: int) -> np.ndarray:
-    """The indices (k,), in ascending order, of at most `most` of the points (n, 3) whose hull approximates that of all.
-
-    First the furthest along each axis, then the corners of flat sides across the axes, the largest side first, so that a
-    foot stands on its sole: a quarter of the points; then repeatedly the point that is furthest from the hull of those taken.
-    """
-    ends = [int(pick(points[:, axis])) for axis in range(3) for pick in (np.argmin, np.argmax)]
-    taken = list(dict.fromkeys([*ends, *_flat_corners(points)[: most // 4]]))[:most]
-    size = float(np.ptp(points, axis=0).max())
-    distance = distances_from_hull(points, points[taken])
-    while len(taken) < min(most, len(points)):
-        furthest = int(distance.argmax())
-        if distance[furthest] <= 1e-9 * size:
-            break
-        taken.append(furthest)
-        distance = distances_from_hull(points, points[taken], distance)
-        distance[taken] = 0.0
-    return np.array(sorted(taken))
-
-
-def distances_from_hull(points: np.ndarray, corners: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
-    """How far points (n, 3) are from the convex hull of corners (k, 3), 0 inside (n) [m].
-
-    `before`: the distances from the hull of all corners but the last. What is nearer now is nearer to a face of that one.
-    """
-    if on_one_line(corners):
-        along = corners[:, int(np.ptp(corners, axis=0).argmax())]
-        start, end = corners[int(along.argmin())], corners[int(along.argmax())]
-        return _distances_from_triangles(points, np.array([[start, end, end]]))[:, 0]
-    hull = convex_hull(Facets(corners, np.zeros((0, 3))), "a hull")
-    triangles = hull.vertices[hull.faces]
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    above = points @ normals.T - np.einsum("fk,fk->f", normals, triangles[:, 0])
-    fresh = slice(None) if before is None else (triangles == corners[-1]).all(axis=2).any(axis=1)
-    if not len(triangles[fresh]):  # the last corner is inside
-        return np.asarray(before)
-    nearest = _distances_from_triangles(points, triangles[fresh]).min(axis=1)
-    nearest = nearest if before is None else np.minimum(nearest, before)
-    return np.where((above <= 0.0).all(axis=1), 0.0, nearest)
-
-
-def _distances_from_triangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """The distances (n, f) of points (n, 3) from triangles (f, 3 corners, 3)."""
-    edges = np.roll(triangles, -1, axis=1) - triangles  # (f, 3, 3)
-    offsets = points[:, None, None] - triangles  # (n, f, 3, 3)
-    along = np.einsum("nfek,fek->nfe", offsets, edges) / np.maximum(np.einsum("fek,fek->fe", edges, edges), 1e-300)
-    rims = np.linalg.norm(offsets - np.clip(along, 0.0, 1.0)[..., None] * edges, axis=3).min(axis=2)
-    normals = np.cross(edges[:, 0], edges[:, 1])
-    inside = (np.einsum("nfek,fek->nfe", offsets, np.cross(normals[:, None], edges)) >= 0.0).all(axis=2)
-    sizes = np.linalg.norm(normals, axis=1)  # zero for lines
-    planes = np.abs(np.einsum("nfk,fk->nf", offsets[:, :, 0], normals)) / np.maximum(sizes, 1e-300)
-    return np.where(inside & (sizes > 0.0), planes, rims)
-
-
-def _flat_corners(points: np.ndarray) -> list[int]:
-    """The indices of up to four corners of each flat side across an axis: the furthest along its diagonals."""
-    size = np.ptp(points, axis=0).max()
-    found: list[tuple[float, list[int]]] = []
-    for axis in range(3):
-        for sign in (-1.0, 1.0):
-            out = sign * points[:, axis]
-            flat = np.flatnonzero(out > out.max() - FLAT * size)
-            across = np.delete(points[flat], axis, axis=1)
-            sides = np.ptp(across, axis=0)
-            if sides.min() > WIDE * size:
-                square = across / sides
-                corners = [int(flat[(square @ diagonal).argmax()]) for diagonal in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
-                found.append((float(np.prod(sides)), corners))
-    return [index for _, corners in sorted(found, key=lambda side: -side[0]) for index in corners]

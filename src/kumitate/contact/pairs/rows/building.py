@@ -13,7 +13,7 @@ from ....compile.disk import cached
 from ....errors import ModelError, warn
 from ....model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 from ....model.shapes import Facets
-from ....model.shapes.surfaces import convex_hull
+from ....model.shapes.hulls import convex_hull
 from ....spatial import Transform
 from ...mesh_hulls import check_size
 from .convex.support import LARGEST
