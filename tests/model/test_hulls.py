@@ -73,8 +73,7 @@ def test_corners_and_volume_are_those_of_qhull(points):
 def test_a_finely_rounded_rim_keeps_its_corners():
     """Each of its corners stands out from its neighbours by less than what points within an edge may by rounding."""
     around = np.linspace(0.0, 2.0 * np.pi, 60_000, endpoint=False)
-    disc = np.column_stack([np.cos(around), np.sin(around), 0.0 * around])
-    hull = hull_of(np.vstack([disc, disc + (0.0, 0.0, 1.0)]))
+    hull = hull_of(np.vstack([np.column_stack([np.cos(around), np.sin(around), 0.0 * around + z]) for z in (0.0, 1.0)]))
     assert abs(volume_of(hull) / np.pi - 1.0) < 1e-8
 
 

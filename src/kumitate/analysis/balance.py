@@ -17,7 +17,6 @@ from ..dynamics.acting import Applied
 from ..dynamics.rnea import supports
 from ..errors import InputError
 from ..model import Tree
-from ..model.shapes.hulls import planar_hull
 from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import Force, Vector3
 
@@ -163,6 +162,8 @@ def support_polygon(points: Any) -> SupportPolygon:
     >>> square.area, float(square.margin((0.5, 0.4))), float(square.margin((2.0, 0.5)))
     (1.0, 0.4, -1.0)
     """
+    from ..model.shapes.hulls import planar_hull  # with the code of hulls of meshes
+
     array = np.asarray(points, dtype=float)
     if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] not in (2, 3):
         raise InputError(f"contact points have shape {array.shape}; give at least one, as (n, 2) or (n, 3)")
