@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InputError
-from ...procedure import Floats, Ints, Shaped, ShapedInts, procedure
+from ...procedure import Floats, Ints, Shaped, procedure
 from .contract import Facets
 from .surfaces import box_of
 
@@ -79,18 +79,12 @@ def _put(points: Ints[3], hull: GrowingHull, face: int, point: int) -> bool:
 
 
 @procedure
-def _grow(points: Ints[3], start: ShapedInts[4, 3], hull: GrowingHull) -> int:
-    """Makes the hull of points, from a tetrahedron with these faces; returns how many were made. Those in use have `first` −1.
-
-    The edge from corner k of face f to the next is that of face k, or 3 instead of f, as `_tetrahedron` orders them.
-    """
-    for face in range(4):
-        _set(points, hull, face, start[face, 0], start[face, 1], start[face, 2])
-        for k in range(3):
-            for other in range(4):
-                for m in range(3):
-                    if start[other, m] == start[face, (k + 1) % 3] and start[other, (m + 1) % 3] == start[face, k]:
-                        hull.behind[face, k] = other
+def _grow(points: Ints[3], hull: GrowingHull) -> int:
+    """Grows the hull of points from the first four faces, a tetrahedron; the number of faces made, those in use with `first` −1."""
+    face = 0
+    while face < 4:
+        _set(points, hull, face, hull.corners[face, 0], hull.corners[face, 1], hull.corners[face, 2])
+        face += 1
     for p in range(len(points)):
         face = 0
         while face < 4 and not _put(points, hull, face, p):
@@ -116,7 +110,9 @@ def _grow(points: Ints[3], start: ShapedInts[4, 3], hull: GrowingHull) -> int:
                 pending = q
                 q = following
             hull.first[face] = -2
-            for k in range(3):
+            k = -1
+            while k < 2:
+                k += 1
                 other = hull.behind[face, k]
                 if hull.seen[other] == p:
                     continue
@@ -271,7 +267,8 @@ def _faces(grid: np.ndarray, far: list[int]) -> np.ndarray:
     first, furthest, seen, faces, after, leaving = np.empty((6, len(corners)), np.int64)
     height = np.empty(len(corners))
     hull = GrowingHull(corners, behind, normal, first, furthest, height, seen, faces, rim, after, leaving)
-    made = _grow(grid, np.array([[a, b, c], [a, d, b], [b, d, c], [c, d, a]]), hull)
+    corners[:4], behind[:4] = [[a, b, c], [a, d, b], [b, d, c], [c, d, a]], [[1, 2, 3], [3, 2, 0], [1, 3, 0], [2, 1, 0]]
+    made = _grow(grid, hull)
     return corners[:made][first[:made] == -1]
 
 
