@@ -235,7 +235,7 @@ class Run(RunWithRobot):
         if len(self) < 2:
             return np.arange(len(self))
         wanted = np.linspace(self.time[0], self.time[-1], max(150, round((self.time[-1] - self.time[0]) * fps) + 1))
-        return np.unique(np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1))
+        return np.array(sorted(set(np.clip(np.searchsorted(self.time, wanted - 1e-9), 0, len(self) - 1).tolist())))
 
 
 @contextmanager

@@ -169,7 +169,7 @@ def support_polygon(points: Any) -> SupportPolygon:
         raise InputError(f"contact points have shape {array.shape}; give at least one, as (n, 2) or (n, 3)")
     if not np.isfinite(array).all():
         raise InputError("a contact point is not finite; leave out those that are not in contact")
-    rows = np.unique(array[:, :2], axis=0)  # sorted by x, then y
+    rows = np.array(sorted(set(map(tuple, array[:, :2].tolist()))))
     if len(rows) < 3:
         return SupportPolygon(rows)
     return SupportPolygon(rows[planar_hull(rows)])

@@ -102,20 +102,26 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
 
     A second argument says what is done in words: beside the bar, and elsewhere than in terminals as a line now and then.
     """
+    console, last = Console(stderr=True), time.monotonic()
+
+    def say(fraction: float, words: str = "") -> None:
+        nonlocal last
+        if words and (fraction >= 1.0 or time.monotonic() - last >= LINES):
+            last = time.monotonic()
+            print(f"{what}: {words}", file=sys.stderr, flush=True)
+
+    if not console.is_terminal:
+        yield say
+        return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console, last = Console(stderr=True), time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %  {task.fields[words]}"))
     clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, *clocks, console=console, transient=True) as bar:
         task = bar.add_task(escape(what), total=1.0, words="")
 
         def tell(fraction: float, words: str = "") -> None:
-            nonlocal last
             bar.update(task, completed=min(max(float(fraction), 0.0), 1.0), words=words)
-            if words and not console.is_terminal and (fraction >= 1.0 or time.monotonic() - last >= LINES):
-                last = time.monotonic()
-                print(f"{what}: {words}", file=sys.stderr, flush=True)
 
         yield tell
 

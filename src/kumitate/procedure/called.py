@@ -108,8 +108,8 @@ class Procedure(Generic[Given, Result]):
     @functools.cached_property
     def address(self) -> int:
         """The number by which `call_at` calls it; compiled on first use, and kept as long as the process."""
+        from .kinds import ENTRY
         from .programs import PROCEDURES
-        from .walk import ENTRY
 
         found = self._current.code.addresses[ENTRY]
         PROCEDURES[found] = self

@@ -18,9 +18,8 @@ from ..compile.wasm import WasmModule
 from ..compile.wasm.encoding import PAGE
 from ..compile.wasm.linked import ObjectFile
 from . import called, programs
-from .kinds import ArrayKind, Kind, RecordKind
+from .kinds import ENTRY, FAULT_WORDS, ArrayKind, Kind, RecordKind
 from .modules import LlvmText
-from .walk import ENTRY, FAULT_WORDS
 
 #: Bytes of the stack.
 _STACK = 1 << 18

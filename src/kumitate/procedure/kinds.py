@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+#: In machine code: the name of the entry, that of the table of procedures that wait for their first call; and how many words of
+#: the entry's block say which check failed, its number from 1 on and two integers.
+ENTRY, TABLE, FAULT_WORDS = "procedure_entry", "made_later", 3
+
 
 @dataclass(frozen=True)
 class NumberKind:

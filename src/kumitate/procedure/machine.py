@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,12 +28,13 @@ from ..compile.target import host
 from ..errors import InputError
 from ..scalar import under_way
 from ..scalar.verify import verifying
-from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
-from .modules import TABLE, LlvmText
+from .kinds import BOOL, ENTRY, FAULT_WORDS, FLOAT, INT, TABLE, ArrayKind, Kind, NumberKind, RecordKind
 from .programs import FAULTS
-from .source import Source
-from .tree import Site, TypedProcedure
-from .walk import ENTRY, FAULT_WORDS
+from .source import Site, Source
+
+if TYPE_CHECKING:
+    from .modules import LlvmText
+    from .tree import TypedProcedure
 
 Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
@@ -215,6 +216,8 @@ def written(typed: Callable[[], TypedProcedure], *, checked: bool = False, waits
     Reading makes many objects that live on, and hardly any that refer to each other in a circle: without Python's search for
     such circles it takes three quarters of the time.
     """
+    from .modules import LlvmText  # what is on disk needs no writer
+
     was_on = gc.isenabled()
     gc.disable()
     try:

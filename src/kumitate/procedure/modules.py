@@ -10,13 +10,11 @@ from ..compile.llvm.writer import Module, Writer
 from ..compile.target import host
 from ..scalar import Program
 from . import tree
-from .kinds import Kind
-from .walk import ENTRY, FAULT_WORDS, LLVM_TYPES, ProcedureWriter
+from .kinds import ENTRY, FAULT_WORDS, TABLE, Kind
+from .walk import LLVM_TYPES, ProcedureWriter
 
-#: The table of procedures that wait for their first call: the address of what makes one of a number, that of each that is
-#: made, and those that such ones call in the module that does not wait.
-TABLE = "made_later"
-#: A procedure as it is called by the table.
+#: A procedure that waits for its first call as it is called by the table: the address of what makes one of a number, that of
+#: each that is made, and those that such ones call in the module that does not wait.
 _BY_TABLE = """\
 define internal {head} noinline #0 {{
 entry:

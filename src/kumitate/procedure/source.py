@@ -8,6 +8,7 @@ import inspect
 import linecache
 import typing
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from types import CellType
@@ -15,12 +16,24 @@ from typing import Any
 
 from ..errors import ProcedureError
 from .kinds import BOOL, FLOAT, INT, NOTHING, ArrayKind, Floats, Ints, Kind, RecordKind, Shaped, ShapedInts
-from .tree import Site
 
 #: Stands for names that no object outside the function has.
 UNKNOWN = object()
 _parsed: dict[str, tuple[str, dict[int, ast.FunctionDef]]] = {}
 _KINDS: dict[Any, Kind] = {float: FLOAT, int: INT, bool: BOOL, None: NOTHING, type(None): NOTHING}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the source: the file, the line and the expression, for messages."""
+
+    file: str
+    line: int
+    node: ast.AST
+
+    def __str__(self) -> str:
+        text = next(line for line in ast.unparse(self.node).splitlines() if not line.startswith("@"))
+        return f"{self.file}:{self.line}: `{text}`"
 
 
 class Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,19 +9,7 @@ from typing import Any
 
 from ..scalar import Program
 from .kinds import NOTHING, ArrayKind, Kind, RecordKind
-
-
-@dataclass(frozen=True)
-class Site:
-    """A place in the source: the file, the line and the expression, for messages."""
-
-    file: str
-    line: int
-    node: ast.AST
-
-    def __str__(self) -> str:
-        text = next(line for line in ast.unparse(self.node).splitlines() if not line.startswith("@"))
-        return f"{self.file}:{self.line}: `{text}`"
+from .source import Site
 
 
 # --- expressions --------------------------------------------------------------------------------------------------------

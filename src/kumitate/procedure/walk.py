@@ -18,11 +18,9 @@ from typing import Any
 from ..compile.llvm.writer import Writer, exact
 from ..scalar.operations import OPERATIONS
 from . import tree
-from .kinds import BOOL, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
+from .kinds import BOOL, FAULT_WORDS, FLOAT, INT, ArrayKind, Kind, NumberKind, RecordKind
 from .side_by_side import depends, loops_side_by_side
 
-#: The name of the entry, and how many words of its block say which check failed: its number from 1 on, and two integers.
-ENTRY, FAULT_WORDS = "procedure_entry", 3
 #: The types of the leaves of values.
 LLVM_TYPES = {"float": "double", "int": "i64", "bool": "i1", "pointer": "ptr"}
 #: The types of leaves in blocks of words, where another one.

@@ -12,7 +12,6 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +160,8 @@ def similar(name: str, samples: list[str]) -> str:
 
 def robots_folder() -> Path | None:
     """Where example-robot-data puts its files: in its wheel's own folder, or beside Pinocchio's; None if they are not there."""
+    from importlib.metadata import PackageNotFoundError, distribution  # with what reads mails
+
     with suppress(PackageNotFoundError):
         place = Path(str(distribution(_DATA).locate_file("cmeel.prefix/share/example-robot-data/robots")))
         if place.is_dir():

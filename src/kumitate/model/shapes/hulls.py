@@ -80,7 +80,7 @@ def _put(points: Ints[3], hull: GrowingHull, face: int, point: int) -> bool:
 
 @procedure
 def _grow(points: Ints[3], hull: GrowingHull) -> int:
-    """Grows the hull of points from the first four faces, a tetrahedron; the number of faces made, those in use with `first` −1."""
+    """Grows the hull of points from four faces, a tetrahedron; returns how many were made. Those in use have `first` −1."""
     face = 0
     while face < 4:
         _set(points, hull, face, hull.corners[face, 0], hull.corners[face, 1], hull.corners[face, 2])
@@ -277,17 +277,18 @@ def _hull(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     grid = _on_grid(points)
     corners, faces = np.arange(len(grid)), _faces(grid, _far_apart(grid))
     standing_out = _standing_out(grid, faces)
-    left = np.setdiff1d(faces, standing_out)
-    if len(left) and len(standing_out) > 3:  # of a finely rounded rim each stands out by little, all of them by more
-        far = distances_from_hull(grid[left].astype(float), grid[standing_out].astype(float)) > _THIN
-        corners = np.union1d(standing_out, left[far])
+    left = np.flatnonzero(~standing_out & (np.bincount(faces.ravel(), minlength=len(grid)) > 0))
+    if len(left) and standing_out.sum() > 3:  # of a finely rounded rim each stands out by little, all of them by more
+        places = grid.astype(float)
+        standing_out[left] = distances_from_hull(places[left], places[standing_out]) > _THIN
+        corners = np.flatnonzero(standing_out)
         faces = _faces(grid[corners], _far_apart(grid[corners]))
-    used = np.unique(faces)
+    used = np.flatnonzero(np.bincount(faces.ravel()))
     return corners[used], np.searchsorted(used, faces)
 
 
 def _standing_out(grid: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """The points that stand out from their neighbours along the mean of their faces' normals, not just by rounding, as within
+    """Which points (n,) stand out from their neighbours along the mean of their faces' normals, not just by rounding, as within
     sides and along edges."""
     edges = np.stack([grid[faces[:, (k + 1) % 3]] - grid[faces[:, k]] for k in range(3)], axis=1).astype(float)
     normals = np.cross(edges[:, 0], edges[:, 1])
@@ -296,7 +297,7 @@ def _standing_out(grid: np.ndarray, faces: np.ndarray) -> np.ndarray:
     out = -np.einsum("mkj,mkj->mk", edges, means[faces]) / np.linalg.norm(means[faces], axis=2)
     least = np.full(len(grid), np.inf)
     np.minimum.at(least, faces.ravel(), out.ravel())
-    return np.flatnonzero(np.isfinite(least) & (least > _THIN))
+    return np.isfinite(least) & (least > _THIN)
 
 
 def _rim(points: np.ndarray, three: np.ndarray) -> list[int]:

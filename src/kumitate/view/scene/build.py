@@ -111,7 +111,7 @@ def _outline(item: Geometry, surfaces: Mapping[Shape, Facets]) -> tuple[np.ndarr
     shape = item.shape
     if isinstance(shape, Mesh):
         vertices = surfaces[unscaled(shape)].vertices * np.asarray(shape.scale)
-        corners, radius = vertices[np.unique((vertices @ _DIRECTIONS).argmax(axis=0))], 0.0
+        corners, radius = vertices[sorted(set((vertices @ _DIRECTIONS).argmax(axis=0).tolist()))], 0.0
     elif shape.endless:  # an unbounded shape does not limit the camera
         corners, radius = np.zeros((1, 3)), 0.0
     elif shape in surfaces:
@@ -147,8 +147,8 @@ def bounds(
     if floor is None:  # at zero unless the mechanism hangs below it
         floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
     view = _view_from(np.concatenate(centers), size)
-    steps = np.round(frames[:, :, :3] / [*[_SEEN] * 3, _SEEN * size]).reshape(len(frames), -1)
-    apart = np.unique(steps, axis=0, return_index=True)[1]  # a robot that stands is at one place
+    steps = 0.0 + np.round(frames[:, :, :3] / [*[_SEEN] * 3, _SEEN * size]).reshape(len(frames), -1)  # without -0.0
+    apart = list({steps[k].tobytes(): k for k in reversed(range(len(steps)))}.values())  # a robot that stands is at one place
     rim = _outermost(np.concatenate([places[apart].reshape(-1, 3) for places in reached]))
     return {"extent": [extent_low.tolist(), extent_high.tolist()], "rim": rim, "size": size, "ground": floor, "view": view}
 
@@ -167,7 +167,7 @@ def _outermost(points: np.ndarray) -> list[list[float]]:
     directions = np.column_stack([across * np.cos(turn), across * np.sin(turn), height])
     found = [part[(directions @ part.T).argmax(axis=1)] for part in np.array_split(points, 1 + len(points) // _AT_ONCE)]
     best = np.einsum("nkx,kx->nk", found, directions).argmax(axis=0)
-    return np.unique(np.array(found)[best, range(len(directions))], axis=0).tolist()
+    return [list(point) for point in sorted(set(map(tuple, np.array(found)[best, range(len(directions))].tolist())))]
 
 
 def _view_from(centers: np.ndarray, size: float) -> list[float]:

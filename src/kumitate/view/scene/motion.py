@@ -25,7 +25,7 @@ _FEWEST = 200
 def frames_kept(count: int, bodies: int) -> np.ndarray:
     """The indices of the frames that are kept of `count`, evenly spread, the first and the last among them."""
     most = min(MAX_FRAMES, max(_FEWEST, MAX_POSES // max(bodies, 1)))
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+    return np.array(sorted(set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist())), dtype=int)
 
 
 def carriers(mechanism: Mechanism) -> list[int]:
@@ -130,5 +130,5 @@ def thinned(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.n
     low = np.where(np.isnan(y), np.inf, y)[index].argmin(axis=1)
     high = np.where(np.isnan(y), -np.inf, y)[index].argmax(axis=1)
     rows = np.arange(stretches)
-    keep = np.unique(np.concatenate([[0], index[rows, low], index[rows, high], [len(x) - 1]]))
+    keep = sorted({0, len(x) - 1, *index[rows, low].tolist(), *index[rows, high].tolist()})
     return x[keep], y[keep]

@@ -40,7 +40,7 @@ def _faces_of(hull: Hull) -> _Faces:
     Warns:
         KumitateWarning: if the hull is flat.
     """
-    points = np.unique(np.array(hull.vertices), axis=0)
+    points = np.array(sorted(set(hull.vertices)))
     extent = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0)))
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     if len(points) < 3 or spread[1] <= 1e-9 * spread[0]:

@@ -411,8 +411,8 @@ def _masked(compiled: CompiledModel) -> Iterator[tuple[int, int]]:
     near |= near.T
     if near.all():
         return
-    bodies = np.unique(owner[touching])
-    of = {int(body): np.flatnonzero(owner[touching] == body) for body in bodies if model.body_weldid[body] != 0}
+    bodies = sorted(set(owner[touching].tolist()))
+    of = {body: np.flatnonzero(owner[touching] == body) for body in bodies if model.body_weldid[body] != 0}
     paired = {frozenset((int(owner[a]), int(owner[b]))) for a, b in zip(model.pair_geom1, model.pair_geom2, strict=True)}
     for one, two in combinations(of, 2):
         joined = model.body_rootid[one] == model.body_rootid[two]
