@@ -277,7 +277,7 @@ def energy_notes(
         return f"{_ENERGY}{abs(amount):.3g} J, {share:.2g} % of all that the run exchanges, are {gone}"
 
     sudden = abs(jump) > _JUMP * exchanged + rounding
-    alone = abs(jump) > _BESIDE * exchanged + rounding and abs(jump) > _ALONE * float(np.median(np.abs(jumps)))
+    alone = abs(jump) > _BESIDE * exchanged + rounding and abs(jump) > _ALONE * float(np.sort(np.abs(jumps))[len(jumps) // 2])
     if sudden or alone:
         passing = singular(worst)
         if sudden or passing:

@@ -49,8 +49,8 @@ class Arrows:
             return 1.0
         sums = np.cumsum(lengths)
         main = lengths[np.searchsorted(sums, 0.5 * sums[-1])]  # larger ones give half of the whole impulse
-        usual = np.median(lengths[lengths > _LIGHT * main])
-        wanted = float(usual) / (_LONG * self._shortened(size))
+        heavy = lengths[lengths > _LIGHT * main]
+        wanted = float(heavy[len(heavy) // 2]) / (_LONG * self._shortened(size))
         power = 10.0 ** np.floor(np.log10(wanted))
         return float(next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= wanted * (1.0 - 1e-9)))
 

@@ -143,7 +143,7 @@ def bounds(
             centers.append(places.mean(axis=1))
     lower, upper = np.min(low, axis=0), np.max(high, axis=0)
     extent_low, extent_high = lower.min(axis=0), upper.max(axis=0)
-    size = float(np.median(np.linalg.norm(upper - lower, axis=1))) or 1.0
+    size = float(np.sort(np.linalg.norm(upper - lower, axis=1))[len(frames) // 2]) or 1.0
     if floor is None:  # at zero unless the mechanism hangs below it
         floor = 0.0 if extent_low[2] > -0.05 * size else float(extent_low[2]) - 0.05 * size
     view = _view_from(np.concatenate(centers), size)
