@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -54,13 +54,15 @@ def ground_gaps(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: 
     return {name: min(FAR, float(points[:, 3].min())) for name, points in ground_touches(mechanism, q, contact).items()}
 
 
-def ground_touches(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None) -> dict[str, np.ndarray]:
-    """Where each moving body that can touch the world is nearest to it, by name: rows (n, 4) of points and gaps [m]."""
+def ground_touches(
+    mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact: Contact | None, bodies: Collection[str] | None = None
+) -> dict[str, np.ndarray]:
+    """Where each moving body (or of `bodies`) that can touch the world is nearest to it: rows (n, 4) of points and gaps [m]."""
     tree = mechanism.base_parameter_tree
     poses = link_poses(tree, [float(part) for part in q])
     found: dict[str, list[list[float]]] = {}
     for pair in contact_pairs(mechanism, tree, contact or Contact()):
-        if pair.links[1] < 0:
+        if pair.links[1] < 0 and (bodies is None or pair.bodies[0] in bodies):
             X_WA, X_WB = pair.poses(tree, poses)
             for touch in touches(pair.geometries[0].shape, X_WA, pair.geometries[1].shape, X_WB):
                 found.setdefault(pair.bodies[0], []).append([*map(float, touch.on_b.point), float(touch.gap)])

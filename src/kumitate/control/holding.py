@@ -13,7 +13,7 @@ from ..analysis.equilibrium import body_points
 from ..contact.placement import ground_touches
 from ..dynamics import crba, rnea
 from ..errors import InputError, warn
-from ..kinematics import integrate, jacobian, neutral
+from ..kinematics import integrate, jacobian, link_poses, neutral
 from ..model import Drive, EffortDrive, Link, Mechanism, Place, PositionDrive
 from ..model.values import NOT_NEGATIVE, POSITIVE, checked_array, checked_number, shown
 from ..spatial import Transform
@@ -120,7 +120,8 @@ def _checked(mechanism: Mechanism, q: Any) -> list[float]:
 
 def _floor(mechanism: Mechanism, q: list[float], standing: Iterable[str]) -> dict[str, np.ndarray]:
     """The lowest points (n, 3) in the world of the bodies on which a robot stands."""
-    touches = ground_touches(mechanism, q, None) if standing else {}
+    standing = tuple(standing)
+    touches = ground_touches(mechanism, q, None, standing) if standing else {}
     for name in standing:
         if name not in touches:
             raise InputError(f"{mechanism.name}: standing has {shown(name)}, which has no shape to stand on; leave it out")
@@ -176,7 +177,8 @@ def _gradient_of_load(mechanism: Mechanism, q: list[float], places: Sequence[Pla
     base = next(slice(link.v_start, link.v_start + 6) for link in tree.children(-1) if link.kind.nv == 6)
 
     def parts(at: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        feet = np.vstack([np.array(jacobian(tree, at, place), dtype=float)[3:] for place in places])
+        poses = link_poses(tree, at)
+        feet = np.vstack([np.array(jacobian(tree, at, place, poses), dtype=float)[3:] for place in places])
         return np.array(rnea(tree, at, still, still, gravity=mechanism.gravity), dtype=float), feet
 
     load, feet = parts(q)

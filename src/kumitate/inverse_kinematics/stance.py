@@ -279,9 +279,12 @@ class _Standing:
             q = self.moved(q, (*away, 0.0))
         raise InputError(f"{self.own.name}: its center of mass does not come over its feet")
 
+    def _touches(self, q: np.ndarray) -> dict[str, np.ndarray]:
+        return ground_touches(self.own, q, self.contact, [leg.foot for leg in self.legs])
+
     def _points(self, q: np.ndarray) -> np.ndarray:
         """(n, 3) where feet touch the floor."""
-        touches = ground_touches(self.own, q, self.contact)
+        touches = self._touches(q)
         points = np.vstack([touches[leg.foot] for leg in self.legs])
         return points[points[:, 3] < _TOGETHER][:, :3]
 
@@ -302,7 +305,7 @@ class _Standing:
             x, y = foot[:2, 0] / np.linalg.norm(foot[:2, 0])
             foot[:3, :3] = [[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]]
         for _ in range(_ROUNDS):
-            at, touches = self.feet(q), ground_touches(self.own, q, self.contact)
+            at, touches = self.feet(q), self._touches(q)
             gaps = np.array([touches[leg.foot][:, 3].min() for leg in self.legs])
             wanted[:, 2, 3] = at[:, 2, 3] - gaps
             off = np.abs(wanted - at)

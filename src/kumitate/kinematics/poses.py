@@ -48,12 +48,12 @@ def world_velocity(tree: Tree, q: Scalars, v: Scalars, place: Place) -> list[Sca
     return [*R.rotate(twist.angular), *R.rotate(twist.linear)]
 
 
-def jacobian(tree: Tree, q: Scalars, place: Place) -> list[list[Scalar]]:
-    """J (6, nv) with [ω; v] = J v, for the frame B at `place`.
+def jacobian(tree: Tree, q: Scalars, place: Place, poses: PerLink[Transform] | None = None) -> list[list[Scalar]]:
+    """J (6, nv) with [ω; v] = J v, for the frame B at `place`; `poses`: of links, where they are known.
 
     ω is the angular velocity of B in the world [rad/s] and v the velocity of B's origin [m/s], both in the axes of the world.
     """
-    poses = link_poses(tree, q)
+    poses = link_poses(tree, q) if poses is None else poses
     p_E = place_pose(tree, poses, place).translation
     columns = [Motion() for _ in range(tree.nv)]
     for link in tree.ancestors(place.link):

@@ -73,12 +73,13 @@ class AxisTurn(Rotation):
         return AxisTurn(self.axis, self.c, -self.s)
 
     def rotate(self, vector: Vector3) -> Vector3:
-        k, i, j = _cycle(self.axis)
-        out: list[Scalar] = [0.0] * 3
-        out[k] = vector[k]
-        out[i] = self.c * vector[i] - self.s * vector[j]
-        out[j] = self.s * vector[i] + self.c * vector[j]
-        return Vector3.of(out)
+        x, y, z = vector.x, vector.y, vector.z  # written out, as poses on numbers turn many vectors
+        if self.axis == 0:
+            return Vector3(x, self.c * y - self.s * z, self.s * y + self.c * z)
+        if self.axis == 1:
+            along = self.c * z - self.s * x
+            return Vector3(self.s * z + self.c * x, y, along)
+        return Vector3(self.c * x - self.s * y, self.s * x + self.c * y, z)
 
     def rotate_symmetric(self, matrix: Symmetric3) -> Symmetric3:
         k, i, j = _cycle(self.axis)
