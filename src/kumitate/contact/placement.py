@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -44,7 +44,12 @@ def lowest_bodies(mechanism: Mechanism, q: Sequence[float] | np.ndarray, contact
     >>> lowest_bodies(Mechanism("a ball", (ball,), (Joint("free", "floating", "world", "ball"),)), [0, 0, 0, 1, 0, 0, 3.0])
     ['ball']
     """
-    gaps = ground_gaps(mechanism, q, contact)
+    return lowest_of(mechanism, ground_touches(mechanism, q, contact))
+
+
+def lowest_of(mechanism: Mechanism, touches: Mapping[str, np.ndarray]) -> list[str]:
+    """The same from where its bodies are nearest to the ground, as of `ground_touches`."""
+    gaps = {name: min(FAR, float(points[:, 3].min())) for name, points in touches.items()}
     end = min(gaps.values(), default=FAR) + _ALIKE * mechanism.tree.size
     return [name for name, gap in gaps.items() if gap <= end]
 

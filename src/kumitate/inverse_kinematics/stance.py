@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..analysis import support_polygon
-from ..contact import Contact, lowest_bodies, on_ground
-from ..contact.placement import ground_touches
+from ..contact import Contact, on_ground
+from ..contact.placement import ground_touches, lowest_of
 from ..errors import InputError, KumitateError
 from ..kinematics import center_of_mass, link_poses, neutral, place_pose
 from ..model import Frame, Link, Mechanism, lock
@@ -125,7 +125,7 @@ def _legs(mechanism: Mechanism, q: np.ndarray, contact: Contact | None) -> list[
         )
     touches, poses = ground_touches(mechanism, q, contact), link_poses(tree, q.tolist())
     feet: dict[int, _Leg] = {}
-    for body in lowest_bodies(mechanism, q, contact):
+    for body in lowest_of(mechanism, touches):
         place = tree.places[body]
         joints = tree.ancestors(place.link)[-2::-1]
         if len(joints) < 2 or any(link.kind.nv != 1 for link in joints) or place.link in feet:

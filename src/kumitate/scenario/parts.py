@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import loop_equations
-from ..contact import ground_gap, lowest_bodies
+from ..contact.placement import ground_touches, lowest_of
 from ..control import holding_drives, holding_efforts
 from ..errors import InputError, KumitateError, did_you_mean
 from ..inverse_kinematics.stance import has_legs
@@ -134,9 +134,10 @@ def read_hold(top: Section, setup: Described, plain: dict[str, Any]) -> Describe
     m = setup.mechanism
     with top.mistakes.catching(("hold",)):
         q, _ = setup.start
-        standing = lowest_bodies(m, q, setup.contact) if setup.contact else []
+        touches = ground_touches(m, q, setup.contact) if setup.contact else {}
+        standing = lowest_of(m, touches)
         drives = holding_drives(m, q, rate=2.0 * np.pi * hertz, standing=standing)
-        stands = bool(standing) and ground_gap(m, q, setup.contact) < _TOUCHING
+        stands = any(touches[name][:, 3].min() < _TOUCHING for name in standing)
         carried = {"feed_forward": holding_efforts(m, q, standing=standing if stands else ())} if drives else {}
         if carried and isinstance(plain.get("inputs", {}), dict):
             plain["inputs"] = carried | plain.get("inputs", {})

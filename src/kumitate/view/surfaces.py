@@ -92,10 +92,11 @@ def pack_surface(surface: Facets) -> dict[str, Any]:
     if surface.colors is None:
         return data
     for mask in (0xFF, 0xF8, 0xE0, 0xC0):  # textures have many; these differ less and less
-        palette, paint = np.unique(surface.colors & mask, axis=0, return_inverse=True)
-        if len(palette) <= 256:
+        found, paint = np.unique((surface.colors & mask) @ np.array([1 << 16, 1 << 8, 1]), return_inverse=True)
+        if len(found) <= 256:
             break
-    return {**data, "palette": palette.tolist(), "paint": paint.ravel().astype("u1")}
+    palette = np.stack([found >> 16, found >> 8 & 0xFF, found & 0xFF], axis=1).tolist()
+    return {**data, "palette": palette, "paint": paint.astype("u1")}
 
 
 # --- the fixed surroundings of a mechanism as they are drawn: unbounded floors are bounded --------------------------------
