@@ -39,11 +39,7 @@ def without_impacts(panel: Panel) -> Panel:
     sizes = np.abs(panel.values[np.isfinite(panel.values)])
     highest = float(sizes.max(initial=0.0))
     acting = sizes[sizes > 1e-9 * highest]
-    usual = (
-        _ROOM * float(np.interp(0.95 * (acting.size - 1), np.arange(acting.size), np.sort(acting, axis=None)))
-        if acting.size
-        else 0.0
-    )
+    usual = _ROOM * float(np.sort(acting)[int(0.95 * (acting.size - 1))]) if acting.size else 0.0
     if highest <= 2.0 * usual:
         return panel
     low = float(np.nanmin(panel.values))

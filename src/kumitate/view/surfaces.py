@@ -95,8 +95,7 @@ def pack_surface(surface: Facets) -> dict[str, Any]:
         found, paint = np.unique((surface.colors & mask) @ np.array([1 << 16, 1 << 8, 1]), return_inverse=True)
         if len(found) <= 256:
             break
-    palette = np.stack([found >> 16, found >> 8 & 0xFF, found & 0xFF], axis=1).tolist()
-    return {**data, "palette": palette, "paint": paint.astype("u1")}
+    return {**data, "palette": [[c >> 16, c >> 8 & 0xFF, c & 0xFF] for c in found.tolist()], "paint": paint.astype("u1")}
 
 
 # --- the fixed surroundings of a mechanism as they are drawn: unbounded floors are bounded --------------------------------

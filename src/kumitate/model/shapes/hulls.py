@@ -217,7 +217,8 @@ def convex_hull(surface: Facets, name: str) -> Facets:
         InputError: if all vertices lie on one line; `name` is the mesh's in the message.
     """
     points = surface.vertices
-    far = _far_apart(_on_grid(points))
+    grid = _on_grid(points)
+    far = _far_apart(grid)
     if len(far) < 3:
         raise InputError(
             f"{name}: its vertices lie on one line, so that it has no hull; use a sphere, a capsule or a box instead"
@@ -226,7 +227,7 @@ def convex_hull(surface: Facets, name: str) -> Facets:
         rim = _rim(points, points[far])
         fan = np.array([[0, k, k + 1] for k in range(1, len(rim) - 1)])
         return Facets(points[rim], np.concatenate([fan, fan[:, ::-1]]))
-    used, faces = _hull(points)
+    used, faces = _hull(grid, far)
     return Facets(points[used], faces)
 
 
@@ -272,10 +273,9 @@ def _faces(grid: np.ndarray, far: list[int]) -> np.ndarray:
     return corners[:made][first[:made] == -1]
 
 
-def _hull(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _hull(grid: np.ndarray, far: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """The points (k,) that are corners of the hull, ascending, and its faces (m, 3) by their places among these."""
-    grid = _on_grid(points)
-    corners, faces = np.arange(len(grid)), _faces(grid, _far_apart(grid))
+    corners, faces = np.arange(len(grid)), _faces(grid, far)
     standing_out = _standing_out(grid, faces)
     left = np.flatnonzero(~standing_out & (np.bincount(faces.ravel(), minlength=len(grid)) > 0))
     if len(left) and standing_out.sum() > 3:  # of a finely rounded rim each stands out by little, all of them by more
