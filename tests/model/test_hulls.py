@@ -90,6 +90,18 @@ def test_flat_hulls_have_both_sides(turn):
         assert abs(area / expected.volume - 1.0) < 1e-12
 
 
+def test_plates_on_the_verge_of_being_flat_have_hulls():
+    """A few cells thick: of the points that stand out of the first one, all may be in one plane."""
+    for seed in (2219, *range(1, 40, 2)):
+        rng = np.random.default_rng(seed)
+        count = rng.integers(5, 30)
+        plate = rng.integers(0, 4, size=(count, 3)) * [1.0, 1.0, 0.0]
+        plate += rng.uniform(-1, 1, size=(count, 3)) * [0.0, 0.0, 1.0] * 10 ** rng.uniform(-9.5, -8.0)
+        points = plate @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        hull = hull_of(points)
+        assert np.abs(np.ptp(hull.vertices, axis=0) - np.ptp(points, axis=0)).max() < 1e-7
+
+
 def test_points_on_a_line_have_no_hull():
     for points in ([[1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0]] * 4, np.outer([0.0, 1.0, 0.3, 2.0], [1.0, -2.0, 3.0]), np.eye(3)[:2]):
         assert on_one_line(np.array(points))

@@ -281,8 +281,9 @@ def _hull(grid: np.ndarray, far: list[int]) -> tuple[np.ndarray, np.ndarray]:
     if len(left) and standing_out.sum() > 3:  # of a finely rounded rim each stands out by little, all of them by more
         places = grid.astype(float)
         standing_out[left] = distances_from_hull(places[left], places[standing_out]) > _THIN
-        corners = np.flatnonzero(standing_out)
-        faces = _faces(grid[corners], _far_apart(grid[corners]))
+        kept = np.flatnonzero(standing_out)
+        if len(far := _far_apart(grid[kept])) == 4:  # what is left of a plate a few cells thick may be flat
+            corners, faces = kept, _faces(grid[kept], far)
     used = np.flatnonzero(np.bincount(faces.ravel()))
     return corners[used], np.searchsorted(used, faces)
 
