@@ -222,18 +222,42 @@ def test_a_ball_drives_a_smooth_wedge_away(others):
 
 
 # --- rows and stacks --------------------------------------------------------------------------------------------------------
+def row_of_balls(speeds, masses, gap, restitution, others):
+    """The speeds of balls in a row that stand with gaps, some of which move, once all have met."""
+    balls = unconnected(*(solid(f"ball{k}", Sphere(R), mass) for k, mass in enumerate(masses)))
+    q, v = [[0, 0, 0, 1, (2.0 * R + gap) * k, 0, R] for k in range(len(masses))], np.zeros((len(masses), 6))
+    v[:, 3] = speeds
+    run = moved(balls, q, v, Contact(surface=Surface(0.0, restitution=restitution)), 0.03, others)
+    assert run.audit.contact.gained < 1e-12
+    return run.v[-1, 3 : 6 * len(masses) : 6]
+
+
+def one_after_the_other(speeds, masses, gap, restitution):
+    """The same speeds from impact to impact, each of two balls alone."""
+    u, x = np.array(speeds, dtype=float), gap * np.arange(len(masses))
+    while (np.diff(u) < -1e-12).any():
+        times = np.where(np.diff(u) < -1e-12, -np.diff(x) / np.minimum(np.diff(u), -1e-12), np.inf)
+        k = int(np.argmin(times))
+        x = x + times[k] * u
+        one, other = masses[k : k + 2]
+        push = (1.0 + restitution) * (u[k] - u[k + 1]) * one * other / (one + other)
+        u[k : k + 2] += -push / one, push / other
+    return u
+
+
 @ways
-@pytest.mark.parametrize("gap", [2e-4, 5e-3], ids=["closed within a step", "one after the other"])
+@pytest.mark.parametrize("gap", [1e-5, 2e-4, 5e-3], ids=["at once", "within a step", "one after the other"])
 def test_a_row_of_elastic_balls_with_gaps_hands_its_momentum_on(others, gap):
-    """All of it to the last ball where gaps are longer than the way of a step; else some, and energy is lost, not gained."""
-    balls, v = unconnected(*(solid(f"ball{k}", Sphere(R)) for k in range(3))), np.zeros((3, 6))
-    v[0, 3] = 1.0
-    q = [[0, 0, 0, 1, (2.0 * R + gap) * k, 0, R] for k in range(3)]
-    run = moved(balls, q, v, Contact(surface=Surface(0.0, restitution=1.0)), 0.03, others)
-    speeds = run.v[-1, 3:18:6]
-    assert speeds.sum() == pytest.approx(1.0, abs=1e-9)
-    assert (speeds**2).sum() < 1.0 + 1e-9
-    assert gap < H or speeds == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+    """All of it to the last ball, however many gaps close within a step."""
+    assert row_of_balls((1.0, 0.0, 0.0), (1.0,) * 3, gap, 1.0, others) == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+    assert row_of_balls((3.0, 1.0, 0.0), (1.0,) * 3, gap, 1.0, others) == pytest.approx([0.0, 1.0, 3.0], abs=1e-9)
+
+
+@ways
+@pytest.mark.parametrize("speeds", [(1.0, 0.0, 0.0), (3.0, 1.0, 0.0)])
+def test_unequal_balls_that_meet_within_a_step_rebound_in_the_order_of_their_times(others, speeds):
+    given = speeds, (1.0, 2.0, 4.0), 2e-4, 0.5
+    assert row_of_balls(*given, others) == pytest.approx(one_after_the_other(*given), abs=1e-9)
 
 
 @pytest.mark.parametrize("part", [-2e-3, 2e-3])

@@ -164,7 +164,8 @@ def both_schedules_keep_the_laws(step: Step) -> float:
     worst = 0.0
     for answer, left in ((listed, 1e-8), (by_trace(problem), kind.left)):
         one = kept(problem, answer)
-        worst = max(worst, one.balance / 1e-10, one.residual / left, (one.gained - one.pushed) / 1e-9)
+        missed = 0.0 if kind.in_order(answer) else one.residual / left
+        worst = max(worst, one.balance / 1e-10, missed, (one.gained - one.pushed) / 1e-9)
     return worst
 
 

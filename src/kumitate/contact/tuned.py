@@ -14,6 +14,7 @@ PROGRESS = 0.9  # part of the residual: a step that leaves more is followed by a
 WEAKER, STRONGER = 1e3, 10.0  # factors of strength
 WEAKEST = 10.0  # strength, per mass of a point; a step that increases the residual is undone unless it was this weak
 ALIKE = 4  # first steps in which all points of two links are equally stiff, so that undetermined impulses have the least norm
+IMPACTS = 16  # one after another within a step; what is left then happens at once
 
 # --- one robot: `models.rigid`, `impulse.point_by_point` ---------------------------------------------------------------------
 ABSOLUTE, RELATIVE = 1e-11, 1e-11  # m/s, and part of the fastest velocity: the residual that is enough

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...scalar import Scalar, absolute, arctan2, both, either, exp, log, maximum, minimum, select, sqrt, trace
+from ..laws import NEVER
 from ..parting import SHRINKS
 from ..surface import NUMBERS, Surface, VariedSurface
 
@@ -32,8 +33,6 @@ __all__ = ["COMPLIANT", "STORED", "Compliance", "Softened"]
 
 #: Springs and dampers whose w = (ω h)² and d = h c / m are at most these are resolved by the step.
 RESOLVED, DAMPED = 0.1, 0.5
-#: The target of a point that nothing pushes in this step [m/s].
-NEVER = -1e9
 #: Damping below this part of a mass in a step has θ = 1/2 to rounding.
 _LITTLE = 1e-4
 

@@ -11,16 +11,16 @@ from typing import Any
 
 from ...dynamics.settling.free_turning import lone_bodies
 from ...model import Mechanism, PerLink, Tree
-from ...scalar import Scalar, absolute, maximum, minimum, select, when
+from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
-from ..laws import CLOSED, friction_at, modes, slides, tangents, targets
+from ..laws import CLOSED, NEVER, NOT_MET, aim, in_turn, meets_after, slides, tangents
 from ..pairs import FAR, Touch, touches
 from ..parting import SHRINKS
 from ..scene import Pair
 from ..surface import Surface, VariedSurface
 from .branch_factors import BranchFactors
-from .compliance import NEVER, Compliance, Softened
+from .compliance import Compliance, Softened
 from .frames import ContactFrame, MomentLimit, gives_of, inverse_link_inertia, mobility_of, sizes_of
 from .jacobians import LinkJacobians
 from .splitting import before_springs, has_corners
@@ -44,6 +44,7 @@ class ContactPoint:
     velocity: tuple[Scalar, ...]  # of A relative to B along the axes before the step [m/s]
     free: tuple[Scalar, ...]  # after the step without contact [m/s]
     initial_mode: tuple[Scalar, ...]  # the velocity relative to the target [m/s] that decides at first what the point does
+    timing: tuple[Scalar, Scalar]  # the step [s], and the speed below which impacts do not bounce [m/s]
     compliance: Compliance | None = None  # None if it is rigid
     give: Scalar = 1.0  # of a compliant one, its normal velocity per unit impulse [1/kg]
     resolved: Scalar = 0.0  # 1 if the step resolves its spring
@@ -85,6 +86,15 @@ class ContactPoint:
         less, speed = self.left_out
         return self.touch.gap + less, before - speed, after - speed
 
+    def struck(self, change: Sequence[Scalar]) -> ContactPoint:
+        """The point, rigid and without moments, after earlier impacts of the step have changed its velocity."""
+        before, free = (tuple(a + b for a, b in zip(u, change, strict=True)) for u in (self.velocity, self.free))
+        found = aim(self.surface, self.touch.gap, before, free, *self.timing)
+        return replace(
+            self, frame=replace(self.frame, friction=found.friction), target=found.target, plastic=found.plastic,
+            velocity=before, free=free, initial_mode=tuple(found.mode),
+        )  # fmt: skip
+
     def following(self, law: Softened) -> ContactPoint:
         """The point with a law of `softened`."""
         apart = select(self.free[0] < law.target, 0.0, 1.0)
@@ -114,6 +124,26 @@ class ContactPatch:
     def initial_modes(self) -> tuple[tuple[Scalar, ...], ...]:
         """The initial modes of all points."""
         return tuple(point.initial_mode for point in self.points)
+
+    @property
+    def meets(self) -> Scalar:
+        """When the first of its points rebounds [s]; see `meets_after`."""
+        points = self.points if any(point.surface.bounces for point in self.points) else ()
+        times = (meets_after(point.touch.gap, point.velocity[0], point.target, point.plastic) for point in points)
+        return reduce(minimum, times, NOT_MET)
+
+    def struck(self, change: Motion) -> ContactPatch:
+        """The patch after earlier impacts of the step have changed its twist."""
+        return replace(self, points=tuple(point.struck(point.frame.along(change)) for point in self.points))
+
+    def in_turn(self, due: Scalar, first: Scalar) -> list[Scalar]:
+        """The targets of its points in the present impact; see `laws.in_turn`."""
+        return [in_turn(point.target, point.touch.gap, due, first, point.timing[0]) for point in self.points]
+
+    def opened(self, impulses: Sequence[Sequence[Scalar]]) -> Scalar:
+        """Whether impulses push at any of its points that have a gap."""
+        pairs = zip(self.points, impulses, strict=True)
+        return reduce(either, (both(point.touch.gap > CLOSED * point.timing[0], push[0] > 0.0) for point, push in pairs))
 
     def twist(self, jacobians: LinkJacobians, twists: PerLink[Motion]) -> Motion:
         """[ω; v] of A relative to B."""
@@ -193,7 +223,7 @@ def contact_patches(
                     corner = place.point + place.normal * place.gap
                     place = replace(place, point=place.point + _half_a_turn(jacobians, links[0], corner, velocity.angular, h))
                 lever = place.point - jacobians.origins[tree.links[links[0]]]
-                point = _point(place, number, pair, lever, velocity, freely, h, per_step, 2.0 * fall)
+                point = _point(place, number, pair, lever, velocity, freely, h, 2.0 * fall)
                 less = next(parting, None)
                 if point.compliance is not None:
                     point = replace(point, left_out=less, begun=point.frame.along(springing)[0])
@@ -241,24 +271,23 @@ def _point(
     before: Motion,
     after: Motion,
     h: Scalar,
-    per_step: Scalar,
     resting: Scalar,
 ) -> ContactPoint:
-    """The contact point at given velocities; per_step: 1 / h; impacts slower than `resting` [m/s] do not bounce."""
+    """The contact point at given velocities; impacts slower than `resting` [m/s] do not bounce."""
     surface, axes = pair.surface, (touch.normal, *tangents(touch.normal, pair.surface))
     compliance = Compliance.of(surface, h, resting)
     bare = ContactFrame(lever, axes, surface.friction, turns=_turns(pair, axes))
     velocity, free = tuple(bare.along(before)), tuple(bare.along(after))
-    slid = slides(velocity[1:3])
-    friction = friction_at(surface, slid)
-    target, plastic = targets(surface, touch.gap, velocity[0], free[0], h, per_step, resting)
-    turning = bare.split(velocity)[1]
-    initial_mode = modes(touch.gap, velocity[:3], free[0], target, h, slid)
-    for parts in turning:
+    found = aim(surface, touch.gap, velocity, free, h, resting)
+    initial_mode = list(found.mode)
+    for parts in bare.split(velocity)[1]:
         turned = slides(parts)
         initial_mode += [select(turned, part, 0.0) for part in parts]
-    frame = replace(bare, friction=friction)
-    return ContactPoint(touch, number, surface, frame, target, plastic, velocity, free, tuple(initial_mode), compliance)
+    frame = replace(bare, friction=found.friction)
+    return ContactPoint(
+        touch, number, surface, frame, found.target, found.plastic, velocity, free, tuple(initial_mode), (h, resting),
+        compliance,
+    )  # fmt: skip
 
 
 def _turns(pair: Pair, axes: tuple[Vector3, Vector3, Vector3]) -> tuple[MomentLimit, ...]:

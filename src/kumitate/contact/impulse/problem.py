@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -139,6 +139,16 @@ class Problem:
     def targets(self) -> list[list[Scalar]]:
         """The targets of every point of every patch [m/s]."""
         return [[point.target for point in patch.points] for patch in self.patches]
+
+    def struck(self, v: Sequence[Scalar]) -> Problem:
+        """The problem after earlier impacts of the step, which left the velocities v; of rigid points without moments."""
+        turned = self.turned([rate - free for rate, free in zip(v, self.v_free, strict=True)])
+        loops = [
+            equation if is_zero(equation.softness) else replace(equation, start=along(equation.row, v))
+            for equation in self.loops
+        ]
+        patches = [patch.struck(patch.twist(self.jacobians, turned)) for patch in self.patches]
+        return replace(self, patches=patches, loops=loops, v_free=v)
 
     def nothing(self) -> Impulses:
         """No impulses."""

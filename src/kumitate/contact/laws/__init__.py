@@ -4,10 +4,24 @@ from .axes import tangents
 from .cone import CONE, LIMITED, onto_cone, onto_disc
 from .linearised import LINEARISED, STIFF, TIE, TURNING, NormalLaw, disc_law, normal_law
 from .residual import RESIDUAL, TURNED, above, masses, projected, residual, sizes, worst
-from .target import AIMED, AT_REST, CLOSED, RECOVERY, friction_at, modes, slides, targets
+from .target import (
+    AIMED,
+    AT_REST,
+    CLOSED,
+    IN_TURN,
+    MEETING,
+    NEVER,
+    NOT_MET,
+    PRESSED,
+    RECOVERY,
+    aim,
+    in_turn,
+    meets_after,
+    slides,
+)  # fmt: skip
 
 __all__ = [
-    "AIMED", "AT_REST", "CLOSED", "CONE", "LIMITED", "LINEARISED", "RECOVERY", "RESIDUAL", "STIFF", "TIE", "TURNED", "TURNING",
-    "NormalLaw", "above", "disc_law", "friction_at", "masses", "modes", "normal_law", "onto_cone", "onto_disc", "projected",
-    "residual", "sizes", "slides", "tangents", "targets", "worst",
+    "AIMED", "AT_REST", "CLOSED", "CONE", "IN_TURN", "LIMITED", "LINEARISED", "MEETING", "NEVER", "NOT_MET", "PRESSED",
+    "RECOVERY", "RESIDUAL", "STIFF", "TIE", "TURNED", "TURNING", "NormalLaw", "above", "aim", "disc_law", "in_turn", "masses",
+    "meets_after", "normal_law", "onto_cone", "onto_disc", "projected", "residual", "sizes", "slides", "tangents", "worst",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, trace
 from ..surface import NUMBERS, Surface, VariedSurface
@@ -16,6 +16,21 @@ CLOSED = 1e-3
 RECOVERY = 0.5
 #: In lists gaps below this are closed [m]: to close what rounding leaves would keep resting bodies moving.
 TOUCHING = 1e-11
+#: The target of a point that nothing pushes in this step [m/s].
+NEVER = -1e9
+#: Where impacts follow one another within a step: when bodies meet that do not, and that another impact presses [s].
+NOT_MET, PRESSED = 1e9, 2e9
+#: The part of a step within which impacts happen at once.
+AT_ONCE = 1e-3
+
+
+class Aim(NamedTuple):
+    """The friction that applies, the least normal velocity, the same without a rebound, and the mode that is guessed."""
+
+    friction: Scalar
+    target: Scalar
+    plastic: Scalar
+    mode: list[Scalar]
 
 
 def slides(parts: Sequence[Scalar]) -> Scalar:
@@ -55,13 +70,40 @@ def modes(gap: Scalar, before: Sequence[Scalar], free: Scalar, target: Scalar, h
     return [select(either(stays, free < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in before[1:])]
 
 
+def aim(surface: Surface | VariedSurface, gap: Scalar, before: Any, free: Any, step: Scalar, resting: Scalar) -> Aim:
+    """The aim of a point at its velocities along its axes before a step [m/s], and after it without contact; see `targets`."""
+    slid = slides(before[1:3])
+    target, plastic = targets(surface, gap, before[0], free[0], step, 1.0 / step, resting)
+    return Aim(friction_at(surface, slid), target, plastic, modes(gap, before[:3], free[0], target, step, slid))
+
+
+def meets_after(gap: Scalar, before: Scalar, target: Scalar, plastic: Scalar) -> Scalar:
+    """The time after which a point rebounds, from the start of the step; NOT_MET where it does not [s]."""
+    return select(target > plastic, maximum(gap, 0.0) / maximum(-before, 1e-300), NOT_MET)
+
+
+def in_turn(target: Scalar, gap: Scalar, due: Scalar, first: Scalar, step: Scalar) -> Scalar:
+    """The target of a point in the present one of the impacts of a step; NEVER of one that waits for its own.
+
+    An open point of two bodies that meet after another of these does, or that only another impact presses, waits for it.
+
+    Args:
+        due: when its two bodies meet (`meets_after`), or PRESSED; first: when either of them meets any other [s].
+    """
+    later = both(due < NOT_MET, due > first + AT_ONCE * step)
+    return select(both(gap > CLOSED * step, either(later, due > NOT_MET)), NEVER, target)
+
+
 def _aimed(gap: Scalar, before: Any, free: Any, surface: Any, step: Scalar, resting: Scalar) -> dict[str, Any]:
     gap = select(absolute(gap) < TOUCHING, 0.0, gap)
-    of_both, slid = VariedSurface(*(surface[k] for k in range(len(NUMBERS)))), slides(before[1:])
-    target, plastic = targets(of_both, gap, before[0], free[0], step, 1.0 / step, resting)
-    mode = modes(gap, before, free[0], target, step, slid)
-    return {"friction": friction_at(of_both, slid), "target": target, "plastic": plastic, "mode": mode}
+    return aim(VariedSurface(*(surface[k] for k in range(len(NUMBERS)))), gap, before, free, step, resting)._asdict()
 
 
-#: All of these as a program, of rigid points. `surface`: a row of `Placed.surfaces`.
+#: `aim` as a program, of rigid points. `surface`: a row of `Placed.surfaces`.
 AIMED = trace(_aimed, {"gap": (), "before": 3, "free": 3, "surface": len(NUMBERS), "step": (), "resting": ()}, "aimed")
+#: `meets_after` and `in_turn` as programs.
+MEETING = trace(
+    lambda gap, before, target, plastic: meets_after(gap, before[0], target, plastic),
+    {"gap": (), "before": 3, "target": (), "plastic": ()}, "meeting",
+)  # fmt: skip
+IN_TURN = trace(in_turn, {"target": (), "gap": (), "due": (), "first": (), "step": ()}, "in_turn")

@@ -8,13 +8,13 @@ from functools import partial, reduce
 from itertools import chain
 from typing import Any
 
-from ...scalar import Scalar, both, either, flatten, is_double, loop, maximum, minimum, select, sqrt, when
+from ...scalar import Scalar, both, either, equal, flatten, is_double, loop, maximum, minimum, select, sqrt, when
 from .. import tuned
 from ..impulse.few_points import FewPoints, among_few, places_for
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import Impulses, Problem, Solved
-from ..laws import STIFF
+from ..laws import NEVER, NOT_MET, PRESSED, STIFF
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,82 @@ class _Repeat:
     falling: Scalar
 
 
+@dataclass(frozen=True)
+class _Impacts:
+    """The state of the impacts of a step, one after the other."""
+
+    done: Impulses  # of those so far
+    full: Impulses  # of the present one as its rebound wants them
+    tames: Scalar  # 1 while it is solved without rebound, as that gained energy, else 0
+    late: list[Scalar]  # by patch, 1 if its open points wait, as the present one presses them
+    number: Scalar  # of the present one
+    left: Scalar  # the residual so far [m/s]
+    goes_on: Scalar  # 1 if there is more to solve
+
+    def after(
+        self, here: Problem, found: Impulses, left: Scalar, late: list[Scalar], again: Scalar, waited: Scalar
+    ) -> _Impacts:  # fmt: skip
+        """The next state; again: 1 to solve the present impact with more points that wait; waited: 1 if some did."""
+        gains = _one(both(both(self.tames < 0.5, again < 0.5), here.gained(found) > 0.0))
+        ends = _one(both(gains < 0.5, again < 0.5))
+        total = replace(_joined(self.done, found, lambda a, b: a + ends * b), v=_select(ends, found.v, self.done.v))
+        return _Impacts(
+            total, found, gains, [(1.0 - ends) * flag for flag in late], self.number + ends, maximum(self.left, left),
+            maximum(maximum(gains, again), ends * waited),
+        )  # fmt: skip
+
+
 def rigid(given: Problem) -> Solved:
     """The impulses of a step: λ_n ≥ 0 and u_n ≥ target with complementarity; |λ_t| ≤ μ λ_n, opposite to u_t where it slides.
 
     The target closes the gap exactly, or rebounds with the restitution. Several points with restitution and friction can add
     kinetic energy under Newton's law (Kane and Levinson 1985); the rebound is then reduced until the energy is conserved.
+    Bodies that meet one after another within the step rebound so (`laws.in_turn`).
     """
-    points = [patch.points for patch in given.patches]
-    if not any(point.rebounds for row in points for point in row):
+    points = [point for patch in given.patches for point in patch.points]
+    if not any(point.rebounds for point in points):
         return _solved(given, given.targets)
+    in_order = len(given.patches) > 1 and all(point.compliance is None and not point.frame.turns for point in points)
 
-    def turn(_: Any, now: tuple[Impulses, Scalar, Scalar, Scalar]) -> tuple[tuple[Impulses, Scalar, Scalar, Scalar], None]:
-        """The rebound, then the impact without: one solver in a loop, which is compiled once."""
-        full, left, second, _ = now
-        solved = _solved(given, [[select(second > 0.5, point.plastic, point.target) for point in row] for row in points])
-        found = when(second > 0.5, lambda: _tamed(given, solved.impulses, full), solved.impulses)
-        gains = select(given.gained(found) > 0.0, 1.0, 0.0)
-        return (found, maximum(left, solved.left), 1.0, select(second > 0.5, 0.0, gains)), None
+    def turn(_: Any, now: _Impacts) -> tuple[_Impacts, None]:
+        """One solver in a loop, which is compiled once: an impact with its rebound, the same without, the next one."""
+        here = given.struck(now.done.v) if in_order else given
+        due = [select(flag > 0.5, PRESSED, patch.meets) for flag, patch in zip(now.late, here.patches, strict=False)]
+        due = [select(now.number < tuned.IMPACTS, time, 0.0) for time in due]
+        aims = _in_turn(here, due) if in_order else here.targets
+        plastic = [[point.plastic for point in patch.points] for patch in here.patches]
+        dead = [[minimum(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(plastic, aims, strict=True)]
+        solved = _solved(here, [_select(now.tames, one, other) for one, other in zip(dead, aims, strict=True)])
+        found = when(now.tames > 0.5, lambda: _tamed(here, solved.impulses, now.full), solved.impulses)
+        hits = reduce(either, (aim > low for row in zip(aims, plastic, strict=True) for aim, low in zip(*row, strict=True)))
+        more = [_one(both(hits, both(equal(time, NOT_MET), patch.opened(pushes))))
+                for time, patch, pushes in zip(due, here.patches, found.points, strict=False)]  # fmt: skip
+        late = [maximum(flag, other) for flag, other in zip(now.late, more, strict=True)]
+        waited = _one(reduce(either, (aim <= NEVER for row in aims for aim in row))) if in_order else 0.0
+        return now.after(here, found, solved.left, late, reduce(maximum, more, 0.0), waited), None
 
-    impulses, left, _, _ = loop(2, turn, (given.nothing(), 0.0, 0.0, 1.0), while_=lambda now: now[3] > 0.5, varies=True)[0]
-    return Solved(impulses, left, left)
+    nothing = given.nothing()
+    start = _Impacts(nothing, nothing, 0.0, [0.0 for _ in given.patches] if in_order else [], 0.0, 0.0, 1.0)
+    most = 3 * (tuned.IMPACTS + 1) if in_order else 2
+    end = loop(most, turn, start, while_=lambda now: now.goes_on > 0.5, varies=True)[0]
+    return Solved(end.done, end.left, end.left)
+
+
+def _in_turn(given: Problem, due: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The targets of all points in the present impact; due: when the links of each patch meet."""
+    first: dict[int, Scalar] = {}
+    for patch, time in zip(given.patches, due, strict=True):
+        first |= {link: minimum(first.get(link, NOT_MET), time) for link in patch.links if link >= 0}
+    least = [reduce(minimum, (first[link] for link in patch.links if link >= 0)) for patch in given.patches]
+    return [patch.in_turn(*times) for patch, *times in zip(given.patches, due, least, strict=True)]
+
+
+def _one(condition: Scalar) -> Scalar:
+    return select(condition, 1.0, 0.0)
+
+
+def _select(flag: Scalar, one: Sequence[Scalar], other: Sequence[Scalar]) -> list[Scalar]:
+    return [select(flag > 0.5, a, b) for a, b in zip(one, other, strict=True)]
 
 
 def _tamed(given: Problem, dead: Impulses, full: Impulses) -> Impulses:

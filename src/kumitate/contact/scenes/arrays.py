@@ -273,6 +273,7 @@ class Islands(NamedTuple):
     first_body: Ints  # where each island begins in the lists
     first_point: Ints
     allowed: Floats  # of every body, by how much its island may miss the laws [m/s],
+    left: Floats  # by how much it does,
     pile: Ints  # and how many are in it if all points are solved for
 
 
@@ -308,6 +309,9 @@ class SolverSpace(NamedTuple):
     best: Floats[3]  # the best of a method,
     pushed: Floats[3]  # and those that push overlaps out
     asked: Floats  # the targets that do so
+    done: Floats[3]  # the impulses of earlier impacts of the step,
+    moved: Floats[3]  # and the velocities that these have changed
+    due: Floats  # when the bodies of the point meet [s] (`laws.meets_after`)
     x: Floats[3]  # of the interior point method,
     z: Floats[3]
     dx: Floats[3]  # with their steps

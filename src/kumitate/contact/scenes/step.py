@@ -18,7 +18,6 @@ from .overlaps import find_overlaps, leave_out, shrink
 from .points import aim, measure
 from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
-from .solvers.laws import residual
 from .solvers.solve import solve
 from .springs import MOST, longest_part, place, press, ready, scale_impulses, shift_gaps
 from .waiting import choose, has_woken, wake
@@ -152,14 +151,15 @@ def push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
             elif asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
                 _rest(scene, island)
             elif turn > 0 and not has_woken(found):
-                left[size] = max(left[size], residual(found))
+                left[size] = max(left[size], islands.left[found.members[0]])
             else:
-                needed, worst, allowed, fastest = solve(scene.rules, found, pile, min(turn, 1))
+                needed, worst, allowed, fastest = solve(scene.rules, found, scene.placed.surfaces, pile, min(turn, 1))
                 if needed > len(scene.factors.later):
                     scene.counts[3] = needed
                     return ROOM
                 for at in range(len(found.members)):
                     islands.allowed[found.members[at]] = allowed
+                    islands.left[found.members[at]] = worst
                 left[size] = max(left[size], worst)
                 left[1] = max(left[1], worst / (fastest + RESTING))
         woken, missed = wake(scene, count)

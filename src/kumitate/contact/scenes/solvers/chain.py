@@ -10,7 +10,7 @@ from ....procedure.called import later
 from ... import tuned
 from ..arrays import Island
 from .interior_point import interior_point
-from .laws import keep_best, move, residual, restore
+from .laws import keep_best, move, residual, restore, save
 from .leaving_out import leave_out
 from .newton import newton
 from .relaxation import relax
@@ -106,3 +106,41 @@ def _polished(island: Island, aims: Aims, left: float) -> float:
     """The residual after Newton steps on the result of another method, if it left more than enough."""
     fine = aims.good if aims.follows else aims.enough
     return left if left <= fine else newton(island, tuned.POLISH, 1, fine, math.inf)
+
+
+@procedure
+def solve_pushing(island: Island, aims: Aims, begun: int) -> float:
+    """`solve_whole`, but for overlaps that are left in where pushing them out keeps the laws badly; the residual."""
+    points, pushing, left = island.points, 0.0, solve_whole(island, aims, begun)
+    for at in range(len(island.listed)):
+        c = island.listed[at]
+        if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
+            pushing = max(pushing, points.target[c])
+    if pushing > 0.0 and left > max(aims.wanted, min(tuned.STUCK, tuned.WEDGED * pushing)):
+        left = _left_in(island, aims, left)
+    return left
+
+
+@later
+def _left_in(island: Island, aims: Aims, left: float) -> float:
+    """The laws without pushing overlaps out, if friction wedges bodies so that this keeps them better; the residual.
+
+    The laws have a solution if some velocities separate every point by more than its target plus μ times its sliding speed
+    (Cadoux 2009). Without pushing out, rest has them; in a corner of walls, or between other bodies, nothing else may.
+    """
+    points, trial = island.points, island.trial
+    save(island, trial.pushed)
+    for at in range(len(island.listed)):
+        c = island.listed[at]
+        trial.asked[c] = points.target[c]
+        if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
+            points.target[c] = min(points.target[c], 0.0)
+    move(island)
+    found = solve_whole(island, aims, 1)
+    if found < left:
+        return found
+    restore(island, trial.pushed)
+    for at in range(len(island.listed)):
+        points.target[island.listed[at]] = trial.asked[island.listed[at]]
+    move(island)
+    return left

@@ -11,14 +11,15 @@ import math
 
 from ....procedure import procedure
 from ... import tuned
+from ...laws import NEVER
 from ..arrays import Island
 from .laws import move, residual, restore, save
 from .newton import newton
 
 #: Points are left out one at a time, then more and more of them; then one at a time is held.
 ALONE, TOGETHER, HELD = 0, 1, 2
-#: The least normal velocity of a point that is left out [m/s], and the friction of one that is held.
-NEVER, ROUGH = -1e9, 1e3
+#: The friction of a point that is held.
+ROUGH = 1e3
 
 
 @procedure

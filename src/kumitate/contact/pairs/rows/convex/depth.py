@@ -70,10 +70,7 @@ def _tetrahedron(couple: Couple, size: float, points: Difference, n: Shaped[4]) 
         u[:] = W[1] - W[0]
         u *= 1.0 / math.sqrt(u @ u)
         across(u, v)
-        away = _spread(couple, size, v, points, 2)
-        if not away:
-            v[:] = np.cross(u, v)
-            away = _spread(couple, size, v, points, 2)
+        away = _spread(couple, size, v, points, 2)  # else v is normal to all points, whether they are in a plane or a line
         if away:
             v[:] = np.cross(u, W[2] - W[0])
             v *= 1.0 / math.sqrt(v @ v)
