@@ -44,8 +44,8 @@ class Kind:
         unique: whether the laws allow one answer only, also for the impulses.
         between: who touches whom; all, if it is empty.
         gaps: between the bodies, from and to [m].
-        left: the residual that straight-line code may leave [m/s]; apart: by how much energies may differ [J]. Points that
-            carry the same load need not be shared alike, and friction then follows how they are.
+        apart: by how much energies may differ [J]. Points that carry the same load need not be shared alike, and friction then
+            follows how they are.
     """
 
     name: str
@@ -55,7 +55,6 @@ class Kind:
     alone: bool = False
     between: tuple[tuple[str, str], ...] = ()
     gaps: tuple[float, float] = (-1e-4, 5e-5)
-    left: float = 1e-8
     apart: float = 1e-9
 
     @cached_property
@@ -102,7 +101,7 @@ KINDS = {
         Kind("brick", (brick("a"),), Surface(0.5)),
         Kind("soft brick", (brick("a"),), SOFT),
         Kind("ball on a brick", (brick("a", 3.0), ball("b")), Surface(0.6, 0.4, restitution=0.4)),
-        Kind("two bricks", (brick("a"), brick("b", 0.5)), Surface(0.7), left=1e-5, apart=1e-5),
+        Kind("two bricks", (brick("a"), brick("b", 0.5)), Surface(0.7), apart=1e-5),
         Kind(
             "balls with gaps",
             tuple(ball(name, 0.1, mass) for name, mass in zip("abcd", (1.0, 2.0, 0.5, 1.5), strict=True)),

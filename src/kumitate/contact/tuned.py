@@ -26,6 +26,14 @@ EARLY, EVERY = 2, 4  # sweeps follow the step PATIENCE, or EARLY where no link h
 SWEEPS = 2.5  # for each step so far                                                                                    (limbs)
 MOST_SWEEPS = 100
 PROJECTIONS = 10  # steps on the law of one point that slides
+GENTLE, DESCENTS, MOST_AT_ONCE = (
+    1e5,
+    60,
+    15,
+)  # the stiffness that the method of multipliers begins with; its steps; with one set
+ROUGH = 1e-3  # part of the fastest velocity: guesses that leave more are not begun with
+DESCENT, FLAT, HALVINGS = 1e-4, 1e-15, 24  # parts of slope and value by which a step must descend, or of rounding; its halvings
+SETTLED, ROUNDED_BY = 1e-3, 6e-16  # part of the last residual, m/s: a gradient that is enough; times the stiffness
 SINGULAR = 1e-9  # part of a point's size: added to its inverse inertia, which may be singular
 ROUNDING = 1e-9  # part of an impulse
 SOFT, SOFT_LOOPS = 10.0 / STIFF, 1e-3  # parts of a velocity: a step with the right modes leaves less, and is repeated

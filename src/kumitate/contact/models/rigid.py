@@ -10,6 +10,7 @@ from typing import Any
 
 from ...scalar import Scalar, both, either, equal, flatten, is_double, loop, maximum, minimum, select, sqrt, when
 from .. import tuned
+from ..impulse.cones import inside_cones
 from ..impulse.few_points import FewPoints, among_few, places_for
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
@@ -166,10 +167,11 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     soft = tuned.SOFT_LOOPS if given.loops else tuned.SOFT
     begin = tuned.EARLY if _one_by_link(given) else tuned.PATIENCE
     scale = 1.0 + fastest
+    plain = all(point.compliance is None and not point.frame.turns for patch in given.patches for point in patch.points)
     fine = is_double(scale)
     part = isinstance(given, FewPoints)
     enough = (0.5 if part else 1.0) * _enough(fastest)
-    doubtful = select(fine, tuned.DOUBT, tuned.COARSE_DOUBT) * scale
+    doubtful = select(fine, tuned.GOOD * maximum(1.0, fastest) if plain else tuned.DOUBT * scale, tuned.COARSE_DOUBT * scale)
     stiff = select(fine, STIFF, tuned.COARSE_STIFF)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
@@ -208,6 +210,9 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         ).bettered()
 
         def helped() -> _Pass:
+            if plain:
+                best, least = inside_cones(given, after.best, targets, after.least, maximum(after.enough, doubtful))
+                return replace(after, guess=best, residual=least, best=best, least=least, strength=stiff)
             guess = point_by_point(given, after.guess, targets, tuned.SWEEPS * after.passes)
             return replace(after, guess=guess, residual=given.residual(guess, targets), strength=stiff).bettered()
 
