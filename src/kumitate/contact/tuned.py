@@ -26,6 +26,7 @@ EARLY, EVERY = 2, 4  # sweeps follow the step PATIENCE, or EARLY where no link h
 SWEEPS = 2.5  # for each step so far                                                                                    (limbs)
 MOST_SWEEPS = 100
 PROJECTIONS = 10  # steps on the law of one point that slides
+FEW_FREEDOMS = 18  # robots of more have sweeps alone, as the method of multipliers makes their code 1.4 times as long
 GENTLE, DESCENTS, MOST_AT_ONCE = (
     1e5,
     60,

@@ -29,7 +29,8 @@ class _Pass:
     enough: Scalar  # the residual accepted by now [m/s]
     strength: Scalar  # of the next step
     passes: Scalar  # steps so far
-    help_in: Scalar  # steps until sweeps may help
+    help_in: Scalar  # steps until another method may help
+    sweeps: Scalar  # 1 if that is sweeps, 0 if it is the method of multipliers
 
     def bettered(self) -> _Pass:
         """With this guess as the best one if it is."""
@@ -167,11 +168,11 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     soft = tuned.SOFT_LOOPS if given.loops else tuned.SOFT
     begin = tuned.EARLY if _one_by_link(given) else tuned.PATIENCE
     scale = 1.0 + fastest
-    plain = all(point.compliance is None and not point.frame.turns for patch in given.patches for point in patch.points)
-    fine = is_double(scale)
     part = isinstance(given, FewPoints)
+    two_ways = not part and _has_cones_alone(given)
+    fine = is_double(scale)
     enough = (0.5 if part else 1.0) * _enough(fastest)
-    doubtful = select(fine, tuned.GOOD * maximum(1.0, fastest) if plain else tuned.DOUBT * scale, tuned.COARSE_DOUBT * scale)
+    doubtful = select(fine, tuned.GOOD * maximum(1.0, fastest) if two_ways else tuned.DOUBT * scale, tuned.COARSE_DOUBT * scale)
     stiff = select(fine, STIFF, tuned.COARSE_STIFF)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
@@ -209,12 +210,19 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(tuned.EVERY)),
         ).bettered()
 
-        def helped() -> _Pass:
-            if plain:
-                best, least = inside_cones(given, after.best, targets, after.least, maximum(after.enough, doubtful))
-                return replace(after, guess=best, residual=least, best=best, least=least, strength=stiff)
+        def descended() -> tuple[Impulses, Scalar]:
+            return inside_cones(given, after.best, targets, after.least, maximum(after.enough, doubtful))
+
+        def swept() -> tuple[Impulses, Scalar]:
             guess = point_by_point(given, after.guess, targets, tuned.SWEEPS * after.passes)
-            return replace(after, guess=guess, residual=given.residual(guess, targets), strength=stiff).bettered()
+            return guess, given.residual(guess, targets)
+
+        def helped() -> _Pass:
+            found = when(after.sweeps > 0.5, swept, (after.guess, after.residual))
+            if two_ways:
+                found = when(after.sweeps < 0.5, descended, found)
+            other = 1.0 - after.sweeps if two_ways else 1.0
+            return replace(after, guess=found[0], residual=found[1], strength=stiff, sweeps=other).bettered()
 
         lost = both(now.help_in <= 1.0, after.least > maximum(doubtful, after.enough))
         return (after if part else when(lost, helped, after)), None
@@ -222,9 +230,18 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     nothing = given.nothing()
     # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
     start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
-    first = _Pass(nothing, start, nothing, start, enough, stiff, 0.0, float(begin))
+    first = _Pass(
+        nothing, start, nothing, start, enough, stiff, 0.0, float(begin), float(not two_ways or begin < tuned.PATIENCE)
+    )
     end = loop(tuned.PATIENCE if part else tuned.PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
     return Solved(end.best, end.least)
+
+
+def _has_cones_alone(given: Problem) -> bool:
+    """Whether the laws are those of cones alone, of so few degrees of freedom that a second way to solve them compiles soon."""
+    points = [point for patch in given.patches for point in patch.points]
+    plain = all(point.compliance is None and not point.frame.turns for point in points)
+    return plain and len(given.v_free) <= tuned.FEW_FREEDOMS
 
 
 def _one_by_link(given: Problem) -> bool:

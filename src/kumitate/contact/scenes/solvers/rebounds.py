@@ -10,7 +10,7 @@ from ... import tuned
 from ...laws import AIMED, CLOSED, IN_TURN, MEETING, NEVER, NOT_MET, PRESSED
 from ...surface import NUMBERS
 from ..arrays import Island, Rules
-from .chain import Aims, solve_pushing, solve_whole
+from .chain import Aims, is_small, solve_pushing, solve_whole
 from .laws import move, restore, save
 
 
@@ -28,11 +28,11 @@ def end_of_pair(island: Island, first: int) -> int:
 def rebound(rules: Rules, island: Island, surfaces: Floats[len(NUMBERS)], aims: Aims, begun: int) -> float:
     """The impulses of all impacts of a step, each from the velocities that those before leave; the worst residual [m/s].
 
-    Points with a gap wait for their turn (`laws.in_turn`), also where an impact presses them. Velocities that earlier impacts
-    have changed are added to the drift of the points meanwhile.
+    In small islands points with a gap wait for their turn (`laws.in_turn`), also where an impact presses them. What earlier
+    impacts have changed of the velocities is added to the drift of the points meanwhile.
     """
     points, trial, worst, number = island.points, island.trial, 0.0, 0
-    most = tuned.IMPACTS if aims.plain else 0
+    most = tuned.IMPACTS if aims.plain and is_small(island, aims) else 0
     for row in range(len(island.listed)):
         c = island.listed[row]
         trial.done[c] = 0.0
