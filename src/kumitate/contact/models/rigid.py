@@ -160,7 +160,7 @@ def _enough(fastest: Scalar) -> Scalar:
 
 
 def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
-    """Newton steps from the state before the time step, with regularisation (Levenberg 1944), and sweeps if they fail.
+    """Newton steps from the state before the time step, with regularisation (Levenberg 1944), and other ways if they fail.
 
     A Newton step may increase the residual on its way to other modes of the points; the best of all guesses is returned.
     """
