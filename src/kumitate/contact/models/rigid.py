@@ -218,10 +218,8 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             return guess, given.residual(guess, targets)
 
         def helped() -> _Pass:
-            found = when(after.sweeps > 0.5, swept, (after.guess, after.residual))
-            if two_ways:
-                found = when(after.sweeps < 0.5, descended, found)
             other = 1.0 - after.sweeps if two_ways else 1.0
+            found = when(other < 0.5, swept, when(other > 0.5, descended, (after.guess, 0.0))) if two_ways else swept()
             return replace(after, guess=found[0], residual=found[1], strength=stiff, sweeps=other).bettered()
 
         lost = both(now.help_in <= 1.0, after.least > maximum(doubtful, after.enough))
