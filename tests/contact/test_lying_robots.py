@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from kumitate.contact import tuned
 from kumitate.contact.impulse.branch_factors import BranchFactors
 from kumitate.contact.impulse.contact_points import contact_patches
-from kumitate.contact.impulse.few_points import among_few
+from kumitate.contact.impulse.few_points import FewPoints, _Place, among_few
+from kumitate.contact.impulse.frames import ContactFrame
 from kumitate.contact.impulse.jacobians import link_jacobians
 from kumitate.contact.impulse.point_by_point import point_by_point
 from kumitate.contact.impulse.problem import Impulses, Problem, Solved, inertia
@@ -18,7 +20,7 @@ from kumitate.contact.models.rigid import iterated, rigid
 from kumitate.contact.scene import Contact, contact_pairs
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism
-from kumitate.spatial import pose
+from kumitate.spatial import Vector3, pose
 
 H = 1e-3
 AXES = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -141,3 +143,22 @@ def test_the_few_points_that_push_alone_are_pushed_as_among_all(eager, monkeypat
         solved, added = solved + 1, added + len(parts) - 1
     assert solved > 8
     assert eager or added > 0
+
+
+def test_a_point_sticks_where_sliding_on_would_push_it_further_in():
+    """With u = u_free + G x and the friction of sliding, the normal velocity falls by the normal impulse (Painlevé 1895)."""
+    G = [[0.0666, 0.0, 0.0715], [0.0, 0.5, 0.0], [0.0715, 0.0, 0.4503]]
+    friction, target, free = 1.9, -0.0748, (-0.3871, 0.0, 1.7066)
+    assert G[0][0] < friction * G[0][2]
+    frame = ContactFrame(
+        Vector3(), (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)), friction, 0.5, 2.0
+    )
+    given, _ = on_floor(*(rows[0] if k else rows for k, rows in enumerate(random_states(4, 2))))
+    point = replace(given.patches[0].points[0], frame=frame, target=target, free=free, initial_mode=(0.0, 0.0, free[2]))
+    places = [_Place((0, -1), None, (point,), True, 1.0)]
+    few = FewPoints(given.branch_factors, places, [], {}, given.factors, [0.0] * 3, G=([G],), speed=free[2])
+    solved = iterated(few, [[target]])
+    sticks = np.linalg.solve([[G[0][0], G[0][2]], [G[2][0], G[2][2]]], [target - free[0], -free[2]])
+    assert abs(sticks[1]) < friction * sticks[0]
+    np.testing.assert_allclose(solved.impulses.points[0][0], [sticks[0], 0.0, sticks[1]], rtol=1e-8, atol=1e-12)
+    assert solved.left < 1e-10

@@ -14,6 +14,7 @@ from ...model import Mechanism, PerLink, Tree
 from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
+from .. import tuned
 from ..laws import CLOSED, NEVER, NOT_MET, aim, in_turn, meets_after, slides, tangents
 from ..pairs import FAR, Touch, touches
 from ..parting import SHRINKS
@@ -171,7 +172,8 @@ class ContactPatch:
                 inverse_link_inertia(branch_factors.jacobians, links[index], branch_factors.factors) if index >= 0 else None
                 for index in self.links
             )
-            state = (self.frames, a) if self.shift is None else (self.frames, a, b, self.shift)
+            frames = tuple(replace(frame, size=1.0, mass=1.0) for frame in self.frames)  # whatever they were
+            state = (frames, a) if self.shift is None else (frames, a, b, self.shift)
             of_soft = tuple(point.frame for point in soft), tuple(point.touches_softly for point in soft)
             gives = call_shared(gives_of, *of_soft, *state[1:], name="gives") if soft else []
             laws = [point.softened(give) for point, give in zip(soft, gives, strict=True)]
@@ -184,6 +186,15 @@ class ContactPatch:
             sized = replace(point, frame=replace(point.frame, size=size, mass=mass))
             points.append(sized if point.compliance is None else sized.following(next(left)))
         return replace(self, points=tuple(points), mobility=mobility)
+
+
+def places_for(tree: Tree, patches: Sequence[ContactPatch]) -> int:
+    """How many points are few for a robot (`few_points`); 0 where they cost more than they save, or have other laws."""
+    points = [point for patch in patches for point in patch.points]
+    plain = all(patch.shift is None for patch in patches) and not tree.closed
+    plain = plain and all(point.compliance is None and not point.frame.turns for point in points)
+    few = min(tuned.FEW, tree.nv // 2)
+    return few if plain and tree.nv > tuned.FEWEST_JOINTS and len(points) > few else 0
 
 
 def contact_patches(

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import chain
 
 from ...model import Link, inward
 from ...scalar import Scalar, absolute, both, loop, maximum, select, sqrt, when
 from ...spatial import Dense, Force, Motion, Vector3, dot
 from .. import tuned
-from .contact_points import ContactPatch
-from .frames import ContactFrame
-from .jacobians import Pattern
+from ..laws import worst
+from .contact_points import ContactPatch, places_for
+from .frames import SMALLEST, ContactFrame
 from .problem import Impulses, Problem, Solved
 
 Rows = list[list[Scalar]]
@@ -41,10 +42,6 @@ class FewPoints(Problem):
 
     G: tuple[list[Rows], ...] = ()  # 3×3 by places, the later one first
     speed: Scalar = 0.0  # `fastest` of all points [m/s]
-
-    @property
-    def M(self) -> Pattern:
-        return self.held
 
     @property
     def fastest(self) -> Scalar:
@@ -74,11 +71,6 @@ class FewPoints(Problem):
 
     def stiffened(self, on_patches: Sequence[Dense]) -> _Factors:  # type: ignore[override]
         return _Factors.of(self, [[list(row[3:]) for row in K.rows[3:]] for K in on_patches])
-
-    def unbalanced(self, guess: Impulses) -> Scalar:
-        sizes = (patch.frames[0].size for patch in self.patches for _ in range(3))
-        pushed = (part for (impulse,) in guess.points for part in impulse)
-        return reduce(maximum, (absolute(a - b) * size for a, b, size in zip(pushed, guess.v, sizes, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -150,15 +142,6 @@ def _zeros(height: int, width: int) -> Rows:
     return [[0.0] * width for _ in range(height)]
 
 
-def places_for(given: Problem) -> int:
-    """How many points are few for a robot; 0 where places would cost more than they save, or points have further laws."""
-    points = [point for patch in given.patches for point in patch.points]
-    plain = not given.loops and all(patch.shift is None for patch in given.patches)
-    plain = plain and all(point.compliance is None and not point.frame.turns for point in points)
-    few = min(tuned.FEW, len(given.v_free) // 3)
-    return few if plain and len(given.v_free) > tuned.FEWEST_JOINTS and len(points) > few else 0
-
-
 def among_few(
     given: Problem, targets: Targets, closing: Scalar, enough: Scalar, solve: Callable[[Problem, Targets], Solved]
 ) -> Solved:
@@ -168,16 +151,20 @@ def among_few(
         closing: by how much a point misses its target without impulses [m/s]; nothing is to be done unless it is positive.
         solve: the impulses of a problem.
     """
-    fastest, size = given.fastest, places_for(given)
+    fastest, size = given.fastest, places_for(given.jacobians.tree, given.patches)
     margin = tuned.WAITS * fastest + tuned.WAITS_ABOVE
 
     def turn(_: object, now: tuple[Rows, Impulses, Scalar, Scalar]) -> tuple[tuple[Rows, Impulses, Scalar, Scalar], None]:
         taken = now[0]
         places, count = _places(taken)
-        few = _gathered(given, targets, taken, places, fastest)
-        found = given.after(_scattered(taken, places, solve(few, few.targets).impulses.points), [])
-        left = given.residual(found, targets)
-        more = when(left > enough, lambda: _missed(given, targets, given.speeds(found.v), enough, taken), taken)
+        few = _gathered(given, targets, places, count, fastest)
+        solved = solve(few, few.targets)
+        found = given.after(_scattered(places, solved.impulses.points), [])
+        speeds = given.speeds(found.v)
+        rows = zip(given.patches, targets, speeds, strict=True)
+        missing = [select(patch.near, aim - speed, 0.0) for patch, *row in rows for aim, speed in zip(*row, strict=True)]
+        left = worst([solved.left, *missing])  # those in no place push nothing
+        more = _missed(given, targets, speeds, enough, taken)
         grown = _places(more)[1]
         return (more, found, left, _one(both(both(left > enough, grown > count), grown <= size))), None
 
@@ -185,7 +172,7 @@ def among_few(
     begun = _missed(given, targets, free, -margin, [[0.0] * len(row) for row in free])
     start = begun, given.nothing(), select(closing > 0.0, 1e300, 0.0), _one(both(closing > 0.0, _places(begun)[1] <= size))
     _, found, left, _ = loop(tuned.TURNS_OF_FEW, turn, start, while_=lambda now: now[3] > 0.5, varies=True)[0]
-    return Solved(found, left)
+    return Solved(found, left, left)
 
 
 def _one(condition: Scalar) -> Scalar:
@@ -201,56 +188,45 @@ def _missed(given: Problem, targets: Targets, speeds: Targets, by: Scalar, taken
 
 
 def _places(taken: Targets) -> tuple[Rows, Scalar]:
-    """The place of every point that is taken, and how many are."""
+    """The place of every point that is taken, −1 of others, and how many are."""
     count: Scalar = 0.0
     found: Rows = []
     for flags in taken:
         found.append([])
         for flag in flags:
-            found[-1].append(count)
+            found[-1].append(select(flag > 0.5, count, -1.0))
             count = count + flag
     return found, count
 
 
-def _at(flag: Scalar, place: Scalar, s: int) -> Scalar:
-    """Whether a point is in place s."""
-    return both(flag > 0.5, absolute(place - s) < 0.5)
-
-
-def _gathered(given: Problem, targets: Targets, taken: Targets, places: Targets, fastest: Scalar) -> FewPoints:
+def _gathered(given: Problem, targets: Targets, places: Targets, count: Scalar, fastest: Scalar) -> FewPoints:
     """The problem of the points that are taken."""
-    size, rows = places_for(given), []
+    size, rows = places_for(given.jacobians.tree, given.patches), []
     for patch, aims in zip(given.patches, targets, strict=True):
         for point, aim in zip(patch.points, aims, strict=True):
             frame = point.frame
             axes = [part for axis in frame.axes for part in axis]
-            rows.append([
-                float(patch.links[0]), *frame.lever, *axes, frame.friction, frame.size, frame.mass,
-                aim, *point.initial_mode, *point.free,
-            ])  # fmt: skip
+            rows.append([float(patch.links[0]), *frame.lever, *axes, frame.friction, aim, *point.initial_mode, *point.free])
     # what is the same number at all points stays one
-    first: list[Scalar] = [column[0] if len(set(column)) == 1 else 1.0 for column in zip(*rows, strict=True)]
-    known = [list(first) for _ in range(size)]
-    of_points = (pair for of_patch in zip(taken, places, strict=True) for pair in zip(*of_patch, strict=True))
-    for number, (row, (flag, place)) in enumerate(zip(rows, of_points, strict=True)):
+    known: Rows = [[column[0] if len(set(column)) == 1 else 1.0 for column in zip(*rows, strict=True)] for _ in range(size)]
+    for number, (row, place) in enumerate(zip(rows, chain(*places), strict=True)):
         for s, facts in enumerate(known[: number + 1]):
-            here = _at(flag, place, s)
+            here = absolute(place - s) < 0.5
             facts[:] = [select(here, a, b) for a, b in zip(row, facts, strict=True)]
-    count, patches, W, G = _places(taken)[1], [], [], []
+    patches, W, G = [], [], []
     for s, (link, *facts) in enumerate(known):
         near = count > s + 0.5
         lever, normal, one, other = (Vector3.of(facts[k : k + 3]) for k in range(0, 12, 3))
-        frame = ContactFrame(lever, (normal, one, other), facts[12], facts[13], facts[14])
+        frame = ContactFrame(lever, (normal, one, other), facts[12])
         W.append(when(near, partial(_felt_by, given, link, frame), _zeros(len(given.v_free), 3)))
         G.append(when(near, partial(_products, W), [_zeros(3, 3) for _ in W]))
+        give = reduce(maximum, (G[-1][-1][k][k] for k in range(3)), SMALLEST)
         point = replace(
-            given.patches[0].points[0], frame=replace(frame, lever=Vector3(), axes=_OWN), target=facts[15],
-            initial_mode=tuple(facts[16:19]), free=tuple(facts[19:22]),
+            given.patches[0].points[0], frame=ContactFrame(Vector3(), _OWN, frame.friction, give, 1.0 / give), target=facts[13],
+            initial_mode=tuple(facts[14:17]), free=tuple(facts[17:20]),
         )  # fmt: skip
-        mobility = Dense.of([*[[0.0] * 6] * 3, *([0.0] * 3 + row for row in G[-1][-1])])
-        patches.append(_Place((s, -1), None, (point,), near, 1.0, mobility))
-    unit: Pattern = {i: {i: 1.0} for i in range(3 * size)}
-    return FewPoints(given.branch_factors, patches, [], unit, given.factors, [0.0] * (3 * size), tuple(G), fastest)
+        patches.append(_Place((s, -1), None, (point,), near, 1.0))
+    return FewPoints(given.branch_factors, patches, [], {}, given.factors, [0.0] * (3 * size), tuple(G), fastest)
 
 
 def _products(W: Sequence[Rows]) -> list[Rows]:
@@ -274,15 +250,14 @@ def _felt_by(given: Problem, link: Scalar, frame: ContactFrame) -> Rows:
     return [[part * roots[k] for part in row] for k, row in enumerate(J)]
 
 
-def _scattered(taken: Targets, places: Targets, impulses: Sequence[Rows]) -> list[Rows]:
+def _scattered(places: Targets, impulses: Sequence[Rows]) -> list[Rows]:
     """The impulses of all points, from those in the places."""
     found: list[Rows] = []
-    for of_patch in zip(taken, places, strict=True):
+    for row in places:
         found.append([])
-        for flag, place in zip(*of_patch, strict=True):
+        for place in row:
             pushed: list[Scalar] = [0.0] * 3
             for s, (impulse,) in enumerate(impulses):
-                here = _at(flag, place, s)
-                pushed = [select(here, a, b) for a, b in zip(impulse, pushed, strict=True)]
+                pushed = [select(absolute(place - s) < 0.5, a, b) for a, b in zip(impulse, pushed, strict=True)]
             found[-1].append(pushed)
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ...scalar import Scalar, maximum, select
+from ...scalar import Scalar, both, is_zero, maximum, select
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
 from ..laws import disc_law, normal_law
 from .frames import ContactFrame
@@ -41,6 +41,8 @@ class Approach:
     # 1 for equal stiffness of all points of a patch, so that undetermined impulses have the least norm; 0 to scale it by each
     # point's mass, which converges better where they slide and roll
     alike: Scalar
+    # 1 to assume that points stick that do not push yet: with much friction, sliding on may push a point further in (Painlevé)
+    sticks: Scalar = 0.0
 
 
 def newton(given: Problem, guess: Impulses, targets: Targets, approach: Approach) -> tuple[Impulses, SparseFactors]:
@@ -115,6 +117,9 @@ def _laws(
         u = frame.along(twist)
         above = frame.above(u, impulse, target)
         told_by = [select(approach.first > 0.5, one, other) for one, other in zip(initial_mode, above, strict=True)]
+        if not is_zero(approach.sticks):
+            jammed = both(approach.sticks > 0.5, impulse[0] <= 0.0)
+            told_by[1:] = [select(jammed, 0.0, part) for part in told_by[1:]]
         laws.append(_law(frame, impulse, above, told_by, stiff))
     return laws
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from itertools import chain
 from typing import Any
 
 from ...scalar import Scalar, both, either, equal, flatten, is_double, loop, maximum, minimum, select, sqrt, when
 from .. import tuned
 from ..impulse.cones import inside_cones
-from ..impulse.few_points import FewPoints, among_few, places_for
+from ..impulse.contact_points import places_for
+from ..impulse.few_points import FewPoints, among_few
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import Impulses, Problem, Solved
@@ -140,11 +141,15 @@ def _tamed(given: Problem, dead: Impulses, full: Impulses) -> Impulses:
 
 def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     """The impulses among the few points that push, or, where there are more or that fails, among all that are near."""
-    if not places_for(given):
+    if not places_for(given.jacobians.tree, given.patches):
         return iterated(given, targets)
     enough = _enough(given.fastest)
     found = among_few(given, targets, _closing(given, targets), enough, iterated)
-    return when(found.left > enough, partial(iterated, given, targets), found)
+
+    def of_all() -> Solved:  # few points need no masses: these are found here, where others need them
+        return iterated(replace(given, patches=[patch.sized(given.branch_factors) for patch in given.patches]), targets)
+
+    return when(found.left > enough, of_all, found)
 
 
 def _closing(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Scalar:
@@ -176,14 +181,16 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     stiff = select(fine, STIFF, tuned.COARSE_STIFF)
 
     def step(_: Any, now: _Pass) -> tuple[_Pass, None]:
-        approach = Approach(
-            first=select(now.passes < 1.0, 1.0, 0.0), strength=now.strength, alike=select(now.passes < tuned.ALIKE, 1.0, 0.0)
-        )
+        # the first step that did not help is followed by one that sticks
+        stuck = both(equal(now.strength, stiff / tuned.WEAKER), now.strength > tuned.WEAKEST)
+        strength = select(stuck, stiff, now.strength)
+        early, sticks = select(now.passes < tuned.ALIKE, 1.0, 0.0), select(stuck, 1.0, 0.0)
+        approach = Approach(select(now.passes < 1.0, 1.0, 0.0), strength, early, sticks)
         tried, factors = newton(given, now.guess, targets, approach)
         residual = given.residual(tried, targets)
 
         def repeated(_: Any, last: _Repeat) -> tuple[_Repeat, None]:
-            finer = again(given, last.guess, targets, replace(approach, first=0.0), factors)
+            finer = again(given, last.guess, targets, replace(approach, first=0.0, sticks=0.0), factors)
             left = maximum(given.residual(finer, targets), given.unbalanced(finer))
             falling = select(left < tuned.FALLING * last.residual, 1.0, 0.0)
             return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
@@ -193,11 +200,12 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         def goes_on(last: _Repeat) -> Scalar:
             return both(last.residual > now.enough, last.falling > 0.5)
 
-        found = loop(tuned.REPEATS, repeated, found, while_=goes_on, varies=True)[0]
+        if not part:  # steps on few points cost no more
+            found = loop(tuned.REPEATS, repeated, found, while_=goes_on, varies=True)[0]
         tried, residual = found.guess, found.residual
         done = either(residual < now.residual, now.strength <= tuned.WEAKEST)
         weaker = maximum(now.strength * (1.0 / tuned.WEAKER), tuned.WEAKEST)
-        stronger = minimum(now.strength * tuned.STRONGER, stiff)
+        stronger = minimum(strength * tuned.STRONGER, stiff)
         after = replace(
             now,
             guess=_chosen(done, tried, now.guess),
@@ -232,7 +240,7 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         nothing, start, nothing, start, enough, stiff, 0.0, float(begin), float(not two_ways or begin < tuned.PATIENCE)
     )
     end = loop(tuned.PATIENCE if part else tuned.PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
-    return Solved(end.best, end.least)
+    return Solved(end.best, end.least, end.least)
 
 
 def _has_cones_alone(given: Problem) -> bool:

@@ -22,6 +22,8 @@ from ..crba import crba
 
 #: The stiffness R of a stop relative to the inertia that its joint moves.
 STIFF = 1e7
+#: Of trees it is this much more, so that the first pass mostly misses by less than `settled.TOLERANCE`, and is the last.
+_STIFFER = 10.0
 #: Loops are solved to fewer digits: this much less stiffness keeps the force of a stop that results from it exact to 1e-5.
 _SOFTER = 1e-2
 #: A coordinate whose gradient has a square below this does not depend on the posture.
@@ -66,9 +68,9 @@ class Stop:
 
 def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Scalars, v: Scalars, h: Scalar) -> list[Stop]:
     """The stops at a state for a step h [s]; q, v: coordinates and velocities of all joints, as of `Driven`."""
-    moved = moved_inertias(mechanism, [bound.v for bound in bounds])
+    moved, stiff = moved_inertias(mechanism, [bound.v for bound in bounds]), STIFF * (1.0 if mechanism.loops else _STIFFER)
     return [
-        Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], STIFF * inertia)
+        Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], stiff * inertia)
         for bound, inertia in zip(bounds, moved, strict=True)
     ]
 
