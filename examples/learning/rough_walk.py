@@ -150,11 +150,11 @@ def main() -> None:
     if options.rough > 0.0:
         train((options.flat, options.rough), options.seed, options.environments, options.folder, options.resume)
     policy = Learned((options.folder if options.rough > 0.0 else Path(__file__).parent) / "rough_walk.npz")
-    for strip in (0, STRIPS // 2, STRIPS - 1):
+    for strip in (0, 5, 7, STRIPS - 1):
         far, going = walks(policy, strip, 100, 15.0, options.seed)
         height = ROUGHNESS * strip / (STRIPS - 1)
         print(f"heights to {height:.3f} m: {going.sum()} of {len(going)} walks go on for 15 s, over {far[going].mean():.1f} m")
-    run = walk(policy, STRIPS - 1, 15.0, 0.6)
+    run = walk(policy, 7, 15.0, 0.6)
     print(
         f"walked {run.q[-1, 4] - run.q[0, 4]:.2f} m ahead and {run.q[-1, 5] - run.q[0, 5]:.2f} m aside in {run.time[-1]:.0f} s"
     )

@@ -110,3 +110,15 @@ def test_the_ground_is_sensed_around_the_base_and_stood_on():
     heights = [float(ground.height(*place)) for place in places]
     standing = 0.7 - sense(q, q)[0, AHEAD.index(0.0)] - heights[AHEAD.index(0.0)]
     np.testing.assert_allclose(sense(q, q)[0], 0.7 - standing - np.array(heights), atol=1e-12)
+
+
+@pytest.mark.slow
+def test_the_policy_of_the_example_walks(example):
+    """Over heights up to 0.16 m, pushed as when it learned; and in a run of its own."""
+    policy = example.Learned(EXAMPLE.with_suffix(".npz"))
+    far, going = example.walks(policy, 7, 16, 6.0, seed=5)
+    assert going.sum() >= 13
+    assert far[going].min() > 1.0
+    run = example.walk(policy, 7, 6.0, 0.6)
+    assert run.q[-1, 4] - run.q[0, 4] > 2.0
+    assert abs(run.q[-1, 5] - run.q[0, 5]) < 0.7

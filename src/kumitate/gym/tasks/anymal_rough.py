@@ -14,7 +14,6 @@ from ...examples.legged import Stance
 from ...model import Geometry, HeightField
 from ...robot import Robot
 from ...scalar.arrays import clip, maximum
-from ...spatial import pose
 from ..task import Start, Task
 from .walking import WALKERS, turned, upward
 
@@ -118,7 +117,7 @@ def task(*, roughness: float = 0.2, step: float = 5e-3, steps: int = 4, friction
     def made(t: Any, q: Any, v: Any, going: Any, command: Any) -> Any:
         return going / maximum(command[0] * t, 0.3)
 
-    shape = None if roughness == 0.0 else (Geometry(ground, pose()),)
+    shape = None if roughness == 0.0 else (Geometry(ground, color=(0.66, 0.6, 0.5, 1.0)),)
     return Task(
         robot, actions=len(posture), observation=observation, reward=reward, terminated=fallen, begin=begin,
         draws=len(columns_q) + 5, steps=steps, inputs={"command": 1, "phase": 1, "origin": 1, "target": target},
