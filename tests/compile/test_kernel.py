@@ -322,3 +322,21 @@ def test_kernels_can_be_called_from_threads(kernel, given, monkeypatch):
         assert len(made) == 1
         for u, _ in pool.map(lambda _: kernel(*given), range(400)):
             np.testing.assert_array_equal(u, correct)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 9])
+def test_sparse_results_have_their_zeros(rows):
+    """Three thousand numbers, most of them zero, which loops fill in, also over what stood there."""
+
+    def sparse(x):
+        found = [0.0] * 3000
+        for k in (0, 1, 40, 700, 701, 1500, 2999):
+            found[k] = x[0] + k
+        return {"few": found, "twice": [2.0 * x[0]]}
+
+    kernel = Kernel(trace(sparse, {"x": 1}, "sparse"))
+    x = np.arange(1.0, rows + 1.0)[:, None]
+    few, twice = np.full((rows, 3000), np.nan), np.empty((rows, 1))
+    kernel.into([few, twice], x)
+    np.testing.assert_array_equal(few, [sparse(row)["few"] for row in x.tolist()])
+    np.testing.assert_array_equal(twice, 2.0 * x)

@@ -30,7 +30,7 @@ from ...scalar.operations import LIBRARY, TRACED
 from ..stored import StoredProgram, traced
 from ..target import DOUBLE, Precision
 from .body import ProgramBody, blocks_function, called_function
-from .plan import scratch_size
+from .plan import scratch_size, zero_runs
 from .straight_line import elementary_function
 from .writer import Module, Writer
 
@@ -155,6 +155,7 @@ def _addresses(to: Writer, row: Row, size: int, element: int | str) -> list[str]
 #: The name of the function of a `HostBatch`.
 ENTRY = "kernel"
 _SCATTER_ONE_BY_ONE = 64  # outputs with more elements are scattered by a loop, if there are several lanes
+_SPARSE = 2048  # with one lane, those with more and with stretches of zeros among them
 _STACK_BYTES = 1 << 17  # more scratch memory than this comes from the heap
 #: The longest program, in nodes, that is inlined where it is called.
 _SHORT = 400
@@ -409,7 +410,8 @@ class _Outputs:
 
     def _divide(self, row: Row, nodes: Sequence[Symbol]) -> None:
         lanes, size = self.body.module.lanes, len(nodes)
-        if (size > _SCATTER_ONE_BY_ONE and lanes > 1) or any(node in self.body.deferred for node in nodes):
+        by_a_loop = size > _SCATTER_ONE_BY_ONE if lanes > 1 else size > _SPARSE and zero_runs(nodes)
+        if by_a_loop or any(node in self.body.deferred for node in nodes):
             self.whole.append((row, nodes))
             return
         even = size // lanes * lanes

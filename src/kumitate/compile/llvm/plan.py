@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from math import copysign
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -22,6 +24,7 @@ Found = TypeVar("Found")
 LONGEST_LINE, PART = 60_000, 1000
 _READ = frozenset({"const", "input", "carried", "counter", "capture", "loop", "call"})
 _COPY_AT_LEAST = 9  # values of a stretch of the scratch memory that is copied at once
+_ZEROS_AT_LEAST = 32  # those of one that a loop fills with zeros
 _LEFT = 64  # results of a call that has more stay in memory
 #: Loops of more passes stay loops, and those of more than `WIDEST` passes are never computed in lanes: 256 bits.
 MOST, WIDEST = 8, 4
@@ -270,6 +273,14 @@ def stack_runs(nodes: Sequence[Symbol]) -> list[range]:
             runs.append(range(start, k))
         start = k
     return runs
+
+
+def zero_runs(nodes: Sequence[Symbol]) -> list[range]:
+    """Stretches of `_ZEROS_AT_LEAST` constants or more that are zero, as sparse matrices have them."""
+    zero = [node.op == "const" and node.payload == 0.0 and copysign(1.0, node.payload) > 0.0 for node in nodes]
+    groups = groupby(range(len(nodes)), zero.__getitem__)
+    runs = [list(places) for is_zero, places in groups if is_zero]
+    return [range(run[0], run[-1] + 1) for run in runs if len(run) >= _ZEROS_AT_LEAST]
 
 
 @Remembered

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from ...scalar import LoopBlock, Program, Symbol, origin
 from ...scalar.operations import CONDITIONS
-from .plan import BLOCK, WIDEST, in_blocks, read_where_used, stack_runs, without_order
+from .plan import BLOCK, WIDEST, in_blocks, read_where_used, stack_runs, without_order, zero_runs
 from .straight_line import PACKED, StraightLine, uses_of_pass
 from .writer import Module, Writer
 
@@ -88,13 +88,19 @@ class KeptInMemory(StraightLine):
         self.deferred = set(read_where_used(program))
 
     def store_all(self, nodes: Sequence[Symbol], base: str) -> None:
-        """Values into an array of blocks; a stretch of the scratch memory is copied at once."""
-        runs = {run.start: run for run in stack_runs(nodes)}
+        """Values into an array of blocks; a stretch of the scratch memory is copied at once, one of zeros filled by a loop."""
+        runs, zeros = ({run.start: run for run in found(nodes)} for found in (stack_runs, zero_runs))
         k = 0
         while k < len(nodes):
             if k in runs:
                 self.copy_run(nodes, runs[k], base)
                 k = runs[k].stop
+                continue
+            if k in zeros:  # LLVM takes seconds for ten thousand stores one after the other
+                zero = self.value(nodes[k])
+                with self.counted(len(zeros[k])) as counter:
+                    self.store_block(zero, base, self.line(f"add i64 {counter}, {k}"))
+                k = zeros[k].stop
                 continue
             self.store_block(self.value(nodes[k]), base, k)
             k += 1
