@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..model import Mechanism
+from . import tuned
 from .scene import Contact, Pair, Touchable
 from .surface import Surface, VariedSurface
 
@@ -15,6 +16,8 @@ from .surface import Surface, VariedSurface
 _WORLD_POINT, _BETWEEN, _BETWEEN_POINT = 2.6e6, 8e5, 3.8e6
 #: Time to trace and compile an operation [s], on a processor of 2023.
 _SECONDS = 6e-8
+#: How many times as many operations, and how much longer, where few bodies may be solved by multipliers too (`impulse.cones`).
+_BY_CONES, _LONGER = 5.7, 1.6
 #: More pairs than this are printed by kinds.
 _LISTED = 20
 
@@ -108,8 +111,8 @@ def _counted(pairs: Sequence[PlannedPair]) -> str:
     return f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} of shapes, at {_points(pairs)},"
 
 
-def pairs_traced(pairs: Iterable[Pair]) -> tuple[tuple[PlannedPair, ...], int, float]:
-    """The pairs of a traced step, its operations and the time to compile it [s]."""
+def pairs_traced(pairs: Sequence[Pair], freedoms: int) -> tuple[tuple[PlannedPair, ...], int, float]:
+    """The pairs of a traced step of so many degrees of freedom, its operations and the time to compile it [s]."""
     listed: list[PlannedPair] = []
     between: set[tuple[int, int]] = set()
     operations = 0.0
@@ -120,6 +123,8 @@ def pairs_traced(pairs: Iterable[Pair]) -> tuple[tuple[PlannedPair, ...], int, f
             between.add(pair.links)
         operations += pair.capacity * (_WORLD_POINT if pair.links[1] < 0 else _BETWEEN_POINT)
     operations += len(between) * _BETWEEN
+    if freedoms <= tuned.FEW_FREEDOMS and not any(pair.surface.turns or pair.surface.stiffness for pair in pairs):
+        return tuple(listed), int(_BY_CONES * operations), _LONGER * _SECONDS * operations
     return tuple(listed), int(operations), _SECONDS * operations
 
 

@@ -80,7 +80,7 @@ class ForceContact(TracedContact):
     def plan(self) -> ContactPlan:
         """The pairs; their forces are evaluated with the dynamics, without a solver."""
         why = f"springs and dampers are forces at any time; {self.why}"
-        return ContactPlan("penalty", why, pairs_traced(self.forces.pairs)[0], None, None)
+        return ContactPlan("penalty", why, pairs_traced(self.forces.pairs, self.mechanism.nv)[0], None, None)
 
     def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         found = self.forces.at(q, v, left_out=u[code.layout.at("overlaps")]).points

@@ -133,7 +133,7 @@ class ImpulseContact(TracedContact):
 
     def plan(self) -> ContactPlan:
         """The pairs, each with code of its own."""
-        return ContactPlan("traced", self.why, *pairs_traced(self.pairs))
+        return ContactPlan("traced", self.why, *pairs_traced(self.pairs, self.mechanism.nv))
 
     @cached_property
     def _seconds(self) -> float:

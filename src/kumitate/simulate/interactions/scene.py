@@ -52,7 +52,7 @@ class SceneContact(ContactOfBodies):
         if not self.begins_traced:
             return None
         try:
-            return pairs_traced(contact_pairs(self.mechanism, self.mechanism.tree, self.contact))[2]
+            return pairs_traced(contact_pairs(self.mechanism, self.mechanism.tree, self.contact), self.mechanism.nv)[2]
         except (InputError, ModelError):
             return None
 
