@@ -123,7 +123,9 @@ def pairs_traced(pairs: Sequence[Pair], freedoms: int) -> tuple[tuple[PlannedPai
             between.add(pair.links)
         operations += pair.capacity * (_WORLD_POINT if pair.links[1] < 0 else _BETWEEN_POINT)
     operations += len(between) * _BETWEEN
-    if freedoms <= tuned.FEW_FREEDOMS and not any(pair.surface.turns or pair.surface.stiffness for pair in pairs):
+    plain = not any(pair.surface.turns or pair.surface.stiffness for pair in pairs)
+    few = not between and freedoms > tuned.FEWEST_JOINTS and sum(pair.points for pair in listed) > min(tuned.FEW, freedoms // 2)
+    if plain and not few and freedoms <= tuned.FEW_FREEDOMS:
         return tuple(listed), int(_BY_CONES * operations), _LONGER * _SECONDS * operations
     return tuple(listed), int(operations), _SECONDS * operations
 

@@ -244,10 +244,14 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
 
 
 def _has_cones_alone(given: Problem) -> bool:
-    """Whether the laws are those of cones alone, of so few degrees of freedom that a second way to solve them compiles soon."""
+    """Whether the laws are those of cones alone, of so few degrees of freedom that a second way to solve them compiles soon.
+
+    Not where few points are solved by themselves: what these leave to all is rare, and would wait for the slowest of its rows.
+    """
     points = [point for patch in given.patches for point in patch.points]
     plain = all(point.compliance is None and not point.frame.turns for point in points)
-    return plain and len(given.v_free) <= tuned.FEW_FREEDOMS
+    few = places_for(given.jacobians.tree, given.patches)
+    return plain and not few and len(given.v_free) <= tuned.FEW_FREEDOMS
 
 
 def _one_by_link(given: Problem) -> bool:
