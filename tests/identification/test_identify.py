@@ -6,6 +6,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.identification import MotionLog, base_parameters, exciting_trajectory
+from kumitate.identification.identified import base_figure
 from kumitate.identification.identify import ALL
 from kumitate.identification.physical import pseudo_inertia
 from kumitate.identification.unknowns import NUMBERS, unknowns_of
@@ -334,3 +335,8 @@ def test_the_report(tmp_path):
     assert (tmp_path / "report" / "efforts.svg").stat().st_size > 1000
     assert (tmp_path / "report" / "base.svg").stat().st_size > 1000
     assert found.plot(tmp_path / "efforts.png").exists()
+    (axes,) = base_figure(found).axes  # of a log without noise: no number differs, each on a line of its own with its name
+    (points, *_), shown = axes.containers[0], [own for own in found.base if own.excited]
+    np.testing.assert_allclose(np.asarray(points.get_xdata(), dtype=float), 0.0, atol=1e-6)
+    assert list(points.get_ydata()) == list(range(len(shown)))[::-1]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [own.name for own in shown]

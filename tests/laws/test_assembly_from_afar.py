@@ -81,6 +81,11 @@ def test_equations_that_contradict_one_another_are_named():
     said = r"closes 'one', 'two' together \(no joint closes the last 0\.707 of one: fx, two: fx\)"
     with pytest.raises(ModelError, match=said):
         slider.assemble([0.2])
+    other = km.Joint("other", "prismatic", "world", "upper", axis=(0, 1, 0))
+    free = km.Loop("free", "spherical", "world", "upper", km.pose((0, 0.5, 0)))  # is not to blame
+    both = km.Mechanism("both", (slide, upper), (*slider.mechanism.joints, other), (free, *places))
+    with pytest.raises(ModelError, match=said):
+        km.Robot(both).assemble([0.2, 0.1])
 
 
 def test_loops_that_close_as_points_only_are_said_to():
