@@ -23,7 +23,7 @@ from .target import Target, binding, host, machine
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-_FORM = "4"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
+_FORM = "5"  # version of `object_code` itself, apart from the text and the target; part of the cache's key
 _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is about as long as the cache; less in short code
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
