@@ -1,10 +1,13 @@
-"""Programs that some tests call: where they are, and what to install where one is missing."""
+"""Programs that some tests call: where they are, and what to install where one is missing; and scripts that they import."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -61,3 +64,11 @@ WINE = Tool("Wine", ("wine",), ("wine", "wine64"))  # only where it is there: 70
 MAKE = Tool("make", ("make",), ("make",))
 
 TOOLS = (CHROMIUM, GCC, NODE, ARM_GCC, ARM_EMULATOR, BARE_GCC, BOARD_EMULATOR, MAKE)
+
+
+def module_of(script: Path) -> ModuleType:
+    """The module of a file that is no part of a package, such as an example."""
+    spec = importlib.util.spec_from_file_location(script.stem, script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

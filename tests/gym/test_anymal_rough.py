@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,8 @@ from kumitate.gym.task import Start
 from kumitate.gym.tasks.anymal_rough import AHEAD, ASIDE, STRIPS, WIDTH, terrain
 from kumitate.model import HeightField
 from kumitate.robot import Robot
+
+from ..tools import module_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples/learning/rough_walk.py"
 
@@ -81,10 +82,7 @@ def test_levels_follow_episodes_row_by_row():
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("rough_walk", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(EXAMPLE)
 
 
 @pytest.mark.slow

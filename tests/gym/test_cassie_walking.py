@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +10,15 @@ import pytest
 from kumitate.gym import VectorEnv, named_task
 from kumitate.gym.tasks.cassie_walking import BELOW, FORWARD, PERIOD, bent, walker
 
+from ..tools import module_of
+
 EXAMPLE = Path(__file__).parents[2] / "examples/learning/cassie_walks.py"
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("cassie_walks", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(EXAMPLE)
 
 
 def test_soles_are_where_the_legs_are_bent_to():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +10,15 @@ import pytest
 import kumitate as km
 from kumitate.predictive import iterated_lqr
 
+from ..tools import module_of
+
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "control" / "anymal_trots.py"
 SEED, DURATION = 0, 2.0
 
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("anymal_trots", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(SCRIPT)
 
 
 def test_the_planner_trots_through_a_push(script, monkeypatch):

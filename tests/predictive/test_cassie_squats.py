@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from ..tools import module_of
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "control" / "cassie_squats.py"
 
 
 @pytest.mark.slow
 def test_a_short_squat_reaches_its_height_on_the_floor():
-    spec = importlib.util.spec_from_file_location("cassie_squats", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    squat = script.Squat()
+    squat = module_of(SCRIPT).Squat()
     plans = squat.planned([(0.0, 0.2), (-0.03, 0.3)])
     for plan, goal in zip(plans, (0.0, -0.03), strict=True):
         assert plan.settled

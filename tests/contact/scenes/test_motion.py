@@ -194,10 +194,9 @@ def test_large_piles_follow_the_motion_and_gain_no_energy():
         assert run.contact.gained.max() < 1e-7 * run.energy.kinetic.max(), accuracy
         assert np.diff(run.energy.total).max() < 0.01, accuracy
         solver = run.audit.contact.solver
-        # mostly 1e-8 and less, but one of six such piles has a step with a small island that no method solves closer
-        assert solver.small <= 2e-5, accuracy
+        assert solver.small <= 1e-7, accuracy
         # the hardest of all steps; which one that is, and how hard, rounding decides in a pile
-        assert solver.small < solver.large == run.audit.contact.residual < 20.0 * most, accuracy
+        assert 10.0 * solver.small < solver.large == run.audit.contact.residual < 20.0 * most, accuracy
         assert 0 < solver.rounds < 50 * solver.islands < 50 * solver.newton, accuracy
         assert Audit.from_dict(json.loads(json.dumps(run.audit.as_dict()))) == run.audit
 
