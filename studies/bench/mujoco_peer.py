@@ -50,6 +50,12 @@ class MuJoCo:
 
         return run
 
+    def driven(self, tau: np.ndarray, count: int) -> None:
+        """So many steps from where it is, of a call each, with these efforts (nv)."""
+        for _ in range(count):
+            self.data.qfrc_applied[:] = tau
+            self.mujoco.mj_step(self.model, self.data)
+
     def trajectory(self, q: np.ndarray, v: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         """q (count, nq) and v (count, nv) after each of so many steps."""
         self._set(q, v)

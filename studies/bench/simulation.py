@@ -171,6 +171,26 @@ class SingleRun(SubjectCase):
             self.name, f"simulate, {self.duration:g} s at 1 ms", timings["run"], "its steps in machine code, unrecorded",
             timings["steps"], 1.0 / 1.5, remarks="per step; with accelerations, energies, momenta and audit of every step",
         )  # fmt: skip
+        yield self._single_steps(sim, effort)
+
+    def _single_steps(self, sim: km.Simulation, effort: Effort) -> Row:
+        """A loop of Python that gives efforts and makes a step, as a controller outside does."""
+        tau, calls, state = np.zeros(sim.mechanism.nv), 1000, sim.start()
+
+        def steps() -> None:
+            nonlocal state
+            for _ in range(calls):
+                state = sim.step(state, tau=tau)
+
+        contenders = {"ours": Contender(steps, calls)}
+        if MuJoCo.installed():
+            peer = MuJoCo(sim.mechanism, step=1e-3)
+            contenders["theirs"] = Contender(partial(peer.driven, tau, calls), calls)
+        timings = by_turns(contenders, max(3, effort.rounds // 4), clock=thread_seconds)
+        return Row(
+            self.name, "a step a call from Python, with efforts", timings["ours"], "MuJoCo's mj_step, likewise",
+            timings.get("theirs"), remarks="a state of its own after each step; MuJoCo's arrays are written in place",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ def arm(**options):
     return km.Simulation(robot, start=(np.array([0.3, -0.4, 0.5]), np.array([0.1, 0.2, -0.3])), **options)
 
 
-def dropped_ball(**options):
+def dropped_ball(height=0.11, **options):
     ball = km.Body("ball", 1.0, inertia=(0.004, 0.004, 0.004), collisions=(km.Geometry(km.Sphere(0.1)),))
     mechanism = km.Mechanism("ball", (ball,), (km.Joint("free", "floating", "world", "ball"),))
-    start = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.11]), np.array([1.0, 2.0, 0.0, 0.5, 0.0, 0.0])
+    start = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, height]), np.array([1.0, 2.0, 0.0, 0.5, 0.0, 0.0])
     return km.Simulation(mechanism, contact="rigid", start=start, **options)
 
 
@@ -50,6 +50,7 @@ SIMULATIONS = {
     "called at every stage": lambda: arm(controller=swinging, traced=False, integrator="rk4"),
     "adaptive": lambda: arm(integrator="rkf45_adaptive", step=0.01),
     "rigid contact": dropped_ball,
+    "a rolling ball": lambda: dropped_ball(0.1 - 1e-4),
     "loops": closed_loop,
 }
 
@@ -133,6 +134,22 @@ def test_a_step_leaves_the_state_it_begins_from():
     first, second = sim.step(start, 7, tau=[1.0, 0.0, 0.0]), sim.step(start, 7, tau=[1.0, 0.0, 0.0])
     np.testing.assert_array_equal(start.q, before)
     np.testing.assert_array_equal(first.q, second.q)
+
+
+@pytest.mark.parametrize("made", SIMULATIONS.values(), ids=SIMULATIONS.keys())
+def test_a_step_from_where_the_last_one_ended_is_that_from_its_state_loaded(made):
+    sim, other = made(), made()
+    state = sim.step(sim.start(), STEPS)
+    onward = sim.step(state)  # nothing is loaded: the simulation stands there
+    other.step(other.step(other.start()), 3)  # stands elsewhere
+    for loaded in (sim.step(state), other.step(state)) if made is not SIMULATIONS["controller that keeps state"] else ():
+        assert (loaded.time, loaded.work, *loaded.carried) == (onward.time, onward.work, *onward.carried)
+        for name, array in onward.carried.items():
+            np.testing.assert_array_equal(loaded.carried[name], array)
+    onward.q[:] = np.nan  # nobody steps from what users do with a copy
+    assert np.isfinite(sim.step(onward).q).all()
+    with pytest.raises(ValueError, match="read-only"):
+        onward.carried["q"][0] = 1.0
 
 
 def test_a_run_ends_where_it_is_told_to():

@@ -228,6 +228,8 @@ def by_name(what: str, given: Any) -> dict[str, Any]:
     Raises:
         InputError: if it is not a dictionary.
     """
-    if given is not None and not isinstance(given, Mapping):
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
         raise InputError(f"simulate: {what} is {shown(given)}; it must be a dictionary by name. Write {what}={{name: …}}")
-    return dict(given or {})
+    return dict(given)

@@ -227,24 +227,34 @@ class MechanismSimulation(SettledAttributes):
         """
         stepper = self._stepper
         with self._busy:
-            stepper.load(state.carried)
-            self.actuation.put(
-                stepper.efforts, tau, by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs)
-            )
-            self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
+            if state is stepper.reached:
+                stepper.rest()
+            else:
+                stepper.load(state.carried)
+            stepper.reached = None
+            given = (by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs))
+            self.actuation.put(stepper.efforts, tau, *given)
+            if parameters is not None:
+                self.actuation.put_parameters(stepper.efforts[None], by_name("parameters", parameters))
             try:
                 stepper.advance(count, self._hold or 1)
             except FloatingPointError as error:
                 raise DivergenceError(str(error)) from None
             after = self._seen()
-            fastest = np.abs(after.v).max(initial=0.0)
-            if not fastest < RUNAWAY:
-                touching = self.interaction.touching(state.q)
-                motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
-                raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
-            if fastest > FAST and leaps(state.v, after.v):
-                self._check_gain(state, after, count)
+            if not after.v @ after.v < FAST * FAST:  # else none is fast
+                self._check_speed(state, after, count)
+            stepper.reached = after
         return after
+
+    def _check_speed(self, state: State, after: State, count: int) -> None:
+        """Raises a `DivergenceError` if velocities after `count` steps are beyond all bounds, or come from nothing."""
+        fastest = np.abs(after.v).max(initial=0.0)
+        if not fastest < RUNAWAY:
+            touching = self.interaction.touching(state.q)
+            motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
+            raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
+        if fastest > FAST and leaps(state.v, after.v):
+            self._check_gain(state, after, count)
 
     def gain(self, q: np.ndarray, v: np.ndarray, work: np.ndarray, u: np.ndarray, added: float = 0.0) -> GainingStep | None:
         """The step at which states (n, nq), (n, nv) with the work done until then (n) [J] run away; None if they do not.

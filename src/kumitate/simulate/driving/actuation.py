@@ -145,46 +145,66 @@ class Actuation:
         Raises:
             InputError: for an input with a wrong name or shape, or for a source that is a function.
         """
+        values, places = self._plain
+        u[places] = values
+        if tau is not None:
+            self._put_source(u, "tau", "", tau)
+        for group, given in (("wrenches", wrenches), ("loop_tau", loop_tau)):
+            for name, effort in given.items():
+                if (group, name) not in self._by_place:
+                    raise InputError(
+                        f"{self.forcing.mechanism.name}: {group} has no input for {name!r}; make the simulation with "
+                        f"{group}={{{name!r}: None}}"
+                    )
+                if effort is not None:
+                    self._put_source(u, group, name, effort)
+        for name, given in inputs.items():
+            self._put_input(u, name, given)
+
+    def _put_source(self, u: np.ndarray, group: str, name: str, values: Any) -> None:
+        """Puts what is given for a source in its place of u."""
+        (source, how), owner = self._by_place[group, name], self.forcing.mechanism.name
+        if how is not How.CONSTANT:
+            raise InputError(f"{owner}: {source.label} is a function; make the simulation without it for an input")
+        if group == "commands":
+            values = command_values(self.forcing.mechanism, name, values, source.given)
+        if np.shape(values) != (len(source.parts),):
+            raise InputError(
+                f"{owner}: {source.label} as an input has shape {np.shape(values)}; it must have {len(source.parts)} "
+                f"components: {', '.join(source.parts)}"
+            )
+        u[source.place] = values
+        if not isfinite(sum(u[source.place].tolist())):
+            raise InputError(f"{owner}: {source.label} as an input is {shown(values)}; it must be finite")
+
+    def _put_input(self, u: np.ndarray, name: str, values: Any) -> None:
+        """Puts what is given for a command, or for an input that functions read, in its place of u."""
         forcing, owner = self.forcing, self.forcing.mechanism.name
-        groups: dict[str, Mapping[str, Any]] = {
-            "tau": {"": tau},
-            "wrenches": wrenches,
-            "loop_tau": loop_tau,
-            "commands": inputs,
-        }
-        for group, known in (("wrenches", forcing.wrenches), ("loop_tau", forcing.loop_tau)):
-            if unknown := sorted(set(groups[group]) - set(known)):
-                raise InputError(
-                    f"{owner}: {group} has no input for {unknown[0]!r}; make the simulation with "
-                    f"{group}={{{unknown[0]!r}: None}}"
-                )
-        for source, how in zip(forcing.sources, self.how, strict=True):
-            values = groups.get(source.group, {}).get(source.name)
-            if values is None:
-                if how is How.CONSTANT:
-                    u[source.place] = 0.0 if source.given is None else source.given
-                continue
-            if how is not How.CONSTANT:
-                raise InputError(f"{owner}: {source.label} is a function; make the simulation without it for an input")
-            if source.group == "commands":
-                values = command_values(forcing.mechanism, source.name, values, source.given)
-            if np.shape(values) != (len(source.parts),):
-                raise InputError(
-                    f"{owner}: {source.label} as an input has shape {np.shape(values)}; it must have {len(source.parts)} "
-                    f"components: {', '.join(source.parts)}"
-                )
-            u[source.place] = values
-            if not isfinite(sum(u[source.place].tolist())):
-                raise InputError(f"{owner}: {source.label} as an input is {shown(values)}; it must be finite")
+        if name in forcing.commands:
+            if values is not None:
+                self._put_source(u, "commands", name, values)
+            return
         names = [*forcing.commands, *forcing.inputs]
-        for name in inputs:
-            if name not in names:
-                raise InputError(
-                    f"{owner}: there is no input {name!r}{did_you_mean(name, names, lead=', ')}; make the simulation with "
-                    f"inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
-                )
-        for name, values in forcing.inputs.items():
-            u[forcing.own[name]] = checked_array(owner, f"the input {name!r}", inputs.get(name, values), values.shape)
+        if name not in names:
+            raise InputError(
+                f"{owner}: there is no input {name!r}{did_you_mean(name, names, lead=', ')}; make the simulation with "
+                f"inputs={{{name!r}: …}}. There are {', '.join(names) or 'none'}"
+            )
+        u[forcing.own[name]] = checked_array(owner, f"the input {name!r}", values, forcing.inputs[name].shape)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str], tuple[InputSource, How]]:
+        """The sources, and how they are evaluated, by their groups and names."""
+        sources = zip(self.forcing.sources, self.how, strict=True)
+        return {(source.group, source.name): (source, how) for source, how in sources}
+
+    @cached_property
+    def _plain(self) -> tuple[np.ndarray, np.ndarray]:
+        """The values that hold unless others are given, of constants and inputs, and their places in u."""
+        own = [self.forcing.own[name] for name in self.forcing.inputs]
+        constant = [source.place for source in self._those(How.CONSTANT)]
+        places = np.concatenate([np.r_[place] for place in (*constant, *own, slice(0, 0))])
+        return self.constants[places], places
 
     def begin(self, u: np.ndarray, q: np.ndarray) -> None:
         """Puts the overlaps of bodies at the starts (N, nq) into rows u (N, size), if springs of contact leave any out."""

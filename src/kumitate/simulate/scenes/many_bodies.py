@@ -235,12 +235,15 @@ class SceneStepper(Stepper):
 
     def stay(self) -> None:
         """Keeps the state that was reached, so that `resume` knows it."""
-        self._reached = [self.state[name].copy() for name in ("number", "q", "v")]
+        self._stayed = self._bits()
 
     def resume(self) -> None:
         """Lets the next step begin without the impulses of the last one if the state was changed from outside."""
-        if not all(map(np.array_equal, self._reached, (self.state[name] for name in ("number", "q", "v")))):
+        if self._stayed != self._bits():
             self._forget()
+
+    def _bits(self) -> list[bytes]:
+        return [self.state[name].tobytes() for name in ("number", "q", "v")]
 
     def _forget(self) -> None:
         self.scene.counts[0] = 0
@@ -263,11 +266,12 @@ class SceneStepper(Stepper):
         self._steps.wake_all()
         self.logged = []  # else single steps, of which each loads a state, would keep all of them
 
-    def carried(self) -> dict[str, np.ndarray]:
-        memory, known = self.scene.memory, int(self.scene.counts[0])
-        rows = np.column_stack([memory.solid[:known], memory.feature[:known], memory.impulse[:known]])
-        rows = np.concatenate([rows, self._steps.page.carried()])
-        return {**super().carried(), LIST: rows, "quiet": self.scene.bodies.quiet.astype(float)}
+    def _further(self) -> dict[str, np.ndarray]:
+        memory, known, more = self.scene.memory, int(self.scene.counts[0]), self._steps.page.carried()
+        rows = np.empty((known + len(more), 6))
+        rows[:known, :2], rows[:known, 2] = memory.solid[:known], memory.feature[:known]
+        rows[:known, 3:], rows[known:] = memory.impulse[:known], more
+        return {LIST: rows, "quiet": self.scene.bodies.quiet.astype(float)}
 
     def look(self) -> dict[str, np.ndarray]:
         seen = {name: self.state[name][0].copy() for name in STATE}
@@ -277,10 +281,12 @@ class SceneStepper(Stepper):
         return seen | {name: values[0] for name, values in outputs.items()}
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        number, error = float(self.state["number"][0]), self.state["error"]
-        logged, known = self._advanced(records, every)
-        known["error"] = np.maximum(np.maximum.accumulate(logged.sums[:, 1] / FAILED), error)
-        error[0] = known["error"][-1]
+        number, error = float(self.state["number"][0]), self.state["error"].copy()
+        logged, known = self._advanced(records, every, recorded=bool(seen))
+        missed = logged.sums[:, 1] / FAILED
+        self.state["error"][:] = np.maximum(error, missed.max())
+        if seen:
+            known["error"] = np.maximum(np.maximum.accumulate(missed), error)
         if set(seen) - set(STATE):
             time = (number + every * np.arange(1, records + 1)) * self.step
             known |= self._outputs(time, known["q"], known["v"], logged)
@@ -319,7 +325,7 @@ class SceneStepper(Stepper):
     def _ahead(self) -> Logged:
         """What the step that begins at the state does, which stays as it is."""
         carried, logged = self.carried(), list(self.logged)
-        ahead, _ = self._advanced(1, 1)
+        ahead, _ = self._advanced(1, 1, recorded=False)
         self.load(carried)
         self.logged = logged
         return ahead
@@ -343,25 +349,31 @@ class SceneStepper(Stepper):
             ]  # fmt: skip
         return outputs.of(time, q, v, self.compiled.efforts_along(time, q, v, held), *following)
 
-    def _advanced(self, records: int, every: int) -> tuple[Logged, dict[str, np.ndarray]]:
-        """The log of so many records, and their states by name (records, …); the state is advanced by them."""
-        state = self.state
-        begins = int(state["number"][0]) + every * np.arange(records)
+    def _advanced(self, records: int, every: int, *, recorded: bool) -> tuple[Logged, dict[str, np.ndarray]]:
+        """The log of so many records, and their states by name (records, …) if asked for; the state is advanced by them."""
+        state, known = self.state, dict[str, np.ndarray]()
+        first = int(state["number"][0])
+        begins = np.arange(first, first + records * every, every)
         self._put_efforts()
         solved, log = self._steps.advanced(records, every)
         places = self._steps.model.places
-        known = {"q": places.q_of(log.q, log.robot_q, records), "v": places.v_of(log.v, log.robot_v, records), "work": log.work}
+        if recorded:
+            known = {"q": places.q_of(log.q, log.robot_q, records), "v": places.v_of(log.v, log.robot_v, records)}
+            known = {name: array.copy() for name, array in {**known, "work": log.work}.items()}
         if not solved:  # the run ends at the state before that step
-            known["q"][log.marks[0] :], known["v"][log.marks[0] :], state["v"][:] = state["q"], np.inf, np.inf
+            state["v"][:] = np.inf
+            if recorded:
+                known["q"][log.marks[0] :], known["v"][log.marks[0] :] = state["q"], np.inf
         state["number"][0] += records * every
-        self.logged.append(Logged(begins, log.sums, places.v_of(log.reached, log.robot_reached, records), log.touches))
+        reached, touches = places.v_of(log.reached, log.robot_reached, records), log.touches[: int(log.marks[2])]
+        self.logged.append(Logged(begins, log.sums.copy(), reached.copy(), touches.copy()))
         return self.logged[-1], known
 
     def _put_efforts(self) -> None:
         """The held efforts, as the scene takes them; where parameters are others than before, the scene is made again."""
         efforts, u = self.scene.efforts, self.efforts
         efforts.number[:] = self.state["number"]
-        if np.array_equal(u, efforts.held):
+        if u.tobytes() == efforts.held.tobytes():
             return
         if self.compiled.model_of(u) is not self._steps.model:
             carried, logged = self.carried(), self.logged
@@ -424,7 +436,7 @@ class SceneSteps:
             self._bound.clear()
 
     def advanced(self, records: int, every: int) -> tuple[bool, SceneLog]:
-        """Whether so many records of so many steps all have a usable solution, and a copy of their log."""
+        """Whether so many records of so many steps all have a usable solution, and their log, whose room is used again."""
         q, v = self._state["q"], self._state["v"]
         if self.robots:
             self.model.places.take(q[0], v[0], *self.rows, self.scene.bodies.robots.motions)
@@ -432,8 +444,7 @@ class SceneSteps:
         if self.robots:
             own = self.scene.bodies.robots.motions
             q[:], v[:] = self.model.places.q_of(self.rows[0], own.q), self.model.places.v_of(self.rows[1], own.v)
-        log = log._replace(touches=log.touches[: int(log.marks[2])])
-        return ended == DONE, SceneLog(*(part.copy() for part in log))
+        return ended == DONE, log
 
     def go(self, records: int, every: int) -> tuple[int, SceneLog]:
         """How the steps of a call end, `DONE` or `UNSOLVED`, and their log, which the next call with these numbers writes to.
@@ -441,7 +452,8 @@ class SceneSteps:
         Raises:
             InputError: if the page refuses steps of this length.
         """
-        log, run = self._bound.pop((records, every), (None, None))
+        asked = records, every
+        log, run = known = self._bound.get(asked, (None, None))
         if log is None:
             bodies, own = len(self.scene.bodies.mass), self.scene.bodies.robots.motions
             log = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records, (len(own.q), len(own.v)))
@@ -459,8 +471,8 @@ class SceneSteps:
             else:
                 raise self.page.refusal(self.scene)
             run = None
-        if len(log.touches) <= _MOST_KEPT:
-            self._bound = dict(list(self._bound.items())[-_LOGS:]) | {(records, every): (log, run)}
+        if run is not known[1] and len(log.touches) <= _MOST_KEPT:
+            self._bound = dict([item for item in self._bound.items() if item[0] != asked][-_LOGS:]) | {asked: (log, run)}
         return ended, log
 
 

@@ -40,27 +40,33 @@ class ScenePlaces:
             width, behind = rows.shape[1], np.concatenate([*own, np.zeros(0, dtype=np.int64)])
             places[rows] = width * np.array(self.links, dtype=np.int64)[:, None] + np.arange(width)
             places[behind] = width * len(links) + np.arange(len(behind))
+        # no body is free, and what robots have stands in the order of the mechanism
+        self._robots_alone = not self.links and all((np.diff(places) == 1).all() for places in (self.q, self.v))
 
     def q_of(self, rows: np.ndarray, robots: np.ndarray, records: int = 1) -> np.ndarray:
         """The coordinates (records, nq) in rows of bodies and behind them."""
-        return _of_scene(self.q, rows, robots, records)
+        return self._of_scene(self.q, rows, robots, records)
 
     def v_of(self, rows: np.ndarray, robots: np.ndarray, records: int = 1) -> np.ndarray:
         """The velocities (records, nv), likewise."""
-        return _of_scene(self.v, rows, robots, records)
+        return self._of_scene(self.v, rows, robots, records)
 
     def take(self, q: np.ndarray, v: np.ndarray, rows_q: np.ndarray, rows_v: np.ndarray, robots: RobotMotions) -> None:
         """Writes a state (nq), (nv) into rows of bodies, and of robots."""
+        if self._robots_alone:
+            robots.q[:], robots.v[:] = q, v
+            return
         for values, places, rows, own in ((q, self.q, rows_q, robots.q), (v, self.v, rows_v, robots.v)):
             whole = np.zeros(rows.size + own.size)
             whole[places] = values
             rows.reshape(-1)[:], own[:] = whole[: rows.size], whole[rows.size :]
 
-
-def _of_scene(places: np.ndarray, rows: np.ndarray, robots: np.ndarray, records: int) -> np.ndarray:
-    if not robots.size:  # all bodies are free
-        return rows.reshape(records, -1)
-    return np.concatenate([rows.reshape(records, -1), robots.reshape(records, -1)], axis=1)[:, places]
+    def _of_scene(self, places: np.ndarray, rows: np.ndarray, robots: np.ndarray, records: int) -> np.ndarray:
+        if self._robots_alone:
+            return robots.reshape(records, -1)
+        if not robots.size:  # all bodies are free
+            return rows.reshape(records, -1)
+        return np.concatenate([rows.reshape(records, -1), robots.reshape(records, -1)], axis=1)[:, places]
 
 
 class SceneModel:

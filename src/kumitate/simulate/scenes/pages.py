@@ -55,6 +55,8 @@ class ScenePage:
     def carried(self) -> np.ndarray:
         """Rows (n, 6) that are carried from step to step beside impulses; the third number of each is negative."""
         rows = np.zeros((int(self._overlaps.marks[1]), 6))
+        if not len(rows):
+            return rows
         rows[:, [0, 1, 3]], rows[:, 2] = self._overlaps.rows[: len(rows)], -1.0
         return rows
 

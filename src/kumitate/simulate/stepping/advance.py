@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class State:
         q, v: (nq) and (nv).
         work: [J], done on the mechanism by drives, damping, wrenches and contact since the start.
         outputs: the additional outputs of the simulation, by name.
-        carried: the arrays from which the next step begins, by name.
+        carried: the arrays from which the next step begins, by name, read-only.
         parameters: their values, by name; NaN where a name stands for numbers of the mechanism that differ and none was given.
         mechanism: that moves; `state["arm"]` is the robot or object of that name in it.
     """
@@ -66,6 +67,26 @@ class State:
         return ThingMotion(thing_named(self.mechanism, name), self.q, self.v, pose)
 
 
+class Carried(Mapping[str, np.ndarray]):
+    """Read-only arrays by name, most of them in one row of numbers: made at every step, but looked into by few."""
+
+    __slots__ = ("_more", "_numbers", "_places")
+
+    def __init__(self, numbers: np.ndarray, places: Mapping[str, Any], more: Mapping[str, np.ndarray]):
+        """Numbers (size); where each array stands among them, a slice or the place of one; and further arrays."""
+        numbers.flags.writeable = False
+        self._numbers, self._places, self._more = numbers, places, more
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._more[name] if name in self._more else self._numbers[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._places, self._more)
+
+    def __len__(self) -> int:
+        return len(self._places) + len(self._more)
+
+
 def start_of(actuation: Actuation, step: float, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
     """What steps from states (N, nq) and (N, nv) carry, by name, (N, …): the one thing that they advance in place.
 
@@ -89,17 +110,24 @@ class Stepper(ABC):
         actuation: how the efforts are evaluated.
         state: the arrays that are carried from step to step, each with a leading axis of length 1, as of `start_of`.
         steps, rejected: the number of steps made, and of adaptive steps that had to be repeated.
+        reached: what the last step led to, unless the state has changed since: the next one begins there without loading it.
         whole: whether steps follow each other in machine code, without Python in between.
         operations: how many a step takes at most; of scenes, whose steps have no fixed number, a large number.
     """
 
     whole: bool = True
     operations: int
+    reached: State | None = None
 
     def __init__(self, compiled: Advance, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
         """A stepper of a state, as of `start_of`, which it advances in place."""
         self.compiled, self.actuation, self.step, self.state = compiled, actuation, step, state
         self._own = actuation.forcing.layout.own_states
+        self._flat, ends = [array.reshape(-1) for array in state.values()], np.cumsum([array.size for array in state.values()])
+        self._places: dict[str, Any] = {
+            name: slice(end - array.size, end) if array.ndim > 1 else end - 1
+            for (name, array), end in zip(state.items(), ends.tolist(), strict=True)
+        }
         self.steps = self.rejected = 0
 
     @property
@@ -118,6 +146,7 @@ class Stepper(ABC):
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> None:
         """Restarts from a state at time zero, as a new stepper would begin."""
+        self.reached = None
         for name, array in start_of(self.actuation, self.step, q[None], v[None]).items():
             self.state[name][:] = array
         self.steps = self.rejected = 0
@@ -127,12 +156,17 @@ class Stepper(ABC):
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         """Continues from a state given by `carried`."""
+        self.reached = None
         for name, array in self.state.items():
             array[0] = carried[name]
 
-    def carried(self) -> dict[str, np.ndarray]:
+    def carried(self) -> Carried:
         """Copies of the arrays that the next step begins from."""
-        return {name: array[0].copy() for name, array in self.state.items()}
+        return Carried(np.concatenate(self._flat), self._places, self._further())
+
+    def _further(self) -> dict[str, np.ndarray]:
+        """Copies of what is carried beside `state`."""
+        return {}
 
     def sample(self) -> None:
         """Calls the functions that are called once per step or at the sample times."""
@@ -149,7 +183,8 @@ class Stepper(ABC):
             FloatingPointError: if an adaptive step becomes too small.
             InputError: if the count is negative or not whole.
         """
-        count = checked_count(count)
+        if type(count) is not int or count < 0:
+            count = checked_count(count)
         while count:
             done = int(self.state["number"][0]) % hold
             if done == 0:

@@ -112,7 +112,7 @@ class CompiledStepper(Stepper):
     def look(self) -> dict[str, np.ndarray]:
         code = self.compiled.code
         if not (code.outputs or code.closes):
-            return {name: np.array(self.state[name][0]) for name in (*STATE, *self._own)}
+            return {name: self.state[name][0].copy() for name in (*STATE, *self._own)}
         state = (self.state[name][0] for name in ("number", "q", "v", "work", "error", *self._own, *self.actuation.kept))
         kernel = self.compiled.kernel("recorded")
         return dict(zip((array.name for array in kernel.outputs), kernel(*state, self.step, self.efforts), strict=True))
