@@ -152,6 +152,8 @@ def checked_whole(
     Raises:
         KumitateError: of that class, for anything else.
     """
+    if type(value) is int and least <= value < 2**53:
+        return value  # as most are, at every step of a simulation too
     number = _real(value)
     if number is None or not number.is_integer() or number < least:
         raise error(f"{owner}: {what} is {shown(value)}; it must be a whole number, {least} or more. {remedy}")

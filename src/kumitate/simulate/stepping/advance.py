@@ -183,8 +183,7 @@ class Stepper(ABC):
             FloatingPointError: if an adaptive step becomes too small.
             InputError: if the count is negative or not whole.
         """
-        if type(count) is not int or count < 0:
-            count = checked_count(count)
+        count = checked_count(count)
         while count:
             done = int(self.state["number"][0]) % hold
             if done == 0:
