@@ -241,7 +241,7 @@ class MechanismSimulation(SettledAttributes):
             except FloatingPointError as error:
                 raise DivergenceError(str(error)) from None
             after = self._seen()
-            if not after.v @ after.v < FAST * FAST:  # else none is fast
+            if not after.v.dot(after.v) < FAST * FAST:  # else none is fast
                 self._check_speed(state, after, count)
             stepper.reached = after
         return after
@@ -332,11 +332,15 @@ class MechanismSimulation(SettledAttributes):
 
     def _seen(self) -> State:
         """The current state of the stepper."""
-        seen = self._stepper.look()
-        outputs = {name: value for name, value in seen.items() if name not in (*STATE, "states")}
-        shown = self.actuation.parameters(self._stepper.efforts)
-        motion, carried = (self._stepper.time, seen["q"], seen["v"], float(seen["work"])), self._stepper.carried()
-        return State(*motion, outputs, carried, shown, self.mechanism)
+        stepper = self._stepper
+        seen, carried, shown = stepper.look(), stepper.carried(), self.actuation.parameters(stepper.efforts)
+        outputs = {name: seen[name] for name in self._outputs}
+        return State(stepper.time, seen["q"], seen["v"], float(seen["work"]), outputs, carried, shown, self.mechanism)
+
+    @cached_property
+    def _outputs(self) -> list[str]:
+        """The names of what is recorded of a state beside its motion."""
+        return [array.name for array in self.compiled.seen if array.name not in (*STATE, "states")]
 
     @overload
     def batch(
