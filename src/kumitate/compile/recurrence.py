@@ -131,7 +131,8 @@ class Rollout:
     def _go(self, records: int, every: int) -> None:
         """The same in one call."""
         self._arguments[1], self._arguments[2] = records, every
-        threads = min(thread_count(), self._blocks) if self._work * max(records, 1) * max(every, 1) > WORTH_SHARING else 1
+        worth = self._blocks > 1 and self._work * max(records, 1) * max(every, 1) > WORTH_SHARING
+        threads = min(thread_count(), self._blocks) if worth else 1
         if threads > 1 and can_pool():
             run_blocks(self._function, self._address, self._blocks, threads)
         else:
