@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault("KUMITATE_VERIFY", "1")  # 0: as users run the package, which then finds programs on disk
+os.environ.setdefault("KUMITATE_VERIFY", "1")  # 0: as users run the package
 
 import kumitate.papers  # noqa: F401 (its methods are then in the tables of methods that tests go through)
 

@@ -36,7 +36,7 @@ def write(path: Path, text: str, date: float = DATE) -> None:
 
 
 def digest(folder: Path) -> bytes:
-    return Sources(str(folder)).digest()
+    return Sources(str(folder)).digest
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -95,7 +95,7 @@ def test_files_that_change_after_the_look_are_of_nobody_else(folder):
     write(folder / "room" / "motion.py", "g = 1.6")
     after = Sources(str(folder))
     os.remove(folder / "room" / "motion.py")
-    assert len({before.digest(), after.digest(), digest(folder)}) == 3
+    assert len({before.digest, after.digest, digest(folder)}) == 3
 
 
 FALLING = """

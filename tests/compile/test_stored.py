@@ -134,12 +134,14 @@ def test_steps_are_found_again(tmp_path):
     np.testing.assert_array_equal(*ends)
 
 
-def test_where_programs_are_checked_they_are_traced(monkeypatch):
-    monkeypatch.setenv("KUMITATE_VERIFY", "1")
-    makers = [Maker(2.0), Maker(2.0)]
-    for maker in makers:
-        found_or_traced("checked", maker)
-    assert [maker.calls for maker in makers] == [1, 1]
+def test_where_programs_are_checked_none_is_found_that_was_not(monkeypatch):
+    """Nor the code of one: under each setting a program is made once."""
+    makers = []
+    for setting in "01010":
+        monkeypatch.setenv("KUMITATE_VERIFY", setting)
+        makers.append(Maker(2.0))
+        Kernel(found_or_traced("checked", makers[-1]))(np.ones(3), 1.0)
+    assert [maker.calls for maker in makers] == [1, 1, 0, 0, 0]
 
 
 def test_a_mechanism_is_known_by_all_that_it_consists_of():

@@ -12,7 +12,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from ..scalar import Array, Program
@@ -64,8 +64,8 @@ class StoredProgram:
 
 
 def found_or_traced(key: str | None, make: Callable[[], Program]) -> Program | StoredProgram:
-    """The program of a key; without a key, or where programs are checked between passes, it is traced now."""
-    return make() if key is None or verifying() else StoredProgram(key, make)
+    """The program of a key; without one it is traced now."""
+    return make() if key is None else StoredProgram(key, make)
 
 
 def traced(program: Program | StoredProgram) -> Program:
@@ -91,6 +91,7 @@ class Sources:
         self._folder = folder
         self._files = _files(folder)
 
+    @cached_property
     def digest(self) -> bytes:
         """The digest of paths and contents; of files that have changed since, one that no other files have."""
         newest = max((changed for *_, changed in self._files.values()), default=0)
@@ -135,17 +136,16 @@ def _keeps_times(folder: str) -> bool:
     return hasattr(os, "statvfs") and not os.statvfs(folder).f_flag & os.ST_RDONLY
 
 
-@cache
 def source_stamp() -> str:
     """An identifier of what programs are made by: the sources, with their version among them, NumPy, and LLVM's binding.
 
-    The sources are those at the time at which this was imported: what is kept was made by the sources that run, though files
-    may have changed since.
+    Programs that are checked between passes have another: what is found under it was checked by the process that made it.
+    The sources are those at the import of this: what is kept was made by those that run, though files may have changed since.
     """
     import llvmlite
     import numpy as np
 
-    return f"{_IMPORTED.digest().hex()} NumPy {np.__version__} llvmlite {llvmlite.__version__}"
+    return f"{_IMPORTED.digest.hex()} NumPy {np.__version__} llvmlite {llvmlite.__version__}{' checked' * verifying()}"
 
 
 _IMPORTED = Sources(str(Path(__file__).parents[1]))

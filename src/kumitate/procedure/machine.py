@@ -27,7 +27,6 @@ from ..compile.stored import source_stamp
 from ..compile.target import host
 from ..errors import InputError
 from ..scalar import under_way
-from ..scalar.verify import verifying
 from .kinds import BOOL, ENTRY, FAULT_WORDS, FLOAT, INT, TABLE, ArrayKind, Kind, NumberKind, RecordKind
 from .programs import FAULTS
 from .source import Site, Source
@@ -247,7 +246,7 @@ def _images(
         text = texts["text"] = texts.get("text") or written(typed, waits=True)
         return text.modules(part)
 
-    if function.__module__.split(".")[0] != _PACKAGE or (function.__closure__ and not name) or verifying():
+    if function.__module__.split(".")[0] != _PACKAGE or (function.__closure__ and not name):
         return made_images(modules(part))
     owner = f"{source_stamp()}\0{function.__module__}.{function.__qualname__}\0{name}"
 
