@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,8 @@ def _reach(closed: ClosingStep, usual: Sequence[float]) -> Scalar:
     return reach
 
 
-def usual_shares(mechanism: Mechanism, fixed: Collection[int] = ()) -> list[float]:
+@lru_cache(maxsize=64)
+def usual_shares(mechanism: Mechanism, fixed: tuple[int, ...] = ()) -> tuple[float, ...]:
     """The smallest `ClosingStep.shares` of the loops' rows at closed postures around the default start.
 
     Where these differ in mobility, more are looked at, until each row has been resolved that is so in open ones.
@@ -169,7 +170,7 @@ def usual_shares(mechanism: Mechanism, fixed: Collection[int] = ()) -> list[floa
             f"{mechanism.name}: no inertia resists some joint at the closed postures near the start; give massless bodies at "
             "the ends of the tree mass and inertia, or fix them"
         )
-    return usual.tolist()  # type: ignore[no-any-return]
+    return tuple(usual.tolist())
 
 
 def _inputs(forcing: Forcing, pushed: bool = False) -> dict[str, int | tuple[int, ...]]:
