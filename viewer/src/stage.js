@@ -37,7 +37,7 @@ export class Stage {
     this.scene = new THREE.Scene();
     const generator = new THREE.PMREMGenerator(this.renderer);
     // three.js takes no less than 256 pixels, on which a page without a graphics card works for 4 s and nobody sees the difference
-    generator._setSize = () => (generator._cubeSize = 128);
+    generator._setSize = () => (generator._cubeSize = 64);
     this.surround = this.scene.environment = generator.fromScene(new RoomEnvironment(), 0.04).texture;
     generator.dispose();
     this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 100);
