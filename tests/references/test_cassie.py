@@ -40,8 +40,8 @@ def test_it_is_put_together(robot):
 def test_its_loops_stay_closed_while_it_swings():
     run = example("cassie").run()
     for gap in run.audit.loop_gaps:
-        assert gap.distance < 1e-9, gap
-        assert gap.angle < 1e-9, gap
+        assert gap.distance < 1e-12, gap
+        assert gap.angle < 1e-12, gap
     assert run.audit.energy_drift < 1e-4
     assert run.audit.work < 0.0  # damping takes
     assert np.abs(run.v[-1]).max() < np.abs(run.v).max()

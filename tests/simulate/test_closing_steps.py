@@ -220,12 +220,12 @@ def test_recorded_and_returned_states_are_closed(name, integrator):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
-def test_cassies_recorded_states_are_closed(integrator):
+def test_cassies_recorded_states_are_closed():
+    """By long steps of low order; those of its example are in `tests/references`."""
     mechanism = cassie.cassie()
     robot = km.Robot(mechanism)
     start = robot.assemble(cassie.start(mechanism), 3.0 * np.random.default_rng(0).normal(size=mechanism.nv))
-    run = km.Simulation(robot, start=start, integrator=integrator).run(duration=1.0, every=5)
+    run = km.Simulation(robot, start=start, integrator="semi_implicit_euler").run(duration=1.0, every=5)
     for gap in run.audit.loop_gaps:
         assert gap.distance < 1e-12
 
