@@ -59,7 +59,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests that are drawn, the same on every machine; where none is, the first."""
+    """Keep the tests that are drawn, the same on every machine; where none is, the first. Files with slow tests come first.
+
+    One worker then has the large robots, so that it makes each once, and the last tests are short: none waits for a long one.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     kept = list(items)
     for option, marks in (("--drawn", None), ("--drawn-slow", "slow")):
         part, _, seed = config.getoption(option).partition(":")
