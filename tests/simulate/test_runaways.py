@@ -12,7 +12,7 @@ from kumitate.contact.models import IMPULSE_MODELS, rigid
 from kumitate.contact.scene import Contact
 from kumitate.errors import DivergenceError, KumitateWarning
 from kumitate.model import Body, Geometry, Joint, Limits, Mechanism, Sphere
-from kumitate.simulate.divergence import Exchange
+from kumitate.simulate.divergence import Exchange, gains
 from kumitate.simulate.run import simulate, simulate_batch
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
@@ -113,6 +113,16 @@ def test_rows_of_a_batch_are_lost_where_a_run_alone_ends(less):
     batch.tau[0] = stiff(batch.q[0], batch.v[0])
     batch.record(1)
     assert batch.lost.tolist() == [True, False]
+
+
+def test_rows_that_gain_are_found_together_as_one_by_one():
+    rng = np.random.default_rng(0)
+    kinetic, potential, work = 10.0 ** rng.uniform(-2.0, 2.0, (3, 2, 400)) * rng.choice([-1.0, 1.0], (3, 2, 400))
+    kinetic = np.abs(kinetic)
+    alone = [Exchange().follow(*row, 2.0, lambda step: 0.0) for row in zip(kinetic.T, potential.T, work.T, strict=True)]
+    found = gains(2.0, kinetic, potential, work)
+    assert found.tolist() == [gain is not None for gain in alone]
+    assert 40 < found.sum() < 360
 
 
 def test_efforts_that_throw_a_light_link_are_no_runaways():

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from .checks import checked_count, chosen_rows
-from .divergence import FAST, RUNAWAY, leaps
+from .divergence import FAST, RUNAWAY, gains, leaps
 from .live_arrays import LiveArrays, SettledAttributes
 from .stepping.advance import start_of
 from .stepping.outputs import STATE
@@ -171,12 +171,7 @@ class Batch(SettledAttributes):
         """
         chosen = chosen_rows(rows, len(self))
         actuation, start = self.simulation.actuation, self.simulation.starts(q, v, len(chosen))
-        fresh = start_of(actuation, self.simulation.step_size, *start)
-        for name, values in self.state.items():
-            values[chosen] = fresh[name]
-        depths = actuation.forcing.layout.at("depths")
-        self.efforts[chosen, depths] = fresh["u"][:, depths]
-        self.lost[chosen] = False
+        self._put(start_of(actuation, self.simulation.step_size, *start), chosen)
 
     def load(self, state: State, rows: Any = slice(None)) -> None:
         """Continues some rows from a state of the same simulation; their parameters, inputs and efforts stay.
@@ -184,12 +179,15 @@ class Batch(SettledAttributes):
         Args:
             rows: indices, a mask, or a slice.
         """
-        chosen = chosen_rows(rows, len(self))
+        self._put(state.carried, chosen_rows(rows, len(self)))
+
+    def _put(self, carried: Mapping[str, np.ndarray], rows: np.ndarray) -> None:
+        """Puts what is carried from step to step into some rows."""
         for name, values in self.state.items():
-            values[chosen] = state.carried[name]
+            values[rows] = carried[name]
         depths = self.simulation.actuation.forcing.layout.at("depths")
-        self.efforts[chosen, depths] = state.carried["u"][depths]
-        self.lost[chosen] = False
+        self.efforts[rows, depths] = carried["u"][..., depths]
+        self.lost[rows] = False
 
     def save(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
         """All that some rows hold, by name, in arrays of their own: states, efforts, inputs, parameters, outputs.
@@ -224,6 +222,9 @@ class Batch(SettledAttributes):
     def _mark(self, before: Mapping[str, np.ndarray]) -> None:
         """Notes the rows that have run away since the states before, by their velocities or by energy from nowhere."""
         self.lost |= ~(np.abs(self.v).max(axis=1, initial=0.0) < RUNAWAY)
-        for row in np.flatnonzero(~self.lost & leaps(before["v"], self.v)):
-            q, v, work = (np.array([before[name][row], self.state[name][row]]) for name in ("q", "v", "work"))
-            self.lost[row] = self.simulation.gain(q, v, work, self.efforts[row]) is not None
+        rows = np.flatnonzero(~self.lost & leaps(before["v"], self.v))
+        if len(rows):
+            q, v, work = (np.concatenate([before[name][rows], self.state[name][rows]]) for name in ("q", "v", "work"))
+            kinetic, potential, *_ = self.simulation.compiled.observed(q, v, np.tile(self.efforts[rows], (2, 1)))
+            mass = float(self.simulation.mechanism.tree.mass)
+            self.lost[rows] = gains(mass, *(part.reshape(2, -1) for part in (kinetic, potential, work)))

@@ -79,6 +79,12 @@ class Exchange:
         return None
 
 
+def gains(mass: float, kinetic: np.ndarray, potential: np.ndarray, work: np.ndarray) -> np.ndarray:
+    """Whether rows (k) run away from one state to another, as `Exchange.follow` of each says; energies and work: (2, k) [J]."""
+    grows, falls, done = (np.diff(part, axis=0)[0] for part in (kinetic + potential, -potential, work))
+    return grows - done > MOST * (kinetic[0] + np.maximum(falls, 0.0) + 0.5 * mass * SPEED**2 + np.abs(done))
+
+
 def leaps(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Whether any velocity (..., nv) leaps from one state to another; only there single steps and batches look at energies."""
     return np.any(np.abs(after) > np.maximum(GROWN * np.abs(before), FAST), axis=-1)
