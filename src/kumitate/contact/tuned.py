@@ -2,7 +2,7 @@
 
 Studies: *scenes*, `scripts/study random-scenes`; *bricks*, `scripts/study bench scenes` (studies/bench/README.md, "Piles of
 bricks"); *limbs*, 8000 impacts of robots with limbs and 4000 piles of three boxes (docs/contact-models.md); *plans*,
-`scripts/study bench planning`. Those without one were set by hand, or are as rounding asks.
+`scripts/study bench planning`; *walkers*, `scripts/study gym`. Those without one were set by hand, or are as rounding asks.
 """
 
 from __future__ import annotations
@@ -27,11 +27,7 @@ SWEEPS = 2.5  # for each step so far                                            
 MOST_SWEEPS = 100
 PROJECTIONS = 10  # steps on the law of one point that slides
 FEW_FREEDOMS = 18  # robots of more have sweeps alone, as the method of multipliers makes their code 1.4 times as long
-GENTLE, DESCENTS, MOST_AT_ONCE = (
-    1e5,
-    60,
-    15,
-)  # the stiffness that the method of multipliers begins with; its steps; with one set
+GENTLE, DESCENTS, MOST_AT_ONCE = 1e5, 60, 15  # the method of multipliers: its first stiffness; steps; with one set
 ROUGH = 1e-3  # part of the fastest velocity: guesses that leave more are not begun with
 DESCENT, FLAT, HALVINGS = 1e-4, 1e-15, 24  # parts of slope and value by which a step must descend, or of rounding; its halvings
 SETTLED, ROUNDED_BY = 1e-3, 6e-16  # part of the last residual, m/s: a gradient that is enough; times the stiffness
@@ -40,6 +36,8 @@ ROUNDING = 1e-9  # part of an impulse
 SOFT, SOFT_LOOPS = 10.0 / STIFF, 1e-3  # parts of a velocity: a step with the right modes leaves less, and is repeated
 REPEATS, FALLING = 4, 0.1  # at half the cost, so often while each leaves less than this part of the last
 FEW, FEWEST_JOINTS = 4, 5  # points solved by themselves, on robots of more degrees of freedom (`impulse.few_points`) (hoap1)
+FEW_OF_MANY, MANY_JOINTS = 6, 20  # of more than these, on which six are faster than four, not so on fewer          (walkers)
+PASSES_OF_FEW = 12  # Newton steps among them, the last ones for an eased residual: going on to all points costs more (walkers)
 WAITS, WAITS_ABOVE = 0.25, 0.1  # part of the fastest velocity, m/s: others wait that miss their targets rightly by    (hoap1)
 TURNS_OF_FEW = 4  # until all that wait would be violated are added
 LOOP_SWEEPS = 3  # over the impulses of loops

@@ -193,7 +193,7 @@ def places_for(tree: Tree, patches: Sequence[ContactPatch]) -> int:
     points = [point for patch in patches for point in patch.points]
     plain = all(patch.shift is None for patch in patches) and not tree.closed
     plain = plain and all(point.compliance is None and not point.frame.turns for point in points)
-    few = min(tuned.FEW, tree.nv // 2)
+    few = min(tuned.FEW if tree.nv <= tuned.MANY_JOINTS else tuned.FEW_OF_MANY, tree.nv // 2)
     return few if plain and tree.nv > tuned.FEWEST_JOINTS and len(points) > few else 0
 
 

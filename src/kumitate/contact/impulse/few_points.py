@@ -23,6 +23,8 @@ from .problem import Impulses, Problem, Solved
 
 Rows = list[list[Scalar]]
 Targets = Sequence[Sequence[Scalar]]
+#: The points that are taken, the guess, its residual and the one that is accepted by now [m/s], and 1 to go on.
+_Turned = tuple[Rows, Impulses, Scalar, Scalar, Scalar]
 
 #: The axes of a point in its place.
 _OWN = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
@@ -145,7 +147,7 @@ def _zeros(height: int, width: int) -> Rows:
 def among_few(
     given: Problem, targets: Targets, closing: Scalar, enough: Scalar, solve: Callable[[Problem, Targets], Solved]
 ) -> Solved:
-    """The impulses that leave at most the residual `enough` [m/s], or a larger residual where the points are not few.
+    """The impulses that leave at most the residual `enough` [m/s], or what is accepted late; more where points are not few.
 
     Args:
         closing: by how much a point misses its target without impulses [m/s]; nothing is to be done unless it is positive.
@@ -154,7 +156,7 @@ def among_few(
     fastest, size = given.fastest, places_for(given.jacobians.tree, given.patches)
     margin = tuned.WAITS * fastest + tuned.WAITS_ABOVE
 
-    def turn(_: object, now: tuple[Rows, Impulses, Scalar, Scalar]) -> tuple[tuple[Rows, Impulses, Scalar, Scalar], None]:
+    def turn(_: object, now: _Turned) -> tuple[_Turned, None]:
         taken = now[0]
         places, count = _places(taken)
         few = _gathered(given, targets, places, count, fastest)
@@ -166,16 +168,19 @@ def among_few(
         left = worst([solved.left, *missing])  # those in no place push nothing
         more = _missed(given, targets, speeds, enough, taken)
         grown = _places(more)[1]
-        return (more, found, left, _one(both(both(left > enough, grown > count), grown <= size))), None
+        goes_on = as_number(both(both(left > enough, grown > count), grown <= size))
+        return (more, found, left, maximum(solved.enough, enough), goes_on), None
 
     free = [[point.free[0] for point in patch.points] for patch in given.patches]
     begun = _missed(given, targets, free, -margin, [[0.0] * len(row) for row in free])
-    start = begun, given.nothing(), select(closing > 0.0, 1e300, 0.0), _one(both(closing > 0.0, _places(begun)[1] <= size))
-    _, found, left, _ = loop(tuned.TURNS_OF_FEW, turn, start, while_=lambda now: now[3] > 0.5, varies=True)[0]
-    return Solved(found, left, left)
+    goes_on = as_number(both(closing > 0.0, _places(begun)[1] <= size))
+    start = begun, given.nothing(), select(closing > 0.0, 1e300, 0.0), enough, goes_on
+    _, found, left, accepted, _ = loop(tuned.TURNS_OF_FEW, turn, start, while_=lambda now: now[4] > 0.5, varies=True)[0]
+    return Solved(found, left, left, accepted)
 
 
-def _one(condition: Scalar) -> Scalar:
+def as_number(condition: Scalar) -> Scalar:
+    """1 where it holds, else 0."""
     return select(condition, 1.0, 0.0)
 
 
@@ -239,7 +244,7 @@ def _felt_by(given: Problem, link: Scalar, frame: ContactFrame) -> Rows:
     tree, touched = given.jacobians.tree, {patch.links[0] for patch in given.patches}
 
     def carries(at: Link, behind: list[Scalar]) -> Scalar:
-        return sum(behind, _one(absolute(link - float(at.index)) < 0.5) if at.index in touched else 0.0)
+        return sum(behind, as_number(absolute(link - float(at.index)) < 0.5) if at.index in touched else 0.0)
 
     carried = inward(tree, carries)
     J = [[part * carried[at] for part in frame.along(S)] for at in tree.links for S in given.jacobians.S[at]]

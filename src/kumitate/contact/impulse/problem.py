@@ -40,6 +40,7 @@ class Solved:
     left: Scalar = 0.0  # the residual at which the iteration stopped [m/s]; zero for a model that does not iterate
     # of a mixture of two solutions, which obeys no law of its own, the larger of both [m/s]; None: to be measured
     residual: Scalar | None = None
+    enough: Scalar = 0.0  # the residual that was accepted in the end [m/s]; zero for a model that does not iterate
 
 
 @dataclass(frozen=True)

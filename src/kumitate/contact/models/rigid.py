@@ -12,7 +12,7 @@ from ...scalar import Scalar, both, either, equal, flatten, is_double, loop, max
 from .. import tuned
 from ..impulse.cones import inside_cones
 from ..impulse.contact_points import places_for
-from ..impulse.few_points import FewPoints, among_few
+from ..impulse.few_points import FewPoints, among_few, as_number
 from ..impulse.newton import Approach, again, newton
 from ..impulse.point_by_point import point_by_point
 from ..impulse.problem import Impulses, Problem, Solved
@@ -64,8 +64,8 @@ class _Impacts:
         self, here: Problem, found: Impulses, left: Scalar, late: list[Scalar], again: Scalar, waited: Scalar
     ) -> _Impacts:  # fmt: skip
         """The next state; again: 1 to solve the present impact with more points that wait; waited: 1 if some did."""
-        gains = _one(both(both(self.tames < 0.5, again < 0.5), here.gained(found) > 0.0))
-        ends = _one(both(gains < 0.5, again < 0.5))
+        gains = as_number(both(both(self.tames < 0.5, again < 0.5), here.gained(found) > 0.0))
+        ends = as_number(both(gains < 0.5, again < 0.5))
         total = replace(_joined(self.done, found, lambda a, b: a + ends * b), v=_select(ends, found.v, self.done.v))
         return _Impacts(
             total, found, gains, [(1.0 - ends) * flag for flag in late], self.number + ends, maximum(self.left, left),
@@ -96,10 +96,10 @@ def rigid(given: Problem) -> Solved:
         solved = _solved(here, [_select(now.tames, one, other) for one, other in zip(dead, aims, strict=True)])
         found = when(now.tames > 0.5, lambda: _tamed(here, solved.impulses, now.full), solved.impulses)
         hits = reduce(either, (aim > low for row in zip(aims, plastic, strict=True) for aim, low in zip(*row, strict=True)))
-        more = [_one(both(hits, both(equal(time, NOT_MET), patch.opened(pushes))))
+        more = [as_number(both(hits, both(equal(time, NOT_MET), patch.opened(pushes))))
                 for time, patch, pushes in zip(due, here.patches, found.points, strict=False)]  # fmt: skip
         late = [maximum(flag, other) for flag, other in zip(now.late, more, strict=True)]
-        waited = _one(reduce(either, (aim <= NEVER for row in aims for aim in row))) if in_order else 0.0
+        waited = as_number(reduce(either, (aim <= NEVER for row in aims for aim in row))) if in_order else 0.0
         return now.after(here, found, solved.left, late, reduce(maximum, more, 0.0), waited), None
 
     nothing = given.nothing()
@@ -116,10 +116,6 @@ def _in_turn(given: Problem, due: Sequence[Scalar]) -> list[list[Scalar]]:
         first |= {link: minimum(first.get(link, NOT_MET), time) for link in patch.links if link >= 0}
     least = [reduce(minimum, (first[link] for link in patch.links if link >= 0)) for patch in given.patches]
     return [patch.in_turn(*times) for patch, *times in zip(given.patches, due, least, strict=True)]
-
-
-def _one(condition: Scalar) -> Scalar:
-    return select(condition, 1.0, 0.0)
 
 
 def _select(flag: Scalar, one: Sequence[Scalar], other: Sequence[Scalar]) -> list[Scalar]:
@@ -149,7 +145,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     def of_all() -> Solved:  # few points need no masses: these are found here, where others need them
         return iterated(replace(given, patches=[patch.sized(given.branch_factors) for patch in given.patches]), targets)
 
-    return when(found.left > enough, of_all, found)
+    return when(found.left > found.enough, of_all, found)
 
 
 def _closing(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Scalar:
@@ -204,15 +200,14 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             found = loop(tuned.REPEATS, repeated, found, while_=goes_on, varies=True)[0]
         tried, residual = found.guess, found.residual
         done = either(residual < now.residual, now.strength <= tuned.WEAKEST)
+        eased = maximum(minimum(tuned.EASE * now.enough, doubtful), now.enough)
         weaker = maximum(now.strength * (1.0 / tuned.WEAKER), tuned.WEAKEST)
         stronger = minimum(strength * tuned.STRONGER, stiff)
         after = replace(
             now,
             guess=_chosen(done, tried, now.guess),
             residual=select(done, residual, now.residual),
-            enough=select(
-                now.passes >= tuned.PATIENCE, maximum(minimum(tuned.EASE * now.enough, doubtful), now.enough), now.enough
-            ),
+            enough=select(now.passes >= tuned.PATIENCE, eased, now.enough),
             strength=select(residual < tuned.PROGRESS * now.residual, stronger, weaker),
             passes=now.passes + 1.0,
             help_in=select(now.help_in > 1.0, now.help_in - 1.0, float(tuned.EVERY)),
@@ -236,11 +231,11 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     nothing = given.nothing()
     # without impulses the laws are kept where no point approaches, unless the step without contact opens the loops
     start = select(closing > 0.0, 1e300, given.residual(nothing, targets) if given.loops else 0.0)
-    first = _Pass(
-        nothing, start, nothing, start, enough, stiff, 0.0, float(begin), float(not two_ways or begin < tuned.PATIENCE)
-    )
-    end = loop(tuned.PATIENCE if part else tuned.PASSES, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
-    return Solved(end.best, end.least, end.least)
+    sweeps = float(not two_ways or begin < tuned.PATIENCE)
+    first = _Pass(nothing, start, nothing, start, enough, stiff, 0.0, float(begin), sweeps)
+    most = tuned.PASSES_OF_FEW if part else tuned.PASSES
+    end = loop(most, step, first, while_=lambda now: now.least > now.enough, varies=True)[0]
+    return Solved(end.best, end.least, end.least, end.enough)
 
 
 def _has_cones_alone(given: Problem) -> bool:
