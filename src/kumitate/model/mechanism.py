@@ -63,6 +63,11 @@ class Driven(NamedTuple):
     limit: float
     states: slice
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is a largest effort; of a symbol there is."""
+        return not (isinstance(self.limit, float) and self.limit == inf)
+
 
 #: The name of the body that does not move.
 WORLD = "world"

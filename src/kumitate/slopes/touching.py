@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from functools import cache, partial, reduce
 from itertools import product
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from ..dynamics.derivatives.slopes import InverseSlopes, Matrix, zeros
 from ..dynamics.passive import passive_curve, resisting_inertia
 from ..dynamics.settling.drives import drive_forces, limited
 from ..dynamics.settling.free_turning import lone_bodies
-from ..dynamics.settling.stops import RECOVERY, STIFF, stops_at
+from ..dynamics.settling.stops import RECOVERY, STIFF, stiffnesses, stops_at
 from ..kinematics import carried, integrate, jacobian, turning
 from ..model import Bound, Command, Drive, Mechanism, Tree
 from ..model.joints import JointKind
@@ -155,7 +154,7 @@ def _touched(m: Mechanism, pairs: Sequence[Pair], found: dict[str, Any], h: Scal
 def _held(m: Mechanism, bounds: Sequence[Bound], after: Any, q: Any, v: Any, h: Scalar) -> dict[int, tuple[Scalar, Scalar]]:
     """By degree of freedom, the stiffness R of its stop if that holds, else 0, and R/h while the step closes its gap."""
     found: dict[int, tuple[Scalar, Scalar]] = {}
-    for stop in stops_at(m, bounds, q, v, h):
+    for stop in stops_at(bounds, stiffnesses(m, bounds), q, v, h):
         k = stop.bound.v
         R = select(stop.bound.sign * after[k] < stop.target + AT_STOP, stop.stiff * (STRENGTH / STIFF), 0.0)
         back = select(stop.bound.gap(q) > -RECOVERY * h, R / h, 0.0)
@@ -235,7 +234,7 @@ def _add_drives(
     for d, (joint, wish, command) in enumerate(zip(m.driven, wished, commands, strict=True)):
         k, law = joint.v, joint.drive.law(q[joint.q], v[joint.v], command)
         force = limited(joint, wish, rates[k])
-        acts = select(equal(force.resisting, wish.resisting), 1.0, 0.0) if joint.limit < inf else 1.0
+        acts = select(equal(force.resisting, wish.resisting), 1.0, 0.0) if joint.limited else 1.0
         M[k][k] = M[k][k] + force.resisting
         by_q[k][k] = by_q[k][k] + acts * law.stiffness
         by_v[k][k] = by_v[k][k] + acts * (law.damping + h * law.stiffness)

@@ -16,7 +16,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.kinematics import link_poses
 from kumitate.model import Body, Box, Geometry, Joint, Limits, Mechanism, PositionDrive, Sphere, bounds_of
-from kumitate.simulate.scenes.robots import begun_program, settled_program
+from kumitate.simulate.scenes.robots import acting_of, begun_program, settled_program
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
@@ -226,14 +226,33 @@ def test_drives_within_their_limits_are_settled_in_one_pass():
     """Whatever the motion: two drives whose laws have unlike slopes, both with limits, and a joint far from its stops."""
     robot, q, v = driven_arm(1e6), np.array([0.3, 0.2, 0.1]), np.array([0.5, 0.0, -1.0])
     bounds, asked = bounds_of(robot), np.array([[0.5, 0.0, 0.0], [0.1, 0.0, 0.0]])
-    begun, settled = begun_program(robot, bounds), settled_program(robot, bounds)
-    first = dict(zip((array.name for array in begun.outputs), Kernel(begun)(H, q, v, asked), strict=True))
-    end = Kernel(settled)(H, q, v, asked, np.array([3.0, -2.0, 1.0]), first["pieces"])
-    found = dict(zip((array.name for array in settled.outputs), end, strict=True))
-    assert found["unsettled"] == 0.0
-    for name in ("effort", "resisting"):
-        np.testing.assert_array_equal(found[name], first[name])
-    assert len(set(first["resisting"][[0, 1]])) == 2
+    resisting, rates = {}, np.array([3.0, -2.0, 1.0])
+    for one in acting_of(robot, bounds):
+        begun, settled = begun_program(one), settled_program(one)
+        place, rate, drive = one.q, one.v, one.drive
+        given = (H, q[place : place + 1], v[rate : rate + 1], asked[drive : drive + 1], one.numbers)
+        first = dict(zip((array.name for array in begun.outputs), Kernel(begun)(*given), strict=True))
+        end = Kernel(settled)(*given, rates[rate : rate + 1], first["pieces"])
+        found = dict(zip((array.name for array in settled.outputs), end, strict=True))
+        assert found["unsettled"] == 0.0
+        for name in ("effort", "resisting"):
+            np.testing.assert_array_equal(found[name], first[name])
+        resisting[rate] = float(first["resisting"][0])
+    assert min(resisting[0], resisting[1]) > 0.0
+    assert resisting[0] != resisting[1]
+
+
+def test_joints_of_a_kind_share_what_their_drives_and_stops_do():
+    """Gains, limits and stops are numbers of one page; drives without a limit are of another kind than those with one."""
+
+    def acting(limit, gain):
+        robot = driven_arm(limit)
+        return acting_of(robot.with_drives({"lift": PositionDrive(kp=gain, kd=20.0, limit=limit)}), bounds_of(robot))
+
+    weak, strong, free = acting(5.0, 300.0), acting(7.0, 400.0), acting(None, 300.0)
+    assert [one.kind for one in weak] == [one.kind for one in strong]
+    assert free[1].kind == weak[0].kind != weak[1].kind
+    assert [one.numbers == other.numbers for one, other in zip(weak, strong, strict=True)] == [True, False, True]
 
 
 def test_a_slide_at_its_stop_carries_bricks():

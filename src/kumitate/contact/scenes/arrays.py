@@ -23,10 +23,13 @@ class Rules(NamedTuple):
 class RobotMotions(NamedTuple):
     """The states of the robots in a scene, one after the other, and the programs that move them by themselves."""
 
-    # of each robot the addresses of "moved", "flown", "begun", "settled", "loops", "open" and "projection"
-    # (`simulate.scenes.robots`); the second is 0 where it does not fly, the next two where it has no drives and stops, the
-    # last three where it has no loops
-    programs: Ints[7]
+    # of each robot the addresses of "moved", "flown", "loops", "open" and "projection" (`simulate.scenes.robots`); the second
+    # is 0 where it does not fly, the last three where it has no loops
+    programs: Ints[5]
+    # of drives and stops that are settled together: the addresses of "begun" and "settled", where their numbers begin in q,
+    # v, commands and laws, begin and end in pieces and driving, and the robot
+    acting: Ints[11]
+    laws: Floats  # what these take beside the state
     first_q: Ints  # where the numbers of each robot begin, here and below
     first_v: Ints
     first_u: Ints
@@ -35,6 +38,8 @@ class RobotMotions(NamedTuple):
     first_closed: Ints
     first_freedom: Ints
     first_axis: Ints
+    first_acting: Ints
+    first_law: Ints
     first_of_link: Ints  # where the coordinates of each link begin
     pages: Ints  # of each link the address of its `carrying.link_program`,
     numbers: Floats[53]  # what that takes,

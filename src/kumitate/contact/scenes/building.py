@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
@@ -98,19 +98,17 @@ def scene_of(
     )  # fmt: skip
 
 
-def with_efforts(
-    scene: Scene, efforts: Sequence[int], commands: Sequence[int], pieces: Sequence[int], closed: Sequence[int],
-    freedoms: Sequence[int], axes: Sequence[int],
-) -> Scene:  # fmt: skip
-    """The scene with room for numbers of each robot: `RobotMotions` says which."""
+def with_efforts(scene: Scene, sizes: Iterable[Sequence[int]]) -> Scene:
+    """The scene with room for so many efforts, commands, pieces, rows of loops, degrees of freedom, rows of axes, drives and
+    stops, and their numbers, of each robot: `RobotMotions` says which."""
     robots = scene.bodies.robots
-    u, command, piece, rows, freedom, axis = map(_starts, (efforts, commands, pieces, closed, freedoms, axes))
+    u, command, piece, rows, freedom, axis, acting, law = map(_starts, sizes)
     pushes = {name: np.zeros(freedom[-1]) for name in ("driving", "resisting", "carried")}
     motions = robots.motions._replace(
         first_u=u, first_command=command, first_piece=piece, first_closed=rows, first_freedom=freedom,
-        first_axis=axis, u=np.zeros(u[-1]), commands=np.zeros(command[-1]), pieces=np.zeros(piece[-1]),
-        following=np.zeros(piece[-1]), closed=np.zeros((rows[-1], 6)), bends=np.zeros(rows[-1]),
-        axes=np.zeros((axis[-1], 6)), **pushes,
+        first_axis=axis, first_acting=acting, first_law=law, u=np.zeros(u[-1]), commands=np.zeros(command[-1]),
+        pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]), closed=np.zeros((rows[-1], 6)), bends=np.zeros(rows[-1]),
+        axes=np.zeros((axis[-1], 6)), acting=np.zeros((acting[-1], 11), dtype=np.int64), laws=np.zeros(law[-1]), **pushes,
     )  # fmt: skip
     return scene._replace(bodies=scene.bodies._replace(robots=robots._replace(motions=motions)))
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 from ...model import Command, Driven, DriveWithState
 from ...model.drives.contract import StateLaw
@@ -64,12 +63,12 @@ def drive_forces(
 def effort_along(joint: Driven, force: DriveForce, rate: Scalar) -> Scalar:
     """The effort of a drive while its joint accelerates at `rate`, within its limit [N·m or N]."""
     wished = force.effort if is_zero(force.resisting) else force.effort - force.resisting * rate
-    return wished if joint.limit == inf else maximum(minimum(wished, joint.limit), -joint.limit)
+    return maximum(minimum(wished, joint.limit), -joint.limit) if joint.limited else wished
 
 
 def limited(joint: Driven, force: DriveForce, rate: Scalar) -> DriveForce:
     """The effort of a drive as it acts while its joint accelerates at `rate`: constant where the limit is reached."""
-    if joint.limit == inf:
+    if not joint.limited:
         return force
     wished = force.effort - force.resisting * rate
     beyond = absolute(wished) > joint.limit * (1.0 + _ROUNDING)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Any
 
 from ...model import Driven
@@ -71,7 +70,7 @@ def seen(
     drives = []
     for joint, wish, acted in zip(driven, wished, now.drives, strict=True):
         drives.append(limited(joint, wish, rates[joint.v]))
-        if joint.limit < inf:
+        if joint.limited:
             apart.append(absolute(drives[-1].resisting - acted.resisting) + absolute(drives[-1].effort - acted.effort) > 0.0)
     multipliers, holds, shifts = [], [], []
     for k, (stop, multiplier, held) in enumerate(zip(aimed(stops, now.shifts), now.multipliers, now.holds, strict=True)):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 from ...kinematics import chord_closing, neutral
 from ...model import Bound, Mechanism, Tree
@@ -66,13 +67,18 @@ class Stop:
         return JointPush(self.bound.v, select(holds > 0.5, effort, 0.0), select(holds > 0.5, self.stiff, 0.0))
 
 
-def stops_at(mechanism: Mechanism, bounds: Sequence[Bound], q: Scalars, v: Scalars, h: Scalar) -> list[Stop]:
-    """The stops at a state for a step h [s]; q, v: coordinates and velocities of all joints, as of `Driven`."""
-    moved, stiff = moved_inertias(mechanism, [bound.v for bound in bounds]), STIFF * (1.0 if mechanism.loops else _STIFFER)
+def stops_at(bounds: Sequence[Bound], stiff: Sequence[Any], q: Scalars, v: Scalars, h: Scalar) -> list[Stop]:
+    """The stops, with their stiffness, at a state for a step h [s]; q, v: of all joints, as of `Driven`."""
     return [
-        Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], stiff * inertia)
-        for bound, inertia in zip(bounds, moved, strict=True)
+        Stop(bound, minimum(-bound.gap(q) / h, RECOVERY), bound.sign * v[bound.v], own)
+        for bound, own in zip(bounds, stiff, strict=True)
     ]
+
+
+def stiffnesses(mechanism: Mechanism, bounds: Sequence[Bound]) -> list[float]:
+    """R of the stops at some limits."""
+    stiff = STIFF * (1.0 if mechanism.loops else _STIFFER)
+    return [stiff * inertia for inertia in moved_inertias(mechanism, [bound.v for bound in bounds])]
 
 
 def aimed(stops: Sequence[Stop], shifts: Scalars) -> Sequence[Stop]:

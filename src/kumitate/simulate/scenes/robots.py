@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import inf, isfinite
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -22,8 +26,8 @@ from ...dynamics.loops.chord_forces import chord_drive, ends
 from ...dynamics.loops.constraints import row_drifts
 from ...dynamics.settling.drives import DriveForce, drive_forces
 from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
-from ...dynamics.settling.stops import Stop, advances, stops_at
-from ...model import Bound, Command, Mechanism, bounds_of, freedoms
+from ...dynamics.settling.stops import Stop, advances, stiffnesses, stops_at
+from ...model import Bound, Command, Driven, Mechanism, bounds_of, freedoms
 from ...model.mechanism import digest
 from ...procedure import LocatedProgram
 from ...scalar import Program, Scalar, call, is_zero, select, trace
@@ -71,21 +75,27 @@ class RobotSteps:
 
     def locate(self, robots: Robots) -> None:
         """Writes the addresses of its programs, by which the steps of a scene move it."""
-        m, bounds = self.part.mechanism, self._bounds
+        m, own = self.part.mechanism, robots.motions
         programs: dict[int, Any] = {0: self._program("moved", lambda: moved_program(m))}
         list_links(robots, self.number, m.tree)
         if self.flies:
             programs[1] = self._program(f"flown {list(self.places.values())} {list(self.drives)}", self._flown)
-        if self.settles:
-            programs[2] = self._program(f"begun {bounds}", lambda: begun_program(m, bounds))
-            programs[3] = self._program(f"settled {bounds}", lambda: settled_program(m, bounds))
         if m.tree.closed:
-            programs[4] = self._loops
-            programs[5] = self._program("open", lambda: open_program(m))
-            programs[6] = lambda: self._program("projection", lambda: projection_program(m))
+            programs[2] = self._loops
+            programs[3] = self._program("open", lambda: open_program(m))
+            programs[4] = lambda: self._program("projection", lambda: projection_program(m))
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         for k, located in self._located.items():  # couplings alone stay closed to rounding by velocities that keep them so
-            robots.motions.programs[self.number, k] = located.waiting(4) if k == 6 and not m.loops else located.address
+            own.programs[self.number, k] = located.waiting(4) if k == 4 and not m.loops else located.address
+        self._pages = [(_page("begun", begun_program, one), _page("settled", settled_program, one)) for one in self._acting]
+        starts = own.first_q, own.first_v, own.first_command, own.first_freedom, own.first_law, own.first_piece
+        q, v, command, freedom, law, piece = (int(start[self.number]) for start in starts)
+        for k, (one, pages) in enumerate(zip(self._acting, self._pages, strict=True), int(own.first_acting[self.number])):
+            end = int(own.first_freedom[self.number + 1]) if one.whole else freedom + one.v + 1
+            places = (q + one.q, v + one.v, command + 3 * one.drive, law, piece, piece + one.pieces, freedom + one.v, end)
+            own.acting[k] = (*(page.address for page in pages), *places, self.number)
+            own.laws[law : law + len(one.numbers)] = one.numbers
+            law, piece = law + len(one.numbers), piece + one.pieces
 
     def efforts(self, layout: InputLayout) -> tuple[list[int], list[int], list[int]]:
         """Where u has its efforts at joints (6 · rows), those that free flight takes, and its commands (`arrays.Efforts`)."""
@@ -101,15 +111,21 @@ class RobotSteps:
         """Whether it has drives or stops."""
         return bool(self._bounds or self._drives)
 
-    @property
+    @cached_property
+    def _acting(self) -> list[ActingJoints]:
+        return acting_of(self.part.mechanism, self._bounds) if self.settles else []
+
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many efforts, commands, pieces, rows of loops, degrees of freedom and rows of axes it has, as `RobotMotions`."""
-        mechanism = self.part.mechanism
-        commands, pieces = 3 * max(len(self._drives), 1), pieces_of(mechanism, self._bounds)
+        """How many efforts, commands, pieces, rows of loops, degrees of freedom, rows of axes, `ActingJoints` and numbers of
+        these it has, as `RobotMotions`."""
+        mechanism, acting = self.part.mechanism, self._acting
+        commands, pieces = 3 * max(len(self._drives), 1), sum(one.pieces for one in acting)
         free = ROW * rows_of(self.part) + freedoms(mechanism) - mechanism.nv if self.settles else 0
         looped = {one.name: one.size // ROW for one in self._loops.outputs} if mechanism.tree.closed else {}
         efforts = self._first_drive + sum(self.drives.values())
-        return efforts, commands, pieces, looped.get("closed", 0), free, looped.get("axes", 0)
+        laws = sum(len(one.numbers) for one in acting)
+        return efforts, commands, pieces, looped.get("closed", 0), free, looped.get("axes", 0), len(acting), laws
 
     @property
     def _first_drive(self) -> int:
@@ -162,7 +178,7 @@ def robots_of(
 
 def with_robots(scene: Scene, robots: Sequence[RobotSteps]) -> Scene:
     """The scene with room for the numbers of its robots, which knows their programs."""
-    made = with_efforts(scene, *([robot.sizes[k] for robot in robots] for k in range(6)))
+    made = with_efforts(scene, [[robot.sizes[k] for robot in robots] for k in range(8)])
     for robot in robots:
         robot.locate(made.bodies.robots)
     return made
@@ -259,102 +275,168 @@ def _padded(nv: int) -> range:
     return range(-(-nv // ROW) * ROW)
 
 
-def pieces_of(mechanism: Mechanism, bounds: Sequence[Bound]) -> int:
-    """How many numbers say which pieces of drives and stops hold."""
-    shifts = len(bounds) if _curved(mechanism, bounds) else 0
-    return 2 * len(mechanism.driven) + 2 * len(bounds) + 1 + shifts
+# --- drives and stops -----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class ActingJoints:
+    """Drives and stops that are settled together: those of a degree of freedom, or of a robot that has some in its loops.
 
-
-def begun_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
-    """(h, q, v, commands) → the pieces of a step's first pass, their efforts, and the inertias that reduce these.
-
-    These are of all velocities as in rows of six, then of the degrees of freedom of driven loops (`freedoms`). "carried",
-    likewise: the velocities that rates of change over the step count from, in the axes after it.
+    Attributes:
+        driven, bounds, stiff: the drives, and the limits that are stops, with their stiffness.
+        kind, numbers: what it shares with others, "" if nothing, and what distinguishes it from them.
+        q, v, drive: where it begins in q, v and among the drives; whole: the robot, if it is all of it.
     """
 
-    def begun(h: Scalar, q: Any, v: Any, commands: Any) -> dict[str, Any]:
-        wished, stops = _acting(mechanism, bounds, h, q, v, commands)
-        now = starting(wished, stops, curved=_curved(mechanism, bounds))
-        turning = kinematics.turning(mechanism.tree, v)
-        carried = [rate - h * turned for rate, turned in zip(v, turning, strict=True)]
-        if freedoms(mechanism) > mechanism.nv:  # a · v̇ counts from there, without the accelerations of loops at v̇ = 0
-            speeds = joint_motion(mechanism, q, carried)[1][mechanism.nv :]
-            own = joint_accelerations(mechanism, q, v, [0.0] * mechanism.nv)[mechanism.nv :]
-            carried += [speed - h * rate for speed, rate in zip(speeds, own, strict=True)]
-        return {**_written(mechanism, stops, h, now), "carried": _filled(mechanism, carried)}
+    driven: Sequence[Driven]
+    bounds: Sequence[Bound]
+    stiff: Sequence[Any]
+    kind: str = ""
+    numbers: Sequence[float] = ()
+    q: int = 0
+    v: int = 0
+    drive: int = 0
+    whole: Mechanism | None = None
 
-    return trace(begun, _inputs(mechanism), f"begun_{mechanism.name}")
+    @property
+    def curved(self) -> bool:
+        """As of `dynamics.settling.settled`."""
+        return self.whole is not None and bool(self.bounds and self.whole.loops)
+
+    @property
+    def pieces(self) -> int:
+        """How many numbers say which pieces of drives and stops hold."""
+        return 2 * len(self.driven) + (3 if self.curved else 2) * len(self.bounds) + 1
+
+    def taking(self, take: Callable[[float], Any]) -> ActingJoints:
+        """The same with others in place of its numbers, which are given in their order; without a place."""
+        if self.whole is not None:
+            return self
+        driven = []
+        for joint in self.driven:
+            drive = copy(joint.drive)
+            for name, value in vars(drive).items():
+                if isinstance(value, float) and isfinite(value):
+                    object.__setattr__(drive, name, take(value))  # a symbol, which its own checks would refuse
+            driven.append(Driven("", drive, 0, 0, take(joint.limit) if joint.limited else inf, slice(0)))
+        bounds = [Bound("", 0, 0, bound.sign, take(bound.at)) for bound in self.bounds]
+        return ActingJoints(driven, bounds, [take(stiff) for stiff in self.stiff])
 
 
-def settled_program(mechanism: Mechanism, bounds: Sequence[Bound]) -> Program:
-    """(h, q, v, commands, rates, pieces) → what rates of change (nv) over a step lead to: pieces, efforts, inertias; whether
-    they are others than those that the rates result from; the work of drives and stops in the step [J]; and the push of stops.
+def acting_of(mechanism: Mechanism, bounds: Sequence[Bound]) -> list[ActingJoints]:
+    """The drives and stops of a robot, degree of freedom by degree of freedom if it has none in loops, and known kinds only."""
+    driven, stiff, known, found = mechanism.driven, stiffnesses(mechanism, bounds), digest(mechanism), []
+    if freedoms(mechanism) > mechanism.nv or (bounds and mechanism.loops) or known is None:
+        return [ActingJoints(driven, bounds, stiff, f"{known} {bounds}" if known else "", whole=mechanism)]
+    for v, q in sorted({(joint.v, joint.q) for joint in driven} | {(bound.v, bound.q) for bound in bounds}):
+        drives, stops = ([k for k, part in enumerate(parts) if part.v == v] for parts in (driven, bounds))  # type: ignore[attr-defined]
+        one = ActingJoints([driven[k] for k in drives], [bounds[k] for k in stops], [stiff[k] for k in stops])
+        numbers: list[float] = []
+        kind = repr(one.taking(lambda number, to=numbers: to.append(number) or 0.0))  # type: ignore[misc]
+        found.append(replace(one, kind=kind, numbers=numbers, q=q, v=v, drive=max(drives, default=0)))
+    return found
+
+
+#: The compiled programs of drives and stops by kind, shared by robots: a robot compiles what no robot before it had.
+_PAGES: WeakValueDictionary[str, LocatedProgram] = WeakValueDictionary()
+
+
+def _page(role: str, make: Callable[[ActingJoints], Program], acting: ActingJoints) -> LocatedProgram:
+    key = acting.kind and f"scene {role} {acting.kind}"
+    found = _PAGES.get(key) or LocatedProgram(found_or_traced(key or None, partial(make, acting)))
+    if key:
+        _PAGES[key] = found
+    return found
+
+
+def begun_program(acting: ActingJoints) -> Program:
+    """(h, q, v, commands, numbers) → the pieces of a step's first pass, their efforts, and the inertias that reduce these.
+
+    Of a whole robot these are of all velocities as in rows of six, then of the degrees of freedom of driven loops (`freedoms`).
+    "carried", likewise: the velocities that rates of change over the step count from, in the axes after it.
     """
 
-    def settled(h: Scalar, q: Any, v: Any, commands: Any, rates: Any, pieces: Any) -> dict[str, Any]:
-        wished, stops = _acting(mechanism, bounds, h, q, v, commands)
-        place, speeds = joint_motion(mechanism, q, v)
-        after = [rate + h * change for rate, change in zip(v, rates, strict=True)]
-        if freedoms(mechanism) > mechanism.nv:
-            turned = [rate + turn for rate, turn in zip(rates, kinematics.turning(mechanism.tree, v), strict=True)]
-            rates = [*rates, *joint_accelerations(mechanism, q, v, turned)[mechanism.nv :]]
-        found = {"rates": rates}
-        if _curved(mechanism, bounds):
-            projection = projection_program(mechanism)
-            ends = partial(end_gaps, mechanism, bounds, h, q, after, lambda end: call(projection, end, list(after))["q"])
-            found["advances"] = advances(stops, place, ends, after, rates, h)
-        end = seen(mechanism.driven, wished, stops, h, found, _read(mechanism, stops, pieces))
-        mean = [speed + 0.5 * h * rate for speed, rate in zip(speeds, rates, strict=True)]
-        work = h * drive_power(mechanism.driven, wished, speeds, rates, h) + work_of_stops(stops, end.multipliers, mean, h)
+    def begun(h: Scalar, q: Any, v: Any, commands: Any, numbers: Any) -> dict[str, Any]:
+        own, wished, stops = _efforts(acting, h, q, v, commands, numbers)
+        now, carried = starting(wished, stops, curved=own.curved), list(v)
+        if own.whole is not None:
+            carried = [rate - h * turned for rate, turned in zip(v, kinematics.turning(own.whole.tree, v), strict=True)]
+            if freedoms(own.whole) > own.whole.nv:  # a · v̇ counts from there, without the accelerations of loops at v̇ = 0
+                speeds = joint_motion(own.whole, q, carried)[1][own.whole.nv :]
+                rates = joint_accelerations(own.whole, q, v, [0.0] * own.whole.nv)[own.whole.nv :]
+                carried += [speed - h * rate for speed, rate in zip(speeds, rates, strict=True)]
+        return {**_written(own, stops, h, now), "carried": _filled(own, carried)}
+
+    return trace(begun, _inputs(acting), "begun")
+
+
+def settled_program(acting: ActingJoints) -> Program:
+    """(h, q, v, commands, numbers, rates, pieces) → what rates of change in a step lead to: pieces, efforts, inertias; whether
+    these are others than those that the rates result from; the work of drives and stops in the step [J]; the push of stops.
+    """
+
+    def settled(h: Scalar, q: Any, v: Any, commands: Any, numbers: Any, rates: Any, pieces: Any) -> dict[str, Any]:
+        own, wished, stops = _efforts(acting, h, q, v, commands, numbers)
+        place, speeds, found = q, v, {"rates": rates}
+        if own.whole is not None:
+            m, (place, speeds) = own.whole, joint_motion(own.whole, q, v)
+            after = [rate + h * change for rate, change in zip(v, rates, strict=True)]
+            if freedoms(m) > m.nv:
+                turned = [rate + turn for rate, turn in zip(rates, kinematics.turning(m.tree, v), strict=True)]
+                found["rates"] = [*rates, *joint_accelerations(m, q, v, turned)[m.nv :]]
+            if own.curved:
+                projection = projection_program(m)
+                ends = partial(end_gaps, m, own.bounds, h, q, after, lambda end: call(projection, end, list(after))["q"])
+                found["advances"] = advances(stops, place, ends, after, found["rates"], h)
+        end = seen(own.driven, wished, stops, h, found, _read(own, pieces))
+        mean = [speed + 0.5 * h * rate for speed, rate in zip(speeds, found["rates"], strict=True)]
+        power = drive_power(own.driven, wished, speeds, found["rates"], h)
         return {
-            **_written(mechanism, stops, h, end),
+            **_written(own, stops, h, end),
             "unsettled": end.unsettled,
-            "work": work,
+            "work": h * power + work_of_stops(stops, end.multipliers, mean, h),
             "stopping": sum(end.multipliers, 0.0),
         }
 
-    inputs = _inputs(mechanism) | {"rates": mechanism.nv, "pieces": pieces_of(mechanism, bounds)}
-    return trace(settled, inputs, f"settled_{mechanism.name}")
+    inputs = _inputs(acting)
+    return trace(settled, inputs | {"rates": inputs["v"], "pieces": acting.pieces}, "settled")
 
 
-def _inputs(mechanism: Mechanism) -> dict[str, int | tuple[int, ...]]:
-    return {"h": (), "q": mechanism.nq, "v": mechanism.nv, "commands": (max(len(mechanism.driven), 1), 3)}
+def _inputs(acting: ActingJoints) -> dict[str, int | tuple[int, ...]]:
+    nq, nv = (acting.whole.nq, acting.whole.nv) if acting.whole else (1, 1)
+    return {"h": (), "q": nq, "v": nv, "commands": (max(len(acting.driven), 1), 3), "numbers": len(acting.numbers)}
 
 
-def _acting(
-    mechanism: Mechanism, bounds: Sequence[Bound], h: Scalar, q: Any, v: Any, commands: Any
-) -> tuple[list[DriveForce], list[Stop]]:
-    """The efforts of drives without their limits, and the stops, at a state."""
-    asked = [Command(*commands[k]) for k in range(len(mechanism.driven))]
-    place, speeds = joint_motion(mechanism, q, v)
-    return drive_forces(mechanism.driven, place, speeds, asked, (), h), stops_at(mechanism, bounds, place, speeds, h)
+def _efforts(
+    acting: ActingJoints, h: Scalar, q: Any, v: Any, commands: Any, numbers: Any
+) -> tuple[ActingJoints, list[DriveForce], list[Stop]]:
+    """Drives and stops with their numbers, the efforts of drives without their limits, and the stops, at a state."""
+    given = iter(numbers)
+    own, asked = acting.taking(lambda _: next(given)), [Command(*commands[k]) for k in range(len(acting.driven))]
+    place, speeds = joint_motion(own.whole, q, v) if own.whole else (q, v)
+    return own, drive_forces(own.driven, place, speeds, asked, (), h), stops_at(own.bounds, own.stiff, place, speeds, h)
 
 
-def _curved(mechanism: Mechanism, bounds: Sequence[Bound]) -> bool:
-    """As of `dynamics.settling.settled`."""
-    return bool(bounds and mechanism.loops)
-
-
-def _read(mechanism: Mechanism, stops: Sequence[Stop], pieces: Any) -> Settled:
-    drives, count = len(mechanism.driven), len(stops)
+def _read(acting: ActingJoints, pieces: Any) -> Settled:
+    drives, count = len(acting.driven), len(acting.bounds)
     efforts, rest = pieces[: 2 * drives], pieces[2 * drives :]
     forces = [DriveForce(efforts[k], efforts[drives + k]) for k in range(drives)]
     shifts = list(rest[2 * count + 1 :])
     return Settled({}, forces, list(rest[:count]), list(rest[count : 2 * count]), 0.0, rest[2 * count], shifts)
 
 
-def _written(mechanism: Mechanism, stops: Sequence[Stop], h: Scalar, now: Settled) -> dict[str, Any]:
+def _written(acting: ActingJoints, stops: Sequence[Stop], h: Scalar, now: Settled) -> dict[str, Any]:
     """Pieces as numbers, and what they push with."""
-    effort: list[Scalar] = [0.0] * freedoms(mechanism)
-    resisting: list[Scalar] = [0.0] * freedoms(mechanism)
-    for push in pushes_of(mechanism.driven, stops, h, now):
+    effort: list[Scalar] = [0.0] * (freedoms(acting.whole) if acting.whole else 1)
+    resisting = list(effort)
+    for push in pushes_of(acting.driven, stops, h, now):
         effort[push.index] = effort[push.index] + push.effort
         resisting[push.index] = resisting[push.index] + push.resisting
     drives = [force.effort for force in now.drives] + [force.resisting for force in now.drives]
     pieces = [*drives, *now.multipliers, *now.holds, now.passes, *now.shifts]
-    return {"pieces": pieces, "effort": _filled(mechanism, effort), "resisting": _filled(mechanism, resisting)}
+    return {"pieces": pieces, "effort": _filled(acting, effort), "resisting": _filled(acting, resisting)}
 
 
-def _filled(mechanism: Mechanism, values: Sequence[Scalar]) -> list[Scalar]:
-    """Values of all degrees of freedom (`freedoms`), those of the tree as in rows of six."""
-    return [*(value for row in in_rows(values[: mechanism.nv]) for value in row), *values[mechanism.nv :]]
+def _filled(acting: ActingJoints, values: Sequence[Scalar]) -> list[Scalar]:
+    """Values of all degrees of freedom (`freedoms`), those of a robot's tree as in rows of six."""
+    if acting.whole is None:
+        return list(values)
+    return [*(value for row in in_rows(values[: acting.whole.nv]) for value in row), *values[acting.whole.nv :]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from math import inf
 from typing import Any
 
 from ... import kinematics
@@ -12,7 +11,7 @@ from ...analysis import joint_accelerations, joint_coordinates, joint_motion
 from ...dynamics.settling.drives import drive_forces, limited, state_rates
 from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
 from ...dynamics.settling.settled import settled
-from ...dynamics.settling.stops import STIFF, JointPush, Stop, advances, moved_inertias, stops_at
+from ...dynamics.settling.stops import STIFF, JointPush, Stop, advances, moved_inertias, stiffnesses, stops_at
 from ...model import Bound, Mechanism, Tree, freedoms, in_loops
 from ...scalar import Program, Scalar, both, call, maximum, minimum, select, trace, when
 from ..driving.forcing import Forcing
@@ -57,7 +56,7 @@ def jump_program(
         more_turning = turned_more(tree, v, h)
         place, speeds = joint_motion(m, q, v)
         wished = drive_forces(driven, place, speeds, parts.commands, parts.states, h)
-        stops = stops_at(m, bounds, place, speeds, h)
+        stops = stops_at(bounds, stiffnesses(m, bounds), place, speeds, h)
         plain = not (wished or stops or forcing.following)
         moved = moved_by(motion, forcing, h, q, v, u)
 
@@ -105,7 +104,7 @@ def jump_program(
         def freely(pushes: Sequence[JointPush]) -> list[Scalar]:
             return rates_of(let_go(pushes)[1])
 
-        limits = not curved and (stops or any(joint.limit < inf for joint in driven))
+        limits = not curved and (stops or any(joint.limited for joint in driven))
         foreseen = freely if whole is not None and limits else None
         end = settled(driven, wished, stops, h, push, curved=curved, freely=foreseen)
         found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}

@@ -27,7 +27,7 @@ def leads(robots: Robots, body: int) -> int:
 @procedure
 def is_closed(robots: Robots, robot: int) -> bool:
     """Whether a robot has loops or couplings."""
-    return robots.motions.programs[robot, 4] != 0
+    return robots.motions.programs[robot, 2] != 0
 
 
 @procedure

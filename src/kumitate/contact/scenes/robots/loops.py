@@ -39,7 +39,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     added, change = robots.mobility[block : block + rows * rows], robots.felt[first:end]
     count, closed = (last - begin) // rows, own.closed[begin:last]
     bends = own.bends[begin : begin + count]
-    apply_at(own.programs[robot, 4], (rules.step, q, v, u), (closed, bends, own.along[first:end], axes, added, change))
+    apply_at(own.programs[robot, 2], (rules.step, q, v, u), (closed, bends, own.along[first:end], axes, added, change))
     M, undriven, falling = own.inertia[block : block + rows * rows], robots.undriven[first:end], own.falling[first:end]
     M[:] += added
     falling[:] += change

@@ -30,7 +30,7 @@ def place_robots(rules: Rules, bodies: MovingBodies) -> None:
             bodies.turn[robots.body[link]] = own.pose[link, 0:3]
         for k in range(len(v)):
             robots.before[first + k // 6, k % 6] = v[k]
-        if own.programs[robot, 4] != 0:
+        if own.programs[robot, 2] != 0:
             find_loops(rules, bodies, robot)
 
 
@@ -61,11 +61,11 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
             work[0] += rules.step * power[0]
         q[:] = next_q
         v[:] = next_v
-        for _ in range(CLOSING if own.programs[robot, 5] != 0 else 0):
-            apply_at(own.programs[robot, 5], (q, v), (error,))
+        for _ in range(CLOSING if own.programs[robot, 3] != 0 else 0):
+            apply_at(own.programs[robot, 3], (q, v), (error,))
             if not error[0] > 0.0:
                 break
-            apply_at(own.programs[robot, 6], (q, v), (next_q, next_v))
+            apply_at(own.programs[robot, 4], (q, v), (next_q, next_v))
             q[:] = next_q
             v[:] = next_v
 
@@ -106,15 +106,13 @@ def are_finite(robots: Robots) -> int:
 @procedure
 def begin_settling(rules: Rules, bodies: MovingBodies) -> None:
     """Lets drives act without their limits, and stops not at all."""
-    robots, own = bodies.robots, bodies.robots.motions
-    for robot in range(len(robots.pushed)):
-        if own.programs[robot, 2] != 0:
-            first, end = own.first_freedom[robot], own.first_freedom[robot + 1]
-            q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
-            commands = own.commands[own.first_command[robot] : own.first_command[robot + 1]]
-            pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
-            driving, resisting, carried = own.driving[first:end], own.resisting[first:end], own.carried[first:end]
-            apply_at(own.programs[robot, 2], (rules.step, q, v, commands), (pieces, driving, resisting, carried))
+    own = bodies.robots.motions
+    for k in range(len(own.acting)):
+        at = own.acting[k]
+        q, v, commands, numbers = own.q[at[2] :], own.v[at[3] :], own.commands[at[4] :], own.laws[at[5] :]
+        pieces, first, end = own.pieces[at[6] : at[7]], at[8], at[9]
+        driving, resisting, carried = own.driving[first:end], own.resisting[first:end], own.carried[first:end]
+        apply_at(at[0], (rules.step, q, v, commands, numbers), (pieces, driving, resisting, carried))
 
 
 @procedure
@@ -128,29 +126,27 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
     robots, own, again = bodies.robots, bodies.robots.motions, 0
     _mark_pushed(bodies, points, count)
     reach(robots)
-    unsettled, done = local(1), local(1)
+    unsettled, done, stopping = local(1), local(1), local(1)
     robots.stopping[:] = 0.0
     work[0] = 0.0
     for robot in range(len(robots.pushed)):
-        if own.programs[robot, 3] == 0:
-            continue
-        row, first, end = robots.first_row[robot], own.first_freedom[robot], own.first_freedom[robot + 1]
-        q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
-        rates = own.rates[own.first_v[robot] : own.first_v[robot + 1]]
-        for k in range(len(v)):
-            rates[k] = (own.reached[row + k // 6, k % 6] - v[k]) / rules.step
-        commands = own.commands[own.first_command[robot] : own.first_command[robot + 1]]
-        pieces = own.pieces[own.first_piece[robot] : own.first_piece[robot + 1]]
-        following = own.following[own.first_piece[robot] : own.first_piece[robot + 1]]
-        driving, resisting, stopping = own.driving[first:end], own.resisting[first:end], robots.stopping[robot : robot + 1]
-        program = own.programs[robot, 3]
+        row, first = robots.first_row[robot], own.first_v[robot]
+        for k in range(own.first_v[robot + 1] - first):
+            own.rates[first + k] = (own.reached[row + k // 6, k % 6] - own.v[first + k]) / rules.step
+    for k in range(len(own.acting)):
+        at = own.acting[k]
+        q, v, commands, numbers = own.q[at[2] :], own.v[at[3] :], own.commands[at[4] :], own.laws[at[5] :]
+        pieces, following = own.pieces[at[6] : at[7]], own.following[at[6] : at[7]]
+        driving, resisting = own.driving[at[8] : at[9]], own.resisting[at[8] : at[9]]
         apply_at(
-            program, (rules.step, q, v, commands, rates, pieces), (following, driving, resisting, unsettled, done, stopping)
-        )
-        pieces[:] = following
+            at[1], (rules.step, q, v, commands, numbers, own.rates[at[3] :], pieces),
+            (following, driving, resisting, unsettled, done, stopping),
+        )  # fmt: skip
+        robots.stopping[at[10]] += stopping[0]
         if unsettled[0] > 0.5:
             again = 1
         work[0] += done[0]
+    own.pieces[:] = own.following
     return again
 
 

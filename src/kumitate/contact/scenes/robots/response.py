@@ -62,7 +62,7 @@ def let_go(rules: Rules, bodies: MovingBodies) -> None:
         robots.free[begin:end] = robots.undriven[begin:end] - robots.motions.opening[begin:end]
         robots.felt[begin:end] *= rules.step
         robots.felt[begin:end] += robots.motions.falling[begin:end]
-        if robots.motions.programs[robot, 2] != 0:
+        if robots.motions.first_freedom[robot + 1] > robots.motions.first_freedom[robot]:
             push(rules, robots, robot)
         respond(robots, robot, robots.free)
         for state in range(2):
