@@ -30,7 +30,7 @@ from ...dynamics.settling.stops import Stop, advances, stiffnesses, stops_at
 from ...model import Bound, Command, Driven, Mechanism, bounds_of, freedoms
 from ...model.mechanism import digest
 from ...procedure import LocatedProgram
-from ...scalar import Program, Scalar, call, is_zero, select, trace
+from ...scalar import Program, Scalar, call, flatten, is_zero, select, trace
 from ..driving.forcing import Forcing
 from ..driving.inputs import InputLayout, StepInputs
 from ..integrators import RK4
@@ -304,7 +304,7 @@ class ActingJoints:
     @property
     def pieces(self) -> int:
         """How many numbers say which pieces of drives and stops hold."""
-        return 2 * len(self.driven) + (3 if self.curved else 2) * len(self.bounds) + 1
+        return 2 * len(self.driven) + (3 if self.curved else 2) * len(self.bounds) + 2
 
     def taking(self, take: Callable[[float], Any]) -> ActingJoints:
         """The same with others in place of its numbers, which are given in their order; without a place."""
@@ -386,7 +386,8 @@ def settled_program(acting: ActingJoints) -> Program:
                 projection = projection_program(m)
                 ends = partial(end_gaps, m, own.bounds, h, q, after, lambda end: call(projection, end, list(after))["q"])
                 found["advances"] = advances(stops, place, ends, after, found["rates"], h)
-        end = seen(own.driven, wished, stops, h, found, _read(own, pieces))
+        now = flatten(starting(wished, stops, curved=own.curved))[1](pieces)
+        end = seen(own.driven, wished, stops, h, found, now)
         mean = [speed + 0.5 * h * rate for speed, rate in zip(speeds, found["rates"], strict=True)]
         power = drive_power(own.driven, wished, speeds, found["rates"], h)
         return {
@@ -415,14 +416,6 @@ def _efforts(
     return own, drive_forces(own.driven, place, speeds, asked, (), h), stops_at(own.bounds, own.stiff, place, speeds, h)
 
 
-def _read(acting: ActingJoints, pieces: Any) -> Settled:
-    drives, count = len(acting.driven), len(acting.bounds)
-    efforts, rest = pieces[: 2 * drives], pieces[2 * drives :]
-    forces = [DriveForce(efforts[k], efforts[drives + k]) for k in range(drives)]
-    shifts = list(rest[2 * count + 1 :])
-    return Settled({}, forces, list(rest[:count]), list(rest[count : 2 * count]), 0.0, rest[2 * count], shifts)
-
-
 def _written(acting: ActingJoints, stops: Sequence[Stop], h: Scalar, now: Settled) -> dict[str, Any]:
     """Pieces as numbers, and what they push with."""
     effort: list[Scalar] = [0.0] * (freedoms(acting.whole) if acting.whole else 1)
@@ -430,8 +423,7 @@ def _written(acting: ActingJoints, stops: Sequence[Stop], h: Scalar, now: Settle
     for push in pushes_of(acting.driven, stops, h, now):
         effort[push.index] = effort[push.index] + push.effort
         resisting[push.index] = resisting[push.index] + push.resisting
-    drives = [force.effort for force in now.drives] + [force.resisting for force in now.drives]
-    pieces = [*drives, *now.multipliers, *now.holds, now.passes, *now.shifts]
+    pieces = flatten(replace(now, found={}))[0]
     return {"pieces": pieces, "effort": _filled(acting, effort), "resisting": _filled(acting, resisting)}
 
 
