@@ -365,7 +365,7 @@ def begun_program(acting: ActingJoints) -> Program:
                 carried += [speed - h * rate for speed, rate in zip(speeds, rates, strict=True)]
         return {**_written(own, stops, h, now), "carried": _filled(own, carried)}
 
-    return trace(begun, _inputs(acting), "begun")
+    return trace(begun, _inputs(acting), f"begun_{acting.whole.name if acting.whole else 'joint'}")
 
 
 def settled_program(acting: ActingJoints) -> Program:
@@ -398,7 +398,8 @@ def settled_program(acting: ActingJoints) -> Program:
         }
 
     inputs = _inputs(acting)
-    return trace(settled, inputs | {"rates": inputs["v"], "pieces": acting.pieces}, "settled")
+    inputs |= {"rates": inputs["v"], "pieces": acting.pieces}
+    return trace(settled, inputs, f"settled_{acting.whole.name if acting.whole else 'joint'}")
 
 
 def _inputs(acting: ActingJoints) -> dict[str, int | tuple[int, ...]]:
