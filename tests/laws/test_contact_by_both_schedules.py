@@ -45,16 +45,16 @@ def test_both_schedules_keep_the_laws_of_contact(name, seed):
 
 @pytest.mark.parametrize("seed", [16, 24, 51])
 def test_overlaps_are_pushed_out_where_the_laws_are_all_but_kept(seed):
-    """Only what friction wedges is left in: a residual of 4e-8 m/s is no reason to miss the push by 0.1 m/s."""
+    """Only what friction wedges is left in: a small residual is no reason to miss the push by 0.1 m/s."""
     problem, listed = by_list(problem_of(KINDS["two bricks"], seed))
     one = kept(problem, listed)
-    assert one.residual < 1e-7
+    assert one.residual < 1e-8
     assert one.gained < one.pushed + 1e-9
 
 
-@pytest.mark.parametrize("seeds", [range(60), (157, 293)], ids=["sixty", "far from a solution"])
-def test_bricks_on_each_other_share_loads_and_keep_the_laws_in_straight_line_code(seeds):
+@pytest.mark.parametrize("seeds", [range(60), (117, 157, 182, 293, 322, 328, 381)], ids=["sixty", "far from a solution"])
+def test_bricks_on_each_other_share_loads_and_keep_the_laws(seeds):
     """Newton's method on the exact laws goes round between the modes of their corners in half of these."""
     for seed in seeds:
-        problem, _ = by_list(problem_of(KINDS["two bricks"], seed))
-        assert kept(problem, by_trace(problem)).residual < 1e-8, seed
+        problem, listed = by_list(problem_of(KINDS["two bricks"], seed))
+        assert max(kept(problem, answer).residual for answer in (listed, by_trace(problem))) < 1e-8, seed

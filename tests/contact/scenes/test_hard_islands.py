@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from kumitate.contact.scene import Contact
-from kumitate.contact.scenes.solvers import leaving_out
 from kumitate.contact.surface import Surface
 from kumitate.model import Body, Box, Capsule, Geometry, Plane
 from kumitate.spatial import pose
@@ -45,29 +42,3 @@ def test_a_capsule_that_friction_wedges_between_floor_and_wall_is_left_there():
     touched = one_step(capsule, Contact(ground=[Geometry(Plane()), wall], surface=Surface(0.9)), q, v)
     assert touched.residual[0] < 1e-8
     assert touched.penetration[0] < 1e-9
-
-
-# --- the search that leaves points out --------------------------------------------------------------------------------------
-def test_points_are_left_out_one_by_one_then_together_then_held_one_by_one(monkeypatch):
-    """Of the second island: those that miss their laws most first, the slowest first; in the end all laws are as they were."""
-    impulse = np.tile([1.0, 0.5, 0.0], (5, 1))  # at the limit of friction
-    speed = np.array([[0.0, rate, 0.0] for rate in (0.0, 0.0, 0.3, 0.1, 0.2)])
-    points = SimpleNamespace(target=np.zeros(5), friction=np.full(5, 0.5), impulse=impulse.copy(), speed=speed, size=np.ones(5))
-    aim = impulse + np.outer([9.0, 9.0, 1.0, 3.0, 2.0], [1.0, 0.0, 0.0])
-    trial = SimpleNamespace(share=np.zeros(5), slope=np.zeros((5, 3)), aim=aim, first=None)
-    laws, second = [], SimpleNamespace(listed=[2, 3, 4], points=points, trial=trial)
-
-    def newton(island, *others):
-        laws.append((island, points.target.tolist(), points.friction.tolist()))
-        return 1.0  # no better
-
-    monkeypatch.setattr(leaving_out, "newton", newton)
-    monkeypatch.setattr(leaving_out, "move", lambda *given: None)
-    monkeypatch.setattr(leaving_out, "residual", lambda *given: None)
-    monkeypatch.setattr(leaving_out, "restore", lambda *given: points.impulse.__setitem__(slice(None), impulse))
-    assert leaving_out.leave_out.plain(second, 3, 1e-9, 1e-11, 0.5) == 0.5
-    assert laws[1::2] == [(second, [0.0] * 5, [0.5] * 5)] * 9  # the laws of all again
-    left_out = [[c for c in range(5) if targets[c] == leaving_out.NEVER] for _, targets, _ in laws[::2]]
-    held = [[c for c in range(5) if frictions[c] == leaving_out.ROUGH] for *_, frictions in laws[::2]]
-    assert left_out == [[3], [4], [2], [3], [3, 4], [2, 3, 4], [], [], []]
-    assert held == [[]] * 6 + [[3], [4], [2]]

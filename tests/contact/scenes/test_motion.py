@@ -407,7 +407,10 @@ def test_a_box_larger_than_all_stands_on_a_fixed_table():
 
 @pytest.mark.parametrize("count", [2, 4], ids=["traced pairs", "scene"])
 def test_bodies_that_overlap_at_the_start_are_pushed_apart_at_half_a_metre_per_second(count):
-    """Without gravity: the speed of separation is 0.5 m/s until they are apart and after, momentum stays zero."""
+    """Without gravity: the speed of separation is 0.5 m/s until they are apart and after, momentum stays zero.
+
+    Their kinetic energy, of twice 0.25 m/s, is gained in the first step, as the audit tells.
+    """
     bricks = replace(unconnected(*(solid(f"brick{k}", BRICK) for k in range(count))), gravity=(0.0, 0.0, 0.0))
     q = upright((0.0, 0.0, 0.0), (0.0, 0.0, 0.07), *((k, 0.0, 0.0) for k in range(2, count)))
     with pytest.warns(KumitateWarning, match=r"'brick0' and 'brick1' overlap at the start, by up to 0\.05 m; .* at 0\.5 m/s"):
@@ -415,6 +418,9 @@ def test_bodies_that_overlap_at_the_start_are_pushed_apart_at_half_a_metre_per_s
     speed = run.v[1:, 11] - run.v[1:, 5]
     assert speed == pytest.approx(0.5, abs=1e-9)
     assert np.abs(run.momentum).max() < 1e-12
+    account = run.audit.contact
+    assert (account.gains, account.gained) == (1, pytest.approx(0.25**2, rel=1e-9))
+    assert run.energy.kinetic[1:] == pytest.approx(account.gained, rel=1e-9)
     assert run.contact.gap.min(initial=0.0) == pytest.approx(-0.05)
     assert any("overlap at the start" in note for note in run.audit.notes)
 

@@ -16,7 +16,7 @@ from typing import Any
 from ...scalar import Scalar, absolute, both, either, flatten, loop, maximum, minimum, select, sqrt, when
 from ...spatial import Dense, Force, Motion
 from .. import tuned
-from ..laws import STIFF, worst
+from ..laws import STIFF, onto_friction_cone, worst
 from .frames import ContactFrame
 from .jacobians import NO_STIFFNESS, along, frozen
 from .newton import felt_stiffness
@@ -79,7 +79,7 @@ def inside_cones(
             held = [impulses for impulses, *_ in found]
             tried = given.after(held, pulls)
             left = given.residual(tried, targets)
-            best = _either(left < now.least, tried, now.best)
+            best = chosen(left < now.least, tried, now.best)
             stronger = minimum(tuned.STRONGER * now.strength, STIFF)
             return _Descent(now.v, held, _raised(given, now.v), stronger, best, minimum(left, now.least), left, 0.0)
 
@@ -100,7 +100,7 @@ def inside_cones(
         return when(settled > 0.5, renewed, when(settled < 0.5, moved, now)), None
 
     nothing, nobody = given.nothing(), [[0.0] * len(patch.points) for patch in given.patches]
-    begun: tuple[Any, Any, Any] = _either(
+    begun: tuple[Any, Any, Any] = chosen(
         least > tuned.ROUGH * given.fastest,
         (nothing.v, nothing.points, nobody),
         (guess.v, guess.points, _raised(given, guess.v)),
@@ -110,7 +110,7 @@ def inside_cones(
     return end.best, end.least
 
 
-def _either(first: Scalar, one: Any, other: Any) -> Any:
+def chosen(first: Scalar, one: Any, other: Any) -> Any:
     """One of two values of the same structure."""
     (ones, build), (others, _) = flatten(one), flatten(other)
     return build([select(first, a, b) for a, b in zip(ones, others, strict=True)])
@@ -144,24 +144,3 @@ def _pressed(
         slopes.append(Dense.of([[R * part for part in row] for row in D]))
         value = value + 0.5 * sum((part * part for part in P), 0.0) / R
     return impulses, total, felt_stiffness(frames, slopes), value
-
-
-def onto_friction_cone(a: Sequence[Scalar], friction: Scalar) -> tuple[list[Scalar], Rows]:
-    """The nearest point of the cone |λ_t| ≤ μ λ_n, and how it changes with the point."""
-    length = sqrt(maximum(a[1] * a[1] + a[2] * a[2], 1e-300))
-    inside, apart = length <= friction * a[0], friction * length <= -a[0]
-    share = 1.0 / (1.0 + friction * friction)
-    normal = maximum(a[0] + friction * length, 0.0) * share
-    x, y = a[1] / length, a[2] / length
-    across, along = friction * normal / length, friction * friction * share
-    point = [normal, friction * normal * x, friction * normal * y]
-    D = [
-        [share, friction * share * x, friction * share * y],
-        [friction * share * x, along * x * x + across * y * y, (along - across) * x * y],
-        [friction * share * y, (along - across) * x * y, along * y * y + across * x * x],
-    ]
-    unit = [[1.0 if i == k else 0.0 for k in range(3)] for i in range(3)]
-    chosen = [select(inside, one, select(apart, 0.0, other)) for one, other in zip(a, point, strict=True)]
-    rows = [[select(inside, one, select(apart, 0.0, other)) for one, other in zip(*pair, strict=True)]
-            for pair in zip(unit, D, strict=True)]  # fmt: skip
-    return chosen, rows

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...scalar import Scalar, both, either, equal, flatten, is_double, loop, maximum, minimum, select, sqrt, when
 from .. import tuned
-from ..impulse.cones import inside_cones
+from ..impulse.cones import chosen, inside_cones
 from ..impulse.contact_points import places_for
 from ..impulse.few_points import FewPoints, among_few, as_number
 from ..impulse.newton import Approach, again, newton
@@ -36,7 +36,7 @@ class _Pass:
     def bettered(self) -> _Pass:
         """With this guess as the best one if it is."""
         better = self.residual < self.least
-        return replace(self, best=_chosen(better, self.guess, self.best), least=minimum(self.residual, self.least))
+        return replace(self, best=chosen(better, self.guess, self.best), least=minimum(self.residual, self.least))
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
             finer = again(given, last.guess, targets, replace(approach, first=0.0, sticks=0.0), factors)
             left = maximum(given.residual(finer, targets), given.unbalanced(finer))
             falling = select(left < tuned.FALLING * last.residual, 1.0, 0.0)
-            return _Repeat(_chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
+            return _Repeat(chosen(left < last.residual, finer, last.guess), minimum(left, last.residual), falling), None
 
         found = _Repeat(tried, residual, select(residual < soft * fastest, 1.0, 0.0))
 
@@ -205,7 +205,7 @@ def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
         stronger = minimum(strength * tuned.STRONGER, stiff)
         after = replace(
             now,
-            guess=_chosen(done, tried, now.guess),
+            guess=chosen(done, tried, now.guess),
             residual=select(done, residual, now.residual),
             enough=select(now.passes >= tuned.PATIENCE, eased, now.enough),
             strength=select(residual < tuned.PROGRESS * now.residual, stronger, weaker),
@@ -253,10 +253,6 @@ def _one_by_link(given: Problem) -> bool:
     """Whether no link has two points, as of robots on round feet, and there are no loops, which sweeps leave out."""
     touched = [index for patch in given.patches for index in patch.links if index >= 0 for _ in patch.points]
     return not given.loops and len(touched) == len(set(touched))
-
-
-def _chosen(first: Scalar, one: Impulses, other: Impulses) -> Impulses:
-    return _joined(one, other, lambda a, b: select(first, a, b))
 
 
 def _blend(one: Impulses, other: Impulses, share: Scalar) -> Impulses:

@@ -259,7 +259,7 @@ def _factors(units: int, couplings: int) -> BlockFactors:
 
 
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
-    saved = dict.fromkeys(("first", "kept", "best", "pushed"), points + turns)
+    saved = dict.fromkeys(("first", "kept", "best", "pushed", "x", "aim", "lack"), points + turns)
     return _made(SolverSpace, points, effort=efforts, did=4, **saved)
 
 

@@ -15,7 +15,7 @@ from ...dynamics.settling.free_turning import turn_of
 from ...procedure import Floats, Shaped, apply, apply_at, local, procedure
 from ...procedure.called import later
 from ...scalar import Scalar, trace
-from ...spatial import Symmetric3, Vector3
+from ...spatial import Symmetric3, Vector3, quaternion_rotation
 from .arrays import MovingBodies, Pulls, Rules, Scene
 from .robots import place_robots
 
@@ -26,6 +26,7 @@ def _turn(step: Scalar, inertia: Any, twist: Any) -> list[Scalar]:
 
 
 _TURNED = trace(_turn, {"step": (), "inertia": (3, 3), "twist": 6}, name="turned_freely")
+_ROTATION = trace(lambda q: [*map(list, quaternion_rotation(q).matrix())], {"q": 4}, name="rotation")
 
 
 @procedure
@@ -70,17 +71,9 @@ def _place(bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
 
 @procedure
 def _turn_to_world(base: Shaped[3, 3], quaternion: Shaped[4], turn: Shaped[3, 3]) -> None:
-    """base R_AB of the orientation (x, y, z, w) of B in A, as `spatial.quaternion_rotation`."""
-    x, y, z, w, R = quaternion[0], quaternion[1], quaternion[2], quaternion[3], local(3, 3)
-    R[0, 0] = 1.0 - (2.0 * y * y + 2.0 * z * z)
-    R[0, 1] = 2.0 * x * y - 2.0 * w * z
-    R[0, 2] = 2.0 * x * z + 2.0 * w * y
-    R[1, 0] = 2.0 * x * y + 2.0 * w * z
-    R[1, 1] = 1.0 - (2.0 * x * x + 2.0 * z * z)
-    R[1, 2] = 2.0 * y * z - 2.0 * w * x
-    R[2, 0] = 2.0 * x * z - 2.0 * w * y
-    R[2, 1] = 2.0 * y * z + 2.0 * w * x
-    R[2, 2] = 1.0 - (2.0 * x * x + 2.0 * y * y)
+    """base R_AB of the orientation (x, y, z, w) of B in A."""
+    R = local(3, 3)
+    apply(_ROTATION, quaternion, R)
     turn[:] = base @ R
 
 

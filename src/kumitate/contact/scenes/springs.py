@@ -1,8 +1,8 @@
 """Penalty contact in scenes: springs and dampers push at the points, in as many parts of a step as the springs need.
 
 Pairs, points and motion are those of rigid scenes; in place of their solver, the law of the model, that of one robot, is met
-point by point in sweeps over the points of an island, as of `solvers.relaxation`. Springs push as at the start of a part,
-dampers and friction as at the velocities after it, which all points share.
+point by point in sweeps over an island, forwards and backwards (Jourdan, Alart, Jean 1998). Springs push as at the start of a
+part, dampers and friction as at the velocities after it, which all points share.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...procedure import apply_at, local, procedure
+from ...procedure import Shaped, apply_at, local, procedure
 from ...procedure.called import later
 from ...scalar import Program, Scalar, maximum, trace
 from ...spatial import Vector3
@@ -19,8 +19,8 @@ from ..forces import SpringModel
 from ..surface import VariedSurface
 from .arrays import Island, MovingBodies, Rules, Scene, ScenePoints, Springs
 from .points import relative, yields
-from .solvers.laws import move
-from .solvers.relaxation import push_on
+from .robots import nudged
+from .solvers.laws import move, push_bodies
 
 #: The largest number of parts of a step.
 MOST = 10_000
@@ -145,5 +145,20 @@ def _press_point(rules: Rules, c: int, bodies: MovingBodies, points: ScenePoints
     points.impulse[c] = found
     change = max(size[0] * abs(u[0]), size[1] * abs(u[1]), size[2] * abs(u[2]))
     if change > 0.0:
-        push_on(bodies, points, c, u)
+        wrenches = local(2, 6)
+        push_bodies(points, c, u, wrenches, 0, 1 if b >= 0 else -1)
+        _pull(bodies, a, wrenches[0])
+        if b >= 0:
+            _pull(bodies, b, wrenches[1])
     return change
+
+
+@procedure
+def _pull(bodies: MovingBodies, body: int, wrench: Shaped[6]) -> None:
+    """The velocities of a body after an impulsive wrench more."""
+    link = bodies.robots.link[body]
+    if link >= 0:
+        nudged(bodies, link, wrench)
+        return
+    bodies.after[body, 0:3] += bodies.mobility[body] @ wrench[0:3]
+    bodies.after[body, 3:6] += wrench[3:6] / bodies.mass[body]

@@ -60,12 +60,6 @@ def add_moment(points: ScenePoints, c: int, moment: Shaped[3], wrenches: Floats[
         wrenches[b, 0:3] -= points.turns.length[c] * (moment @ points.frame[c])
 
 
-@procedure
-def onto_limits(points: ScenePoints, c: int, moment: Shaped[3]) -> None:
-    """Enforces what the normal impulse of a point allows its moments, in place."""
-    apply(LIMITED, moment, points.turns.limit[c], max(points.impulse[c, 0], 0.0), moment)
-
-
 @later
 def stiffen_turns(points: ScenePoints, c: int, normal: Shaped[6], stiffness: Shaped[6, 6]) -> None:
     """Adds the transpose of what the moments of a point resist a twist of A by; `normal`: of its J, for the normal velocity."""
@@ -85,4 +79,4 @@ def advance_turn(points: ScenePoints, c: int, changes: Floats[6], dn: float) -> 
     turns, d = points.turns, local(3)
     turning_speed(points, c, changes, points.node[c, 0], points.node[c, 1], d)
     turns.impulse[c] = turns.base[c] - turns.K[c] @ d - dn * turns.push[c]
-    onto_limits(points, c, turns.impulse[c])
+    apply(LIMITED, turns.impulse[c], turns.limit[c], max(points.impulse[c, 0], 0.0), turns.impulse[c])

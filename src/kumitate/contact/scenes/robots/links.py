@@ -11,7 +11,7 @@ import numpy as np
 
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import MovingBodies, Robots
-from ..solvers.blocks import invert_block, product, subtract_product, times
+from ..solvers.blocks import invert_block, subtract_product, times
 
 
 @procedure
@@ -101,7 +101,7 @@ def invert(robots: Robots, robot: int) -> None:
             at = begin + k * rows + j
             if j != k:
                 old[:] = A[at]
-                product(pivot, old, A[at])
+                A[at] = pivot @ old
         A[begin + k * rows + k] = pivot
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
-from ..solvers.blocks import add_product
 from .links import gather, invert_once, is_closed, respond, spread, write_jacobian
 from .loops import keep_closed, keep_jacobian_closed
 
@@ -94,7 +93,7 @@ def yielding(bodies: MovingBodies, link: int) -> None:
     if robots.given[link] == 1:
         return
     robots.given[link] = 1
-    robot, half, turned = robots.owner[link], local(6, 6), local(6, 6)
+    robot, half = robots.owner[link], local(6, 6)
     invert_once(robots, robot)
     write_jacobian(bodies, link)
     if is_closed(robots, robot):
@@ -108,9 +107,8 @@ def yielding(bodies: MovingBodies, link: int) -> None:
             for n in range(rows):
                 if robots.moves[first + n] == 1:
                     block = robots.mobility[robots.first_block[robot] + n * rows + m]
-                    add_product(half, robots.jacobian[first + n], block)
-            turned[:] = robots.jacobian[first + m].T
-            add_product(give, half, turned)
+                    half += robots.jacobian[first + n] @ block
+            give += half @ robots.jacobian[first + m].T
 
 
 @procedure

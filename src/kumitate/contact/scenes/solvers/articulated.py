@@ -11,7 +11,7 @@ from ..arrays import BlockFactors, Island, MovingBodies, Robots
 from ..robots import gather, leads, spread
 from ..robots.links import is_closed
 from ..robots.loops import keep_efforts_closed
-from .blocks import product, solve_factored
+from .blocks import solve_factored
 from .ordering import coupling, units_of
 
 
@@ -123,15 +123,15 @@ def couple_links(bodies: MovingBodies, one: int, other: int, stiffness: Shaped[6
     robots, turned, count = bodies.robots, local(6, 6), _reaches(bodies, one, other, factors)
     for unit in range(count):
         k = robots.reaching[unit]
-        product(stiffness, robots.reach[unit], turned)
+        turned[:] = stiffness @ robots.reach[unit]
         for against in range(count):
             i = robots.reaching[against]
             if i == k:
-                _add_square(factors.diagonal[k], robots.reach[against], turned)
+                factors.diagonal[k] += robots.reach[against].T @ turned
             elif i > k:
-                _add_square(factors.lower[coupling(factors, k, i)], robots.reach[against], turned)
+                factors.lower[coupling(factors, k, i)] += robots.reach[against].T @ turned
             else:
-                _add_square(factors.upper[coupling(factors, i, k)], robots.reach[against], turned)
+                factors.upper[coupling(factors, i, k)] += robots.reach[against].T @ turned
 
 
 @procedure
@@ -184,11 +184,3 @@ def _add_reach(bodies: MovingBodies, one: int, other: int, side: int, unit: int,
     reach[5] -= own[0] * shift[1] - own[1] * shift[0]
     reach -= own
     return 1
-
-
-@procedure
-def _add_square(block: Shaped[6, 6], reach: Shaped[6, 6], turned: Shaped[6, 6]) -> None:
-    """block += reachᵀ turned."""
-    for i in range(6):
-        for k in range(6):
-            block[i] += reach[k, i] * turned[k]

@@ -53,21 +53,6 @@ def subtract_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
 
 
 @procedure
-def add_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
-    """c += a b."""
-    for i in range(6):
-        for k in range(6):
-            c[i] += a[i, k] * b[k]
-
-
-@procedure
-def product(a: Shaped[6, 6], b: Shaped[6, 6], c: Shaped[6, 6]) -> None:
-    """c = a b."""
-    c[:] = 0.0
-    add_product(c, a, b)
-
-
-@procedure
 def times(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
     """a = a b."""
     row = local(6)

@@ -8,24 +8,23 @@ from typing import NamedTuple
 from ....procedure import procedure
 from ....procedure.called import later
 from ... import tuned
+from ...laws import NEVER
 from ..arrays import Island
 from .interior_point import interior_point
 from .laws import keep_best, move, residual, restore, save
-from .leaving_out import leave_out
+from .multipliers import by_multipliers
 from .newton import newton
-from .relaxation import relax
 
 
 class Aims(NamedTuple):
     """What is asked of the solution of an island; residuals and velocities in [m/s]."""
 
-    plain: bool  # all points are rigid, and without moments: only Newton's method and sweeps know others
+    plain: bool  # all points are rigid, and without moments: the interior point method knows no others
     accepted: float  # a residual from which on small islands need no other method
     enough: float  # the residual at which methods end
     end: float  # √τ at which the interior point method ends
     good: float  # a residual that is not worth more
     wanted: float  # above this also the methods are tried that take longest
-    few: float  # in small islands only few points are left out below this, and nothing is tried after that
     fastest: float  # the fastest velocity of a point without contact
     follows: bool  # a residual of `good` ends all methods, as the island follows the motion
 
@@ -47,7 +46,7 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
         left = newton(island, passes, begun, enough, hopeless)
     best = keep_best(island, left, math.inf, trial.first)
     if plain and left > (aims.accepted if small else good):
-        left = inside_cones(island, aims, 1.0 if small else tuned.FOLLOW)
+        left = _polished(island, aims, _inside_cones(island, aims, 1.0 if small else tuned.FOLLOW))
         best = keep_best(island, left, best, trial.first)
     if best < left:
         restore(island, trial.first)
@@ -58,47 +57,60 @@ def solve_whole(island: Island, aims: Aims, begun: int) -> float:
 
 
 @later
-def _try_more(island: Island, aims: Aims, left: float) -> float:
-    """What takes longest, from impulses with this residual; the least, of the impulses that are then the island's."""
-    trial, small = island.trial, is_small(island, aims)
-    best = keep_best(island, left, math.inf, trial.first)
-    if not small:
-        best = keep_best(island, inside_cones(island, aims, tuned.CALM), best, trial.first)
-    if best > aims.wanted:
-        tries = tuned.LEFT_OUT if small and best > aims.few else tuned.FEWER
-        best = leave_out(island, tries, aims.wanted, aims.enough, best)
-    if best > (aims.wanted if aims.follows else max(aims.good, aims.few)):
-        best = _in_turn(island, aims, best)
+def _try_more(island: Island, aims: Aims, best: float) -> float:
+    """What takes longest: the least residual, of the impulses that are then the island's.
+
+    In large islands the interior point method from the best impulses so far, twice; then multipliers from these, and once more
+    with points that become stiff slowly.
+    """
+    trial, small, good = island.trial, is_small(island, aims), aims.wanted if aims.follows else aims.good
+    for way in range(4):
+        if best <= good or (way < 2 if small else way == 3 and best < tuned.STUCK):
+            continue
+        restore(island, trial.first)
+        move(island)
+        if way < 2:
+            left = _inside_cones(island, aims, tuned.CALM)
+        elif way == 2:
+            left = by_multipliers(island, tuned.DESCENTS, good, tuned.GENTLE, tuned.STRONGER)
+        else:
+            left = by_multipliers(island, tuned.SLOW_DESCENTS, good, 1.0, tuned.SLOWLY)
+        best = keep_best(island, _polished(island, aims, left), best, trial.first)
+        if small and way == 2:
+            best = _leave_out(island, good, aims.enough, best)
     restore(island, trial.first)
     move(island)
     return best
 
 
 @procedure
-def _in_turn(island: Island, aims: Aims, best: float) -> float:
-    """Sweeps and the interior point method in turn, from the best impulses so far; the least residual."""
-    trial, begin, small, good = island.trial, best, is_small(island, aims), aims.wanted if aims.follows else aims.good
-    restore(island, trial.first)
-    move(island)
-    for attempt in range(tuned.TURNS):
-        if best <= good or (not small and attempt >= tuned.TURNS_OF_LARGE and best < tuned.STUCK):
-            break
-        if attempt % 3 == 2 and aims.plain:
-            left = inside_cones(island, aims, tuned.CALM)
-        else:
-            left = _polished(island, aims, relax(island, tuned.SWEEPS_IN_TURN))
-        best = keep_best(island, left, best, trial.first)
-    if best > good and best < begin and small:
-        best = leave_out(island, tuned.LEFT_OUT, good, aims.enough, best)
+def _leave_out(island: Island, good: float, enough: float, best: float) -> float:
+    """Newton's method without one of the points that push, then with all, from the best impulses so far; the least residual.
+
+    Of the corners of a plate that falls flat on a floor and slides, say, three carry it, and rounding decides which.
+    """
+    points, trial, tries = island.points, island.trial, tuned.LEFT_OUT
+    for row in range(len(island.listed)):
+        c = island.listed[row]
+        restore(island, trial.first)
+        if best > good and tries > 0 and points.impulse[c, 0] > 0.0:
+            tries -= 1
+            target = points.target[c]
+            points.target[c] = NEVER
+            points.impulse[c] = 0.0
+            move(island)
+            newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf)
+            points.target[c] = target
+            best = keep_best(island, newton(island, tuned.STEPS_WITHOUT, 1, enough, math.inf), best, trial.first)
     return best
 
 
 @later
-def inside_cones(island: Island, aims: Aims, follow: float) -> float:
+def _inside_cones(island: Island, aims: Aims, follow: float) -> float:
     """The residual after the interior point method."""
     inside = tuned.INSIDE * max(aims.fastest, 1e-3)
     short, good = tuned.SHORT_OF_LOOSE if aims.follows else tuned.STALLED, aims.good if aims.follows else 0.0
-    return _polished(island, aims, interior_point(island, tuned.ROUNDS, follow, aims.end, good, inside, short))
+    return interior_point(island, tuned.ROUNDS, follow, aims.end, good, inside, short)
 
 
 @procedure

@@ -76,8 +76,7 @@ def _aims(pile: int, plain: bool, least: float, loose: float, most: float, faste
     fairest, rough = tuned.FAIREST if pile <= tuned.CROWD else tuned.FAIREST_OF_CROWD, small and least > tuned.GOOD
     good = max(least * (1.0 + fastest), 0.0 if small else min(tuned.FAIR + tuned.MOVING * fastest, fairest), loose)
     wanted, end = good if small else max(good, fairest, most), max(0.1 * accepted, tuned.END * fastest, tuned.LOOSE_END * loose)
-    few = tuned.OF_FEW * least if rough else 0.0
-    return Aims(plain, good if rough else accepted, 0.1 * accepted, end, good, wanted, few, fastest, most > 0.0)
+    return Aims(plain, good if rough else accepted, 0.1 * accepted, end, good, wanted, fastest, most > 0.0)
 
 
 @procedure
