@@ -29,7 +29,7 @@ from kumitate_problems.contact import solid, unconnected
 
 from ..mechanisms import quaternion_of
 
-__all__ = ["KINDS", "Answer", "Kept", "Kind", "Problem", "by_list", "by_trace", "kept", "problem_of"]
+__all__ = ["KINDS", "SOFT", "TURNING", "Answer", "Kept", "Kind", "Problem", "by_list", "by_trace", "kept", "problem_of"]
 
 #: A step [s], and what weight moves a body by in two of them [m/s].
 H, RESTING = 1e-3, 2.0 * 9.81e-3
