@@ -6,7 +6,7 @@ Property-based tests print how to repeat a failure.
 import gc
 import os
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,14 @@ gc.set_threshold(100_000, 20, 10)
 # Compiling a kernel inside an example takes long the first time only: a deadline would fail at random.
 settings.register_profile("kumitate", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kumitate")
+
+
+@pytest.fixture
+def little_to_collect() -> Iterator[None]:
+    """What was made before a test is left out of what the collector looks at in it: whole caches would take it seconds."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 # A test that is skipped on a machine without the program or package that it needs guards nothing there. Continuous integration

@@ -61,6 +61,7 @@ def executable(address):
     return False
 
 
+@pytest.mark.usefixtures("little_to_collect")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the memory of a process in /proc")
 def test_the_memory_is_given_back_with_the_code():
     kept = [engine.link([image(OTHER)], ["other"]) for _ in range(3)]

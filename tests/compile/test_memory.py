@@ -15,6 +15,8 @@ from kumitate.compile import Kernel
 from kumitate.compile.llvm.plan import LONGEST_LINE, line_partition
 from kumitate.scalar import loop, sin, trace
 
+pytestmark = pytest.mark.usefixtures("little_to_collect")
+
 
 def chain(n: int):
     """A program of n additions, each of the one before."""

@@ -131,6 +131,7 @@ def test_a_closed_standard_error_is_not_an_error(monkeypatch):
     assert work.told == "something"
 
 
+@pytest.mark.usefixtures("little_to_collect")
 def test_the_thread_that_looks_keeps_no_work_alive(listen):
     """Once announced, the work and what it is about are freed, though the thread goes on to look."""
 

@@ -90,6 +90,7 @@ class Foreign:
         return capsule_of(self.array)
 
 
+@pytest.mark.usefixtures("little_to_collect")
 def test_arrays_are_exchanged_where_they_stand():
     before = len(_HELD)
     found = view("q", Foreign(), DEVICE, 0)

@@ -336,6 +336,7 @@ def test_a_change_from_elsewhere_is_seen_afterwards():
     assert found.changed_since() == "self.limit"
 
 
+@pytest.mark.usefixtures("little_to_collect")
 def test_garbage_that_is_collected_meanwhile_is_not_taken_for_a_call(monkeypatch):
     """Python's collector would run it inside of the function: an error there is printed, and what it cleans is left."""
     told = []
