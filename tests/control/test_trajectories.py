@@ -58,6 +58,17 @@ def test_derivatives_are_slopes_and_do_not_jump(seed):
             np.testing.assert_allclose(spline.derivative(t, order), 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("pieces", [25, 90])
+def test_a_long_spline_is_the_same_for_all_numbers(pieces):
+    """Symbols look its pieces up in tables: at way-points, between them, and beyond both ends."""
+    rng = np.random.default_rng(pieces)
+    times = np.cumsum(rng.uniform(0.5, 1.5, pieces + 1))
+    spline = Spline(times, rng.normal(size=(pieces + 1, 2)))
+    asked = np.concatenate([[times[0] - 0.3, times[-1] + 0.3], times, times[:-1] + 0.4 * np.diff(times)])
+    for order in range(3):
+        same_for_all_numbers(lambda t, order=order: spline.derivative(t, order), asked, 1e-10)
+
+
 @pytest.mark.row("T-5.2")
 def test_between_two_points_the_jerk_is_least():
     """The closed form 10 s³ − 15 s⁴ + 6 s⁵; and ∫ jerk² = 720 d²/T⁵ grows with any bump that keeps the ends."""
