@@ -181,6 +181,10 @@ def test_zmp_of_contact_forces_is_their_center_of_pressure(seed):
     np.testing.assert_allclose(found, center_of_pressure(points.tolist(), forces.tolist(), normal=normal.tolist()), atol=1e-12)
 
 
+def test_in_free_flight_there_is_no_zmp():
+    assert np.isnan(zero_moment_point([1.0, 2.0, 3.0, 4.0, 5.0, 0.0])).all()
+
+
 @pytest.mark.row("T-6.0")
 def test_the_push_that_a_standing_body_shows_is_the_push():
     """A rod held upright on the ground against a push at its top: the centre of pressure gives the push back."""
