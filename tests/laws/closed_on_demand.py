@@ -15,7 +15,7 @@ from kumitate.analysis import LoopEquations, kinetic_energy, potential_energy
 from kumitate.dynamics import Acting, aba_with_loops, crba, factored_with_loops
 from kumitate.kinematics import chord_closing
 from kumitate.model import Body, EffortDrive, Joint, Limits, Mechanism, PositionDrive
-from kumitate.model.edits.recut import recut, recuts
+from kumitate.model.edits import recut, recuts
 from kumitate.spatial import Transform, pose
 
 from ..mechanisms import Case, random_pose, random_rotation, seen_from, slope, split, with_body

@@ -5,8 +5,7 @@ import pytest
 
 import kumitate as km
 from kumitate.inverse_kinematics import PoseGoal
-from kumitate.model.edits.attach import attach
-from kumitate.model.edits.weld import weld
+from kumitate.model.edits import attach, weld
 
 X = km.pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.5))
 MATRIX = np.array(X.matrix())

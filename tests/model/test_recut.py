@@ -6,7 +6,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import ModelError
 from kumitate.model import Body, Coupling, Distance, Joint, Loop, Mechanism, check_resistance, recut
-from kumitate.model.edits.recut import recuts
+from kumitate.model.edits import recuts
 
 ABOUT_Y = (0.0, 1.0, 0.0)
 

@@ -13,7 +13,7 @@ import kumitate as km
 from kumitate.dynamics.settling.drives import effort_of_state
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Command, lock, merge, reroot, weld, without_friction
-from kumitate.model.drives.contract import StateLaw
+from kumitate.model.drives import StateLaw
 from kumitate.model.mechanism import digest
 from kumitate.model.read import from_json, to_json
 

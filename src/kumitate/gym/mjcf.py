@@ -16,7 +16,7 @@ from ..convert import Order
 from ..convert import mujoco as mujoco_order
 from ..dynamics.passive import spring_force, springy
 from ..loading import load
-from ..model.convert.order import quaternion_matrix
+from ..model.convert import quaternion_matrix
 from ..model.read.mjcf.compiled import compiled_file
 from ..robot import Robot
 from .disturbances import gaussian

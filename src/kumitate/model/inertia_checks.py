@@ -166,7 +166,7 @@ def check_resistance(mechanism: Mechanism, given: Collection[str] = ()) -> None:
 
 def _elsewhere(mechanism: Mechanism) -> str:
     """A remedy if a joint has no inertia only because of the choice of the tree: where to cut a loop instead, in words."""
-    from .edits.recut import recut, recuts  # imported here, because edits import this module
+    from .edits import recut, recuts  # imported here, because edits import this module
 
     for loop, joint in recuts(mechanism):
         try:

@@ -13,10 +13,9 @@ from math import inf
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import ModelError, UnknownNameError, did_you_mean
-from .drives.contract import Drive, drive_states
+from .drives import Drive, drive_states
 from .elements import Actuator, Body, Coupling, Frame, Joint, Loop, NamedState, drive_targets, in_order
-from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree
-from .tree.dh_frames import with_dh_frames
+from .tree.base_parameters import BaseParameterTree, InertiaMap, base_parameter_tree, with_dh_frames
 from .tree.tree import Tree, build_tree
 from .values import checked_name, checked_numbers, checked_parts
 
@@ -447,7 +446,7 @@ class Contents:
             InputError: if the file says no actuators, or a drive is not one of them; for controls of another shape.
 
         >>> from kumitate import Body, EffortDrive, Joint, Robot
-        >>> from kumitate.model.drives.contract import Control
+        >>> from kumitate.model.drives import Control
         >>> motor = EffortDrive(control=Control("motor", 0, gear=50.0, lower=-1.0, upper=1.0, scale=50.0))
         >>> wheel = Joint("axle", "revolute", "world", "wheel", drive=motor)
         >>> robot = Robot(Mechanism("m", (Body("wheel", inertia=(1.0, 1.0, 1.0)),), (wheel,)))

@@ -25,7 +25,7 @@ import numpy as np
 from ..errors import InputError, KumitateError, warn
 from ..model import Line, Mechanism
 from ..model.files import opened, replacing
-from ..model.joints.line import LineForce
+from ..model.joints.closures import LineForce
 from .audit import Audit
 from .contact_record import LIST
 from .entry_files import DAMAGES, Hdf5Entries, NpzEntries, as_hdf5, as_npz

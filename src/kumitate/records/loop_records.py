@@ -13,7 +13,7 @@ from ..analysis import loop_motion
 from ..dynamics import Acting, Wrenches, chord_closings, loop_wrenches
 from ..errors import KumitateError, warn
 from ..model import Closing, Closure, Joint, JointKind, Mechanism, joint_columns
-from ..model.edits.recut import closed_by
+from ..model.edits import closed_by
 from ..spatial import Motion
 from .readings import along, contact_loads
 from .record import Record, acted, check_line_laws

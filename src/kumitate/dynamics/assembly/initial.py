@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...errors import warn
 from ...model import Chord, Closing, Link, PerLink, Tree
-from ...model.tree.dh_frames import with_dh_frames
+from ...model.tree.base_parameters import with_dh_frames
 from ...model.tree.regular_inertias import with_regular_inertias
 from ...scalar import Scalar, Scalars
 from ...spatial import AxisTurn, Dense, Force, Inertia, InverseInertia, Motion, Symmetric3, Transform, Vector3, centripetal

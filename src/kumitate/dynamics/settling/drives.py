@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...model import Command, Driven, DriveWithState
-from ...model.drives.contract import StateLaw
+from ...model.drives import StateLaw
 from ...scalar import Scalar, Scalars, absolute, is_zero, maximum, minimum, select
 from ...spatial import dot
 

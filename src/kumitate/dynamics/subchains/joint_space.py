@@ -15,8 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...model import PerLink, Tree, outward
-from ...model.tree.base_parameters import base_parameter_tree
-from ...model.tree.dh_frames import with_dh_frames
+from ...model.tree.base_parameters import base_parameter_tree, with_dh_frames
 from ...model.tree.subchains import Part, Subchain, parted
 from ...scalar import Scalar, Scalars, table
 from ...spatial import Dense, Factors, Force, Inertia, InverseInertia, Motion, Symmetric3, Vector3, dot

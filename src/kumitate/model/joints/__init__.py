@@ -1,12 +1,10 @@
 """The kinds of joints, under one contract."""
 
 from .along_axes import Cylindrical, Fixed, Helical, Planar, Prismatic, Revolute
+from .closures import Distance, Line, RollingDisc, RollingSphere
 from .contract import Closing, Closure, JointKind
 from .euler_angles import EulerAngles
-from .floating import Floating, FloatingEuler
-from .line import Distance, Line
-from .rolling import RollingDisc, RollingSphere
-from .turning import Spherical, SphericalEuler, Universal
+from .turning import Floating, FloatingEuler, Spherical, SphericalEuler, Universal
 
 __all__ = [
     "KINDS", "PARAMETRIC", "Closing", "Closure", "Cylindrical", "Distance", "EulerAngles", "Fixed", "Floating",

@@ -17,8 +17,7 @@ from typing import Any
 
 from ...errors import InputError, ModelError
 from ...spatial import Transform, pose
-from ..drives import DRIVES, Drive
-from ..drives.contract import Control
+from ..drives import DRIVES, Control, Drive
 from ..elements import Body, Coupling, Frame, Joint, Limits, Loop, NamedState
 from ..files import file_text
 from ..joints import KINDS, PARAMETRIC, Closure, Line

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...scalar import floats
 from ...spatial import Transform, Vector3
-from ..edits.attach import standing
+from ..edits import standing
 from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..joints import KINDS, Helical, JointKind
 from ..mechanism import WORLD, Mechanism

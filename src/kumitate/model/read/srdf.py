@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import InputError, did_you_mean, first_of
 from ..bounds import joint_columns
-from ..convert.order import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
+from ..convert import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
 from ..elements import Joint
 from ..mechanism import WORLD, Mechanism
 from .xml import Element, Notes, read_xml

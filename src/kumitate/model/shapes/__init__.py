@@ -4,9 +4,7 @@ Each raises a `ModelError` for numbers that are not real and finite, and for neg
 """
 
 from .contract import Facets, Geometry, Shape
-from .ground import HeightField, Plane, Polygon
-from .mesh import Hull, Mesh
-from .solids import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from .kinds import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Plane, Polygon, Sphere
 
 __all__ = [
     "SHAPES", "Box", "Capsule", "Cylinder", "Ellipsoid", "Facets", "Geometry", "HeightField", "Hull", "Mesh", "Plane",

@@ -1,4 +1,4 @@
-"""Shapes: their contract, their surfaces, and where they are on a body. A new shape is a new file here."""
+"""Shapes: their contract, their surfaces, and where they are on a body. A new shape is a class in `kinds`."""
 
 from __future__ import annotations
 

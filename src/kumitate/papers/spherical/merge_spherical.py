@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...errors import ModelError
-from ...model.edits.weld import check_undriven
+from ...model.edits import check_undriven
 from ...model.elements import Body, Joint, fitting
 from ...model.joints import KINDS, EulerAngles, JointKind
 from ...model.mechanism import WORLD, Mechanism, free_name

@@ -13,7 +13,7 @@ from ...analysis.constraint_report import closed_neighbours
 from ...analysis.loop_motion import loops_at
 from ...errors import InputError, ModelError, did_you_mean
 from ...model import JointKind, Mechanism
-from ...model.edits.recut import with_loops_in_tree
+from ...model.edits import with_loops_in_tree
 from ...model.tree.traversal import rolled_runs
 from ...scalar import Program, Scalar, call, directional, trace
 from ...scalar.purity import judged

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ....spatial import Transform
-from ...convert.order import control_of
+from ...convert import control_of
 from ...drives import Drive, EffortDrive, PositionDrive, VelocityDrive
 from ...elements import Body, Frame, Joint, Limits
 from ...joints import KINDS

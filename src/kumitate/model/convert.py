@@ -13,12 +13,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from ...errors import InputError
-from ...spatial import Transform, quaternion_of, quaternion_product, quaternion_rotation
-from ..drives.contract import Control
-from ..elements import Actuator, Joint, drive_targets
-from ..mechanism import HasMechanism, Mechanism
-from ..tree.tree import WORLD_LINK, Link, alignment
+from ..errors import InputError
+from ..spatial import Transform, quaternion_of, quaternion_product, quaternion_rotation
+from .drives import Control
+from .elements import Actuator, Joint, drive_targets
+from .mechanism import HasMechanism, Mechanism
+from .tree.tree import WORLD_LINK, Link, alignment
 
 # --- the state of one joint in other programs: tables in terms of the names of our components -----------------------------
 # Sources: Pinocchio's joint models and its URDF reader; MuJoCo's documentation of joint types and of `qvel`; Drake's of
