@@ -24,7 +24,7 @@ robot.forward_dynamics(q, v, tau, method="hybrid", partition=best.partition)
 
 For mechanisms with up to {every} partitions (chains of seven links) the operations of all are counted. For others, and
 always with `partition="auto"`, a search starts from the whole, the branches and sub-chains of similar size, and moves,
-adds and removes cuts as long as that saves operations (`dynamics/subchains/partitions.py`).
+adds and removes cuts as long as that saves operations (`dynamics/subchains.py`).
 
 The {candidates} with the fewest operations, and two halves as in the thesis, are compiled and timed, after their
 accelerations were compared with those of articulated bodies. Times are of one state, the fastest of {rounds} samples

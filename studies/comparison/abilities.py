@@ -16,7 +16,7 @@ from kumitate.dynamics.ada import ada
 from kumitate.dynamics.dca import dca
 from kumitate.dynamics.hybrid import hybrid
 from kumitate.dynamics.rnea import supports
-from kumitate.dynamics.subchains.joint_space import parted_tree
+from kumitate.dynamics.subchains import parted_tree
 from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
 from kumitate.lagrange.joint_forces import joint_forces as lagrange_forces

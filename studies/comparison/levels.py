@@ -22,8 +22,7 @@ from kumitate.errors import KumitateError
 from kumitate.measure.machine import machine
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns
 from kumitate.model import Mechanism, Tree
-from kumitate.papers.parallel.parallel_ada import parallel_ada
-from kumitate.papers.parallel.plan import Round
+from kumitate.papers.parallel.plan import Round, parallel_ada
 from kumitate.scalar import Program, Scalar, trace
 
 from ..bench.subjects import RandomChain

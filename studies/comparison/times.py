@@ -21,7 +21,7 @@ from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, aba, crba, factored
 from kumitate.dynamics.ada import ada
 from kumitate.dynamics.hybrid import hybrid, hybrid_operations
-from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
+from kumitate.dynamics.subchains import chosen_parts, tried_partitions
 from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
 from kumitate.measure.timing import Contender, Effort, Timing, by_turns, random_states, raw

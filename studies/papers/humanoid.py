@@ -19,8 +19,7 @@ from kumitate.control import Controller, Spline
 from kumitate.kinematics import total_mass
 from kumitate.model import Joint, Mechanism
 from kumitate.model.samples import HOAP1_STANDING, hoap1
-from kumitate.papers.legged.gait import Gait, mass_center_plan
-from kumitate.papers.legged.whole_body_ik import JointTrajectory, Upright
+from kumitate.papers.legged import Gait, JointTrajectory, Upright, mass_center_plan
 
 __all__ = ["FEET", "SOLE", "Plan", "Servos", "jumping", "standing", "walking"]
 

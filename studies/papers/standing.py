@@ -24,7 +24,7 @@ from kumitate.examples.catalogue import Curves, Plate
 from kumitate.kinematics import center_of_mass, link_poses, place_pose
 from kumitate.model import Mechanism
 from kumitate.model.samples import HOAP2_JOINTS, HOAP2_STANDING, hoap2_legs, hoap2_legs_free, hoap2_reaching, hoap2_soles
-from kumitate.papers.legged.three_joint_model import ThreeJointModel
+from kumitate.papers.legged import ThreeJointModel
 from kumitate.records.record import Record
 from kumitate.scalar import absolute, trace
 from kumitate.simulate.run import simulate

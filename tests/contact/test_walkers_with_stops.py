@@ -15,7 +15,7 @@ import pytest
 import kumitate as km
 
 H, FRICTION, DURATION = 2e-3, 1.0, 1.2
-#: What stops may miss their targets by [rad/s] (`dynamics.settling.settled.TOLERANCE`), and so velocities of the feet [m/s].
+#: What stops may miss their targets by [rad/s] (`dynamics.settling.TOLERANCE`), and so velocities of the feet [m/s].
 SETTLED = 3e-7
 SEEDS = (3, 4)
 

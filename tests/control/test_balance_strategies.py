@@ -26,7 +26,7 @@ from kumitate.model.samples import (
     hoap2_reaching,
     hoap2_soles,
 )
-from kumitate.papers.legged.three_joint_model import ThreeJointModel
+from kumitate.papers.legged import ThreeJointModel
 from kumitate.scalar import cos, sin
 from kumitate.spatial import pose
 from studies.papers import standing

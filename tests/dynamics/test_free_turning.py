@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kumitate.contact.scenes.motion import turned_freely as procedure
-from kumitate.dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
+from kumitate.dynamics.free_turning import lone_bodies, turned_freely, turned_more
 from kumitate.model import Body, Joint, Mechanism
 
 

@@ -11,8 +11,7 @@ from kumitate.analysis import LoopEquations
 from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, Wrenches, aba, aba_with_loops, crba
 from kumitate.dynamics.hybrid import hybrid, hybrid_operations
-from kumitate.dynamics.subchains.joint_space import parted_tree
-from kumitate.dynamics.subchains.partitions import chosen_parts, tried_partitions
+from kumitate.dynamics.subchains import chosen_parts, parted_tree, tried_partitions
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Body, Joint, Mechanism, Tree
 from kumitate.model.samples import floating_chain, pa10, planar_chain, planar_tree, planar_tree_5

@@ -19,7 +19,7 @@ from kumitate.errors import InputError, ModelError
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.model.samples import floating_chain, four_bars, pa10, planar_chain
 from kumitate.papers.parallel import plan as level_plan
-from kumitate.papers.parallel.parallel_ada import parallel_ada
+from kumitate.papers.parallel.plan import parallel_ada
 from kumitate.papers.parallel.programs import MOST_HANDLES, rounds
 from kumitate.robot import Robot
 from kumitate.scalar.evaluate import evaluate
@@ -204,7 +204,7 @@ def test_ten_thousand_links_leave_a_small_residual_within_two_gigabytes():
     script = textwrap.dedent("""
         import sys
         import numpy as np
-        from kumitate.papers.parallel.parallel_ada import parallel_ada
+        from kumitate.papers.parallel.plan import parallel_ada
         from kumitate.robot import Robot
         from studies.bench.subjects import RandomChain
 

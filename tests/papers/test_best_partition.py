@@ -11,7 +11,7 @@ import pytest
 import kumitate as km
 from kumitate.dynamics import Acting, aba
 from kumitate.dynamics.hybrid import hybrid_operations
-from kumitate.dynamics.subchains.partitions import chosen_parts
+from kumitate.dynamics.subchains import chosen_parts
 from kumitate.measure.timing import Effort
 from kumitate.model.samples import floating_arm, pa10, planar_7r
 from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names

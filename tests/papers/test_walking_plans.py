@@ -10,8 +10,7 @@ from kumitate.dynamics import Wrenches, rnea
 from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass, link_poses, place_pose
 from kumitate.model.samples import HOAP1_STANDING, hoap1
-from kumitate.papers.legged.gait import Gait, mass_center_plan
-from kumitate.papers.legged.whole_body_ik import Upright
+from kumitate.papers.legged import Gait, Upright, mass_center_plan
 from kumitate.scalar import trace
 
 LEFT, RIGHT = np.array([0.0, 0.039, 0.0355]), np.array([0.0, -0.039, 0.0355])

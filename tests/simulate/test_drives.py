@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.dynamics.settling.drives import effort_of_state
+from kumitate.dynamics.settling import effort_of_state
 from kumitate.errors import InputError, ModelError
 from kumitate.model import Command, lock, merge, reroot, weld, without_friction
 from kumitate.model.drives import StateLaw

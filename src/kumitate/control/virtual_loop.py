@@ -23,7 +23,7 @@ from ..dynamics import (
     solve_symmetric,
 )
 from ..dynamics.acting import Applied
-from ..dynamics.loops.multipliers import solved_rows
+from ..dynamics.loops.constraints import solved_rows
 from ..dynamics.loops.schur import with_rows
 from ..errors import InputError
 from ..kinematics import difference

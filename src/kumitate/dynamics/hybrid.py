@@ -23,8 +23,7 @@ from .assembly.initial import chord_of, gears_of, joint_of
 from .loops.chord_forces import chord_drive
 from .loops.constraints import chord_closings
 from .motion import link_motions
-from .subchains.joint_space import JointSpace, parted_tree, rates, side_by_side, subchain_call
-from .subchains.partitions import chosen_parts
+from .subchains import JointSpace, chosen_parts, parted_tree, rates, side_by_side, subchain_call
 
 
 def hybrid(

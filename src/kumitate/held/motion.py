@@ -17,7 +17,7 @@ from typing import Any
 from ..dynamics import Acting, Row, chord_closings, constraint_rows, link_motions, projected
 from ..dynamics.aba import accelerations, articulated
 from ..dynamics.loops.chord_forces import with_chord_drives
-from ..dynamics.loops.multipliers import mobilities, propagate_rows, solved_rows, with_forces
+from ..dynamics.loops.constraints import mobilities, propagate_rows, solved_rows, with_forces
 from ..dynamics.motion import falling
 from ..errors import InputError
 from ..model import Tree

@@ -15,7 +15,7 @@ import numpy as np
 from ..compile import Kernel
 from ..dynamics import Acting, aba_with_loops
 from ..dynamics.hybrid import hybrid, hybrid_operations
-from ..dynamics.subchains.partitions import tried_partitions
+from ..dynamics.subchains import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
 from ..measure.machine import machine
 from ..measure.timing import Contender, Effort, by_turns, random_states, raw

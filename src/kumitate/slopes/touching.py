@@ -24,11 +24,10 @@ from ..contact.impulse.linearised import LinearisedContact, Pressing, linearised
 from ..contact.scene import Pair
 from ..dynamics import Wrenches
 from ..dynamics.derivatives import rnea_derivatives
-from ..dynamics.derivatives.slopes import InverseSlopes, Matrix, zeros
+from ..dynamics.derivatives.inverse import InverseSlopes, Matrix, zeros
+from ..dynamics.free_turning import lone_bodies
 from ..dynamics.passive import passive_curve, resisting_inertia
-from ..dynamics.settling.drives import drive_forces, limited
-from ..dynamics.settling.free_turning import lone_bodies
-from ..dynamics.settling.stops import RECOVERY, STIFF, stiffnesses, stops_at
+from ..dynamics.settling import RECOVERY, STIFF, drive_forces, limited, stiffnesses, stops_at
 from ..kinematics import carried, integrate, jacobian, turning
 from ..model import Bound, Command, Drive, Mechanism, Tree
 from ..model.joints import JointKind

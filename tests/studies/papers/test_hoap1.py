@@ -6,7 +6,7 @@ import pytest
 from kumitate.compile import Kernel
 from kumitate.kinematics import center_of_mass
 from kumitate.model.samples import hoap1
-from kumitate.papers.legged.gait import Gait
+from kumitate.papers.legged import Gait
 from kumitate.scalar import trace
 from studies.papers import all_examples
 from studies.papers.humanoid import FEET, Servos, jumping, standing, walking

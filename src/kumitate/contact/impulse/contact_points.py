@@ -9,7 +9,7 @@ from functools import partial, reduce
 from itertools import groupby
 from typing import Any
 
-from ...dynamics.settling.free_turning import lone_bodies
+from ...dynamics.free_turning import lone_bodies
 from ...model import Mechanism, PerLink, Tree
 from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
 from ...scalar.reuse import call_shared

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dynamics.settling.free_turning import lone_bodies, turned_freely
+from ...dynamics.free_turning import lone_bodies, turned_freely
 from ...model import Box, Hull, Link, PerLink, Polygon, Shape, Tree
 from ...scalar import Scalar
 from ...spatial import Transform, Vector3

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.settling.free_turning import turn_of
+from ...dynamics.free_turning import turn_of
 from ...procedure import Floats, Shaped, apply, apply_at, local, procedure
 from ...procedure.called import later
 from ...scalar import Scalar, trace

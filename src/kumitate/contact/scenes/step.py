@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...dynamics.settling.settled import PASSES
+from ...dynamics.settling import PASSES
 from ...procedure import Floats, Shaped, local, procedure
 from .. import tuned
 from ..impulse.step import RESTING

@@ -25,7 +25,7 @@ from typing import Any, Protocol
 from ...model import Tree
 from ...scalar import Scalar, Scalars, is_zero
 from ...spatial import Dense, Force, InverseInertia, Motion, Transform
-from ..loops.multipliers import DAMPING
+from ..loops.constraints import DAMPING
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from ...scalar import Program, Scalar, Scalars, call, directional, inlined_slope
 from ...spatial import DenseRotation, Force, Matrix3, Motion, Transform, Vector3
 from ..loops.chord_forces import chord_drive, chord_inertia
 from .fields import own_motion, units
-from .slopes import Matrix, zeros
+from .inverse import Matrix, zeros
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,57 @@ accelerations of all that it carries (`fields`), whose forces are summed up on t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from ...kinematics import rate
 from ...model import Link, Tree, inward, outward
-from ...scalar import Scalar, Scalars
+from ...scalar import Program, Scalar, Scalars, gradient, inlined, inlined_slopes, trace
 from ...spatial import Force, Transform, Vector3
 from ..acting import Wrenches
 from ..motion import falling
+from ..passive import passive_force, passive_slope, spring_force
+from ..rnea import rnea
 from .fields import Carrier, MovingComposite, Weight, carrier
-from .slopes import InverseSlopes, add_passive, zeros
+
+Matrix = list[list[Scalar]]
 
 
+class InverseSlopes(NamedTuple):
+    """Inverse dynamics and its derivatives.
+
+    Attributes:
+        tau: the forces of the drives (nv) [N·m, N].
+        by_q: ∂τ/∂q (nv, nv), along the degrees of freedom.
+        by_v: ∂τ/∂v (nv, nv).
+        by_a: ∂τ/∂v̇, the inertia matrix (nv, nv).
+    """
+
+    tau: list[Scalar]
+    by_q: Matrix
+    by_v: Matrix
+    by_a: Matrix
+
+
+def zeros(n: int, width: int | None = None) -> Matrix:
+    """A matrix of n rows, square unless `width` is given."""
+    return [[0.0] * (n if width is None else width) for _ in range(n)]
+
+
+def add_passive(link: Link, q: Scalars, v: Scalars, vdot: Scalars, slopes: InverseSlopes) -> None:
+    """Adds springs, damping, friction and armature of a joint."""
+    rates = link.velocities(v)
+    spring, lost = spring_force(link, link.coordinates(q)), passive_force(link, rates)
+    steep, accelerations = passive_slope(link, rates), link.velocities(vdot)
+    for k in range(link.kind.nv):
+        row = link.v_start + k
+        slopes.tau[row] = slopes.tau[row] + spring[k] + lost[k] + link.armature[k] * accelerations[k]
+        slopes.by_q[row][row] = slopes.by_q[row][row] + link.stiffness[k]
+        slopes.by_v[row][row] = slopes.by_v[row][row] + steep[k]
+        slopes.by_a[row][row] = slopes.by_a[row][row] + link.armature[k]
+
+
+# --- the derivatives ------------------------------------------------------------------------------------------------------
 class _Column(NamedTuple):
     """What one degree of freedom does to the force on a link: with its coordinate, its velocity, its acceleration.
 
@@ -101,3 +141,88 @@ def _seen_by_parent(at: Carrier, carried: _Carried) -> _Carried:
         for row, by_q, by_v, weight in carried.columns
     ]
     return _Carried(carried.composite.to_parent(X, rate), carried.force.to_parent(X), columns)
+
+
+# --- second derivatives ---------------------------------------------------------------------------------------------------
+# Reverse mode over recursive Newton-Euler gives the gradient of Σ wᵢ τᵢ at about twice its cost; forward mode along every
+# degree of freedom, its rate and its acceleration then gives the second derivatives. Of two that are equal, the one along the
+# joint further out is taken: less moves with it.
+
+
+class SecondSlopes(NamedTuple):
+    """Σ wᵢ ∂²τᵢ of inverse dynamics, as matrices (nv, nv).
+
+    Attributes:
+        by_qq: entry (i, j) is the derivative along j of that along i: symmetric, except between the degrees of freedom of one
+            joint that turns about several axes, where the order of the two moves matters.
+        by_qv, by_qa: row by coordinate, column by velocity or acceleration.
+        by_vv: symmetric. The derivatives by v and a, and by a twice, are zero.
+    """
+
+    by_qq: Matrix
+    by_qv: Matrix
+    by_vv: Matrix
+    by_qa: Matrix
+
+
+def rnea_second_derivatives(
+    tree: Tree,
+    q: Scalars,
+    v: Scalars,
+    vdot: Scalars,
+    weights: Scalars,
+    *,
+    gravity: Scalars,
+    wrenches: Wrenches | None = None,
+) -> SecondSlopes:
+    """The second derivatives for weights w (nv); other arguments as for `rnea`.
+
+    Raises:
+        TraceError: for chains so long that inverse dynamics is a loop over bodies.
+    """
+    n, places = tree.nv, list(wrenches.by_place) if wrenches is not None else []
+    program = _contracted_gradient(tree, gravity, places)
+    pushes = [x for name in places for x in wrenches.by_place[name]] if wrenches is not None else []
+    at = [[*q, *v, *vdot, *weights, *pushes]]
+    tail: list[Scalar] = [0.0] * (n + len(pushes))
+    still, fixed = [0.0] * n, [0.0] * tree.nq
+    units = [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
+    along_q = inlined_slopes(program, at, [[[*rate(tree, q, unit), *still, *still, *tail]] for unit in units])
+    along_v = inlined_slopes(program, at, [[[*fixed, *unit, *still, *tail]] for unit in units])
+    along_a = inlined_slopes(program, at, [[[*fixed, *still, *unit, *tail]] for unit in units])
+    joint = [link.index for link in tree.links for _ in range(link.kind.nv)]
+    found = SecondSlopes(zeros(n), zeros(n), zeros(n), zeros(n))
+    for i in range(n):
+        for j in range(n):
+            outer, inner = max(i, j), min(i, j)
+            found.by_qq[i][j] = along_q[j][i] if joint[i] == joint[j] else along_q[outer][inner]
+            found.by_vv[i][j] = along_v[outer][n + inner]
+            # of a coordinate i and a velocity or acceleration j
+            found.by_qv[i][j] = along_q[i][n + j] if i > j else along_v[j][i]
+            found.by_qa[i][j] = along_q[i][2 * n + j] if i > j else along_a[j][i]
+    return found
+
+
+def _contracted_gradient(tree: Tree, gravity: Scalars, places: Sequence[str]) -> Program:
+    """(q, v, v̇, w, wrenches, all in one row) → the gradient of Σ wᵢ τᵢ by the degrees of freedom, by v and by v̇."""
+    n, m = tree.nv, tree.nq
+
+    def power(x: Any) -> list[Scalar]:
+        q, v, a, w = ([x[k] for k in range(start, stop)] for start, stop in
+                      ((0, m), (m, m + n), (m + n, m + 2 * n), (m + 2 * n, m + 3 * n)))  # fmt: skip
+        first = m + 3 * n
+        values = {name: [x[first + 6 * k + i] for i in range(6)] for k, name in enumerate(places)}
+        tau = rnea(tree, q, v, a, gravity=gravity, wrenches=Wrenches(tree, values) if values else None)
+        return [sum((weight * force for weight, force in zip(w, tau, strict=True)), 0.0)]
+
+    size: dict[str, int | tuple[int, ...]] = {"x": m + 3 * n + 6 * len(places)}
+    reverse = gradient(trace(power, size, "power"), "x")
+
+    def slopes(x: Any) -> list[Scalar]:
+        of = inlined(reverse, [list(x)])
+        q = [x[k] for k in range(m)]
+        units = ([1.0 if i == k else 0.0 for i in range(n)] for k in range(n))
+        turned = [sum((r * g for r, g in zip(rate(tree, q, unit), of, strict=False)), 0.0) for unit in units]
+        return [*turned, *of[m : m + 2 * n]]
+
+    return trace(slopes, size, "contracted_gradient")

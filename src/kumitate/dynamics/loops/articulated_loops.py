@@ -17,8 +17,17 @@ from ..aba import Handle, aba, accelerated, articulated
 from ..acting import Acting
 from ..motion import LinkMotion, falling, link_motions
 from .chord_forces import with_chord_drives
-from .constraints import Row, chord_closings, constraint_rows, row_drifts
-from .multipliers import RowResponse, mobilities, propagate_rows, row_solver, with_forces
+from .constraints import (
+    Row,
+    RowResponse,
+    chord_closings,
+    constraint_rows,
+    mobilities,
+    propagate_rows,
+    row_drifts,
+    row_solver,
+    with_forces,
+)
 
 
 @dataclass(frozen=True)

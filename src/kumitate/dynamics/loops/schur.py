@@ -18,8 +18,7 @@ from ..factored import factored, solve_symmetric
 from ..motion import acceleration, link_motions
 from ..rnea import rnea
 from .chord_forces import with_chord_drives
-from .constraints import Row, chord_closings, constraint_rows, loop_jacobian
-from .multipliers import solved_rows
+from .constraints import Row, chord_closings, constraint_rows, loop_jacobian, solved_rows
 
 
 @dataclass(frozen=True)

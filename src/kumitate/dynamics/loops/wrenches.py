@@ -19,8 +19,17 @@ from ..acting import Acting
 from ..motion import LinkMotion, falling, link_motions
 from ..rnea import supports
 from .chord_forces import chord_drive, with_chord_drives
-from .constraints import Row, carried_forces, chord_closings, constraint_rows
-from .multipliers import mobilities, propagate_rows, row_solver, solved_rows, with_forces
+from .constraints import (
+    Row,
+    carried_forces,
+    chord_closings,
+    constraint_rows,
+    mobilities,
+    propagate_rows,
+    row_solver,
+    solved_rows,
+    with_forces,
+)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ STOPPED = 10.0
 class TimeStepping(Integrator):
     """v₁ from v + h v̇ by the contact impulses, q₁ = q ⊕ h v₁; where nothing touches, a step of the integrator `flight`.
 
-    The turning of single free bodies is of order two between impacts (`settling.free_turning`): they move with v₁ as it is
+    The turning of single free bodies is of order two between impacts (`dynamics.free_turning`): they move with v₁ as it is
     half a step later. All else is of order one where something touches. Impact times are not located: an impact takes
     effect in the step in which it happens. The error of a step is the remaining error of its impulses, in units of
     `FAILED`; the velocities become infinite where they diverge.

@@ -24,9 +24,18 @@ from ...contact.scenes.robots.carrying import list_links
 from ...dynamics import Row, chord_closings, chord_rows, constraint_rows, link_motions, loop_jacobian
 from ...dynamics.loops.chord_forces import chord_drive, ends
 from ...dynamics.loops.constraints import row_drifts
-from ...dynamics.settling.drives import DriveForce, drive_forces
-from ...dynamics.settling.settled import Settled, pushes_of, seen, starting
-from ...dynamics.settling.stops import Stop, advances, stiffnesses, stops_at
+from ...dynamics.settling import (
+    DriveForce,
+    Settled,
+    Stop,
+    advances,
+    drive_forces,
+    pushes_of,
+    seen,
+    starting,
+    stiffnesses,
+    stops_at,
+)  # fmt: skip
 from ...model import Bound, Command, Driven, Mechanism, bounds_of, freedoms
 from ...model.mechanism import digest
 from ...procedure import LocatedProgram
@@ -298,7 +307,7 @@ class ActingJoints:
 
     @property
     def curved(self) -> bool:
-        """As of `dynamics.settling.settled`."""
+        """As of `dynamics.settling`."""
         return self.whole is not None and bool(self.bounds and self.whole.loops)
 
     @property

@@ -29,9 +29,7 @@ from ...dynamics import (
     pulls,
 )  # fmt: skip
 from ...dynamics.acting import Applied, LinkForces
-from ...dynamics.settling.drives import DriveForce, drive_forces, effort_along, state_rates
-from ...dynamics.settling.settled import settled
-from ...dynamics.settling.stops import JointPush
+from ...dynamics.settling import DriveForce, JointPush, drive_forces, effort_along, settled, state_rates
 from ...errors import ModelError
 from ...kinematics import center_of_mass, link_twists
 from ...model import Driven, Mechanism, Tree, by_loop, check_resistance, freedoms

@@ -8,10 +8,20 @@ from typing import Any
 
 from ... import kinematics
 from ...analysis import joint_accelerations, joint_coordinates, joint_motion
-from ...dynamics.settling.drives import drive_forces, limited, state_rates
-from ...dynamics.settling.free_turning import lone_bodies, turned_freely, turned_more
-from ...dynamics.settling.settled import settled
-from ...dynamics.settling.stops import STIFF, JointPush, Stop, advances, moved_inertias, stiffnesses, stops_at
+from ...dynamics.free_turning import lone_bodies, turned_freely, turned_more
+from ...dynamics.settling import (
+    STIFF,
+    JointPush,
+    Stop,
+    advances,
+    drive_forces,
+    limited,
+    moved_inertias,
+    settled,
+    state_rates,
+    stiffnesses,
+    stops_at,
+)  # fmt: skip
 from ...model import Bound, Mechanism, Tree, freedoms, in_loops
 from ...scalar import Program, Scalar, both, call, maximum, minimum, select, trace, when
 from ..driving.forcing import Forcing

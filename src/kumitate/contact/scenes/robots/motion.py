@@ -1,6 +1,6 @@
 """Robots before and after the contact of a step, by programs of their own (`arrays.RobotMotions`).
 
-Drives and stops take passes through it, until those that hold agree with the motion (`dynamics.settling.settled`).
+Drives and stops take passes through it, until those that hold agree with the motion (`dynamics.settling`).
 """
 
 from __future__ import annotations

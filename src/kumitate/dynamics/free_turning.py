@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...model import Link, Tree
-from ...scalar import Scalar, Scalars, maximum, select
-from ...spatial import Inertia, Symmetric3, Vector3
+from ..model import Link, Tree
+from ..scalar import Scalar, Scalars, maximum, select
+from ..spatial import Inertia, Symmetric3, Vector3
 
 #: An inertia whose determinant is below this part of the cube of its trace is that of a point or a rod: no torque of its own.
 FLAT = 1e-12
