@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import kumitate as km
 from kumitate.examples.legged import robots_folder
-from kumitate.measure.machine import machine
+from kumitate.measure.timing import machine
 
 __all__ = ["COLUMNS", "DURATION", "STEP", "Rates", "cells", "measured", "page", "scenario_of"]
 

@@ -22,7 +22,7 @@ from kumitate.compile.wasm import WasmModule
 from kumitate.contact import Contact, Surface
 from kumitate.errors import InputError
 from kumitate.live.playable import live_scene
-from kumitate.measure.machine import machine
+from kumitate.measure.timing import machine
 from kumitate.model.samples import HOAP1_STANDING
 from kumitate.share import browser
 from kumitate.view import write_page

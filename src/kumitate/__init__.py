@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from . import control, convert, lagrange
     from .contact import Contact, Surface, on_ground
     from .held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
-    from .identification.csv_log import read_log
     from .identification.identify import identify
+    from .identification.log import read_log
     from .inverse_kinematics.differential import DifferentialIK
     from .model import Sensor
     from .model.read.mjcf.sensors import read_sensors
@@ -88,7 +88,7 @@ _LATER = {
     "HeldPoint": ".held", "PlaneSurface": ".held", "SphereSurface": ".held", "Surface": ".contact",
     "control": ".control", "convert": ".convert",
     "held_motion": ".simulate.interactions.held", "identify": ".identification.identify",
-    "read_log": ".identification.csv_log", "lagrange": ".lagrange",
+    "read_log": ".identification.log", "lagrange": ".lagrange",
     "on_ground": ".contact",
     "PrescribedMotion": ".simulate.driving.motion",
     "read_srdf": ".model.read.srdf",

@@ -16,9 +16,16 @@ import numpy as np
 from . import kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
 from .analysis.closing.assemble import assemble_rows
-from .calls import PlainCall, checked_coordinates, plain_calls, unit_quaternions
+from .calls import (
+    ForwardDerivatives,
+    InverseDerivatives,
+    PlainCall,
+    SecondDerivatives,
+    checked_coordinates,
+    plain_calls,
+    unit_quaternions,
+)
 from .compile import Kernel
-from .derivatives import ForwardDerivatives, InverseDerivatives, SecondDerivatives
 from .errors import InputError, ModelError
 from .model import WORLD, Drive, Mechanism, attach, joint_columns, lock
 from .model.elements import INITIAL

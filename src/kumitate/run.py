@@ -15,12 +15,11 @@ from . import analysis
 from .compile import Kernel
 from .errors import InputError
 from .model import Mechanism
-from .model.things import thing_named
+from .model.things import ThingMotion, thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
 from .programs.catalogue import stored_program
 from .records.record import MADE_BY, Record, acted, check_line_laws
-from .records.thing_motion import ThingMotion
 from .robot import Robot, as_robot
 from .share import RunWithRobot
 from .simulate import run as runs_of_setups
@@ -111,7 +110,7 @@ class Run(RunWithRobot):
         Raises:
             InputError: if mcap-ros2-support (extra `mcap`) is not installed, or a file stands where the folder should be.
         """
-        from .share.rosbag import write_bag
+        from .share.mcap_log import write_bag
 
         return write_bag(self, folder, rate=rate)
 

@@ -54,7 +54,7 @@ class Runs(Records):
         return run_html(repr(self), [drawn, *ends, *self.notes], lambda fps: page_text(self._scene(0, fps, "")))
 
     def _scene(self, shown: int, fps: float, title: str) -> dict[str, Any]:
-        from .share.columns import units
+        from .share.run_files import units
         from .view.scene import build_scene
 
         if not 0 <= shown < len(self):

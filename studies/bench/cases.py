@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from kumitate.errors import InputError
-from kumitate.measure.machine import machine
-from kumitate.measure.timing import Effort
+from kumitate.measure.timing import Effort, machine
 
 from .cassie import Cassie
 from .closed_loops import ClosedDynamics, ClosedSteps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumitate.measure.machine import version_of
+from kumitate.measure.timing import version_of
 
 __all__ = ["PEERS", "peer_versions"]
 

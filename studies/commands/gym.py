@@ -26,7 +26,7 @@ def gym(
 ) -> None:
     """Time environments for learning on one thread, and say how much of it is Python."""
     from kumitate.gym import TASKS
-    from kumitate.measure.machine import machine
+    from kumitate.measure.timing import machine
 
     from .. import suite_speed
     from ..environments import measure_all, one_thread, page, table

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from kumitate.cli.options import AsJson
 from kumitate.cli.report import print_json, print_table
-from kumitate.measure.machine import machine
+from kumitate.measure.timing import machine
 
 __all__ = ["webassembly"]
 

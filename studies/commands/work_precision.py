@@ -25,7 +25,7 @@ def work_precision(
 ) -> None:
     """Draw error against processor time for kumitate's integrators and other programs, on problems whose end is known."""
     os.environ.update(KUMITATE_THREADS="1", OMP_NUM_THREADS="1")
-    from kumitate.measure.machine import machine, version_of
+    from kumitate.measure.timing import machine, version_of
 
     from ..work_precision.cases import CASES, cases
     from ..work_precision.page import LEVELS, PEERS, draw, measured, page, summary

@@ -19,7 +19,7 @@ from kumitate.dynamics.rnea import supports
 from kumitate.dynamics.subchains import parted_tree
 from kumitate.errors import KumitateError
 from kumitate.lagrange import lagrange
-from kumitate.lagrange.joint_forces import joint_forces as lagrange_forces
+from kumitate.lagrange.forward import joint_forces as lagrange_forces
 from kumitate.model import Tree
 from kumitate.model.samples import pa10, planar_4r
 from kumitate.model.tree.subchains import parts_by_cuts

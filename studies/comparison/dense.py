@@ -21,8 +21,7 @@ from kumitate.dynamics.assembly.initial import Prepared, joint_of, prepared
 from kumitate.dynamics.assembly.order import assembly_order
 from kumitate.dynamics.motion import link_motions
 from kumitate.dynamics.subchains import JointSpace, Parted, joint_space, parted_tree, rates, side_by_side
-from kumitate.lagrange.derivatives import energy_derivatives
-from kumitate.lagrange.forward import joint_equations
+from kumitate.lagrange.forward import energy_derivatives, joint_equations
 from kumitate.model import Link, Tree
 from kumitate.scalar import Program, Scalar, Symbol, call, flatten, trace
 from kumitate.spatial import (

@@ -19,8 +19,7 @@ import numpy as np
 from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, aba, rnea
 from kumitate.errors import KumitateError
-from kumitate.measure.machine import machine
-from kumitate.measure.timing import Contender, Effort, Timing, by_turns
+from kumitate.measure.timing import Contender, Effort, Timing, by_turns, machine
 from kumitate.model import Mechanism, Tree
 from kumitate.papers.parallel.plan import Round, parallel_ada
 from kumitate.scalar import Program, Scalar, trace

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kumitate.measure.machine import machine
-from kumitate.measure.timing import Effort, seconds_text
+from kumitate.measure.timing import Effort, machine, seconds_text
 
 from .abilities import LENGTHS, Ability, abilities
 from .inertia import InertiaEntry, inertia_curves, inertia_tables, measured_inertias

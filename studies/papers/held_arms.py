@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from kumitate.examples.catalogue import Curves, Plate
-from kumitate.held.point import HeldPoint
-from kumitate.held.surface import PlaneSurface
+from kumitate.held.point import HeldPoint, PlaneSurface
 from kumitate.model import KINDS, Body, Capsule, Geometry, Joint, Mechanism, Sphere
 from kumitate.model.samples import COLORS, DARK
 from kumitate.records.record import Record

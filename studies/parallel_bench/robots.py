@@ -10,7 +10,7 @@ import numpy as np
 
 import kumitate as km
 from kumitate.examples.gallery import cassie as hanging
-from kumitate.examples.machines.delta_robot import delta_robot, posture
+from kumitate.examples.gallery.delta_robot import delta_robot, posture
 
 from ..bench.cassie import Cassie
 

@@ -13,7 +13,7 @@ import numpy as np
 import kumitate as km
 from kumitate.analysis.loops import loop_equations
 from kumitate.errors import ModelError
-from kumitate.measure.machine import machine
+from kumitate.measure.timing import machine
 
 from ..parallel_robots import largest_gap
 from .contract import Program, Task

@@ -9,7 +9,7 @@ import numpy as np
 import kumitate as km
 from kumitate.examples.gallery.car_axis import EPSILON, FREQUENCY, HEIGHT, REST, axle_angle
 from kumitate.examples.gallery.car_axis import car_axis as axle
-from kumitate.examples.machines.delta_robot import ARM, ARM_MASS, BASE, PLATFORM, PLATFORM_MASS, ROD, ROD_MASS, TURNS
+from kumitate.examples.gallery.delta_robot import ARM, ARM_MASS, BASE, PLATFORM, PLATFORM_MASS, ROD, ROD_MASS, TURNS
 from kumitate_problems.closed_loops import CAR_PLACES
 
 from ..parallel_bench import robots

@@ -9,13 +9,13 @@ import pytest
 import kumitate as km
 from kumitate.analysis import kinetic_energy, momentum, potential_energy
 from kumitate.analysis.balance import center_of_pressure, ground_wrench, momentum_rate, push_force, zero_moment_point
-from kumitate.analysis.energy import powers
 from kumitate.analysis.momentum import (
     body_momenta,
     centroidal_momentum,
     centroidal_momentum_rate,
     mass_center_motion,
     momentum_matrix,
+    powers,
 )
 from kumitate.compile import Kernel
 from kumitate.dynamics import Acting, Wrenches, aba, aba_with_loops

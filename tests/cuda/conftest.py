@@ -2,7 +2,7 @@
 
 import pytest
 
-from kumitate.cuda import arrays, kernel, recurrence
+from kumitate.cuda import arrays, kernel
 
 from .pretended import Pretended, PretendedCode
 
@@ -20,8 +20,7 @@ def device(request, monkeypatch):
         yield arrays.gpu()
         return
     pretended = Pretended()
-    for module in (arrays, kernel, recurrence):
+    for module in (arrays, kernel):
         monkeypatch.setattr(module, "gpu", lambda: pretended)
-    for module in (kernel, recurrence):
-        monkeypatch.setattr(module, "compiled", PretendedCode)
+    monkeypatch.setattr(kernel, "compiled", PretendedCode)
     yield pretended

@@ -13,7 +13,7 @@ from kumitate.compile.engine import Code, load
 from kumitate.compile.llvm.straight_line import emit_sincos
 from kumitate.compile.llvm.writer import Module, Writer
 from kumitate.compile.target import SINGLE, host
-from kumitate.cuda.mathematics import FUNCTIONS, function_text
+from kumitate.cuda.ptx import FUNCTIONS, function_text
 
 
 @cache

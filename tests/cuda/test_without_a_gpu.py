@@ -11,8 +11,7 @@ import pytest
 
 import kumitate as km
 from kumitate.cuda import DeviceKernel, driver, gpu
-from kumitate.cuda.arrays import DeviceView, view
-from kumitate.cuda.dlpack import _HELD, CUDA, capsule_of, of_capsule, packed
+from kumitate.cuda.arrays import _HELD, CUDA, DeviceView, capsule_of, of_capsule, packed, view
 from kumitate.cuda.kernel import checked_lead, stream_of
 from kumitate.errors import InputError
 

@@ -7,11 +7,9 @@ import pytest
 
 from kumitate.analysis import LoopEquations
 from kumitate.examples.catalogue import example
-from kumitate.examples.gallery.delta_robot import PICK, PUT, place
-from kumitate.examples.gallery.excavator import PATH
-from kumitate.examples.machines.delta_robot import angles_of, delta_robot, place_of, posture, rates_of
-from kumitate.examples.machines.excavator import CYLINDERS, excavator
-from kumitate.examples.machines.excavator import posture as stance
+from kumitate.examples.gallery.delta_robot import PICK, PUT, angles_of, delta_robot, place, place_of, posture, rates_of
+from kumitate.examples.gallery.excavator import CYLINDERS, PATH, excavator
+from kumitate.examples.gallery.excavator import posture as stance
 
 MOTORS = ("motor1", "motor2", "motor3")
 

@@ -148,7 +148,7 @@ def test_what_cannot_be_written_is_refused(tmp_path, functions, options, message
 
 
 def test_drives_with_states_are_refused(tmp_path):
-    from kumitate.examples.machines.excavator import excavator
+    from kumitate.examples.gallery.excavator import excavator
 
     with pytest.raises(InputError, match=r"drives have states of their own.*a unit of FMI"):
         km.Robot(excavator()).to_c(tmp_path / "c", "step")

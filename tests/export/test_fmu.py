@@ -24,9 +24,8 @@ import kumitate as km
 from kumitate.analysis import loop_equations
 from kumitate.compile import Kernel
 from kumitate.errors import InputError
-from kumitate.examples.machines.excavator import excavator
-from kumitate.export.description import base_unit
-from kumitate.export.unit import ready
+from kumitate.examples.gallery.excavator import excavator
+from kumitate.export.unit import base_unit, ready
 from kumitate.model.samples import ANDREWS_TORQUE, planar_4r
 from kumitate.simulate.stepping.advance import start_of
 

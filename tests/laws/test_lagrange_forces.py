@@ -8,7 +8,7 @@ import pytest
 import kumitate as km
 from kumitate.dynamics import Acting, Wrenches, joint_forces
 from kumitate.dynamics.loops.wrenches import loop_wrenches
-from kumitate.lagrange.joint_forces import joint_forces as by_multipliers
+from kumitate.lagrange.forward import joint_forces as by_multipliers
 from kumitate.model.samples import four_bars, four_bars_start
 
 from ..mechanisms import every_kind, random_case

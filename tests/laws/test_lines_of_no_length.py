@@ -174,7 +174,7 @@ def test_in_motion_there_is_a_direction():
 
 def test_a_spring_is_drawn_though_it_has_no_length_for_a_while():
     """Its tube points along the line where there is one, and as before or after where there is none."""
-    from kumitate.view.rods_and_springs import with_struts
+    from kumitate.view.stick_shapes import with_struts
 
     run = km.simulate(point(stiffness=K), np.zeros(3), [0.0, 0.6, 0.8], duration=0.1, step=0.01)
     drawn, X = with_struts(run.mechanism, run.poses())

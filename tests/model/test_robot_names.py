@@ -11,7 +11,8 @@ import pytest
 import kumitate as km
 from kumitate.cli.app import run
 from kumitate.errors import InputError, ModelError
-from kumitate.model.read import robot_names, xacro
+from kumitate.model.read import file as files
+from kumitate.model.read import robot_names
 
 ARM = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="mass" default="2"/>
@@ -76,7 +77,7 @@ def evaluating(file, expression):
 
 
 def test_a_xacro_file_that_never_ends_is_stopped(package, monkeypatch):
-    monkeypatch.setattr(xacro, "SECONDS", 1)
+    monkeypatch.setattr(files, "SECONDS", 1)
     with pytest.raises(
         ModelError, match=r"endless\.xacro: xacro cannot .* not done after 1 s of processor time, and was stopped"
     ):

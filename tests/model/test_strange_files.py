@@ -17,7 +17,7 @@ from kumitate.errors import InputError, ModelError
 from kumitate.model.meshes import load_mesh
 from kumitate.model.read.json import from_json
 from kumitate.model.read.urdf import read_urdf
-from kumitate.model.shapes import collada
+from kumitate.model.shapes import mesh_files
 from kumitate.model.shapes.mesh_files import read_surface
 from kumitate.model.shapes.surfaces import SideFiles, texture_colors
 
@@ -196,7 +196,7 @@ def test_collada_with_a_stride_of_nothing_is_named():
 
 def test_collada_that_shows_one_geometry_too_often_is_refused(monkeypatch):
     """A hundred kB of nodes can be ten billion triangles."""
-    monkeypatch.setattr(collada, "_MOST_FACES", 5000)
+    monkeypatch.setattr(mesh_files, "_MOST_FACES", 5000)
     triangles = f"<triangles>{INPUT}<p>{'0 1 2 ' * 100}</p></triangles>"
     nodes = "<library_visual_scenes><visual_scene id='s'>{}</visual_scene></library_visual_scenes><scene>{}</scene>".format(
         "<node><instance_geometry url='#g'/></node>" * 2000, "<instance_visual_scene url='#s'/>"

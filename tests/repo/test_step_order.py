@@ -12,7 +12,7 @@ STEPS = {
     "one robot": [
         ("simulate/stepping/system.py", "_at"),
         ("simulate/stepping/jumps.py", "jump"),
-        ("simulate/integrators/time_stepping.py", "step"),
+        ("simulate/integrators.py", "TimeStepping.step"),
     ],
     "scenes": [("contact/scenes/step.py", "_step")],
 }
@@ -29,7 +29,9 @@ def stages() -> dict[str, list[str]]:
 
 def uses(path: str, function: str) -> list[str]:
     """The names that a function calls or hands on, in the order of its text."""
-    node = next(node for node in ast.walk(tree(PACKAGE / path)) if isinstance(node, ast.FunctionDef) and node.name == function)
+    node: ast.AST = tree(PACKAGE / path)
+    for name in function.split("."):
+        node = next(part for part in ast.walk(node) if isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name == name)
     names = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)]
     names.sort(key=lambda part: (part.lineno, part.end_col_offset))
     return [part.id if isinstance(part, ast.Name) else part.attr for part in names]

@@ -11,8 +11,16 @@ from scipy.integrate import solve_ivp
 from kumitate import InputError, Loop, Mechanism, Robot, load, pose
 from kumitate.dynamics import Acting, Wrenches, rnea
 from kumitate.held.motion import HELD_METHODS, HeldDynamics, friction_power, held_forces
-from kumitate.held.point import SLIDING_SPEED, HeldPoint, HeldPoints, _along
-from kumitate.held.surface import CylinderSurface, PlaneSurface, SphereSurface, TracedSurface
+from kumitate.held.point import (
+    SLIDING_SPEED,
+    CylinderSurface,
+    HeldPoint,
+    HeldPoints,
+    PlaneSurface,
+    SphereSurface,
+    TracedSurface,
+    _along,
+)
 from kumitate.kinematics import integrate
 from kumitate.model import Body, Frame, Joint
 from kumitate.run import simulate

@@ -14,7 +14,6 @@ from kumitate.spatial import pose
 
 pytest.importorskip("matplotlib")
 
-from kumitate.view.animate import animate
 from kumitate.view.arrows import Arrows, _reach, arrows_at, arrows_of
 from kumitate.view.contact_panels import force_panels
 from kumitate.view.drawing_window import Stage
@@ -24,7 +23,7 @@ from kumitate.view.panel import Panel, without_impacts
 from kumitate.view.panels import panels_of
 from kumitate.view.playback import playback
 from kumitate.view.scene import packed, unpacked
-from kumitate.view.snapshots import snapshots_figure
+from kumitate.view.snapshots import animate, snapshots_figure
 from kumitate.view.surfaces import surroundings
 
 MASS, G = 2.0, 9.81

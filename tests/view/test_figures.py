@@ -17,12 +17,11 @@ Image = pytest.importorskip("PIL.Image")
 font_manager = pytest.importorskip("matplotlib.font_manager")
 pytest.importorskip("matplotlib.figure")
 
-from kumitate.view.animate import animate  # noqa: E402
 from kumitate.view.drawing_window import Stage  # noqa: E402
 from kumitate.view.figures import figure, plot  # noqa: E402
 from kumitate.view.outlines import Silhouettes, View, broadside  # noqa: E402
 from kumitate.view.panels import PANELS, panels_of  # noqa: E402
-from kumitate.view.snapshots import snapshots, snapshots_figure  # noqa: E402
+from kumitate.view.snapshots import animate, snapshots, snapshots_figure  # noqa: E402
 from kumitate.view.style import print_style  # noqa: E402
 
 ROD = {"mass": 1.0, "center_of_mass": (0, 0, 0.5), "inertia": (1 / 12, 1 / 12, 0.0)}

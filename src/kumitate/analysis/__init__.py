@@ -12,7 +12,6 @@ from .balance import (
 )
 from .closing.assemble import CLOSED, NEARLY, admitted_rows, assemble, closed_state
 from .constraint_report import COMPONENTS, ConstraintReport, closed_directions, constraint_report
-from .energy import kinetic_energy, potential_energy, powers
 from .equilibrium import Equilibrium, static_equilibrium
 from .linearization import Linearization, Mode, linearize, modes_of
 from .loop_motion import (
@@ -30,10 +29,13 @@ from .momentum import (
     centroidal_map,
     centroidal_momentum,
     centroidal_momentum_rate,
+    kinetic_energy,
     mass_center_jacobian,
     mass_center_motion,
     momentum,
     momentum_matrix,
+    potential_energy,
+    powers,
 )
 from .stiffness import fastest_rate
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..measure.machine import machine
+from ..measure.timing import machine
 from .options import AsJson, flag
 from .report import complain, print_facts, print_json, print_table, progress, shown
 

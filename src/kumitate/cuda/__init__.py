@@ -6,7 +6,6 @@ on the GPU. Nothing here is loaded before.
 
 from .arrays import DeviceArray, to_device
 from .driver import Device, gpu
-from .kernel import DeviceKernel
-from .recurrence import DeviceRecurrence
+from .kernel import DeviceKernel, DeviceRecurrence
 
 __all__ = ["Device", "DeviceArray", "DeviceKernel", "DeviceRecurrence", "gpu", "to_device"]

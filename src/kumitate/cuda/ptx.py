@@ -1,20 +1,165 @@
-"""Programs for a GPU: a thread for each state, from the same text as the processor's, as PTX, NVIDIA's assembly language."""
+"""Programs for a GPU: a thread for each state, from the same text as the processor's, as PTX, NVIDIA's assembly language.
+
+The coefficients of the logarithm and the arc tangent are those of Sun's fdlibm (e_log.c, s_atan.c), minimax polynomials.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from ..compile.engine import threads_assembly
 from ..compile.llvm import Entry, write_module
 from ..compile.llvm.body import ProgramBody, called_function, hole_name
 from ..compile.llvm.entries import OnBlocks, RowInputs, run_into_rows, scratch_memory
 from ..compile.llvm.plan import scratch_size
-from ..compile.llvm.writer import Module, Writer
+from ..compile.llvm.writer import Module, Writer, exact
 from ..compile.stored import StoredProgram, traced
 from ..compile.target import Precision, Target
 from ..scalar import Program
-from .mathematics import called_functions
 
+#: Two parts of ln 2, of which the first has zeros at its end, so that its products with exponents are exact.
+_LN2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
+_EXP = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))  # on [−ln 2/2, ln 2/2] the next term is below 2⁻⁵⁷
+_LOG = (
+    1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
+    2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01,
+)  # fmt: skip
+_ATAN = (
+    1.62858201153657823623e-02, -3.65315727442169155270e-02, 4.97687799461593236017e-02, -5.83357013379057348645e-02,
+    6.66107313738753120669e-02, -7.69187620504482999495e-02, 9.09088713343650656196e-02, -1.11111104054623557880e-01,
+    1.42857142725034663711e-01, -1.99999999998764832476e-01, 3.33333333333329318027e-01,
+)  # fmt: skip
+_NEAR = 0.4375  # arc tangents of what is larger are those of (a − 1)/(a + 1), and π/4
+_BIGGEST = 1000.0  # exponents beyond which e^x is 0 or infinite are those of this, twice
+
+
+class _Doubles(Writer):
+    """The writer of a function on doubles."""
+
+    def binary(self, op: str, a: str, b: str) -> str:
+        return self.line(f"{op} double {a}, {b}")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        return self.line(f"call double @llvm.fma.f64(double {a}, double {b}, double {c})")
+
+    def of(self, name: str, *operands: str) -> str:
+        """An intrinsic function."""
+        return self.line(f"call double @llvm.{name}.f64({', '.join(f'double {operand}' for operand in operands)})")
+
+    def chosen(self, a: str, compared: str, b: str, one: str, other: str) -> str:
+        """One of two, as the comparison says."""
+        condition = self.line(f"fcmp {compared} double {a}, {b}")
+        return self.line(f"select i1 {condition}, double {one}, double {other}")
+
+    def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
+        total = exact(coefficients[0])
+        for coefficient in coefficients[1:]:
+            total = self.fma(total, x, exact(coefficient))
+        return total
+
+    def power(self, exponent: str) -> str:
+        """2 to an integer, from −1022 to 1023."""
+        up = self.line(f"add i64 {exponent}, 1023")
+        return self.line(f"bitcast i64 {self.line(f'shl i64 {up}, 52')} to double")
+
+    def parted(self, x: str) -> tuple[str, str]:
+        """The integer k and e^r − 1 of e^x = 2^k e^r."""
+        k = self.of("rint", self.binary("fmul", x, exact(1.0 / math.log(2.0))))
+        back = self.line(f"fneg double {k}")
+        r = self.fma(back, exact(_LN2[1]), self.fma(back, exact(_LN2[0]), x))
+        return self.line(f"fptosi double {k} to i64"), self.fma(self.binary("fmul", r, r), self.polynomial(r, _EXP), r)
+
+
+def _exp(w: _Doubles) -> str:
+    bound = w.of("maxnum", exact(-_BIGGEST), w.of("minnum", exact(_BIGGEST), "%x"))
+    k, rest = w.parted(bound)
+    half = w.line(f"ashr i64 {k}, 1")  # the power is taken in two parts, each of which a double has
+    first, second = w.power(half), w.power(w.line(f"sub i64 {k}, {half}"))
+    value = w.binary("fmul", w.binary("fmul", w.binary("fadd", exact(1.0), rest), first), second)
+    return w.chosen("%x", "uno", "%x", "%x", value)
+
+
+def _tanh(w: _Doubles) -> str:
+    size = w.of("fabs", "%x")
+    k, rest = w.parted(w.of("minnum", exact(44.0), w.binary("fadd", size, size)))  # beyond, it is 1
+    power = w.power(k)
+    less = w.fma(power, rest, w.binary("fsub", power, exact(1.0)))  # e^2x − 1
+    value = w.of("copysign", w.binary("fdiv", less, w.binary("fadd", less, exact(2.0))), "%x")
+    return w.chosen("%x", "uno", "%x", "%x", value)
+
+
+def _log(w: _Doubles) -> str:
+    small = w.line(f"fcmp olt double %x, {exact(2.0**-1022)}")
+    scaled = w.line(f"select i1 {small}, double {w.binary('fmul', '%x', exact(2.0**54))}, double %x")
+    bits = w.line(f"bitcast double {scaled} to i64")
+    # the exponent k of x = 2^k m, with m from √½ to √2
+    above = w.line(f"sub i64 {bits}, {0x3FE6A09E667F3BCD}")
+    k = w.line(f"ashr i64 {above}, 52")
+    m = w.line(f"bitcast i64 {w.line(f'sub i64 {bits}, ' + w.line(f'shl i64 {k}, 52'))} to double")
+    lift = w.line(f"select i1 {small}, i64 54, i64 0")
+    exponent = w.line(f"sitofp i64 {w.line(f'sub i64 {k}, {lift}')} to double")
+    f = w.binary("fsub", m, exact(1.0))
+    s = w.binary("fdiv", f, w.binary("fadd", f, exact(2.0)))
+    z, half = w.binary("fmul", s, s), w.binary("fmul", exact(0.5), w.binary("fmul", f, f))
+    R = w.binary("fmul", z, w.polynomial(z, _LOG))
+    small_part = w.fma(s, w.binary("fadd", half, R), w.binary("fmul", exponent, exact(_LN2[1])))
+    value = w.fma(exponent, exact(_LN2[0]), w.binary("fsub", f, w.binary("fsub", half, small_part)))
+    value = w.chosen("%x", "oeq", exact(0.0), exact(-math.inf), value)
+    value = w.chosen("%x", "olt", exact(0.0), exact(math.nan), value)
+    return w.chosen("%x", "olt", exact(math.inf), value, "%x")
+
+
+def _atan2(w: _Doubles) -> str:
+    above, beside = w.of("fabs", "%y"), w.of("fabs", "%x")
+    less, more = w.of("minnum", above, beside), w.of("maxnum", above, beside)
+    a = w.chosen(less, "oeq", more, exact(1.0), w.binary("fdiv", less, more))  # both may be infinite
+    a = w.chosen(more, "oeq", exact(0.0), exact(0.0), a)
+    turned = w.binary("fdiv", w.binary("fsub", a, exact(1.0)), w.binary("fadd", a, exact(1.0)))
+    b = w.chosen(a, "ogt", exact(_NEAR), turned, a)
+    z = w.binary("fmul", b, b)
+    bent = w.binary("fmul", w.binary("fmul", b, z), w.polynomial(z, _ATAN))
+    angle = w.binary("fsub", b, bent)
+    angle = w.chosen(
+        a,
+        "ogt",
+        exact(_NEAR),
+        w.binary("fadd", exact(math.pi / 4), w.binary("fadd", angle, exact(3.061616997868383e-17))),
+        angle,
+    )
+    rest = w.binary("fadd", w.binary("fsub", exact(math.pi / 2), angle), exact(6.123233995736766e-17))
+    angle = w.chosen(above, "ogt", beside, rest, angle)
+    back = w.binary("fadd", w.binary("fsub", exact(math.pi), angle), exact(1.2246467991473532e-16))
+    angle = w.chosen(w.of("copysign", exact(1.0), "%x"), "olt", exact(0.0), back, angle)
+    angle = w.of("copysign", angle, "%y")
+    both = w.binary("fadd", "%x", "%y")
+    none = w.line("fcmp uno double %x, %y")
+    return w.line(f"select i1 {none}, double {both}, double {angle}")
+
+
+#: The writers of the functions that there are, with their parameters.
+FUNCTIONS: dict[str, tuple[Callable[[_Doubles], str], tuple[str, ...]]] = {
+    "exp": (_exp, ("%x",)), "log": (_log, ("%x",)), "tanh": (_tanh, ("%x",)), "atan2": (_atan2, ("%y", "%x")),
+}  # fmt: skip
+
+
+def called_functions(module: Module, texts: Sequence[str], prefix: str = "") -> list[str]:
+    """The texts of the functions that these texts call."""
+    called = {name for text in texts for name in re.findall(r"call double @(\w+)\(", text)}
+    return [function_text(module, name, prefix) for name in FUNCTIONS if name in called]
+
+
+def function_text(module: Module, name: str, prefix: str = "") -> str:
+    """The text of a function."""
+    write, parameters = FUNCTIONS[name]
+    writer = _Doubles(module)
+    writer.effect(f"ret double {write(writer)}")
+    listed = ", ".join(f"double {parameter}" for parameter in parameters)
+    return writer.framed(f"define internal double @{prefix}{name}({listed}) #0")
+
+
+# --- programs -------------------------------------------------------------------------------------------------------------
 #: The name of the function that is launched.
 KERNEL = "kernel"
 #: The number of a thread among all, `%row`, and the end of those beyond the last row.

@@ -6,9 +6,8 @@ from .crba import crba
 from .factored import factored, solve_symmetric
 from .loops.articulated_loops import aba_with_loops
 from .loops.chord_forces import chord_drives, free_springs, pulls
-from .loops.closing_step import ClosingStep, closing_step, projected
+from .loops.closing_step import ClosingStep, closing_step, prescribed_dynamics, projected
 from .loops.constraints import Row, carried_forces, chord_closings, chord_rows, constraint_rows, largest_gap, loop_jacobian
-from .loops.prescribed import prescribed_dynamics
 from .loops.schur import factored_with_loops
 from .loops.wrenches import LoopWrenches, loop_wrenches
 from .motion import link_motions

@@ -20,7 +20,7 @@ from ..model import Mechanism
 from ..model.files import replacing
 from ..programs import PROGRAMS, make_program
 from ..scalar import Program, call, trace
-from ..share.columns import units
+from ..share.run_files import units
 from ..simulate.setup import Setup
 from ..simulate.simulation import MechanismSimulation
 

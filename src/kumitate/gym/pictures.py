@@ -32,8 +32,8 @@ class Pictures:
     """Draws states of a task's robot, from the side where it moves in a plane; the picture follows the robot."""
 
     def __init__(self, task: Task):
-        from ..view.animate import drawer
         from ..view.drawing_window import Stage
+        from ..view.snapshots import drawer
         from ..view.style import print_style
 
         robot, (q, _) = task.robot, task.robot.start

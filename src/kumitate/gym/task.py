@@ -15,7 +15,7 @@ from ..model import Mechanism
 from ..model.values import checked_array, checked_numbers, checked_whole
 from ..robot import Robot
 from ..scalar.arrays import where
-from ..simulate.live_arrays import SettledAttributes
+from ..simulate.batch import SettledAttributes
 from ..simulation import Simulation
 
 #: The inputs that every task has, what follows the name of an output for the input of its value before the step, and the

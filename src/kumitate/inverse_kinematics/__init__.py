@@ -1,8 +1,7 @@
 """Inverse kinematics: the posture at which places of a robot are where goals want them."""
 
 from .contract import Goal, Posture
-from .places import LookAtGoal, OrientationGoal, PoseGoal, PositionGoal
-from .postures import CenterOfMassGoal, PostureGoal
+from .places import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, PostureGoal
 from .search import Reached, inverse_kinematics
 from .stance import StandingPosture, stance
 

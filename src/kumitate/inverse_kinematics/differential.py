@@ -11,14 +11,14 @@ import numpy as np
 
 from ..compile import Kernel
 from ..dynamics import projected
-from ..dynamics.bounded import largest, least_within
+from ..dynamics.factored import largest, least_within
 from ..errors import InputError
 from ..kinematics import integrate, normalized
 from ..model import HasMechanism, Mechanism, joint_columns
 from ..scalar import Program, Scalar, loop, maximum, minimum, select, sqrt, trace
 from ..spatial import Vector3
 from .contract import Goal, KeyedGoals, Posture, by_priority
-from .postures import CenterOfMassGoal
+from .places import CenterOfMassGoal
 from .program import Level, dot, level_of, limits_of, with_loops
 
 __all__ = ["AccelerationLimit", "CollisionLimit", "DifferentialIK", "JointLimit", "Moved", "SupportLimit", "VelocityLimit"]

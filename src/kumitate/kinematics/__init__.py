@@ -1,6 +1,5 @@
 """Kinematics: poses, velocities, Jacobians and the center of mass."""
 
-from .chords import chord_branches, chord_closing, chord_errors, chord_motion, gear_errors
 from .configuration import (
     carried,
     difference,
@@ -16,6 +15,11 @@ from .configuration import (
 )
 from .poses import (
     center_of_mass,
+    chord_branches,
+    chord_closing,
+    chord_errors,
+    chord_motion,
+    gear_errors,
     jacobian,
     jacobian_rate,
     link_poses,

@@ -13,10 +13,9 @@ from .forces import (
     viscous,
 )
 from .forward import lagrange
-from .from_mechanism import of_mechanism
 from .motion_program import Trajectory
 from .symbols import coordinates
-from .system import System
+from .system import System, of_mechanism
 
 __all__ = [
     "Equations", "FirstOrder", "System", "Trajectory", "coordinates", "coulomb", "generalised_force", "gravity", "lagrange",

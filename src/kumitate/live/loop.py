@@ -17,8 +17,7 @@ from ..errors import InputError, KumitateError
 from ..model import Mechanism, joint_columns
 from ..simulate.starts import state_by_name
 from ..simulate.stepping.advance import State
-from .contract import LiveRobot, LiveSimulation
-from .settings import Setting, settings_of, with_setting
+from .settings import LiveRobot, LiveSimulation, Setting, settings_of, with_setting
 
 __all__ = ["Player"]
 

@@ -1,6 +1,5 @@
 """Timing of compiled code on this machine."""
 
-from .machine import machine
-from .timing import Contender, Effort, Timing, by_turns
+from .timing import Contender, Effort, Timing, by_turns, machine
 
 __all__ = ["Contender", "Effort", "Timing", "by_turns", "machine"]

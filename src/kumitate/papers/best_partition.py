@@ -17,8 +17,7 @@ from ..dynamics import Acting, aba_with_loops
 from ..dynamics.hybrid import hybrid, hybrid_operations
 from ..dynamics.subchains import tried_partitions
 from ..errors import InputError, KumitateError, ModelError
-from ..measure.machine import machine
-from ..measure.timing import Contender, Effort, by_turns, random_states, raw
+from ..measure.timing import Contender, Effort, by_turns, machine, random_states, raw
 from ..model import HasMechanism, Mechanism, Tree, check_freedom, check_resistance
 from ..model.tree.subchains import parts_by_cuts, parts_by_names
 from ..model.tree.tree import WORLD_LINK

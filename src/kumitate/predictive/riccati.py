@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any
 
-from ..dynamics.bounded import least_within
+from ..dynamics.factored import least_within
 from ..procedure import Floats, Shaped, apply, local, procedure
 from ..scalar import Program, both, either, select, trace
 

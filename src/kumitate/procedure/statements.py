@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import tree
-from .calling import Calling
-from .expressions import whole
+from .expressions import Calling, whole
 from .kinds import FLOAT, INT, NOTHING, ArrayKind, RecordKind
 from .source import Source
 

@@ -15,12 +15,11 @@ from ..outputs import checked_output
 from ..run import Run
 from ..simulate.checks import run_times
 from .design import Design, read_design
-from .driving import read_driving
+from .driving import read_contact, read_driving, read_held
 from .laws import with_functions, with_laws
 from .parameters import parameter
 from .parts import read_hold, read_robot, read_start
 from .setup import SOLVER, Described, setting, times_of
-from .touching import read_contact, read_held
 from .written import Mistakes, Section, Written, names_in, read_yaml
 
 #: What a scenario may say.

@@ -14,9 +14,8 @@ import numpy as np
 from ..errors import needed
 from ..model import WORLD, Joint, Mesh
 from ..model.meshes import Facets
-from ..view.rods_and_springs import with_struts
 from ..view.scene.motion import quaternions
-from ..view.stick_shapes import drawn_shapes
+from ..view.stick_shapes import drawn_shapes, with_struts
 from ..view.surfaces import load_surfaces, unscaled
 from . import RunWithRobot
 from .mcap_log import samples_at

@@ -70,9 +70,9 @@ def _pictures(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int], fol
 def _page(run: RunWithRobot, moments: np.ndarray, folder: Path) -> Path:
     """The page of the run without its plots."""
     from ..view import write_page
-    from ..view.animate import nearest
     from ..view.arrows import arrows_of
     from ..view.scene import build_scene
+    from ..view.snapshots import nearest
 
     samples = np.unique(nearest(run.time, moments))
     scene = build_scene(
@@ -83,10 +83,10 @@ def _page(run: RunWithRobot, moments: np.ndarray, folder: Path) -> Path:
 
 def _skeletons(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int]) -> Iterator[bytes]:
     """The pictures of `run.animate` as PNG."""
-    from ..view.animate import drawer, nearest
     from ..view.arrows import arrows_at
     from ..view.drawing_window import Stage
-    from ..view.rods_and_springs import with_struts
+    from ..view.snapshots import drawer, nearest
+    from ..view.stick_shapes import with_struts
     from ..view.style import drawing, print_style
 
     samples = nearest(run.time, moments)

@@ -122,7 +122,7 @@ def _table(titles: Iterable[str], rows: Sequence[Sequence[str]]) -> str:
 def _picture(mechanism: Mechanism, q: Any) -> str:
     """The robot as a PNG in an element; drawn in numbers, so that nothing is compiled for it."""
     from ..view.drawing_window import Stage
-    from ..view.rods_and_springs import with_struts
+    from ..view.stick_shapes import with_struts
     from ..view.style import drawing, print_style
 
     links = link_poses(mechanism.tree, list(map(float, q)))

@@ -5,22 +5,130 @@ from __future__ import annotations
 import csv
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError, needed
+from ..model import Mechanism, joint_columns
 from ..model.files import replacing
 from ..records.record import Record
+from ..view.joint_panels import names_of, unit_of
 from .animated import write_gltf, write_usd
-from .columns import columns_of
 from .film import write_film
 from .mcap_log import write_mcap
 
+_XYZ = ("x", "y", "z")
 
+
+class Column(NamedTuple):
+    """One column: its `name`, the `unit` of its values ("" if they have none), and the `values` (n)."""
+
+    name: str
+    unit: str
+    values: np.ndarray
+
+    @property
+    def title(self) -> str:
+        """The name with the unit, as in the first line of a file.
+
+        >>> Column("q.hinge", "rad", np.zeros(3)).title
+        'q.hinge [rad]'
+        """
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def columns_of(result: Record) -> list[Column]:
+    """The columns of a result.
+
+    Time; q, v, a, tau by joint, then by loop joint, with efforts and wrenches; energies, center of mass, momentum; contact by
+    body; wrenches that acted; outputs.
+    """
+    return [
+        Column("time", "s", result.time),
+        *_of_joints(result),
+        *_of_loops(result),
+        *(Column(f"energy.{name}", "J", values) for name, values in result.energy._asdict().items()),
+        *_vector("center_of_mass", "m", result.center_of_mass),
+        *_vector("momentum.angular", "kg·m²/s", result.momentum[:, :3]),
+        *_vector("momentum.linear", "kg·m/s", result.momentum[:, 3:]),
+        *_of_contact(result),
+        *(column for name, values in result.wrenches.items() for column in _wrench(f"wrench.{name}", values)),
+        *_of_outputs(result),
+    ]
+
+
+def _of_joints(result: Record) -> Iterator[Column]:
+    names = (result.mechanism.q_names, *(result.mechanism.v_names,) * 3)
+    for order, quantity in enumerate(("q", "v", "a", "tau")):
+        values = getattr(result, quantity)
+        for k, (name, unit) in enumerate(zip(names[order], units(result.mechanism, order), strict=True)):
+            yield Column(f"{quantity}.{name}", unit, values[:, k])
+
+
+def _of_loops(result: Record) -> Iterator[Column]:
+    """What loop joints, lines and couplings did. The effort of a coupling is that at its joint."""
+    if not result.mechanism.tree.closed or not len(result):
+        return
+    from ..records.loop_records import loop_arrays  # compiles programs
+
+    kinds = {loop.name: loop.kind for loop in result.mechanism.loops}
+    for name, arrays in loop_arrays(result).items():
+        kind = kinds.get(name)
+        for order, part in enumerate(("q", "v", "a", "tau", "effort")):
+            parts = getattr(kind, "coordinates" if part == "q" else "velocities", ())
+            for k, own in enumerate(parts):
+                if part in arrays:
+                    whole = f"{part}.{name}" if len(parts) == 1 else f"{part}.{name}.{own}"
+                    yield Column(whole, unit_of(own, min(order, 3)), arrays[part][:, k])
+        if kind is None:
+            yield from (Column(f"effort.{name}", _effort_unit(result.mechanism, name), x[:, 0]) for x in arrays.values())
+        elif "wrench" in arrays:
+            yield from _wrench(f"joint_wrench.{name}", arrays["wrench"])
+
+
+def _effort_unit(mechanism: Mechanism, coupling: str) -> str:
+    joints = {item.name: mechanism.joint(item.joint) for item in mechanism.couplings}
+    return unit_of(joints[coupling.removesuffix(" (coupling)")].kind.velocities[0], 3)
+
+
+def _wrench(name: str, values: np.ndarray) -> Iterator[Column]:
+    yield from _vector(name, "N·m", values[:, :3], ("nx", "ny", "nz"))
+    yield from _vector(name, "N", values[:, 3:], ("fx", "fy", "fz"))
+
+
+def units(mechanism: Mechanism, order: int) -> list[str]:
+    """The units of the columns of q (order 0), v, a or tau."""
+    return [unit_of(name, order) for item in joint_columns(mechanism) for name in names_of(item, order)]
+
+
+def _vector(name: str, unit: str, values: np.ndarray, parts: Sequence[str] = _XYZ) -> Iterator[Column]:
+    for k, part in enumerate(parts):
+        yield Column(f"{name}.{part}", unit, values[:, k])
+
+
+def _of_contact(result: Record) -> Iterator[Column]:
+    """The force on every body that touches, as a sum over its points: their number differs from run to run."""
+    record = result.contact
+    if record is None:
+        return
+    for body in dict.fromkeys(name for pair in record.bodies for name in pair if name in result.mechanism.tree.places):
+        yield from _vector(f"contact_force.{body}", "N", record.on(body))
+    yield Column("contact.residual", "m/s", record.residual)
+    yield Column("contact.penetration", "m", record.penetration)
+
+
+def _of_outputs(result: Record) -> Iterator[Column]:
+    """Outputs of several numbers by their indices, as in "pose:hand.0.3"; their units are not known."""
+    for name, values in result.outputs.items():
+        for index in np.ndindex(values.shape[1:]):
+            yield Column(".".join([f"output.{name}", *map(str, index)]), "", values[(slice(None), *index)])
+
+
+# --- files of other programs ----------------------------------------------------------------------------------------------
 # --- A run as a table for other programs: pandas, CSV, Parquet. All have the same columns, with units in their names ------
 def data_frame(result: Record) -> Any:
     """The table of a run as a `pandas.DataFrame` with one row per time.

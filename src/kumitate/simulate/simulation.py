@@ -17,17 +17,15 @@ from ..errors import DivergenceError, InputError, keep_result, kept_up_to
 from ..model import bounds_of, check_resistance
 from ..records.record import MADE_BY, Record
 from ..version import __version__
-from .batch import Batch
+from .batch import Batch, SettledAttributes
 from .checks import by_name, check_memory, checked_rows, first_notes, fitted_sample_time, run_times, step_notes, steps_held
 from .divergence import FAST, RUNAWAY, Exchange, GainingStep, divergence, leaps, runaway
 from .driving.actuation import Actuation, How
 from .driving.forcing import Forcing
 from .driving.inputs import LAST, PUSH, commands_of
 from .driving.motion import FollowedStarts, check_followed, motions_of, with_followed_loops
-from .integrators import FollowingSteps
-from .integrators.time_stepping import stopping
+from .integrators import FollowingSteps, stopping
 from .interactions import Asked, StepDesign, interaction_of
-from .live_arrays import SettledAttributes
 from .parameters.variation import variation_of
 from .rows import Rows, fill, result_of
 from .setup import Experiment, Setup, Until

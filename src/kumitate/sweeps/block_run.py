@@ -25,8 +25,7 @@ from ..simulate.parameters import Variation
 from ..simulate.stepping.interaction import EXPLICIT
 from ..simulation import Simulation
 from ..version import __version__
-from .outcomes import Outcome, Summary
-from .plan import Block
+from .outcomes import Block, Outcome, Summary
 
 #: Bytes that the records of a block may take before they are summed up.
 ROOM = 64 * 2**20

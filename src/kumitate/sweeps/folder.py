@@ -22,7 +22,7 @@ from ..scenario import Scenario, read_scenario
 from ..scenario.scenario import functions_of
 from ..version import __version__
 from .block_run import Answer
-from .plan import Block
+from .outcomes import Block
 
 MANIFEST, PARTS, RUNS = "sweep.json", "parts", "runs"
 #: Parts of folders of version 1 have no digest.

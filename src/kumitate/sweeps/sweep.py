@@ -21,8 +21,7 @@ from ..version import __version__
 from .block_run import BlockTask, run_block
 from .crew import Crew, CrewLostError, WorkerLostError, crew_of
 from .folder import MANIFEST, SweepFolder, is_sweep, opened_scenario
-from .outcomes import outcomes_of
-from .plan import Block, blocks_of, shard_of
+from .outcomes import Block, blocks_of, outcomes_of, shard_of
 
 #: A block that is under way so many times when a worker dies is given up, and the sweep with it.
 DEATHS = 3

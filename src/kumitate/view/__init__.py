@@ -1,12 +1,11 @@
 """Visualisation of results: graphs over time, snapshots, animations, and the page that plays a run."""
 
-from .animate import animate
 from .balance import plot_balance, plot_momentum, plot_power
 from .figures import figure, plot
 from .page import write_page
 from .panels import PANELS
 from .playback import playback
-from .snapshots import snapshots
+from .snapshots import animate, snapshots
 
 __all__ = [
     "PANELS", "animate", "figure", "playback", "plot", "plot_balance", "plot_momentum", "plot_power", "snapshots", "write_page",

@@ -13,7 +13,7 @@ from kumitate.contact.scene import Contact
 from kumitate.contact.surface import Surface
 from kumitate.errors import InputError
 from kumitate.model import Box, Mechanism
-from kumitate.programs import PROGRAMS, of_states
+from kumitate.programs import PROGRAMS, catalogue
 from kumitate.spatial import Vector3
 from kumitate_problems.contact import solid
 
@@ -185,7 +185,7 @@ def test_an_output_is_added_as_the_architecture_says(monkeypatch):
     """The function of the page is added to the tables that the page names; a robot and a scene then have the output."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     text = page[page.index("def _spin(") :].split("```")[0]
-    known = {**vars(of_states), "Vector3": Vector3}
+    known = {**vars(catalogue), "Vector3": Vector3}
     exec(text, known)  # what a reader would write
     monkeypatch.setitem(PROGRAMS, "spin", known["_spin"])
     q, v = start()

@@ -16,7 +16,7 @@ from kumitate.contact.surface import Surface
 from kumitate.errors import InputError, KumitateWarning
 from kumitate.model import KINDS, Body, Ellipsoid, Geometry, Joint, Limits, Mechanism, Sphere
 from kumitate.simulate.interactions import contact as choice
-from kumitate.simulate.scenes import pages
+from kumitate.simulate.scenes import model
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import Vector3, pose
@@ -77,7 +77,7 @@ def test_impulses_are_those_of_the_forces_at_velocities_after_them():
 
 def test_forces_of_a_scene_are_those_of_the_traced_model(monkeypatch):
     """At random states, in which bricks and balls touch the floor and each other: of each pair, in a tiny step."""
-    monkeypatch.setattr(pages, "THROWN", math.inf)  # deep overlaps are not left out
+    monkeypatch.setattr(model, "THROWN", math.inf)  # deep overlaps are not left out
     print("seed 4")
     rng = np.random.default_rng(4)
     mechanism, contact = mixed(5), penalty(damping=60.0)

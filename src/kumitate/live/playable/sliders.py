@@ -89,7 +89,7 @@ def _unknown(simulation: MechanismSimulation, name: str, known: Sequence[str]) -
 
 def gains_asked(simulation: MechanismSimulation) -> dict[str, Any]:
     """The gains of a simulation's functions, by name, with their values."""
-    from ...simulate.parameters.gains import gains_of
+    from ...simulate.parameters.kinds import gains_of
 
     setup = simulation.setup
     functions = (setup.controller, *(setup.wrenches or {}).values(), *(setup.loop_tau or {}).values())

@@ -3,8 +3,7 @@
 from .along_axes import Cylindrical, Fixed, Helical, Planar, Prismatic, Revolute
 from .closures import Distance, Line, RollingDisc, RollingSphere
 from .contract import Closing, Closure, JointKind
-from .euler_angles import EulerAngles
-from .turning import Floating, FloatingEuler, Spherical, SphericalEuler, Universal
+from .turning import EulerAngles, Floating, FloatingEuler, Spherical, SphericalEuler, Universal
 
 __all__ = [
     "KINDS", "PARAMETRIC", "Closing", "Closure", "Cylindrical", "Distance", "EulerAngles", "Fixed", "Floating",

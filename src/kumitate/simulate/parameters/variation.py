@@ -17,10 +17,22 @@ from ...model.tree.traversal import rolled_runs
 from ...model.values import FINITE, MASS, NOT_NEGATIVE, real_array, shown
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
-from .drives import OfDrives
-from .gains import GAINS, GainOfFunction, gains_of
-from .inertial import ENTRIES, Gravity, InertiaFactor, OfBodies
-from .passive import SURFACES, Friction, JointArmatures, JointNumbers, OfJoints, Restitution
+from .kinds import (
+    ENTRIES,
+    GAINS,
+    SURFACES,
+    Friction,
+    GainOfFunction,
+    Gravity,
+    InertiaFactor,
+    JointArmatures,
+    JointNumbers,
+    OfBodies,
+    OfDrives,
+    OfJoints,
+    Restitution,
+    gains_of,
+)
 
 if TYPE_CHECKING:
     from ...contact.scene import Contact

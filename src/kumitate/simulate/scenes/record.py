@@ -20,8 +20,7 @@ from ...scalar import Array, Program, trace
 from ..driving.forcing import Forcing
 from ..driving.inputs import PUSH, PUSHES
 from ..stepping.outputs import Output, evaluated
-from .model import SceneModel
-from .pages import ScenePage
+from .model import SceneModel, ScenePage
 
 #: Where a row of `SceneLog.touches` has the force on A, the place and the normal from B to A.
 _PUSHED = slice(3, 12)

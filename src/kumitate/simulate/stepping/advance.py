@@ -16,8 +16,7 @@ import numpy as np
 from ...errors import InputError
 from ...kinematics import link_poses, place_pose
 from ...model import Mechanism
-from ...model.things import thing_named
-from ...records.thing_motion import ThingMotion
+from ...model.things import ThingMotion, thing_named
 from ...scalar import Array
 from ..checks import checked_count
 from ..driving.actuation import Actuation, How

@@ -14,8 +14,7 @@ from ...model import WORLD, Body, Geometry, Joint, Mechanism, Mesh, Shape
 from ...model.meshes import Facets
 from ..arrows import Arrows
 from ..outlines import broadside
-from ..rods_and_springs import with_struts
-from ..stick_shapes import body_tip, drawn_shapes, inertia_box
+from ..stick_shapes import body_tip, drawn_shapes, inertia_box, with_struts
 from ..surfaces import load_surfaces, pack_surface, surroundings, unscaled
 from .motion import carriers, frames_kept, plots, quaternions, tracks
 from .packing import Steps

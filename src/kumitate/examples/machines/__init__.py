@@ -1,1 +1,0 @@
-"""Machines of the gallery with kinematics in closed form: the delta robot and the excavator."""
