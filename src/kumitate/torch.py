@@ -110,11 +110,7 @@ def _called(
 
 @cache
 def _bridge() -> tuple[Any, Any]:
-    """PyTorch, and the function of tensors that runs functions of arrays.
-
-    Raises:
-        InputError: if PyTorch is not installed.
-    """
+    """PyTorch, and the function of tensors that runs functions of arrays; raises `InputError` if PyTorch is not installed."""
     needed("torch", "kumitate.torch needs PyTorch", "learn")
     import torch
 

@@ -69,7 +69,7 @@ def test_it_is_said_why_a_folder_is_not_used(folder, capsys):
 
 
 def test_without_a_home_there_is_nothing(monkeypatch, capsys):
-    monkeypatch.setattr("kumitate.cli.doctor.cache_folder", lambda: None)
+    monkeypatch.setattr("kumitate.cli.cache.cache_folder", lambda: None)
     assert (told(capsys)["entries"], told(capsys)["fault"]) == (0, "there is no home folder")
     assert run(["cache", "clear"]) == 0
     assert "no home folder" in capsys.readouterr().out

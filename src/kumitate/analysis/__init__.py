@@ -13,7 +13,7 @@ from .balance import (
 from .closing.assemble import CLOSED, NEARLY, admitted_rows, assemble, closed_state
 from .constraint_report import COMPONENTS, ConstraintReport, closed_directions, constraint_report
 from .equilibrium import Equilibrium, static_equilibrium
-from .linearization import Linearization, Mode, linearize, modes_of
+from .linearization import Linearization, Mode, fastest_rate, linearize, modes_of
 from .loop_motion import (
     LoopMotion,
     closure_determinant,
@@ -37,7 +37,6 @@ from .momentum import (
     potential_energy,
     powers,
 )
-from .stiffness import fastest_rate
 
 __all__ = [
     "CLOSED", "COMPONENTS", "NEARLY", "ConstraintReport", "Equilibrium", "Linearization", "Lines", "LoopEquations",

@@ -30,11 +30,7 @@ _PTX, _LOG_BYTES = 1, 16384
 
 
 def _library() -> ctypes.CDLL:
-    """The driver's library.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """The driver's library; raises `InputError` if there is none."""
     name = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
     try:
         return ctypes.CDLL(name)

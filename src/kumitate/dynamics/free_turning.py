@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model import Link, Tree
 from ..scalar import Scalar, Scalars, maximum, select
-from ..spatial import Inertia, Symmetric3, Vector3
+from ..spatial import Symmetric3, Vector3
 
 #: An inertia whose determinant is below this part of the cube of its trace is that of a point or a rod: no torque of its own.
 FLAT = 1e-12
@@ -36,7 +36,8 @@ def turned_more(tree: Tree, v: Scalars, h: Scalar) -> list[Scalar]:
 def _changes(tree: Tree, v: Scalars, h: Scalar, implicit: float) -> list[Scalar]:
     found: list[Scalar] = [0.0] * tree.nv
     for link in lone_bodies(tree):
-        center, central = _central(link.inertia)
+        center = link.inertia.first_moment * (1.0 / link.inertia.mass)
+        central = link.inertia.rotational + _about(center, -link.inertia.mass)
         turn = turn_of(central, Vector3.of(link.velocities(v)[:3]), h, implicit * h)
         # the center of mass goes on as it did
         found[link.v_start : link.v_start + 6] = [*turn, *center.cross(turn)]
@@ -54,12 +55,6 @@ def turn_of(central: Symmetric3, omega: Vector3, h: Scalar, ahead: Scalar) -> Ve
     push = spin.cross(omega) * (h / maximum(whole, maximum(least, 1e-300)))
     turn = Vector3(push.dot(b.cross(c)), push.dot(c.cross(a)), push.dot(a.cross(b)))  # by Cramer's rule
     return Vector3(*(select(whole <= least, 0.0, part) for part in turn))
-
-
-def _central(inertia: Inertia) -> tuple[Vector3, Symmetric3]:
-    """The center of mass, and the inertia about it."""
-    center = inertia.first_moment * (1.0 / inertia.mass)
-    return center, inertia.rotational + _about(center, -inertia.mass)
 
 
 def _about(c: Vector3, mass: Scalar) -> Symmetric3:

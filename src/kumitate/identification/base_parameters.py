@@ -12,7 +12,8 @@ from ..dynamics.motion import link_motion
 from ..kinematics import neutral, random_coordinates
 from ..model import Link, Mechanism, Tree, outward
 from ..model.tree.base_parameters import SIZE, inertia_of, inertia_shift
-from ..spatial import Motion, Transform, Vector3
+from ..scalar import floats
+from ..spatial import Motion, Vector3
 from .unknowns import NUMBERS, Unknowns, unknowns_of
 
 # --- combinations of inertias that move a mechanism at all, link by link from its structure, without states or ranks ------
@@ -94,7 +95,7 @@ def _felt_at(link: Link, parent: _Felt, states: Sequence[tuple[list[float], list
     for q, v in states:
         X = link.pose(q)
         S = np.array([[float(x) for x in motion] for motion in link.kind.subspace(link.coordinates(q))]).reshape(n, 6)
-        inherited = _to_child(parent.motions, X)
+        inherited = np.array([floats(Motion.of(V).to_child(X)) for V in parent.motions.tolist()]).reshape(-1, 6)
         motions += [inherited, S]
         for V, armatures in ((inherited, np.zeros((n, len(inherited), n))), (S, np.einsum("kj,ki->kji", np.eye(n), np.eye(n)))):
             products = np.einsum("ka,pab,jb->kjp", S, _UNITS, V)  # Sᵀ I V as functions of the ten numbers
@@ -120,11 +121,6 @@ def _turning(link: Link, q: Sequence[float], v: Sequence[float]) -> np.ndarray:
     units = [inertia_of(unit) for unit in np.eye(SIZE).tolist()]
     forces = [unit.times(motion.bias) + unit.velocity_force(motion.omega) for unit in units]
     return np.array([[float(S.dot(force)) for force in forces] for S in motion.S]).reshape(-1, SIZE)
-
-
-def _to_child(motions: np.ndarray, X: Transform) -> np.ndarray:
-    """Motions (…, 6) of the parent's frame in the child's."""
-    return np.array([[float(x) for x in Motion.of(V).to_child(X)] for V in motions.tolist()]).reshape(-1, 6)
 
 
 def _span(rows: np.ndarray) -> np.ndarray:

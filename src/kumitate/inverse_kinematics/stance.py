@@ -110,11 +110,7 @@ def has_legs(mechanism: Mechanism) -> bool:
 
 
 def _legs(mechanism: Mechanism, q: np.ndarray, contact: Contact | None) -> list[_Leg]:
-    """The legs.
-
-    Raises:
-        InputError: if there is no free base, or fewer than two legs.
-    """
+    """The legs; raises `InputError` if there is no free base, or fewer than two legs."""
     tree = mechanism.tree
     bases = [link for link in tree.children(-1) if link.kind.nv == 6]
     if not bases:
@@ -323,11 +319,7 @@ class _Standing:
         raise InputError(f"{self.own.name}: its feet do not reach the floor")
 
     def _checked(self, q: np.ndarray, told: str) -> StandingPosture:
-        """The stance.
-
-        Raises:
-            InputError: if its center of mass is not over the feet by 5 % of their spread.
-        """
+        """The stance; raises `InputError` if its center of mass is not over the feet by 5 % of their spread."""
         points = self._points(q)
         polygon, center = support_polygon(points), center_of_mass(self.own.tree, q.tolist())
         if polygon.margin(center) < 0.05 * np.sqrt(polygon.area) or polygon.area == 0.0:

@@ -69,7 +69,8 @@ class LiveScene:
             node = f"/robot/{k}"  # names of bodies may have slashes
             axes = {"axes_length": 0.08 * self.size, "axes_radius": 0.004 * self.size}
             self.bodies[name] = server.scene.add_frame(node, show_axes=False, **axes)
-            color = (150, 150, 150) if groups[name] < 0 else _rgb(PALETTE[groups[name] % len(PALETTE)])
+            named = "#969696" if groups[name] < 0 else PALETTE[groups[name] % len(PALETTE)]
+            color = tuple(bytes.fromhex(named.removeprefix("#")))
             drawn = [item for item in items if _drawable(item, surfaces)]
             self.shapes[name] = [_add(server, f"{node}/{i}", item, surfaces, color) for i, item in enumerate(drawn)]
             corners += [_corners(item, surfaces, poses[name]) for item in drawn if not item.shape.endless]
@@ -204,7 +205,3 @@ def _placed(pose: Transform) -> dict[str, Any]:
 def _segments(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """(m, 2, 3) float32 for viser; one without length in the place of none."""
     return np.stack([begin, end], axis=1).astype(np.float32) if len(begin) else _NOTHING
-
-
-def _rgb(color: str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(color.removeprefix("#")))

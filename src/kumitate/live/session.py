@@ -131,7 +131,8 @@ class LiveView:
         """
         if not 0 < port < 65536:
             raise InputError(f"port {port}: must be 1 to 65535")
-        viser = _viser()
+        otherwise = ", or write a page that plays without it with `run.page`"
+        viser = needed("viser", "the live viewer needs viser", "live", otherwise)
         self._drawing, self._dark, self._reload = Lock(), dark, reload
         self.player = Player(simulation, self._show)
         with _quiet(), own_pages_only(host):
@@ -219,8 +220,3 @@ class LiveView:
 def _quiet() -> AbstractContextManager[Any]:
     """viser prints a banner and its end, which are not for the output of programs."""
     return redirect_stdout(StringIO())
-
-
-def _viser() -> Any:
-    otherwise = ", or write a page that plays without it with `run.page`"
-    return needed("viser", "the live viewer needs viser", "live", otherwise)

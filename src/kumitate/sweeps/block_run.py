@@ -278,14 +278,9 @@ def _files(run: Run, origin: Mapping[str, Any]) -> dict[str, bytes]:
     """The files of a motion that is kept."""
     run = replace(run, settings={**run.settings, **origin})
     with TemporaryDirectory() as folder:
-        data = run.save(Path(folder) / result_name())
+        data = run.save(Path(folder) / ("result.h5" if find_spec("h5py") else "result.npz"))
         page = run.page(Path(folder) / "page.html")
         return {path.name: path.read_bytes() for path in (data, page)}
-
-
-def result_name() -> str:
-    """What a result's file is called: HDF5 where h5py is installed."""
-    return "result.h5" if find_spec("h5py") else "result.npz"
 
 
 # --- the integrator that "auto" takes for each run of a block whose numbers of the model differ ---------------------------

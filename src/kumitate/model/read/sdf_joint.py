@@ -313,7 +313,8 @@ def _turn(mechanism: Mechanism, reference: str, body: str, direction: np.ndarray
     if not between or between[0].kind.name != "revolute":
         return f"is between {reference!r} and {body!r}, which no revolute joint of the tree joins directly"
     joint = between[0]
-    cosine = float(direction @ _axis_of_joint(mechanism, joint))
+    X_WJ = standing(mechanism)[joint.parent] @ joint.pose
+    cosine = float(direction @ floats(X_WJ.rotation.rotate(Vector3(*joint.axis))))
     if abs(cosine) < 1.0 - _PARALLEL:
         return f"counts the angle about another axis than that of joint {joint.name!r}"
     outward = 1.0 if whole[joint.parent] == whole[reference] else -1.0
@@ -326,12 +327,6 @@ def _rigid(mechanism: Mechanism) -> dict[str, str]:
     for joint in mechanism.joints:  # parents before children
         whole[joint.child] = joint.child if joint.kind.nv else whole[joint.parent]
     return whole
-
-
-def _axis_of_joint(mechanism: Mechanism, joint: Joint) -> np.ndarray:
-    """The direction of a joint's axis in the world, at zero coordinates."""
-    R = np.array([list(row) for row in (standing(mechanism)[joint.parent] @ joint.pose).rotation.matrix()], dtype=float)
-    return R @ np.array(joint.axis)
 
 
 # --- mimics -----------------------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
             return SceneContact(mechanism, contact)
         check_model(contact.model, contact.options, scene=False)
         if contact.model in FORCE_MODELS:
-            from .forces import ForceContact
+            from .impulses import ForceContact
 
             return ForceContact.of(mechanism, contact, parameters, why)
         from .impulses import ImpulseContact
