@@ -268,8 +268,7 @@ class MechanismSimulation(SettledAttributes):
         q, v, work = (np.array([getattr(one, name) for one in (state, after)]) for name in ("q", "v", "work"))
         u = self._stepper.efforts.copy()
         added = self._stepper.gained(state.time, count, state.q, state.v, u)
-        gain = self.gain(q, v, work, u, added)
-        if gain is not None:
+        if gain := self.gain(q, v, work, u, added):
             raise DivergenceError(runaway(self.mechanism, state.time, gain, q[:1], v[0], self.integrator, self.step_size))
 
     def explain_contact(self) -> ContactPlan:
