@@ -61,7 +61,7 @@ def _try_more(island: Island, aims: Aims, best: float) -> float:
     """What takes longest: the least residual, of the impulses that are then the island's.
 
     In large islands the interior point method from the best impulses so far, twice; then multipliers from these, and once more
-    with points that become stiff slowly.
+    with points that become stiff slowly; small islands that are still stuck begin again from nothing.
     """
     trial, small, good = island.trial, is_small(island, aims), aims.wanted if aims.follows else aims.good
     for way in range(4):
@@ -78,9 +78,25 @@ def _try_more(island: Island, aims: Aims, best: float) -> float:
         best = keep_best(island, _polished(island, aims, left), best, trial.first)
         if small and way == 2:
             best = _leave_out(island, good, aims.enough, best)
+    if small and best > tuned.STUCK:
+        _begin_again(island)
+        left = by_multipliers(island, tuned.SLOW_DESCENTS, good, 1.0, tuned.SLOWLY)
+        best = keep_best(island, _polished(island, aims, left), best, trial.first)
     restore(island, trial.first)
     move(island)
     return best
+
+
+@procedure
+def _begin_again(island: Island) -> None:
+    """No impulses: those that all methods have come to may be far from any solution."""
+    points = island.points
+    for row in range(len(island.listed)):
+        c = island.listed[row]
+        points.impulse[c] = 0.0
+        if c < len(points.turns.length):
+            points.turns.impulse[c] = 0.0
+    move(island)
 
 
 @procedure
