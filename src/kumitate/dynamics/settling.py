@@ -1,26 +1,25 @@
-"""The motion in which drives are within their limits, and joints within theirs.
+"""The step in which drives keep their limits, and joints theirs: what each drive and stop asks for, and which of them hold.
 
-Over a step h the effort of a drive at the state that the step leads to, q + h v' and v' = v + h v̇, is linear in v̇:
-τ = e − r v̇ with r = h (kd + h kp) ≥ 0, which acts like an armature, so that stiff drives stay stable. Where |τ| would be above
-the limit, the effort is the limit, a constant; which drives these are follows from the motion that results (`limited`).
+**Drives.** Over a step h the effort of a drive at the state that the step leads to, q + h v' and v' = v + h v̇, is linear in
+v̇: τ = e − r v̇ with r = h (kd + h kp) ≥ 0, which acts like an armature, so that stiff drives stay stable. Where |τ| would be
+above the limit, the effort is the limit, a constant; which drives these are follows from the motion that results (`limited`).
 
-Drives with states of their own in a step: implicit in these states, so that stiff ones such as oil stay stable.
+Drives with states of their own are implicit in these, too, so that stiff ones such as oil stay stable. With rates f(q, v, s),
+a step h changes s by δ = h (f + J δ + f_v h v̇), where J = ∂f/∂s and f_v = ∂f/∂v, evaluated where the current velocity leads
+to (a linearly implicit Euler step). The effort at its end is linear in v̇, as that of other drives.
 
-With rates f(q, v, s), a step h changes s by δ = h (f + J δ + f_v h v̇), where J = ∂f/∂s and f_v = ∂f/∂v, evaluated where the
-current velocity leads to (a linearly implicit Euler step). The effort at its end is linear in v̇, as that of other drives.
+**Stops.** Within a step h a stop is nothing, or what gives its joint the velocity t that closes the gap: λ + R (t − u)/h with
+R far above all inertias, which acts like an armature; the multiplier λ makes the rest of the error vanish (augmented
+Lagrangian).
 
-Within a step h a stop is nothing, or what gives its joint the velocity t that closes the gap: λ + R (t − u)/h with R far above
-all inertias, which acts like an armature; the multiplier λ makes the rest of the error vanish (augmented Lagrangian).
+With loops, velocities at the end of a step do not say by how much gaps grow in it: coordinates of loop joints are curved
+functions of those of the tree, and closing the loops after a step moves all of them: a stop would be missed by some h² v². So
+the gaps after the step are computed where a stop may be reached.
 
-By how much the gaps of stops grow in a step of a mechanism with loops, which is not what velocities at its end say.
-
-Coordinates of loop joints are curved functions of those of the tree, and closing the loops after a step moves all of them: a
-stop would be missed by some h² v². So the gaps after the step are computed where a stop may be reached.
-
-The efforts of drives and stops are linear in pieces; which piece holds follows from the motion: a drive is at its limit where
-it would exceed it, and a stop holds while it pushes, and where its joint would pass it. A Newton iteration over the pieces
-finds the motion that agrees with them (a primal-dual active set: Hintermüller, Ito and Kunisch 2002). `solve` may contain the
-contact of bodies, which is then solved with it.
+**Which hold.** The efforts of drives and stops are linear in pieces; which piece holds follows from the motion: a drive is at
+its limit where it would exceed it, and a stop holds while it pushes, and where its joint would pass it. A Newton iteration
+over the pieces finds the motion that agrees with them (a primal-dual active set: Hintermüller, Ito and Kunisch 2002). `solve`
+may contain the contact of bodies, which is then solved with it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""A sub-chain as an articulated body, by its joint-space equations (thesis eq. 4.2-4.9; on the ground 4.14-4.20).
+"""Sub-chains: a tree split into them, and each as an articulated body by its joint-space equations (thesis 4.2-4.9; 4.14-4.20).
 
 V̇ of the first link of a free sub-chain is one of its unknowns; M and c of (4.2) are computed by the algorithms for whole trees.
 M is eliminated from the tips inward, M = Lᵀ D⁻¹ L in the order of the tree; Φ = (L⁻ᵀJᵀ)ᵀ D (L⁻ᵀJᵀ) is then (4.7) or (4.19), and
-the same factors give the accelerations once the forces at handles are known (4.9, 4.32, 4.33).
-
-A tree split into sub-chains and prepared for their equations, and the sub-chains as a set of bodies.
+the same factors give the accelerations once the forces at handles are known (4.9, 4.32, 4.33). (4.14-4.20) are of those on the
+ground.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """`Batch`: many states of one simulation advanced together, in memory that is read and written in place.
 
-`batch.tau = values` would otherwise make an attribute of Python that no program reads.
+What is assigned to its arrays is written into them: `batch.tau = values` would otherwise make an attribute that no program
+reads.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Forward dynamics at the start of a step that also closes the loops, by one linearised projection with the same factors.
 
-Such joints are not released in the articulated-body algorithm, which then gives the accelerations of all others; the effort
-follows from the force on the articulated body that the joint carries (Featherstone 2008, section 9.2: hybrid dynamics).
-
 A step leaves a small gap e in the loops, and a small rate ė. The next one begins with the Newton step J δq = −e and with the
 impulse J δv = −ė, both the smallest in the metric of the mass matrix, M⁻¹Jᵀλ. J, M and Λ = J M⁻¹ Jᵀ are those that the
-accelerations need at that state, so that closing costs two solves more, and not a factorisation of its own.
+accelerations need at that state, so that closing costs two solves more, and not a factorisation of its own. Farther from
+closed, `projected` finds the smallest change in that metric that satisfies the constraints.
 
-Projection onto the loop constraints: the smallest change in the metric of the mass matrix that satisfies them.
+Joints that follow prescribed motions are not released in the articulated-body algorithm, which then gives the accelerations
+of all others; the effort follows from the force on the articulated body that the joint carries (Featherstone 2008, section
+9.2: hybrid dynamics).
 """
 
 from __future__ import annotations
