@@ -96,9 +96,8 @@ def _pulls_at_zero(chord: Chord) -> bool:
 
 #: Names of the components of a joint's force [n; f].
 COMPONENTS = ("nx", "ny", "nz", "fx", "fy", "fz")
-#: Above the larger size, compiling a program takes longer than interpreting it for one start, below the smaller one than for
-#: all starts of a process [operations].
-_INTERPRETED, _COMPILED = 500, 20_000
+#: Above this size, compiling a program takes longer than interpreting it for one start [operations].
+_COMPILED = 20_000
 #: So many evaluations of a larger one take longer than compiling it.
 _PATIENCE = 40
 
@@ -200,7 +199,7 @@ class LoopEquations:
         q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
         self._asked += 1
         try:
-            compiled = self._asked > _PATIENCE or _INTERPRETED < self._states.operations <= _COMPILED
+            compiled = self._asked > _PATIENCE or self._states.operations <= _COMPILED
             values = self._states(q, v) if compiled else np.array(evaluate(self._states.program, [*q.tolist(), *v.tolist()]))
         except ZeroDivisionError:
             values = np.array([np.nan])
