@@ -100,7 +100,7 @@ def draw(name: str, pictures: list[str], folder: Path) -> None:
 @cache
 def sources() -> str:
     """A digest of what pictures and pages are made of."""
-    parts = [*(Sources(str(folder)).digest() for folder in FOLDERS), *(path.read_bytes() for path in sorted(ASSETS.iterdir()))]
+    parts = [*(Sources(str(folder)).digest for folder in FOLDERS), *(path.read_bytes() for path in sorted(ASSETS.iterdir()))]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
