@@ -28,7 +28,8 @@ _BYTES_PER_LINE = 8  # of machine code for a line of LLVM text, if the code is a
 _LONG = 4000  # lines of a function whose registers, once assigned, are not followed by another ordering of its instructions
 _LONGER_BY = 1.03  # so much longer than unscheduled code that is too long may scheduled code be
 _SECONDS, _OPTIMIZING = 0.7e-6, 3e-6  # that LLVM takes for a letter of a module, about the same for all on one machine
-_LEAN = 500  # lines of a module for which LLVM's passes do without those that gain least
+#: Lines of a module for which LLVM's passes do without those that gain least; of one whose loops run through long rows.
+LEAN, LEAN_OF_ROWS = 500, 10_000
 _MOST_QUICK = 20_000  # lines of a module whose values may all be in memory: a megabyte of the stack
 _SHARE = 16  # so many libraries share a linker
 _switch = threading.Lock()
@@ -210,19 +211,19 @@ def _switched(wanted: Sequence[str], usual: Sequence[str]) -> Iterator[None]:
                 binding().set_option("", option)
 
 
-def optimized_object(text: str, target: Target) -> CacheEntry:
+def optimized_object(text: str, target: Target, lean: int = LEAN) -> CacheEntry:
     """The object file of an LLVM module after the passes of `-O3`; kept on disk for the same LLVM.
 
-    Long modules, such as a step of a scene of many bodies, get those of `-O2`, are not vectorized by LLVM, and what inlined
-    functions say about memory that does not overlap is dropped: short loops along rows are operations on vectors already
-    (`procedure.side_by_side`), and the code was as fast, or a little faster, in two thirds of the time.
+    Modules of more than `lean` lines, such as a step of a scene of many bodies, get those of `-O2`, are not vectorized by LLVM,
+    and what inlined functions say about memory that does not overlap is dropped: short loops along rows are operations on
+    vectors already (`procedure.side_by_side`), and the code was as fast, or a little faster, in two thirds of the time.
     """
 
     def make() -> bytes:
         expect(_OPTIMIZING * len(text))
-        return machine(target).emit_object(_passed(text, target))  # type: ignore[no-any-return]
+        return machine(target).emit_object(_passed(text, target, lean))  # type: ignore[no-any-return]
 
-    return kept_image(f"O3 or lean\0{text}", target, make)
+    return kept_image(f"O3, or lean from {lean}\0{text}", target, make)
 
 
 def joined_object(texts: Sequence[str], programs: Sequence[str], target: Target) -> CacheEntry:
@@ -244,17 +245,16 @@ def joined_object(texts: Sequence[str], programs: Sequence[str], target: Target)
     return kept_image("\0".join(("joined", *texts, *programs)), target, make)
 
 
-def _passed(text: str, target: Target) -> llvm.ModuleRef:
+def _passed(text: str, target: Target, lean: int = LEAN) -> llvm.ModuleRef:
     """The module of a text after the passes of `optimized_object`."""
     llvm, module, processor = binding(), _parsed(text, target), machine(target)
     module.data_layout = str(processor.target_data)
-    lean = text.count("\n") > _LEAN
-    settings = llvm.create_pipeline_tuning_options(speed_level=2 if lean else 3)
-    settings.loop_vectorization = settings.slp_vectorization = not lean
-    settings.loop_unrolling = settings.loop_interleaving = not lean
+    whole = text.count("\n") <= lean
+    settings = llvm.create_pipeline_tuning_options(speed_level=3 if whole else 2)
+    settings.loop_vectorization = settings.slp_vectorization = settings.loop_unrolling = settings.loop_interleaving = whole
     passes = llvm.create_pass_builder(processor, settings)
     option = "-enable-noalias-to-md-conversion"
-    with _switched((f"{option}={str(not lean).lower()}",), (f"{option}=true",)):
+    with _switched((f"{option}={str(whole).lower()}",), (f"{option}=true",)):
         passes.getModulePassManager().run(module, passes)
     return module
 
