@@ -74,7 +74,7 @@ def constants(tree: Tree, q: Sequence[float]) -> np.ndarray:
         inertia = link.inertia
         values += [x for row in link.placement.rotation.matrix() for x in row]
         values += [*link.placement.translation, inertia.mass, *inertia.first_moment]
-        values += [getattr(inertia.rotational, entry) for entry in Symmetric3.__slots__]
+        values += inertia.rotational.entries
         for motion, armature in zip(link.kind.subspace(link.coordinates(q)), link.armature, strict=True):
             values += [*motion, armature]
     return np.array(values, dtype=float)

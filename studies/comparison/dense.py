@@ -232,7 +232,7 @@ def _numbers(tree: Tree) -> np.ndarray:
     for link in tree.links:
         values += [x for row in link.placement.rotation.matrix() for x in row]
         values += [*link.placement.translation, link.inertia.mass, *link.inertia.first_moment]
-        values += [getattr(link.inertia.rotational, entry) for entry in Symmetric3.__slots__]
+        values += link.inertia.rotational.entries
     return np.array(values, dtype=float)
 
 
@@ -255,7 +255,7 @@ def _central_numbers(ready: Prepared) -> list[Scalar]:
     values = [x for link in ready.tree.links for x in ready.centers[link.index]]
     for link in ready.tree.links:
         central = link.inertia.to_parent(Transform(translation=-ready.centers[link.index])).rotational
-        values += [getattr(central, entry) for entry in Symmetric3.__slots__]
+        values += central.entries
         rows = InverseInertia.central(link.inertia.mass, central).matrix().rows
         values += [rows[i][k] for i in range(6) for k in range(i, 6)]
     return values

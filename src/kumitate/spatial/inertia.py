@@ -9,16 +9,16 @@ An articulated body at its handle: its articulated inertia and bias force there 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..scalar import Scalar, Scalars, Symbol
 from .dense import Dense
 from .motion import Force, Motion
 from .transform import Transform
-from .vector import Matrix3, Symmetric3, Vector3
+from .vector import Matrix3, Symmetric3, Vector3, quantity
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class Inertia:
     """A rigid body's inertia in a frame B, about B's origin O.
 
@@ -88,7 +88,7 @@ def centripetal(omega: Vector3, p: Vector3) -> Vector3:
     return Symmetric3(-(yy + zz), -(xx + zz), -(xx + yy), xy, xz, yz) @ p
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class ArticulatedInertia:
     """The blocks of [n; f] = [[I, H], [Hᵀ, M]] [α; a] at a handle (thesis eq. 2.2)."""
 
@@ -167,7 +167,7 @@ class ArticulatedInertia:
         return ArticulatedInertia(Symmetric3.of(inertia), Matrix3.of(moved), M)
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class Release:
     """The equation for the acceleration along a released direction, given that of the handle: q̈ = free − g·A.
 
@@ -183,7 +183,7 @@ class Release:
         return self.free - A.dot(self.gain)
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class ArticulatedBody:
     """F = I·A + p at one handle: `inertia` I and `bias` p."""
 
@@ -245,7 +245,7 @@ def _replaced(force: Force, axis: int, value: Scalar) -> Force:
 
 
 # --- inverse inertias, which map forces to accelerations (thesis eq. 2.3, appendix A.7) -----------------------------------
-@dataclass(frozen=True, slots=True)
+@quantity
 class InverseInertia:
     """The blocks of Φ at a handle: a = linear·f + mixed·n and α = mixedᵀ·f + angular·n; symmetric."""
 

@@ -6,14 +6,14 @@ A `Motion` or `Force` named V_B is expressed in the axes of frame B and taken at
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..scalar import Scalar, Scalars
 from .transform import Transform
-from .vector import Vector3
+from .vector import Vector3, quantity
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class Motion:
     """A velocity [ω; v] (rad/s, m/s), an acceleration [α; a], or a direction of motion."""
 
@@ -75,7 +75,7 @@ class Motion:
         return Motion(X_AB.rotation.unrotate(self.angular), X_AB.rotation.unrotate(at_B))
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class Force:
     """A wrench [n; f] (N·m, N) or a momentum [l; p]."""
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..scalar import Scalar, Scalars, cos, maximum, select, sin, sqrt
-from .vector import Matrix3, Symmetric3, Vector3
+from .vector import Matrix3, Symmetric3, Vector3, quantity
 
 
 class Rotation(ABC):
@@ -53,7 +52,7 @@ class Rotation(ABC):
         return factors[0] if len(factors) == 1 else RotationChain(factors)
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class AxisTurn(Rotation):
     """A rotation about coordinate axis 0, 1 or 2, by the cosine and sine of its angle."""
 
@@ -113,7 +112,7 @@ class AxisTurn(Rotation):
         return ss * (b - a) - sc * d, sc * (a - b) - ss * d
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class DenseRotation(Rotation):
     """A rotation by its nine entries (from a quaternion, say)."""
 
@@ -140,7 +139,7 @@ class DenseRotation(Rotation):
         return self.entries
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class RotationChain(Rotation):
     """A product of rotations, applied one after the other, the last one first."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Real
 from typing import Any
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from ..errors import ModelError
 from .rotation import AxisTurn, DenseRotation, Rotation, RotationChain, identity_rotation, is_rotation
-from .vector import Matrix3, Vector3
+from .vector import Matrix3, Vector3, quantity
 
 
-@dataclass(frozen=True, slots=True)
+@quantity
 class Transform:
     """The pose X_AB of frame B in frame A: the rotation R_AB and the position of B's origin in A [m]."""
 

@@ -163,4 +163,4 @@ def central_inertia(inertia: Inertia, c: Vector3) -> Symmetric3:
     about_origin = inertia.rotational
     central = inertia.to_parent(Transform(translation=-c)).rotational
     size = 4e-16 * (about_origin.xx + about_origin.yy + about_origin.zz)
-    return Symmetric3(*(0.0 if abs(x) <= size else x for x in (getattr(central, key) for key in Symmetric3.__slots__)))
+    return Symmetric3(*(0.0 if abs(x) <= size else x for x in central.entries))
