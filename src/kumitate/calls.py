@@ -2,8 +2,8 @@
 
 A method of `Robot` finds its kernel by its options, checks q and reports errors: some ten microseconds of Python around one
 of machine code. So the first call of a method without options stores its kernel, and later calls try it first: it accepts only
-float64 arrays of the right shapes, and a compiled predicate tests whether quaternions in q are of unit length. All other
-arguments go to the method as before, which converts or refuses them.
+float64 arrays of the right shapes, or lists of numbers, and a compiled predicate tests whether quaternions in q are of unit
+length. All other arguments go to the method as before, which converts or refuses them.
 """
 
 from __future__ import annotations
@@ -101,9 +101,26 @@ def _by_name(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         out = _empty(shape)
         if kernel.single(out, *arrays) is None and (sound is None or sound(arrays[0]) is True):
             return out
-        return method(robot, *arrays)
+        listed = _as_arrays(arrays)
+        return method(robot, *arrays) if listed is None else call(robot, *listed)
 
     return call
+
+
+def _as_arrays(arguments: Sequence[Any]) -> list[Any] | None:
+    """The arguments with arrays in place of lists; None if there is no list, or one does not hold numbers alone."""
+    if list not in map(type, arguments):
+        return None
+    try:
+        arrays = [np.array(value) if type(value) is list else value for value in arguments]
+    except ValueError:  # rows of different lengths: the method says so
+        return None
+    lists = [k for k, value in enumerate(arguments) if type(value) is list]
+    if any(arrays[k].dtype.kind not in "fiu" for k in lists):
+        return None
+    for k in lists:
+        arrays[k] = arrays[k].astype(float, copy=False)
+    return arrays
 
 
 def _by_place(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,7 +138,8 @@ def _by_place(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         out = _empty(shape)
         if kernel.single(out, *arguments[:-1]) is None and (sound is None or sound(arguments[0]) is True):
             return out
-        return method(robot, *arguments)
+        listed = _as_arrays(arguments)
+        return method(robot, *arguments) if listed is None else call(robot, *listed)
 
     return call
 
