@@ -14,8 +14,7 @@ from ...errors import ModelError
 from ...scalar import Scalar, Scalars, flatten
 from ...spatial import Transform
 from ..joints.along_axes import CoordinateJoint
-from .traversal import CONSTANTS
-from .tree import WORLD_LINK, Link, Tree
+from .tree import CONSTANTS, WORLD_LINK, Link, Tree
 
 #: Sub-chains by the names or the indices of their joints.
 Partition = Sequence[Sequence[str | int]]

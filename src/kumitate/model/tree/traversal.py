@@ -13,10 +13,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
 from ...scalar import Index, Stack, equal, flatten, loop, table
-from .tree import WORLD_LINK, Limbs, Link, Tree
+from .tree import CONSTANTS, WORLD_LINK, Limbs, Link, Tree
 
-#: The fields of links that hold constants.
-CONSTANTS = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
 #: Limbs of fewer links in all are not worth a loop.
 FEWEST = 6
 #: More limbs become several loops: so many lanes have the vectors that one state is computed in.
@@ -34,7 +32,7 @@ def with_limbs(tree: Tree, pushed: Iterable[int] = ()) -> Tree:
     """
     if tree.closed or len(tree.links) > MOST_LINKS:
         return tree
-    numeric = all(isinstance(x, float) for link in tree.links for name in CONSTANTS for x in flatten(getattr(link, name))[0])
+    numeric = all(isinstance(x, float) for link in tree.links for part in link.numbers.values() for x in part)
     return replace(tree, limbs=tuple(_limbs(tree, frozenset(pushed)))) if numeric else tree
 
 
@@ -62,7 +60,7 @@ def _chain(tree: Tree, root: Link) -> list[Link]:
 
 def _structure(link: Link) -> tuple:
     """What links in one place of alike limbs share: the kind of joint, and the structure of their constants."""
-    return link.kind, *(len(flatten(getattr(link, name))[0]) for name in CONSTANTS)
+    return link.kind, *map(len, link.numbers.values())
 
 
 def _evenly_spaced(tree: Tree, parent: int, chains: list[tuple[int, ...]]) -> Iterator[Limbs]:
@@ -134,7 +132,7 @@ def _varying(alike: Sequence[Link], position: int | Index, q_stride: int, v_stri
     """The fields of the link at a position among like ones: what all share stays numbers, other constants are from tables."""
     first, parts = alike[0], {}
     for name in CONSTANTS:
-        columns = list(zip(*(flatten(getattr(link, name))[0] for link in alike), strict=True))
+        columns = list(zip(*(link.numbers[name] for link in alike), strict=True))
         _, build = flatten(getattr(first, name))
         parts[name] = build([c[0] if len(set(c)) == 1 else table(c)[position] for c in columns])
     q_start, v_start = position * q_stride + first.q_start, position * v_stride + first.v_start
@@ -335,8 +333,7 @@ def rolled_runs(tree: Tree) -> tuple[range, ...]:
 
 def _likeness(link: Link) -> tuple:
     """A key that two links in one loop must share: the kind of joint and the structure of their constants."""
-    leaves, _ = flatten(link.placement.rotation)
-    return link.kind, len(leaves)
+    return link.kind, len(link.numbers["placement"])
 
 
 def _rolled(tree: Tree, run: range, position: int | Index) -> Link:

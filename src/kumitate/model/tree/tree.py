@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InputError, did_you_mean
-from ...scalar import floats
+from ...scalar import flatten, floats
 from ...spatial import (
     AxisTurn,
     DenseRotation,
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from ..elements import Body, Coupling, Frame, Joint, Loop
 
 WORLD_LINK = -1
+
+
+#: The fields of links that hold constants.
+CONSTANTS = ("placement", "inertia", "armature", "damping", "friction", "stiffness", "rest", "offset")
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,11 @@ class Link:
     offset: Any = 0.0
     stiffness: tuple[Any, ...] = ()
     rest: tuple[Any, ...] = ()
+
+    @cached_property
+    def numbers(self) -> dict[str, list[Any]]:
+        """The numbers that each of its constants consists of, by field: kept, as chains are looked through again and again."""
+        return {name: flatten(getattr(self, name))[0] for name in CONSTANTS}
 
     def coordinates(self, q: Sequence[Any]) -> list[Any]:
         """This joint's part of q."""
