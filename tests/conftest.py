@@ -37,6 +37,11 @@ def little_to_collect() -> Iterator[None]:
     gc.unfreeze()
 
 
+def pytest_unconfigure() -> None:
+    """Ends without five searches of all that was traced for circles of objects, by which pytest finds errors in finalizers."""
+    gc.freeze()
+
+
 # A test that is skipped on a machine without the program or package that it needs guards nothing there. Continuous integration
 # has to run all of them, so there a skip is a failure.
 def pytest_addoption(parser: pytest.Parser) -> None:
