@@ -239,7 +239,7 @@ def test_mounts_that_cannot_be_are_refused(wrong, words):
 # --- objects of even density ------------------------------------------------------------------------------------------------
 def _by_slices(radius_at, ends: tuple[float, float]) -> tuple[float, float, float]:
     """Volume, and the moments about an axis across and along z per mass, of a solid of revolution, from its slices."""
-    x, w = np.polynomial.legendre.leggauss(2000)
+    x, w = np.polynomial.legendre.leggauss(300)
     z = 0.5 * (ends[1] - ends[0]) * x + 0.5 * (ends[0] + ends[1])
     r = radius_at(z)
     slices = 0.5 * (ends[1] - ends[0]) * w * np.pi * r * r

@@ -209,9 +209,9 @@ def _creep(run: Record) -> Measured:
     return Measured("moved", float(np.abs(run.q - run.q[0]).max()), 1e-8, "m in 10 s")
 
 
-def held_on_incline(trial: Trial = RIGID) -> list[Measured]:
+def held_on_incline(trial: Trial = RIGID, duration: float = 10.0) -> list[Measured]:
     """A cube on an incline of tan θ = 0.3, μ_s = 0.5: held, without creep."""
-    run = _on_slope(trial, math.atan(0.3), 0.0, Surface(0.5, 0.4), 10.0)
+    run = _on_slope(trial, math.atan(0.3), 0.0, Surface(0.5, 0.4), duration)
     assert run.contact is not None
     pushed = run.contact.force[-1].sum(axis=0)
     return [
@@ -220,10 +220,10 @@ def held_on_incline(trial: Trial = RIGID) -> list[Measured]:
     ]
 
 
-def steep_hold(trial: Trial = RIGID) -> list[Measured]:
+def steep_hold(trial: Trial = RIGID, duration: float = 10.0) -> list[Measured]:
     """tan θ = μ_s (1 − 1e-9): held to the end of the cone, by code of its own; through lists it creeps 1.4e-8 m."""
     slope = math.atan(0.5 * (1.0 - 1e-9))
-    return [_creep(_on_slope(trial, slope, 0.0, Surface(0.5, 0.5), 10.0, side_by_side=True))]
+    return [_creep(_on_slope(trial, slope, 0.0, Surface(0.5, 0.5), duration, side_by_side=True))]
 
 
 def slides_down(trial: Trial = RIGID) -> list[Measured]:
@@ -234,12 +234,12 @@ def slides_down(trial: Trial = RIGID) -> list[Measured]:
     return [_place(trial.step, a * t, run.q[-1, 4], 0.5 * a * t * t), _speed_at_end(trial, run, a * t, a)]
 
 
-def between_thresholds(trial: Trial = RIGID) -> list[Measured]:
+def between_thresholds(trial: Trial = RIGID, duration: float = 10.0) -> list[Measured]:
     """μ_k < tan θ = 0.45 < μ_s: what is at rest stays, what slides goes on at g (sin θ − μ_k cos θ)."""
     slope, t, v = math.atan(0.45), 1.0, 1.0
     a = G * (math.sin(slope) - 0.4 * math.cos(slope))
     slid = _on_slope(trial, slope, v, Surface(0.5, 0.4), t)
-    stayed = _creep(_on_slope(trial, slope, 0.0, Surface(0.5, 0.4), 10.0))
+    stayed = _creep(_on_slope(trial, slope, 0.0, Surface(0.5, 0.4), duration))
     return [stayed, _place(trial.step, v + a * t, slid.q[-1, 4], v * t + 0.5 * a * t * t, "slid")]
 
 

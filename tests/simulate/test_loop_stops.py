@@ -131,16 +131,16 @@ def test_a_rope_is_a_line_with_a_longest_length():
 
 # --- laws -------------------------------------------------------------------------------------------------------------
 RINGS = {
-    "planar": (["revolute", "revolute", "prismatic", "revolute"], {"planar": True}, "h0", 0),
-    "slider": (["revolute", "revolute", "prismatic", "revolute"], {"planar": True}, "h2", 0),
-    "cylindrical": (["revolute", "cylindrical", "spherical", "revolute", "revolute", "cylindrical"], {}, "h5", 1),
+    "planar": (["revolute", "revolute", "prismatic", "revolute"], {"planar": True}, "h3", "h0", 0),
+    "slider": (["revolute", "revolute", "prismatic", "revolute"], {"planar": True}, "h3", "h2", 0),
+    "cylindrical": (["revolute", "cylindrical", "spherical", "cylindrical"], {}, "h2", "h3", 1),
 }
 
 
 def two_cuts(ring, step, integrator):
     """Runs of a random ring cut at a joint without limits and at the one that has one, which the motion reaches."""
-    kinds, options, joint, k = RINGS[ring]
-    cases = [case for case, _ in closed_cases(4, random_ring(4, kinds, **options), ["h3"], [joint])]
+    kinds, options, cut, joint, k = RINGS[ring]
+    cases = [case for case, _ in closed_cases(4, random_ring(4, kinds, **options), [cut], [joint])]
     options = {"duration": 0.12, "integrator": integrator, "step": step}
     free = coordinate(km.simulate(cases[0].mechanism, cases[0].q, cases[0].v, **options), joint, k)
     at = free[len(free) // 2]

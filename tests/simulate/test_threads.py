@@ -10,7 +10,7 @@ import pytest
 
 import kumitate as km
 
-NAMES = ["planar_3r", "four_bar", "pendulum", "free_rod", "double_pendulum", "planar_4r", "distance_pendulum", "hoap2_legs"]
+NAMES = ["planar_3r", "four_bar", "pendulum", "free_rod", "double_pendulum", "planar_4r", "distance_pendulum", "planar_7r"]
 
 
 def controlled(t, q, v):

@@ -36,7 +36,11 @@ SHORT = {
 }
 #: Others, by model. Stiff springs swing from the beginning, in four million steps a second; each restitution is compiled alone.
 SHORT_FOR = {
-    ("heavy on light", "penalty"): partial(problems.stack, masses=(1.0, 1000.0), duration=0.2),
+    ("heavy on light", "penalty"): partial(problems.stack, masses=(1.0, 1000.0), duration=0.11),
+    ("stack of 4", "penalty"): partial(problems.stack, duration=0.6),
+    ("incline, held", "penalty"): partial(problems.held_on_incline, duration=1.0),
+    ("incline, at the limit", "penalty"): partial(problems.steep_hold, duration=1.0),
+    ("incline, between thresholds", "penalty"): partial(problems.between_thresholds, duration=1.0),
     **{("head-on spheres", model): partial(problems.head_on, restitutions=(0.0, 0.25, 1.0)) for model in MODELS},
 }
 #: It trembles about its tolerance, so that rounding decides of a single run; many are looked at below.
