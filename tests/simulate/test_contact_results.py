@@ -118,17 +118,20 @@ def test_the_audit_says_how_contact_went(fallen):
     assert isinstance(back.contact, ContactAccount)
 
 
-def test_contact_that_compiles_long_is_recorded_by_the_code_of_the_steps(monkeypatch):
+def test_contact_of_few_states_or_that_compiles_long_is_recorded_by_the_code_of_the_steps(monkeypatch):
     """Code for several states at a time would be compiled for the record alone, in minutes; it finds the same contact."""
+    module = import_module("kumitate.simulate.interactions.impulses")
     mechanism = hopper(damping=(0.2,))
     q = on_ground(mechanism, [0.0, 0.4, 0.0, np.sqrt(0.84), 0.0, 0.0, 0.0, -0.3])
     records = []
-    for bound, widths in ((0.0, 1), (np.inf, 2)):
-        monkeypatch.setattr(import_module("kumitate.simulate.interactions.impulses"), "_LONG", bound)
+    for bound, few, widths in ((0.0, 0, 1), (np.inf, 52, 1), (np.inf, 51, 2)):
+        monkeypatch.setattr(module, "_LONG", bound)
+        monkeypatch.setattr(module, "_FEW", few)
         simulation = km.Simulation(mechanism, start=(q, np.zeros(7)), step=1e-3, contact=Contact(), side_by_side=True)
         records.append(simulation.run(duration=0.05).contact)
         assert len(simulation.compiled.code.kernel("jumps").widths) == widths
-    one_by_one, several = records
+    one_by_one, few, several = records
+    np.testing.assert_array_equal(one_by_one.force, few.force)
     assert np.abs(one_by_one.force).max() > 1.0
     np.testing.assert_allclose(one_by_one.force, several.force, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(one_by_one.gap, several.gap, rtol=0.0, atol=1e-12)

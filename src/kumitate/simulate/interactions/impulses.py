@@ -158,8 +158,8 @@ class ForceContact(TracedContact):
 # --- contact by impulses --------------------------------------------------------------------------------------------------
 #: States that are evaluated in one batch when a run's contacts are collected.
 _CHUNK = 1024
-#: Contact that is expected to take longer to compile is not compiled again for several states at a time [s].
-_LONG = 5.0
+#: Contact of fewer states, or that is expected to compile for longer [s], is not compiled again for several states at a time.
+_FEW, _LONG = 4096, 5.0
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
 #: What a model of some of the laws misses by more than this is worth a note [m/s].
@@ -291,7 +291,7 @@ class ImpulseContact(TracedContact):
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
-        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=self._seconds > _LONG)
+        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=len(q) < _FEW or self._seconds > _LONG)
         pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
         bodies = self.touching_bodies
         record = ContactRecord(
@@ -331,7 +331,8 @@ class ImpulseContact(TracedContact):
 def _along(kernel: Kernel, h: float, states: Sequence[np.ndarray], *, one_by_one: bool) -> dict[str, Any]:
     """The outputs of a kernel of h and a state, by name, along a motion of `states` (n, ...).
 
-    One by one they take the code that made the steps; several at a time are faster, by code that is compiled for that alone.
+    One by one they take the code that made the steps; several at a time are faster, by code that is compiled for that alone,
+    for about as long as 10 000 states take one by one.
     """
     count = len(states[0])
     whole = {array.name: np.empty((count, *array.shape), kernel.precision.dtype) for array in kernel.outputs}
@@ -339,7 +340,6 @@ def _along(kernel: Kernel, h: float, states: Sequence[np.ndarray], *, one_by_one
         for k in range(count):
             kernel.into([array[k, ...] for array in whole.values()], h, *(part[k] for part in states))
         return whole
-    for start in range(0, count, _CHUNK):
-        some = slice(start, start + _CHUNK)
+    for some in (slice(start, start + _CHUNK) for start in range(0, count, _CHUNK)):
         kernel.into([array[some] for array in whole.values()], h, *(part[some] for part in states))
     return whole
