@@ -68,7 +68,7 @@ class CompiledStep(Advance):
         return partial(self.recurrence.over, state, given, batch=batch)
 
     def observed(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
-        return list(self.code.kernel("observables")(q, v, *self.code.layout.row(u)))
+        return list(self.code.kernel("observables", quick=True)(q, v, *self.code.layout.row(u)))
 
     def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         varied = self.code.parameters
@@ -81,8 +81,8 @@ class CompiledStep(Advance):
     def accelerations(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
         code = self.code
         if code.bounds:
-            return np.asarray(code.kernel("accelerations")(h, q, v, u))
-        return np.asarray(code.kernel("dynamics")(NO_STEP, q, v, u)[0])
+            return np.asarray(code.kernel("accelerations", quick=True)(h, q, v, u))
+        return np.asarray(code.kernel("dynamics", quick=True)(NO_STEP, q, v, u)[0])
 
     def touched(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
         return self.code.interaction.record(self.code, h, q, v, u)

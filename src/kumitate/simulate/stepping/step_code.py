@@ -237,12 +237,12 @@ class StepCode:
         return observables_program(self.mechanism, self.parameters)
 
     # --- their code -----------------------------------------------------------------------------------------------------------
-    def kernel(self, role: str) -> Kernel:
-        """The machine code of the program of this name, compiled on first use."""
-        if role not in self._kernels:
+    def kernel(self, role: str, *, quick: bool = False) -> Kernel:
+        """The machine code of the program of this name, compiled on first use; `quick`: as of `Kernel`, for records."""
+        if (role, quick) not in self._kernels:
             shared = self._shared if role in _TOUCHING else []
-            self._kernels[role] = Kernel(self._stored(role), shared=shared)
-        return self._kernels[role]
+            self._kernels[role, quick] = Kernel(self._stored(role), shared=shared, quick=quick)
+        return self._kernels[role, quick]
 
     @cached_property
     def recurrence(self) -> Recurrence:
