@@ -313,7 +313,7 @@ class SceneStepper(Stepper):
         own = scene.bodies.robots.motions
         if steps.robots:
             steps.model.places.take(self.state["q"][0], self.state["v"][0], q, v, own)
-        log = log_of(len(q), 1, _TOUCHES + _PER_BODY * len(q), (len(own.q), len(own.v)))
+        log = log_of(len(q), 1, _TOUCHES + _EACH * len(q), (len(own.q), len(own.v)))
         return scene, q, v, self.state["work"], 1, every, log
 
     def make_room(self) -> None:
@@ -390,8 +390,9 @@ class SceneStepper(Stepper):
             array.reshape(-1)[:] = values[places]
 
 
-#: The rows of a log for touches: at least this many, and this many per record and body.
-_TOUCHES, _PER_BODY = 4096, 8
+#: The rows of a log for touches: this many; and of a record this many, or twice what those before had; of an exported one
+#: that cannot grow, for each body.
+_TOUCHES, _EACH = 4096, 8
 #: Logs of up to so many rows are kept for calls with the same numbers of records and steps; so many beside the last one.
 _MOST_KEPT, _LOGS = 16_384, 3
 
@@ -412,6 +413,7 @@ class SceneSteps:
         if not self.robots:  # all bodies are free
             self.rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
         self._bound: dict[tuple[int, int], tuple[SceneLog, Callable[[], int]]] = {}
+        self._touching = _EACH
 
     def fits(self, step: float, q: np.ndarray, v: np.ndarray) -> bool:
         """Whether a scene for a motion that begins at another state has robots of the same kinds of steps."""
@@ -456,7 +458,7 @@ class SceneSteps:
         log, run = known = self._bound.get(asked, (None, None))
         if log is None:
             bodies, own = len(self.scene.bodies.mass), self.scene.bodies.robots.motions
-            log = log_of(bodies, records, _TOUCHES + _PER_BODY * bodies * records, (len(own.q), len(own.v)))
+            log = log_of(bodies, records, _TOUCHES + self._touching * records, (len(own.q), len(own.v)))
         log.marks[:] = 0
         while True:
             run = run or self.page.bound(self.scene, *self.rows, self._state["work"], records, every, log)
@@ -471,6 +473,7 @@ class SceneSteps:
             else:
                 raise self.page.refusal(self.scene)
             run = None
+        self._touching = max(_EACH, 2 * int(log.marks[2]) // records)
         if run is not known[1] and len(log.touches) <= _MOST_KEPT:
             self._bound = dict([item for item in self._bound.items() if item[0] != asked][-_LOGS:]) | {asked: (log, run)}
         return ended, log

@@ -75,8 +75,8 @@ def acceleration_of(model: SceneModel, reached: np.ndarray, h: float, v: np.ndar
 def _record(model: SceneModel, touches: np.ndarray, rows: int, sums: np.ndarray, added: np.ndarray) -> ContactRecord:
     """One point per pair of solids that ever pushed each other, at the center of its normal forces."""
     at, solids = touches[:, 0].astype(int), touches[:, 1:3].astype(int)
-    pairs, column = np.unique(solids, axis=0, return_inverse=True)
-    column = column.reshape(-1)
+    keys, column = np.unique(solids @ [len(model.names), 1], return_inverse=True)
+    pairs = np.stack(np.divmod(keys, len(model.names)), axis=1)
     shape = (rows, len(pairs))
     load = np.einsum("nk,nk->n", touches[:, 3:6], touches[:, 9:12])
     total = np.zeros(shape)
