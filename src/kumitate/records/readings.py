@@ -218,6 +218,14 @@ def contact_loads(result: Record, others: Mapping[str, Any] | None = None) -> Lo
     mechanism, record = result.mechanism, result.contact
     if record is None:
         return Loads(result.tau, dict(others or {}))
+    if mechanism.tree.closed:
+        step = float(result.settings.get("step", 0.0))
+        rate, joint = fastest_rate(mechanism, result.q[0], result.v[0])
+        if rate * step > _SLOW:
+            raise InputError(
+                f"{mechanism.name}: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for steps "
+                f"of {step:g} s to tell the forces at the joints of closed loops with contact; simulate with a smaller step"
+            )
     origins = along(_origins, mechanism, {"q": result.q})
     wrenches = {name: np.broadcast_to(values, (len(result), 6)) for name, values in (others or {}).items()}
     for k, body in enumerate(mechanism.bodies):
@@ -231,16 +239,9 @@ def contact_loads(result: Record, others: Mapping[str, Any] | None = None) -> Lo
         if record.moment is not None:
             moment += (record.moment * signs[:, None]).sum(axis=1)
         wrenches[body.name] = wrenches.get(body.name, 0.0) + np.concatenate([moment, force.sum(axis=1)], axis=1)
-    if not mechanism.tree.closed:
-        return Loads(along(_efforts, mechanism, {"q": result.q, "v": result.v, "a": result.a}, wrenches), wrenches)
-    step = float(result.settings.get("step", 0.0))
-    rate, joint = fastest_rate(mechanism, result.q[0], result.v[0])
-    if rate * step > _SLOW:
-        raise InputError(
-            f"{mechanism.name}: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for steps "
-            f"of {step:g} s to tell the forces at the joints of closed loops with contact; simulate with a smaller step"
-        )
-    return Loads(result.tau, wrenches)
+    if mechanism.tree.closed:
+        return Loads(result.tau, wrenches)
+    return Loads(along(_efforts, mechanism, {"q": result.q, "v": result.v, "a": result.a}, wrenches), wrenches)
 
 
 def _origins(m: Mechanism, q: Any, *_: Any) -> list[list[Any]]:

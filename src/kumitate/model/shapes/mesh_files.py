@@ -184,10 +184,11 @@ class _Scene:
     def _colors(self, primitive: ElementTree.Element, corners: np.ndarray, inputs: dict, symbols: dict) -> np.ndarray | None:
         """The colour of each face: of its material, of its texture at the middle of the face, or the mean of its vertices."""
         symbol = primitive.get("material", "")
-        uv = None
-        if "TEXCOORD" in inputs:
-            offset, source = inputs["TEXCOORD"]
-            uv = self._source(source)[corners[:, :, offset], :2]
+
+        def uv() -> np.ndarray | None:
+            offset, source = inputs.get("TEXCOORD", (0, None))
+            return None if source is None else self._source(source)[corners[:, :, offset], :2]
+
         found = self._material_colors(symbols.get(symbol, symbol), len(corners), uv)
         if found is None and "COLOR" in inputs:
             offset, source = inputs["COLOR"]
@@ -195,8 +196,8 @@ class _Scene:
             found = np.round(255.0 * np.clip(mean, 0.0, 1.0)).astype(np.uint8)
         return found
 
-    def _material_colors(self, material: str, count: int, uv: np.ndarray | None) -> np.ndarray | None:
-        """The colours (count, 3) uint8 of faces of this material, with texture coordinates (count, 3, 2) if they have some."""
+    def _material_colors(self, material: str, count: int, uv: Callable[[], np.ndarray | None]) -> np.ndarray | None:
+        """The colours (count, 3) uint8 of faces of this material; `uv`: their texture coordinates (count, 3, 2) if any."""
         element = self.ids.get(material.removeprefix("#"))
         effect = None if element is None else self._target(element.find("instance_effect"))
         shading = None if effect is None else effect.find("profile_COMMON/technique")
@@ -209,8 +210,9 @@ class _Scene:
         if color is not None:
             rgb = np.clip([float(word) for word in (color.text or "").split()[:3]], 0.0, 1.0)
             return np.tile(np.round(255.0 * rgb).astype(np.uint8), (count, 1)) if len(rgb) == 3 else None
-        image = None if texture is None or uv is None else self._image(effect, texture.get("texture", ""))
-        return None if image is None or uv is None else texture_colors(image, uv)
+        image = None if texture is None else self._image(effect, texture.get("texture", ""))
+        places = None if image is None else uv()
+        return None if image is None or places is None else texture_colors(image, places)
 
     def _image(self, effect: ElementTree.Element, name: str) -> bytes | None:
         """The texture that a sampler's name leads to: sampler, surface, image, file. Some files name the image at once."""

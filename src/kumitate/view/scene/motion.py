@@ -130,5 +130,5 @@ def thinned(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.n
     low = np.where(np.isnan(y), np.inf, y)[index].argmin(axis=1)
     high = np.where(np.isnan(y), -np.inf, y)[index].argmax(axis=1)
     rows = np.arange(stretches)
-    keep = sorted({0, len(x) - 1, *index[rows, low].tolist(), *index[rows, high].tolist()})
+    keep = np.unique(np.concatenate([[0, len(x) - 1], index[rows, low], index[rows, high]]))
     return x[keep], y[keep]
