@@ -8,8 +8,8 @@ import importlib.util
 import io
 import os
 import re
+import sys
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -160,10 +160,7 @@ def similar(name: str, samples: list[str]) -> str:
 
 def robots_folder() -> Path | None:
     """Where example-robot-data puts its files: in its wheel's own folder, or beside Pinocchio's; None if they are not there."""
-    from importlib.metadata import PackageNotFoundError, distribution  # with what reads mails
-
-    with suppress(PackageNotFoundError):
-        place = Path(str(distribution(_DATA).locate_file("cmeel.prefix/share/example-robot-data/robots")))
+    for place in (Path(folder, "cmeel.prefix", "share", _DATA, "robots") for folder in sys.path):
         if place.is_dir():
             return place
     spec = importlib.util.find_spec("pinocchio")

@@ -60,7 +60,7 @@ def read_collada(data: bytes, where: str, find: Callable[[str], bytes | None]) -
 
 
 def _parse(data: bytes, where: str) -> ElementTree.Element:
-    """The root element. A first pass refuses a document type, which may define entities."""
+    """The root element. A first pass, up to its tag, refuses a document type, which may define entities."""
     check = expat.ParserCreate()
 
     def refuse(*_: object) -> None:
@@ -75,8 +75,12 @@ def _parse(data: bytes, where: str) -> ElementTree.Element:
 
     check.XmlDeclHandler = declared
     check.StartDoctypeDeclHandler = check.EntityDeclHandler = refuse
+    begun: list[str] = []
+    check.StartElementHandler = lambda tag, _: begun.append(tag)
     try:
-        check.Parse(data, True)
+        for start in range(0, len(data), 4096):
+            if not begun:
+                check.Parse(data[start : start + 4096])
         return ElementTree.fromstring(data)
     except (expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as error:
         if isinstance(error, InputError):
@@ -185,19 +189,15 @@ class _Scene:
         """The colour of each face: of its material, of its texture at the middle of the face, or the mean of its vertices."""
         symbol = primitive.get("material", "")
 
-        def uv() -> np.ndarray | None:
-            offset, source = inputs.get("TEXCOORD", (0, None))
-            return None if source is None else self._source(source)[corners[:, :, offset], :2]
-
-        found = self._material_colors(symbols.get(symbol, symbol), len(corners), uv)
+        found = self._material_colors(symbols.get(symbol, symbol), corners, inputs)
         if found is None and "COLOR" in inputs:
             offset, source = inputs["COLOR"]
             mean = self._source(source)[corners[:, :, offset], :3].mean(axis=1)
             found = np.round(255.0 * np.clip(mean, 0.0, 1.0)).astype(np.uint8)
         return found
 
-    def _material_colors(self, material: str, count: int, uv: Callable[[], np.ndarray | None]) -> np.ndarray | None:
-        """The colours (count, 3) uint8 of faces of this material; `uv`: their texture coordinates (count, 3, 2) if any."""
+    def _material_colors(self, material: str, corners: np.ndarray, inputs: dict) -> np.ndarray | None:
+        """The colours (count, 3) uint8 of faces of this material."""
         element = self.ids.get(material.removeprefix("#"))
         effect = None if element is None else self._target(element.find("instance_effect"))
         shading = None if effect is None else effect.find("profile_COMMON/technique")
@@ -209,10 +209,12 @@ class _Scene:
         color, texture = diffuse.find("color"), diffuse.find("texture")
         if color is not None:
             rgb = np.clip([float(word) for word in (color.text or "").split()[:3]], 0.0, 1.0)
-            return np.tile(np.round(255.0 * rgb).astype(np.uint8), (count, 1)) if len(rgb) == 3 else None
+            return np.tile(np.round(255.0 * rgb).astype(np.uint8), (len(corners), 1)) if len(rgb) == 3 else None
         image = None if texture is None else self._image(effect, texture.get("texture", ""))
-        places = None if image is None else uv()
-        return None if image is None or places is None else texture_colors(image, places)
+        offset, source = inputs.get("TEXCOORD", (0, None))
+        return (
+            None if image is None or source is None else texture_colors(image, self._source(source)[corners[:, :, offset], :2])
+        )
 
     def _image(self, effect: ElementTree.Element, name: str) -> bytes | None:
         """The texture that a sampler's name leads to: sampler, surface, image, file. Some files name the image at once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -128,20 +129,29 @@ def texture_colors(image: Any, uv: np.ndarray) -> np.ndarray | None:
         image: the bytes of a picture's file, or the picture as Pillow has it.
         uv: of the faces' corners, (m, 3, 2); v goes up, and both wrap around.
     """
-    try:
-        from PIL import Image
-
-        picture = Image.open(io.BytesIO(image)) if isinstance(image, bytes) else image
-        if picture.width * picture.height > _MOST_PIXELS:
-            return None
-        pixels = np.asarray(picture.convert("RGB"))
-    except Exception:  # Pillow is not installed, or raises any error for a file that is not a picture: drawn without it
+    pixels = (_of_file if isinstance(image, bytes) else _pixels)(image)
+    if pixels is None:
         return None
     middle = np.nan_to_num(uv.mean(axis=1)) % 1.0
     height, width = pixels.shape[:2]
     columns = np.minimum((middle[:, 0] * width).astype(int), width - 1)
     rows = np.minimum(((1.0 - middle[:, 1]) * height).astype(int), height - 1)
     return pixels[rows, columns]
+
+
+def _pixels(image: Any) -> np.ndarray | None:
+    try:
+        from PIL import Image
+
+        picture = Image.open(io.BytesIO(image)) if isinstance(image, bytes) else image
+        if picture.width * picture.height > _MOST_PIXELS:
+            return None
+        return np.asarray(picture.convert("RGB"))
+    except Exception:  # Pillow is not installed, or raises any error for a file that is not a picture: drawn without it
+        return None
+
+
+_of_file = lru_cache(maxsize=2)(_pixels)  # the meshes of a robot share a few textures
 
 
 def fewer_faces(surface: Facets, faces: int) -> Facets:
