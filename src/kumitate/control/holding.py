@@ -215,17 +215,15 @@ def _felt_in_loops(mechanism: Mechanism, q: list[float], held: list[int]) -> np.
     tree, felt = mechanism.tree, np.zeros(mechanism.nv)
     if not mechanism.loops:
         return felt
-    M, own = np.array(crba(tree, q), dtype=float), np.eye(tree.nv)
     roots = [link for link in tree.links if tree.ancestors(link.index)[-1].index == link.index]
     base = [link.v_start + i for link in roots if link.kind.nv == 6 for i in range(6)]
-    closed = np.vstack([loop_equations(mechanism).state(q, np.zeros(tree.nv)).J, own[base]])
-    for k in held:
-        rows = np.vstack([closed, own[k]])
-        _, s, Vt = np.linalg.svd(rows)
-        motion, free = np.linalg.pinv(rows, rcond=1e-9)[:, -1], Vt[int((s > 1e-9 * s.max(initial=0.0)).sum()) :].T
-        if np.allclose(rows @ motion, np.eye(len(rows))[-1], atol=1e-6):
-            motion = motion - free @ np.linalg.lstsq(free.T @ M @ free, free.T @ (M @ motion), rcond=None)[0]
-            felt[k] = motion @ M @ motion
+    closed = np.vstack([loop_equations(mechanism).state(q, np.zeros(tree.nv)).J, np.eye(tree.nv)[base]])
+    _, s, Vt = np.linalg.svd(closed)
+    free = Vt[int((s > 1e-9 * s.max(initial=0.0)).sum()) :].T
+    admitted = [k for k in held if np.linalg.norm(free[k]) > 1e-6]
+    squares, modes = np.linalg.eigh(free.T @ np.array(crba(tree, q), dtype=float) @ free)
+    rates = (free @ modes)[admitted] / np.sqrt(np.maximum(squares, 1e-15 * squares.max(initial=0.0)))
+    felt[admitted] = 1.0 / (rates**2).sum(axis=1)  # by the modes of the kinetic energy, each with as much as another
     return felt
 
 
