@@ -51,7 +51,10 @@ PLOT = "matplotlib, which is not installed; pip install 'kumitate[plot]' install
         (lambda run, _: run.plot_balance("x.png"), PLOT),
         (lambda run, _: run.plot_momentum("x.png"), PLOT),
         (lambda run, _: run.plot_power("x.png"), PLOT),
-        (lambda run, _: run.save("x.h5"), "h5py, which is not installed; pip install 'kumitate[hdf5]', or save as .npz"),
+        (
+            lambda run, _: run.save("x.h5"),
+            "h5py, which is not installed; pip install 'kumitate[hdf5]' installs it, or save as .npz",
+        ),
         (lambda run, _: run.figure(), PLOT),
         (lambda run, _: run.to_pandas(), "need pandas, which is not installed; pip install 'kumitate[table]'"),
         (lambda run, _: run.export("x.parquet"), "need pyarrow, which is not installed; pip install 'kumitate[table]'"),

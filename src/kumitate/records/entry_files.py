@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import needed
 
 #: Increment by which an HDF5 file grows in memory [bytes].
 _BLOCK = 2**20
@@ -207,10 +207,4 @@ def _heap_object(file: BinaryIO, offset: int) -> bytes:
 
 
 def _h5py() -> Any:
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(
-            ".h5 files need h5py, which is not installed; pip install 'kumitate[hdf5]', or save as .npz"
-        ) from error
-    return h5py
+    return needed("h5py", ".h5 files need h5py", "hdf5", ", or save as .npz")
