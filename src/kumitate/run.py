@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from . import analysis
-from .compile import Kernel
 from .errors import InputError
 from .model import Mechanism
 from .model.things import ThingMotion, thing_named
 from .model.values import POSITIVE, checked_number, checked_whole
 from .options import takes_options_of
-from .programs.catalogue import stored_program
+from .programs.catalogue import make_program
 from .records.record import MADE_BY, Record, acted, check_line_laws
 from .robot import Robot, as_robot
+from .scalar.evaluate import evaluate_rows
 from .share import RunWithRobot
 from .simulate import run as runs_of_setups
 from .simulate.bar import bar
@@ -54,11 +54,8 @@ class Run(RunWithRobot):
 
     def poses(self, samples: Any = slice(None)) -> np.ndarray:
         """The poses (m, number of bodies, 4, 4) of all bodies in the world at some of the times."""
-        return self._poses(self.q[samples])
-
-    @cached_property
-    def _poses(self) -> Kernel:
-        return Kernel(stored_program(self.mechanism, "poses", {}), quick=True)
+        q, program = self.q[samples], make_program(self.mechanism, "poses")
+        return evaluate_rows(program, np.atleast_2d(q)).reshape(*q.shape[:-1], *program.outputs[0].shape)
 
     def joint_wrenches(self, **options: Any) -> dict[str, np.ndarray]:
         """The force [n; f] (n, 6) at every joint and loop joint along the run; options as in `Robot.joint_wrenches`.

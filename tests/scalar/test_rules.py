@@ -9,6 +9,7 @@ import pytest
 
 from kumitate import scalar as s
 from kumitate.scalar import Symbol, evaluate, trace
+from kumitate.scalar.evaluate import evaluate_rows
 
 # expression of a, b, c → the listing's right-hand sides, in order, and the result
 RULES = {
@@ -86,6 +87,22 @@ def test_a_rule_keeps_the_value(name):
         if name == "half power":
             values = [abs(value) for value in values]
         assert evaluate(program, values)[0] == pytest.approx(expression(*values), rel=1e-15)
+
+
+def test_rows_have_the_values_of_each_of_them():
+    def page(x, y):
+        found = [s.arctan2(y[k], x) * s.sqrt(s.absolute(x)) + s.exp(-y[k] * y[k]) * s.tanh(s.cos(x)) for k in range(2)]
+        least, most = s.minimum(x, y[0]), s.maximum(s.sin(x), y[1])
+        one = s.select(s.both(x > y[0], y[1] < 0.5), least, most)
+        turned, _ = s.loop(3, lambda k, now: (now * x + y[0], None), one)
+        return {"pair": found, "table": [[one, s.select(s.either(x > 0.0, y[0] > 0.0), 1.0, x)], [2.5, turned]]}
+
+    program, rng = trace(page, {"x": (), "y": 2}), np.random.default_rng(1)
+    x, y = rng.normal(size=2500), rng.normal(size=(2500, 2))
+    found = evaluate_rows(program, np.column_stack([x, y]))
+    assert found.shape == (2500, 6)
+    for k in (0, 1023, 1024, 2499):  # rows are evaluated 1024 at a time
+        np.testing.assert_allclose(found[k], evaluate(program, [x[k], *y[k]]), rtol=1e-14, atol=1e-15)
 
 
 def test_equal_expressions_are_one_node():

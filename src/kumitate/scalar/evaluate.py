@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from .blocks import Index, LoopBlock, Program, divided
 from .graph import Symbol, TraceError
@@ -12,13 +14,34 @@ from .operations import FLOAT
 from .passes import origin
 
 
-def evaluate(program: Program, scalars: Sequence[float], operations: Mapping[str, Callable[..., Any]] = FLOAT) -> list[float]:
+def evaluate(program: Program, scalars: Iterable[Any], operations: Mapping[str, Callable[..., Any]] = FLOAT) -> list[Any]:
     """The results of `program` for its inputs' scalars, all inputs in one sequence.
 
     `operations`: what they mean; for the bits of portable code, `elementary.PORTABLE`.
     """
     call = partial(evaluate, operations=operations)
     return Interpreter(divided(program.inputs, scalars), operations, call=call, stops=True).results(program)
+
+
+#: What operations mean on columns, a number for each state.
+_COLUMNS: dict[str, Callable[..., Any]] = {
+    **FLOAT, **{name: getattr(np, name) for name in ("sqrt", "sin", "cos", "exp", "log", "tanh")}, "atan2": np.arctan2,
+    "min": np.minimum, "max": np.maximum, "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "select": np.where,
+}  # fmt: skip
+#: So many states at a time: their columns stay near the processor.
+_AT_ONCE = 1024
+
+
+def evaluate_rows(program: Program, rows: np.ndarray) -> np.ndarray:
+    """The results (n, all) of a program for rows (n, all) of its inputs' scalars, by NumPy: of what is asked for once.
+
+    Its loops must not end by conditions, which each row may meet in another pass: ValueError.
+    """
+    found = np.empty((len(rows), len(program.results)))
+    for some in (slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)):
+        for column, value in zip(found.T, evaluate(program, np.ascontiguousarray(rows[some].T), _COLUMNS), strict=True):
+            column[some] = value
+    return found
 
 
 class Interpreter:

@@ -7,12 +7,16 @@ a joint leaves in place is a constant, which takes no room.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError
 from ...model import WORLD, Mechanism
+from ...scalar import Program, trace
+from ...scalar.evaluate import evaluate_rows
+from ...spatial import DenseRotation, Matrix3, quaternion_of
 from .packing import Steps
 
 #: More poses than this are thinned; the page interpolates between those it has.
@@ -56,23 +60,12 @@ def tracks(frames: np.ndarray, parents: Sequence[int]) -> np.ndarray:
 
 def quaternions(rotations: np.ndarray) -> np.ndarray:
     """Unit quaternions x y z w, shape (..., 4), of rotation matrices (..., 3, 3)."""
-    r = np.asarray(rotations)
-    xx, yy, zz = r[..., 0, 0], r[..., 1, 1], r[..., 2, 2]
-    xy, xz, yz = r[..., 0, 1] + r[..., 1, 0], r[..., 0, 2] + r[..., 2, 0], r[..., 1, 2] + r[..., 2, 1]
-    wx, wy, wz = r[..., 2, 1] - r[..., 1, 2], r[..., 0, 2] - r[..., 2, 0], r[..., 1, 0] - r[..., 0, 1]
-    # 4 q qᵀ has these rows; that of the largest diagonal element is well away from zero
-    rows = np.stack(
-        [
-            np.stack([1.0 + xx - yy - zz, xy, xz, wx], axis=-1),
-            np.stack([xy, 1.0 - xx + yy - zz, yz, wy], axis=-1),
-            np.stack([xz, yz, 1.0 - xx - yy + zz, wz], axis=-1),
-            np.stack([wx, wy, wz, 1.0 + xx + yy + zz], axis=-1),
-        ],
-        axis=-2,
-    )
-    best = np.diagonal(rows, axis1=-2, axis2=-1).argmax(axis=-1)
-    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return evaluate_rows(_quaternion(), rotations.reshape(-1, 9)).reshape(*rotations.shape[:-2], 4)
+
+
+@cache
+def _quaternion() -> Program:
+    return trace(lambda R: quaternion_of(DenseRotation(Matrix3.of(R))), {"R": (3, 3)}, "quaternion")
 
 
 # --- curves as the page plots them: thinned without losing a peak, the curves of one plot together ------------------------
