@@ -3,6 +3,7 @@
 import numpy as np
 
 import kumitate as km
+import kumitate.papers
 
 arm = km.load("pa10")
 rng = np.random.default_rng(1)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import kumitate.papers  # noqa: F401 (its methods are then in the tables of methods)
 from kumitate.contact.models import FORCE_MODELS, IMPULSE_MODELS
 from kumitate.errors import InputError
 from kumitate_problems.contact import Trial

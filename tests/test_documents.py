@@ -177,10 +177,11 @@ def test_only_what_is_public_is_imported(page):
 
 
 def taken(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """(module, name) of what is imported from kumitate by `from`; `import kumitate.module` is refused."""
+    """(module, name) of what is imported from kumitate by `from`; `import kumitate.module` is refused, but of `papers`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            assert not [item.name for item in node.names if item.name.startswith("kumitate.")], ast.unparse(node)
+            modules = {item.name for item in node.names if item.name.startswith("kumitate.")} - {"kumitate.papers"}
+            assert not modules, ast.unparse(node)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kumitate":
             yield from ((node.module or "", item.name) for item in node.names)
 

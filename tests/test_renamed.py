@@ -8,14 +8,9 @@ from importlib import import_module
 
 import pytest
 
-import kumitate as km
-
 RENAMED = {
-    "control": {
-        "Gait": "kumitate.papers.legged.Gait",
-        "ThreeJointModel": "kumitate.papers.legged.ThreeJointModel",
-    },
-    "simulate": {"readings": "kumitate.records.readings"},
+    "contact": {"HeldPoint": "kumitate.held.HeldPoint"},
+    "simulate": {"Result": "kumitate.simulate.Record"},
     "analysis": {"Nearness": "kumitate.robot.Robot"},
     "examples": {"Illustrated": "kumitate.examples.Example"},
     "share": {"RobotSharing": "kumitate.robot.Robot"},
@@ -32,29 +27,24 @@ def test_a_former_name_gives_the_present_thing_and_a_warning(room, former, now):
     assert found is getattr(import_module(above), last)
 
 
-@pytest.mark.parametrize("name", ["SphericalMerge", "best_partition", "merge_spherical", "parallel_ada"])
-def test_former_names_of_the_front_door(name):
-    with pytest.warns(FutureWarning, match=f"kumitate.{name} is now kumitate.papers.{name}; the former name goes"):
-        former = getattr(km, name)
-    assert former is getattr(km.papers, name)
-
-
-#: What programs of 0.2 wrote, before kumitate.papers had to be imported.
+#: Methods of the papers, by what is refused where `kumitate.papers` is not imported.
 BALL = (
     'km.Mechanism("m", (km.Body("b", 1.0, inertia=(1, 1, 1), collisions=(km.Geometry(km.Sphere(0.1)),)),), '
     '(km.Joint("j", "floating", "world", "b"),))'
 )
-FORMER_METHODS = {
+OF_PAPERS = {
     "unit_vector": 'km.load("pendulum").mass_matrix([0.1], method="unit_vector")',
     "multipoint": f'km.Simulation({BALL}, contact="multipoint")',
+    "newton_euler": "km.held.motion.check_method('newton_euler')",
 }
 
 
-@pytest.mark.parametrize("method", FORMER_METHODS)
-def test_a_method_of_the_papers_is_found_by_its_name_for_one_release(method):
-    script = f"import kumitate as km\n{FORMER_METHODS[method]}"
-    told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stderr
-    assert f"the method {method!r} is now in kumitate.papers: import kumitate.papers first" in told
+def test_methods_of_the_papers_are_refused_until_those_are_imported():
+    tried = "".join(f"try:\n    {call}\nexcept km.InputError as error:\n    print(error)\n" for call in OF_PAPERS.values())
+    script = f"import kumitate as km, kumitate.held.motion\n{tried}import kumitate.papers\n" + "\n".join(OF_PAPERS.values())
+    told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()
+    for line, method in zip(told, OF_PAPERS, strict=True):
+        assert line.endswith(f"; {method!r} is in kumitate.papers, which is to be imported first")
 
 
 def test_a_name_that_never_was_is_an_attribute_error():

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import kumitate as km
+import kumitate.papers
 from kumitate.contact import Contact, Surface
 from kumitate.examples.gallery.quadruped_standing import ANGLES, FEET, FILE
 from kumitate.examples.legged import Stance, legged

@@ -43,7 +43,6 @@ from .model import (
     Sphere,
     VelocityDrive,
 )
-from .renamed import former_names as _former_names
 from .robot import Robot
 from .run import Run, linearize, simulate, simulate_batch
 from .run import open_run as open
@@ -100,10 +99,6 @@ _LATER = {
 }  # fmt: skip
 #: Those of them that are modules.
 _ROOMS = ("control", "convert", "lagrange")
-_former = _former_names(
-    __name__,
-    {name: f"papers.{name}" for name in ("SphericalMerge", "best_partition", "merge_spherical", "parallel_ada")},
-)
 
 
 def __getattr__(name: str) -> Any:
@@ -111,7 +106,7 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         module = import_module(_LATER[name], __name__)
         return module if name in _ROOMS else getattr(module, name)
-    return _former(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

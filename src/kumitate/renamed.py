@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -12,12 +12,9 @@ from .errors import warn
 _OF_PAPERS = ("jacobian", "multipoint", "newton_euler", "unit_vector")
 
 
-def offers(table: Container[str], name: object) -> bool:
-    """True if a contract's table has a method of this name; those that moved to `kumitate.papers` are loaded and warned of."""
-    if name not in table and load_papers(name):
-        message = f"the method {name!r} is now in kumitate.papers: import kumitate.papers first, as the next release needs it"
-        warn(message, FutureWarning)
-    return name in table
+def of_papers(name: object) -> str:
+    """The remedy for a name that a contract's table has once `kumitate.papers` is imported; "" for others."""
+    return f"; {name!r} is in kumitate.papers, which is to be imported first" if name in _OF_PAPERS else ""
 
 
 def load_papers(name: object) -> bool:
@@ -33,14 +30,14 @@ def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]
     Args:
         package: its `__name__`.
         names: the present name by the former one: "Trajectory" in the package itself, "paths.spline" a module inside it,
-            "kumitate.papers.legged.Gait" elsewhere.
+            "kumitate.held.HeldPoint" elsewhere.
 
     >>> import warnings
-    >>> found = former_names("kumitate.control", {"Gait": "kumitate.papers.legged.Gait"})
+    >>> found = former_names("kumitate.contact", {"HeldPoint": "kumitate.held.HeldPoint"})
     >>> with warnings.catch_warnings(record=True) as caught:
-    ...     gait = found("Gait")
+    ...     point = found("HeldPoint")
     >>> str(caught[0].message)
-    'kumitate.control.Gait is now kumitate.papers.legged.Gait; the former name goes with the next release'
+    'kumitate.contact.HeldPoint is now kumitate.held.HeldPoint; the former name goes with the next release'
     """
 
     def __getattr__(name: str) -> Any:  # noqa: N807 — the name that modules use

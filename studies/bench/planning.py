@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import kumitate as km
+import kumitate.papers
 from kumitate.contact import Contact, Surface
 from kumitate.gym import named_task
 from kumitate.measure.timing import Contender, Effort, by_turns, thread_seconds

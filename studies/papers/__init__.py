@@ -1,5 +1,6 @@
 """The runs that reproduce the papers row by row, and what several of them share: `scripts/study papers`."""
 
+import kumitate.papers  # noqa: F401 (its methods are then in the tables of methods)
 from kumitate.examples.catalogue import Example, examples
 
 __all__ = ["GALLERY", "all_examples", "command_of"]

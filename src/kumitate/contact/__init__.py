@@ -15,6 +15,4 @@ __all__ = [
 ]  # fmt: skip
 
 _HELD = ("CylinderSurface", "HeldPoint", "PlaneSurface", "SphereSurface")
-__getattr__ = former_names(
-    __name__, {"shapes": "pairs", "touching": "pairs.rows"} | {name: f"kumitate.held.{name}" for name in _HELD}
-)
+__getattr__ = former_names(__name__, {name: f"kumitate.held.{name}" for name in _HELD})

@@ -3,7 +3,6 @@
 Planned motions are in `paths`, and exported here as well.
 """
 
-from ..renamed import former_names
 from .actuator_limits import joint_stops, limited, speed_limited
 from .controllers import (
     CompiledPage,
@@ -43,6 +42,3 @@ __all__ = [
     "reactionless_velocity", "scheduled", "smooth_clamp", "smooth_step", "smooth_trapezoid", "speed_limited", "total",
     "undriven", "virtual_loop",
 ]  # fmt: skip
-
-_LEGGED = ("FootPlan", "Gait", "JointTrajectory", "MassCenterPlan", "ThreeJointModel", "Upright", "mass_center_plan")
-__getattr__ = former_names(__name__, {name: f"kumitate.papers.legged.{name}" for name in _LEGGED})

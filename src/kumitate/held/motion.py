@@ -21,7 +21,7 @@ from ..dynamics.loops.constraints import mobilities, propagate_rows, solved_rows
 from ..dynamics.motion import falling
 from ..errors import InputError
 from ..model import Tree
-from ..renamed import offers
+from ..renamed import of_papers
 from ..scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, tanh
 from ..spatial import SparseFactors, dot, nearest_solution
 from .point import SLIDING_SPEED, HeldEnd, HeldPoints, slide
@@ -104,8 +104,8 @@ HELD_METHODS: dict[str, Callable[..., HeldSystem]] = {"rows": articulated_rows}
 
 def check_method(name: Any) -> None:
     """Refuses an unknown method by an InputError that lists the known ones."""
-    if not isinstance(name, str) or not offers(HELD_METHODS, name):
-        raise InputError(f"there is no held_method {name!r}; there are {', '.join(HELD_METHODS)}")
+    if not isinstance(name, str) or name not in HELD_METHODS:
+        raise InputError(f"there is no held_method {name!r}; there are {', '.join(HELD_METHODS)}{of_papers(name)}")
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,8 @@ class SphericalMerge:
         balls: the joints that were merged.
         refused: why other triples of revolute joints through one point were not merged, one sentence each.
 
-    >>> from kumitate import load, merge_spherical
+    >>> from kumitate import load
+    >>> from kumitate.papers import merge_spherical
     >>> merged = merge_spherical(load("pa10").mechanism, lump=True)
     >>> len(merged.balls), merged.separate.nv == merged.mechanism.nv
     (2, True)

@@ -20,7 +20,7 @@ from ..kinematics import rate
 from ..model import Mechanism, Place, Tree, check_inertias, check_resistance
 from ..model.mechanism import digest
 from ..model.tree.traversal import with_limbs
-from ..renamed import offers
+from ..renamed import of_papers
 from ..scalar import Program, call, directional, table, trace
 from ..spatial import Force
 
@@ -33,8 +33,8 @@ Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
 
 
 def choose(what: str, table: dict[str, Any], name: str) -> Any:
-    if not offers(table, name):
-        raise InputError(f"there is no {what} {name!r}; there are {', '.join(table)}")
+    if name not in table:
+        raise InputError(f"there is no {what} {name!r}; there are {', '.join(table)}{of_papers(name)}")
     return table[name]
 
 
@@ -443,11 +443,11 @@ def _of_fewest_operations(programs: dict[str, Program]) -> Program:
 def stored_program(mechanism: Mechanism, function: str, options: Mapping[str, Any]) -> Program | StoredProgram:
     """The program of a function of a mechanism, read from disk if it was made before; errors as in `make_program`.
 
-    Methods that assemble inverse inertias warn about light links while they are traced, so they are traced in every process.
+    Methods that assemble inverse inertias warn about light links while they are traced, so they are traced in every process,
+    and so are those of `kumitate.papers`, which are there once it is imported.
     """
-    offers({**MASS_MATRIX, **FORWARD_DYNAMICS}, options.get("method"))  # former names warn, whether read from disk or not
-    known, asked = digest(mechanism), repr(kernel_key(function, options))
-    traced = " at 0x" in asked or options.get("method") in ("ada", "dca")
+    known, asked, method = digest(mechanism), repr(kernel_key(function, options)), options.get("method")
+    traced = " at 0x" in asked or method in ("ada", "dca") or bool(of_papers(method))
     key = None if known is None or traced else f"{known} {asked}"
     return found_or_traced(key, lambda: make_program(mechanism, function, **options))
 

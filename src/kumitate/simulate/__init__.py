@@ -24,7 +24,7 @@ _LATER = {
     "LoopRecord": "..records.loop_records", "Record": "..records.record", "simulate": ".run", "Setup": ".setup",
     "Experiment": ".setup",
 }  # fmt: skip
-_former = former_names(__name__, {"readings": "kumitate.records.readings", "results": "kumitate.records", "Result": "Record"})
+_former = former_names(__name__, {"results": "kumitate.records", "Result": "Record"})
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...errors import InputError, did_you_mean
 from ...model.values import shown
-from ...renamed import offers
+from ...renamed import of_papers
 from ..forces import ForceModel
 from ..impulse.problem import Problem, Solved
 from .penalty import Penalty
@@ -25,8 +25,8 @@ def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) ->
     Raises:
         InputError: listing the known names. Models of continuous forces check their options themselves.
     """
-    if not isinstance(name, str) or not (offers(IMPULSE_MODELS, name) or name in FORCE_MODELS):
-        raise InputError(f"there is no contact model {shown(name)}; there are {', '.join([*IMPULSE_MODELS, *FORCE_MODELS])}")
+    if not isinstance(name, str) or name not in (known := [*IMPULSE_MODELS, *FORCE_MODELS]):
+        raise InputError(f"there is no contact model {shown(name)}; there are {', '.join(known)}{of_papers(name)}")
     if not options or name in FORCE_MODELS:
         return
     if name != "rigid":
