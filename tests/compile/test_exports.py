@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import kumitate as km
 from kumitate import scalar
 from kumitate.compile import Kernel
-from kumitate.compile.exports import to_c, to_casadi, to_python, to_sympy
+from kumitate.compile.exports import to_c, to_casadi, to_sympy
 from kumitate.errors import InputError
 from kumitate.model import Body, Joint, Mechanism
 from kumitate.programs import make_program
@@ -272,40 +272,6 @@ def test_c_says_what_it_is_and_writes_constants_exactly():
     assert "+ 2.5" in text
 
 
-# --- Python -----------------------------------------------------------------------------------------------------------
-def test_python_is_the_reference_bit_by_bit(program):
-    world: dict[str, Any] = {}
-    text = to_python(program)
-    exec(compile(text, "program", "exec"), world)
-    function = world[text.rsplit("def ", 1)[1].split("(")[0]]
-    for arrays in states(program, 2):
-        found = function(*(array.tolist() for array in arrays))
-        outputs = found if len(program.outputs) != 1 else (found,)
-        for array, ours, theirs in zip(program.outputs, outputs, reference(program, arrays), strict=True):
-            np.testing.assert_array_equal(np.array(ours).reshape(array.shape), theirs)
-
-
-def test_python_is_readable():
-    text = to_python(trace(lambda q, h: [q[0] + h * scalar.sin(q[1])], {"q": 2, "h": ()}, "swing"))
-    assert text.splitlines()[-5:] == [
-        "def swing(q, h):",
-        "    t0 = sin(q[1])",
-        "    t1 = h*t0",
-        "    t2 = q[0] + t1",
-        "    return [t2]",
-    ]
-    assert "from math import sin\n" in text
-
-
-@given(recipe=steps(2), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=40, derandomize=True)
-def test_python_of_random_programs(recipe, seed):
-    program, values, expected = random_program(recipe, seed)
-    world: dict[str, Any] = {}
-    exec(compile(to_python(program), "program", "exec"), world)
-    assert np.array_equal(world["random"](values), expected), program
-
-
 @given(recipe=steps(2), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=20, derandomize=True)
 def test_c_of_random_programs(recipe, seed):
@@ -408,8 +374,6 @@ def test_sympy_refuses_what_it_cannot_do():
 
 def test_names_that_no_language_takes_are_changed(tmp_path):
     program = trace(lambda a, b: {"wrench_left foot": [a[0] - b[0]], "t0": a[0]}, {"wrench_left foot": 1, "ß.1": 1}, "int")
-    text = to_python(program)
-    assert "def int(wrench_left_foot, x__1):" in text
     assert "void int_(const double *wrench_left_foot, const double *x__1, double *wrench_left_foot_, double *t0_)" in to_c(
         program
     )
@@ -431,8 +395,7 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch):
 def test_kernels_offer_all_forms():
     kernel = Kernel(PROGRAMS["pendulum"]())
     assert kernel.source("c") == to_c(kernel.program)
-    assert kernel.source("python") == to_python(kernel.program)
-    with pytest.raises(InputError, match="program, llvm, c, python"):
+    with pytest.raises(InputError, match="the forms are program, llvm, c"):
         kernel.source("fortran")
     pytest.importorskip("sympy")
     assert kernel.to_sympy() == to_sympy(kernel.program)

@@ -14,7 +14,7 @@ import pytest
 
 import kumitate as km
 from kumitate.compile import Kernel
-from kumitate.compile.exports import to_casadi, to_python
+from kumitate.compile.exports import to_casadi
 from kumitate.procedure import Floats, apply, over, procedure
 from kumitate.scalar import TraceError, evaluate, maximum, minimum, trace
 
@@ -66,12 +66,6 @@ def by_procedure(call: Callable[..., None]) -> np.ndarray:
     return y
 
 
-def by_python() -> list[Any]:
-    world: dict[str, Any] = {}
-    exec(compile(to_python(PROGRAM), "program", "exec"), world)
-    return [world["extremes"](pair) for pair in PAIRS.tolist()]
-
-
 def by_casadi() -> list[Any]:
     function = to_casadi(PROGRAM)
     return [np.array(function(pair)).ravel() for pair in PAIRS]
@@ -84,7 +78,6 @@ ROUTES: dict[str, Callable[[], Any]] = {
     "portable": lambda: Kernel(PROGRAM, portable=True)(PAIRS),
     "single precision": lambda: Kernel(PROGRAM, np.float32)(PAIRS),
     **{f"{lanes} lanes": lambda lanes=lanes: run_with_lanes(Kernel(PROGRAM), lanes, PAIRS)[0] for lanes in LANES},
-    "Python": by_python,
     "CasADi": by_casadi,
     **{
         f"{name}, {page.__name__}": lambda page=page, form=form: by_procedure(form(page))

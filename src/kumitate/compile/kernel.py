@@ -160,17 +160,15 @@ class Kernel(ProgramKernel):
     def source(self, form: str = "program", lanes: int = 1) -> str:
         """The kernel as text.
 
-        The forms are "program" (its listing), "llvm", "c" (C99 without dependencies), "python" (a plain module) and "wat"
-        (WebAssembly, of one state).
+        The forms are "program" (its listing), "llvm", "c" (C99 without dependencies) and "wat" (WebAssembly, of one state).
         """
-        from .exports import to_c, to_python  # loaded on first use
+        from .exports import to_c  # loaded on first use
         from .llvm import HostBatch, write_module
 
         forms = {
             "program": lambda: str(self.program),
             "llvm": lambda: write_module(HostBatch(self.program), lanes, self.precision, portable=self.portable),
             "c": lambda: to_c(self.program),
-            "python": lambda: to_python(self.program),
             "wat": lambda: self.wasm().text,
         }
         if form not in forms:

@@ -1,8 +1,8 @@
 """The operations of both languages, traced programs and procedures: a row each, with all that any form of them needs.
 
 A row gives the kinds of its operands and, last, of its result: f a float, b true or false, i an integer. Then come its text in
-LLVM's language and, of traced programs, in C, in Python where that is not as in C, and in WebAssembly; what it means on
-Python's numbers, which all forms must reproduce; and its partial derivatives.
+LLVM's language and, of traced programs, in C and in WebAssembly; what it means on Python's numbers, which all forms must
+reproduce; and its partial derivatives.
 
 Texts have the operands as {0}, {1}, … In LLVM's, {f} and {b} are the types of floats and conditions, numbers or vectors, {s} is
 the suffix that names of LLVM's own functions have for {f}, {nsz} and {contract} are permissions to forget the sign of zeros and
@@ -22,7 +22,7 @@ class OperationRow(NamedTuple):
 
     Attributes:
         kinds: of its operands and its result.
-        llvm, c, python, wasm: its texts; no text for Python means that of C.
+        llvm, c, wasm: its texts.
         meaning: what it gives for Python's numbers.
         partials: its derivatives by its operands, of a function that applies an operation, the value, and the operands.
     """
@@ -32,7 +32,6 @@ class OperationRow(NamedTuple):
     c: str = ""
     meaning: Callable[..., Any] | None = None
     partials: Callable[..., tuple[Any, ...]] | None = None
-    python: str = ""
     wasm: str = ""
 
 
@@ -53,8 +52,7 @@ def _extreme(name: str, sign: str, meaning: Callable[..., Any], partials: Callab
     """The smaller or larger of two; a NaN is kept: an error must not vanish from a residual or an estimate."""
     # which of two zeros is the smaller one costs two instructions more on x86
     row = _intrinsic("fff", name, f"{{1}} {sign} {{0}} || {{1}} != {{1}} ? {{1}} : {{0}}", "{nsz}")
-    python = f"{{1}} if {{1}} {sign} {{0}} or {{1}} != {{1}} else {{0}}"
-    return row._replace(meaning=meaning, partials=partials, python=python, wasm=f"f64.{name[:3]}")
+    return row._replace(meaning=meaning, partials=partials, wasm=f"f64.{name[:3]}")
 
 
 def _chosen(do: Callable[..., Any], first: Any) -> tuple[Any, Any]:
@@ -89,8 +87,7 @@ TRACED: dict[str, OperationRow] = {
     "tanh": _library("tanh", lambda do, y, a: (1.0 - y * y,)),
     "atan2": _library("atan2", lambda do, y, a, b: (b / (a * a + b * b), -(a / (a * a + b * b))), 2),
     "abs": _intrinsic("ff", "fabs", "fabs({0})")._replace(
-        meaning=abs, partials=lambda do, y, a: (do("select", do("lt", a, 0.0), -1.0, 1.0),), python="abs({0})",
-        wasm="f64.abs",
+        meaning=abs, partials=lambda do, y, a: (do("select", do("lt", a, 0.0), -1.0, 1.0),), wasm="f64.abs"
     ),
     "min": _extreme("minimum", "<", lambda a, b: b if b < a or b != b else a, lambda do, y, a, b: _chosen(do, do("le", a, b))),
     "max": _extreme("maximum", ">", lambda a, b: b if b > a or b != b else a, lambda do, y, a, b: _chosen(do, do("le", b, a))),
@@ -98,17 +95,15 @@ TRACED: dict[str, OperationRow] = {
     "le": OperationRow("ffb", "fcmp ole {f} {0}, {1}", "{0} <= {1}", lambda a, b: a <= b, wasm="f64.le"),
     "eq": OperationRow("ffb", "fcmp oeq {f} {0}, {1}", "{0} == {1}", lambda a, b: a == b, wasm="f64.eq"),
     "and": OperationRow(
-        "bbb", "and {b} {0}, {1}", "{0} && {1}", lambda a, b: bool(a) and bool(b), python="{0} and {1}",
-        wasm="i32.and",
+        "bbb", "and {b} {0}, {1}", "{0} && {1}", lambda a, b: bool(a) and bool(b), wasm="i32.and"
     ),
     "or": OperationRow(
-        "bbb", "or {b} {0}, {1}", "{0} || {1}", lambda a, b: bool(a) or bool(b), python="{0} or {1}",
-        wasm="i32.or",
+        "bbb", "or {b} {0}, {1}", "{0} || {1}", lambda a, b: bool(a) or bool(b), wasm="i32.or"
     ),
-    "not": OperationRow("bb", "xor {b} {0}, {true}", "!{0}", lambda a: not a, python="not {0}", wasm="i32.eqz"),
+    "not": OperationRow("bb", "xor {b} {0}, {true}", "!{0}", lambda a: not a, wasm="i32.eqz"),
     "select": OperationRow(
         "bfff", "select {b} {0}, {f} {1}, {f} {2}", "{0} ? {1} : {2}", lambda c, a, b: a if c else b,
-        lambda do, y, c, a, b: (0.0, *_chosen(do, c)), "{1} if {0} else {2}", "{1} {2} {0} select",
+        lambda do, y, c, a, b: (0.0, *_chosen(do, c)), wasm="{1} {2} {0} select",
     ),
 }  # fmt: skip
 

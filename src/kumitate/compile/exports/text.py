@@ -1,26 +1,20 @@
-"""Programs as C and as Python: a walk over a program that writes one statement per node in a language.
+"""Programs as C: a walk over a program that writes one statement per node.
 
-A language says how an operation, a declaration, a loop, a call reads. Operands are always names, numbers or subscripts, so that
-no form has to think of precedence.
+Operands are always names, numbers or subscripts, so that there is no precedence to think of.
 """
 
 from __future__ import annotations
 
-import keyword
 import math
 import re
 import textwrap
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import ClassVar
-
-import numpy as np
 
 from ...errors import InputError
 from ...scalar import Hole, LoopBlock, Program, Symbol, origin
-from ...scalar.blocks import family, walk
+from ...scalar.blocks import walk
 from ...scalar.elementary import elementary
 from ...scalar.operations import CONDITIONS, LIBRARY, TRACED
 from ..llvm.straight_line import known_angles
@@ -35,15 +29,13 @@ _WORDS = """
 """
 _C_RESERVED = frozenset(_WORDS.split())
 _LINE = 120
-_MATH = ("atan2", "cos", "exp", "inf", "log", "nan", "sin", "sqrt", "tanh")
-_PYTHON_RESERVED = frozenset({*keyword.kwlist, *_MATH, "abs", "float", "range"})
-_ARRAY = "[x for row in {0} for x in row]"
 _TEMPORARY = re.compile(r"[a-z]\d+")
 
 
-def named(programs: Sequence[Program], reserved: Collection[str]) -> dict[Program, str]:
+def named(programs: Sequence[Program]) -> dict[Program, str]:
     """The names of the programs' functions; the last program has the first choice."""
-    return dict(zip(reversed(programs), identifiers([program.name for program in reversed(programs)], reserved), strict=True))
+    names = identifiers([program.name for program in reversed(programs)], _C_RESERVED)
+    return dict(zip(reversed(programs), names, strict=True))
 
 
 def identifiers(names: Iterable[str], reserved: Collection[str]) -> list[str]:
@@ -70,178 +62,6 @@ def described(program: Program) -> list[str]:
             shape = " x ".join(str(size) for size in array.shape) or "1"
             lines.append(f"  {title:3}  {array.name}: {shape} {'number' if array.size == 1 else 'numbers'}")
     return [*lines, "", "Quantities of mechanisms are in SI units and radians, angular parts first, matrices row by row."]
-
-
-class _TextWriter(ABC):
-    """Writes the body of one program's function.
-
-    Attributes:
-        expressions: the text of each operation, with operands {0}, {1}, ...
-        declared: those of a new name {0} and its value {1}, a number or a condition.
-        real: that of an integer as a number.
-        kept: that of what pass {1} of a loop kept in column {2} of the {3} columns of its stack {0}.
-        functions: the names of all programs' functions.
-        tables: the names of all functions' tables of constants, by what is in them.
-        parameters: the names of the arrays, inputs first; inputs: those of the inputs, by the program's own names.
-        lines: the text so far.
-        stacked: how many numbers the body's local arrays hold.
-        together: the results of functions of mathematics that are programs; None if these are the library's.
-        fillings: programs for holes, by name.
-    """
-
-    expressions: ClassVar[Mapping[str, str]]
-    declared: ClassVar[tuple[str, str]]
-    real: ClassVar[str]
-    kept: ClassVar[str]
-
-    def __init__(
-        self,
-        program: Program,
-        functions: Mapping[Program, str],
-        reserved: Collection[str],
-        tables: dict[tuple[float, ...], str],
-    ):
-        self.program = program
-        self.functions = functions
-        self.tables = tables
-        names = [array.name for array in (*program.inputs, *program.outputs)]
-        self.parameters = identifiers(names, {*reserved, *functions.values()})
-        self.inputs = dict(zip((array.name for array in program.inputs), self.parameters, strict=False))
-        self.lines: list[str] = []
-        self.depth = 1
-        self.names: dict[Symbol, str] = {}
-        self.results: dict[Symbol, Mapping[int, str]] = {}
-        self.stacks: dict[Symbol, str] = {}
-        self.used: set[str] = set()
-        self.stacked = 0
-        self.together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]] | None = None
-        self.fillings: Mapping[str, Program] = {}
-        self._counts: Counter[str] = Counter()
-
-    # --- defined by a language -----------------------------------------------------------------------------------------
-    @abstractmethod
-    def constant(self, value: float) -> str:
-        """A number."""
-
-    @abstractmethod
-    def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
-        """Write a call; the names of its results."""
-
-    @abstractmethod
-    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
-        """Write a loop; its body by `self.passes`."""
-
-    # --- the walk -----------------------------------------------------------------------------------------------------
-    def fresh(self, letter: str) -> str:
-        """A name that is not in use."""
-        self._counts[letter] += 1
-        return f"{letter}{self._counts[letter] - 1}"
-
-    def write(self, text: str) -> None:
-        """One line."""
-        self.lines.append(f"{'    ' * self.depth}{text}")
-
-    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
-        """A new constant name and its value."""
-        self.write(self.declared[condition].format(name, expression))
-
-    def line(self, nodes: Sequence[Symbol]) -> None:
-        """The statements of the nodes of a line."""
-        for node in nodes:
-            if node in self.names:  # by their loop, or computed before the line
-                continue
-            template = self.expressions.get(node.op)
-            if self.together is not None and node.op in LIBRARY:
-                self._elementary(node, self.together)
-            elif template is not None:
-                self._name(node, template.format(*(self.names[a] for a in node.args)))
-            else:
-                getattr(self, f"_{node.op}")(node)
-
-    def _name(self, node: Symbol, expression: str) -> None:
-        name = self.names[node] = self.fresh("t")
-        self.declare(name, expression, condition=node.op in CONDITIONS)
-
-    def _const(self, node: Symbol) -> None:
-        text = self.constant(node.payload)
-        self.names[node] = f"({text})" if text.startswith("-") else text
-
-    def _capture(self, node: Symbol) -> None:
-        if node.payload in self.names:  # else a loop or a call, which has no name
-            self.names[node] = self.names[node.payload]
-
-    def _input(self, node: Symbol) -> None:
-        name, k = node.payload
-        self.names[node] = self._read(name, str(k))
-
-    def _load(self, node: Symbol) -> None:
-        self._name(node, self._read(node.payload[0], self._position(node)))
-
-    def _read(self, name: str, position: str) -> str:
-        self.used.add(name)
-        array = next(array for array in self.program.inputs if array.name == name)
-        return self.inputs[name] if array.shape == () else f"{self.inputs[name]}[{position}]"
-
-    def _lookup(self, node: Symbol) -> None:
-        values = node.payload[0].values
-        table = self.tables.setdefault(values, f"k{len(self.tables)}")
-        self._name(node, f"{table}[{self._position(node)}]")
-
-    def _ordinal(self, node: Symbol) -> None:
-        self._name(node, self.real.format(self._position(node)))
-
-    def _position(self, node: Symbol) -> str:
-        """stride·counter + offset, where a node reads by index."""
-        _, stride, offset = node.payload
-        if stride == 0:
-            return str(offset)
-        counter = self.names[node.args[-1]]
-        scaled = {1: counter, -1: f"-{counter}"}.get(stride, f"{stride}*{counter}")
-        return scaled if offset == 0 else f"{scaled} {'+' if offset > 0 else '-'} {abs(offset)}"
-
-    def _element(self, node: Symbol) -> None:
-        source = origin(node.args[0])
-        keeps = list(source.payload.keeps)
-        column = keeps.index(node.payload[0])
-        self._name(node, self.kept.format(self.stacks[source], self._position(node), column, len(keeps)))
-
-    def _result(self, node: Symbol) -> None:
-        self.names[node] = self.results[origin(node.args[0])][node.payload]
-
-    def _call(self, node: Symbol) -> None:
-        self.results[node] = self.call(filled(node.payload, self.fillings), [self.names[a] for a in node.args])
-
-    def _elementary(self, node: Symbol, together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]]) -> None:
-        """A function of mathematics; sine and cosine of a number are computed at once."""
-        program, place = elementary(node.op)
-        if (program, node.args) not in together:
-            together[program, node.args] = self.call(program, [self.names[a] for a in node.args])
-        self.names[node] = together[program, node.args][place]
-
-    def _loop(self, node: Symbol) -> None:
-        block: LoopBlock = node.payload
-        carries = block.carries
-        carried = [self.fresh("c") for _ in carries]
-        counter, stack = self.fresh("i"), self.fresh("s")
-        first = [self.names[a] for a in node.args[: len(carries)]]
-        for (now, _), name in zip(carries.values(), carried, strict=True):
-            self.names[now] = name
-        for part in block.line:
-            if part.op == "counter":
-                self.names[part] = counter
-        self.results[node], self.stacks[node] = dict(zip(carries, carried, strict=True)), stack
-        self.stacked += block.count * len(block.keeps)
-        self.loop(block, first, carried, counter, stack)
-
-    def passes(self, block: LoopBlock) -> tuple[list[str], list[str], str | None]:
-        """The statements of a pass; the names of the carried values, of the kept ones, and of the condition."""
-        before = self.together
-        self.together = None if before is None else dict(before)
-        self.line(block.line)
-        self.together = before  # names of a pass end with it
-        following = [self.names[then] for _, then in block.carries.values()]
-        kept = [self.names[symbol] for symbol in block.keeps.values()]
-        return following, kept, None if block.condition is None else self.names[block.condition]
 
 
 # --- C99: one function that needs only <math.h>; constants are written exactly, without rounding --------------------------
@@ -272,11 +92,11 @@ def to_c(
     """
     tables: dict[tuple[float, ...], str] = {}
     every = _with_callees(programs, fillings or {}, portable)
-    names = named(every, _C_RESERVED)
+    names = named(every)
     functions, stacked, quick = [], 0, quick and real == "double"  # in float the library's own are quick
     for one in every:
-        writer = _CWriter(one, names, _C_RESERVED, tables)
-        writer.real_type, writer.together, writer.fillings = real, {} if portable else None, fillings or {}
+        writer = _CWriter(one, names, tables)
+        writer.real, writer.together, writer.fillings = real, {} if portable else None, fillings or {}
         writer.quick = quick
         functions += [*writer.function(static=private or one not in programs), ""]
         stacked += writer.stacked
@@ -299,7 +119,7 @@ def to_c(
 
 def c_names(programs: Sequence[Program], fillings: Mapping[str, Program], *, portable: bool) -> dict[Program, str]:
     """The names of the functions of `to_c`."""
-    return named(_with_callees(programs, fillings, portable), _C_RESERVED)
+    return named(_with_callees(programs, fillings, portable))
 
 
 def filled(program: Program, fillings: Mapping[str, Program]) -> Program:
@@ -341,25 +161,161 @@ _C_FORMS = {
 }
 
 
-class _CWriter(_TextWriter):
-    kept = "{0}[{3}*({1}) + {2}]"
-    real_type, quick = "double", False
+class _CWriter:
+    """Writes one program's function.
 
-    @property
-    def expressions(self) -> Mapping[str, str]:  # type: ignore[override]
-        return _C_FORMS[self.real_type]
+    Attributes:
+        real: the type of all numbers; quick: as of `to_c`.
+        functions: the names of all programs' functions.
+        tables: the names of all functions' tables of constants, by what is in them.
+        parameters: the names of the arrays, inputs first; inputs: those of the inputs, by the program's own names.
+        lines: the text so far.
+        stacked: how many numbers the body's local arrays hold.
+        together: the results of functions of mathematics that are programs; None if these are the library's.
+        fillings: programs for holes, by name.
+    """
 
-    @property
-    def declared(self) -> tuple[str, str]:  # type: ignore[override]
-        return f"const {self.real_type} {{}} = {{}};", "const int {} = {};"
+    real, quick = "double", False
 
-    @property
-    def real(self) -> str:  # type: ignore[override]
-        return f"({self.real_type})({{}})"
+    def __init__(
+        self,
+        program: Program,
+        functions: Mapping[Program, str],
+        tables: dict[tuple[float, ...], str],
+    ):
+        self.program = program
+        self.functions = functions
+        self.tables = tables
+        names = [array.name for array in (*program.inputs, *program.outputs)]
+        self.parameters = identifiers(names, {*_C_RESERVED, *functions.values()})
+        self.inputs = dict(zip((array.name for array in program.inputs), self.parameters, strict=False))
+        self.lines: list[str] = []
+        self.depth = 1
+        self.names: dict[Symbol, str] = {}
+        self.results: dict[Symbol, Mapping[int, str]] = {}
+        self.stacks: dict[Symbol, str] = {}
+        self.used: set[str] = set()
+        self.stacked = 0
+        self.together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]] | None = None
+        self.fillings: Mapping[str, Program] = {}
+        self._counts: Counter[str] = Counter()
 
+    # --- the walk -----------------------------------------------------------------------------------------------------
+    def fresh(self, letter: str) -> str:
+        """A name that is not in use."""
+        self._counts[letter] += 1
+        return f"{letter}{self._counts[letter] - 1}"
+
+    def write(self, text: str) -> None:
+        """One line."""
+        self.lines.append(f"{'    ' * self.depth}{text}")
+
+    def declare(self, name: str, expression: str, *, condition: bool = False) -> None:
+        """A new constant name and its value."""
+        self.write(f"const {'int' if condition else self.real} {name} = {expression};")
+
+    def line(self, nodes: Sequence[Symbol]) -> None:
+        """The statements of the nodes of a line."""
+        for node in nodes:
+            if node in self.names:  # by their loop, or computed before the line
+                continue
+            template = _C_FORMS[self.real].get(node.op)
+            if self.together is not None and node.op in LIBRARY:
+                self._elementary(node, self.together)
+            elif template is not None:
+                self._name(node, template.format(*(self.names[a] for a in node.args)))
+            else:
+                getattr(self, f"_{node.op}")(node)
+
+    def _name(self, node: Symbol, expression: str) -> None:
+        name = self.names[node] = self.fresh("t")
+        self.declare(name, expression, condition=node.op in CONDITIONS)
+
+    def _const(self, node: Symbol) -> None:
+        text = _c_number(node.payload, self.real)
+        self.names[node] = f"({text})" if text.startswith("-") else text
+
+    def _capture(self, node: Symbol) -> None:
+        if node.payload in self.names:  # else a loop or a call, which has no name
+            self.names[node] = self.names[node.payload]
+
+    def _input(self, node: Symbol) -> None:
+        name, k = node.payload
+        self.names[node] = self._read(name, str(k))
+
+    def _load(self, node: Symbol) -> None:
+        self._name(node, self._read(node.payload[0], self._position(node)))
+
+    def _read(self, name: str, position: str) -> str:
+        self.used.add(name)
+        array = next(array for array in self.program.inputs if array.name == name)
+        return self.inputs[name] if array.shape == () else f"{self.inputs[name]}[{position}]"
+
+    def _lookup(self, node: Symbol) -> None:
+        values = node.payload[0].values
+        table = self.tables.setdefault(values, f"k{len(self.tables)}")
+        self._name(node, f"{table}[{self._position(node)}]")
+
+    def _ordinal(self, node: Symbol) -> None:
+        self._name(node, f"({self.real})({self._position(node)})")
+
+    def _position(self, node: Symbol) -> str:
+        """stride·counter + offset, where a node reads by index."""
+        _, stride, offset = node.payload
+        if stride == 0:
+            return str(offset)
+        counter = self.names[node.args[-1]]
+        scaled = {1: counter, -1: f"-{counter}"}.get(stride, f"{stride}*{counter}")
+        return scaled if offset == 0 else f"{scaled} {'+' if offset > 0 else '-'} {abs(offset)}"
+
+    def _element(self, node: Symbol) -> None:
+        source = origin(node.args[0])
+        keeps = list(source.payload.keeps)
+        column = keeps.index(node.payload[0])
+        self._name(node, f"{self.stacks[source]}[{len(keeps)}*({self._position(node)}) + {column}]")
+
+    def _result(self, node: Symbol) -> None:
+        self.names[node] = self.results[origin(node.args[0])][node.payload]
+
+    def _call(self, node: Symbol) -> None:
+        self.results[node] = self.call(filled(node.payload, self.fillings), [self.names[a] for a in node.args])
+
+    def _elementary(self, node: Symbol, together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]]) -> None:
+        """A function of mathematics; sine and cosine of a number are computed at once."""
+        program, place = elementary(node.op)
+        if (program, node.args) not in together:
+            together[program, node.args] = self.call(program, [self.names[a] for a in node.args])
+        self.names[node] = together[program, node.args][place]
+
+    def _loop(self, node: Symbol) -> None:
+        block: LoopBlock = node.payload
+        carries = block.carries
+        carried = [self.fresh("c") for _ in carries]
+        counter, stack = self.fresh("i"), self.fresh("s")
+        first = [self.names[a] for a in node.args[: len(carries)]]
+        for (now, _), name in zip(carries.values(), carried, strict=True):
+            self.names[now] = name
+        for part in block.line:
+            if part.op == "counter":
+                self.names[part] = counter
+        self.results[node], self.stacks[node] = dict(zip(carries, carried, strict=True)), stack
+        self.stacked += block.count * len(block.keeps)
+        self.loop(block, first, carried, counter, stack)
+
+    def passes(self, block: LoopBlock) -> tuple[list[str], list[str], str | None]:
+        """The statements of a pass; the names of the carried values, of the kept ones, and of the condition."""
+        before = self.together
+        self.together = None if before is None else dict(before)
+        self.line(block.line)
+        self.together = before  # names of a pass end with it
+        following = [self.names[then] for _, then in block.carries.values()]
+        kept = [self.names[symbol] for symbol in block.keeps.values()]
+        return following, kept, None if block.condition is None else self.names[block.condition]
+
+    # --- the function, its calls and loops -------------------------------------------------------------------------------
     def function(self, *, static: bool) -> list[str]:
         """The lines of the whole function."""
-        program, real = self.program, self.real_type
+        program, real = self.program, self.real
         outputs = self.parameters[len(program.inputs) :]
         if self.quick:
             self.turns()
@@ -375,9 +331,6 @@ class _CWriter(_TextWriter):
         head = f"{'static ' if static else ''}void {self.functions[program]}({', '.join(typed) or 'void'})"
         return [*["KM_TWICE"][: self.quick], head, "{", *(f"    (void){name};" for name in unused), *self.lines, "}"]
 
-    def constant(self, value: float) -> str:
-        return _c_number(value, self.real_type)
-
     def turns(self) -> None:
         """Sines and cosines of all angles that are inputs, in a loop of an even number of passes, for vectors of two."""
         known = known_angles(self.program.line)
@@ -385,7 +338,9 @@ class _CWriter(_TextWriter):
             return
         for _, read, _ in known:
             self._input(read)
-        texts = [f"{self.names[read]} + {self.constant(offset)}" if offset else self.names[read] for _, read, offset in known]
+        texts = [
+            f"{self.names[read]} + {_c_number(offset, self.real)}" if offset else self.names[read] for _, read, offset in known
+        ]
         texts += texts[: len(texts) % 2]
         x, sines, cosines = (self.fresh(letter) for letter in "xyz")
         for line in wrapped(f"const double {x}[{len(texts)}] = {{", texts, "};"):
@@ -417,14 +372,14 @@ class _CWriter(_TextWriter):
                 given.append(part[0])
             else:
                 given.append(self.fresh("a"))
-                head = f"const {self.real_type} {given[-1]}[{max(array.size, 1)}] = {{"
-                for line in wrapped(head, part or [_c_number(0.0, self.real_type)], "};"):
+                head = f"const {self.real} {given[-1]}[{max(array.size, 1)}] = {{"
+                for line in wrapped(head, part or [_c_number(0.0, self.real)], "};"):
                     self.write(line)
                 self.stacked += array.size
         names: list[str] = []
         for array in program.outputs:
             given.append(self.fresh("r"))
-            self.write(f"{self.real_type} {given[-1]}[{max(array.size, 1)}];")
+            self.write(f"{self.real} {given[-1]}[{max(array.size, 1)}];")
             names += [f"{given[-1]}[{k}]" for k in range(array.size)]
             self.stacked += array.size
         self.write(f"{self.functions[program]}({', '.join(given)});")
@@ -432,10 +387,10 @@ class _CWriter(_TextWriter):
 
     def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
         for name, start in zip(carried, first, strict=True):
-            self.write(f"{self.real_type} {name} = {start};")
+            self.write(f"{self.real} {name} = {start};")
         width = len(block.keeps)
         if width:  # the values of passes after an early stop are defined too
-            self.write(f"{self.real_type} {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
+            self.write(f"{self.real} {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
         self.write(f"for (int {counter} = 0; {counter} < {block.count}; {counter}++) {{")
         self.depth += 1
         following, kept, going = self.passes(block)
@@ -470,76 +425,3 @@ def wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
     """`head item, item, ... tail`, over as many lines as needed."""
     text = f"{head}{', '.join(items)}{tail}"
     return textwrap.wrap(text, _LINE, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-
-
-# --- Python: a module to read, to run anywhere, and to step through, that needs only `math` -------------------------------
-def to_python(program: Program) -> str:
-    """The program as a Python module that defines one function of the program's name.
-
-    It takes one sequence an input, nested as the input's shape says (a number for the shape ()), and returns nested lists
-    likewise: one output alone, several as a tuple. It does the same operations in the same order as the reference.
-    """
-    programs = family([program])
-    names, tables = named(programs, _PYTHON_RESERVED), dict[tuple[float, ...], str]()
-    body = "\n\n\n".join("\n".join(_PythonWriter(one, names, _PYTHON_RESERVED, tables).function()) for one in programs)
-    constants = "".join(f"{name} = {values!r}\n" for values, name in tables.items())
-    used = [name for name in _MATH if re.search(rf"\b{name}\b", constants + body)]
-    comment = [part for line in described(program) for part in line.splitlines() or [""]]
-    head = "\n".join(f"# {line}".rstrip() for line in comment)
-    imports = f"from math import {', '.join(used)}\n" if used else ""
-    return "\n\n".join([head, *(part for part in (imports.rstrip(), constants.rstrip()) if part), f"\n{body}\n"])
-
-
-class _PythonWriter(_TextWriter):
-    expressions: ClassVar = {name: row.python or row.c for name, row in TRACED.items()}
-    declared = ("{} = {}",) * 2
-    real = "float({})"
-    kept = "{0}[{1}][{2}]"
-
-    def function(self) -> list[str]:
-        """The lines of the whole function."""
-        inputs = self.program.inputs
-        for array in inputs:
-            for _ in array.shape[1:]:
-                self.write(f"{self.inputs[array.name]} = {_ARRAY.format(self.inputs[array.name])}")
-        self.line(self.program.line)
-        results = iter([self.names[node] for node in self.program.results])
-        outputs = [_nested(array.shape, results) for array in self.program.outputs]
-        self.write(f"return {', '.join(outputs) or '()'}")
-        return [f"def {self.functions[self.program]}({', '.join(self.inputs.values())}):", *self.lines]
-
-    def constant(self, value: float) -> str:
-        return repr(value)
-
-    def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
-        given = iter(arguments)
-        values = ", ".join(_nested(array.shape, given) for array in program.inputs)
-        name = self.fresh("r")
-        self.write(f"{name} = {self.functions[program]}({values})")
-        names: list[str] = []
-        for k, array in enumerate(program.outputs):
-            whole = name if len(program.outputs) == 1 else f"{name}[{k}]"
-            names += [whole + "".join(f"[{i}]" for i in place) for place in np.ndindex(*array.shape)]
-        return dict(enumerate(names))
-
-    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
-        if carried:
-            self.write(f"{', '.join(carried)} = {', '.join(first)}")
-        if block.keeps:
-            self.write(f"{stack} = []")
-        self.write(f"for {counter} in range({block.count}):")
-        self.depth += 1
-        following, kept, going = self.passes(block)
-        if going is not None:
-            self.write(f"if not {going}:")
-            self.write("    break")
-        if kept:
-            self.write(f"{stack}.append(({', '.join(kept)},))")
-        if carried:
-            self.write(f"{', '.join(carried)} = {', '.join(following)}")
-        self.depth -= 1
-
-
-def _nested(shape: Sequence[int], scalars: Iterator[str]) -> str:
-    """The source text of nested lists."""
-    return next(scalars) if not shape else f"[{', '.join([_nested(shape[1:], scalars) for _ in range(shape[0])])}]"
