@@ -8,7 +8,6 @@ import pytest
 import kumitate as km
 from kumitate import scalar
 from kumitate.compile import Kernel
-from kumitate.errors import InputError
 from kumitate.scalar import trace
 
 
@@ -35,7 +34,7 @@ def test_it_reports_operations_and_each_width(tmp_path, monkeypatch):
     assert many.instructions > one.instructions > 4
     assert one.bytes > 0
     assert not one.from_cache
-    assert one.fastest is None
+    assert str(first).splitlines()[0] == "swing: 4 operations (2 mul, 1 sin, 1 add)"
     assert all(width.from_cache for width in kernel().report().widths)
 
 
@@ -49,24 +48,6 @@ def test_traffic_with_the_stack_is_counted():
     few, many = (Kernel(trace(f, {"x": 9}, "x")).report().widths[0] for f in (lambda x: [x[0] * x[1]], crowded))
     assert few.stores == few.loads == 0
     assert min(many.stores, many.loads) > 10
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("lead", [(), (3,), (5, 20)])
-def test_states_are_timed(lead, dtype):
-    chosen = Kernel(trace(swing, {"q": 2, "h": ()}, "swing"), dtype)
-    told = chosen.report(np.ones((*lead, 2)), 0.1)
-    for width in told.widths:
-        assert 0.0 < width.fastest <= width.median < 1e-3
-    said = str(told).splitlines()
-    assert said[0] == "swing: 4 operations (2 mul, 1 sin, 1 add)"
-    assert "fastest [µs]" in said[1]
-    assert len(said) == 2 + len(told.widths)
-
-
-def test_inputs_are_checked():
-    with pytest.raises(InputError, match="q has shape"):
-        kernel().report([1.0, 2.0, 3.0], 0.1)
 
 
 def test_it_says_which_algorithm_was_chosen():

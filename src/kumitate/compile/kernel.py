@@ -207,11 +207,11 @@ class Kernel(ProgramKernel):
 
         return to_sympy(self.program, symbols)
 
-    def report(self, *arrays: Any) -> KernelReport:
-        """A report: operations, compilation, and, for given inputs, the time per state."""
+    def report(self) -> KernelReport:
+        """A report: operations, and the machine code at the widths compiled so far."""
         from .report import report
 
-        return report(self, *arrays)
+        return report(self)
 
     def _compiled(self, lanes: int) -> tuple[Code, Callable[..., None]]:
         with self._compiling:

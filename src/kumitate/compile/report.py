@@ -1,22 +1,13 @@
-"""The report on a kernel: its operations, the machine code at each width, and the time per state."""
+"""The report on a kernel: its operations, and the machine code at each width. `measure.timing` times it."""
 
 from __future__ import annotations
 
-import ctypes
-import statistics
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .engine import assembly
-from .llvm import ENTRY
 from .target import host
 
-#: How long each width is timed [s], and how many states at least make a run.
-BUDGET, STATES = 0.1, 64
 _COMPARISONS = ("cmp", "test", "ucomi", "vucomi")  # write to no operand
 
 
@@ -31,7 +22,6 @@ class Width:
         bytes: size of the object file.
         seconds: that LLVM took, or that loading from the cache took.
         from_cache: which of the two.
-        fastest, median: time per state [s] over repeated runs; None if no inputs were given.
     """
 
     lanes: int
@@ -41,8 +31,6 @@ class Width:
     bytes: int
     seconds: float
     from_cache: bool
-    fastest: float | None = None
-    median: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,27 +47,21 @@ class KernelReport:
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{number} {op}" for op, number in self.operations.items())
-        heads = ("lanes", "instructions", "stack stores", "stack loads", "bytes", "compiled [s]", "fastest [µs]", "median [µs]")
+        heads = ("lanes", "instructions", "stack stores", "stack loads", "bytes", "compiled [s]")
         rows: list[tuple[str, ...]] = [heads]
         for width in self.widths:
             counts = (width.lanes, width.instructions, width.stores, width.loads, width.bytes)
-            times = ("" if value is None else f"{1e6 * value:.3f}" for value in (width.fastest, width.median))
-            rows.append((*map(str, counts), "cache" if width.from_cache else f"{width.seconds:.2f}", *times))
+            rows.append((*map(str, counts), "cache" if width.from_cache else f"{width.seconds:.2f}"))
         sizes = [max(len(row[k]) for row in rows) for k in range(len(heads))]
         table = ["  ".join(cell.rjust(size) for cell, size in zip(row, sizes, strict=True)).rstrip() for row in rows]
         head = f"{self.name}: {sum(self.operations.values())} operations{f' ({kinds})' if kinds else ''}"
         return "\n".join([head, *([self.remark] if self.remark else []), *table])
 
 
-def report(kernel: Any, *arrays: Any) -> KernelReport:
+def report(kernel: Any) -> KernelReport:
     """The report on a kernel at the widths compiled so far; if none, at one state and at the processor's width.
 
     LLVM writes its assembly text, which takes as long as compiling does.
-
-    Args:
-        kernel: the `Kernel` to look at.
-        arrays: inputs as for a call, one state or a batch. With them, each width is timed for a tenth of a second, on as many
-            copies of the states as make a run that a clock can see.
     """
     if not kernel.widths:
         kernel.prepare()
@@ -87,8 +69,7 @@ def report(kernel: Any, *arrays: Any) -> KernelReport:
     for lanes in kernel.widths:
         code = kernel.code(lanes)
         text = assembly(kernel.source("llvm", lanes), host())
-        times = _times(kernel, lanes, arrays) if arrays else None
-        widths.append(Width(lanes, *_counted(text), code.size, code.seconds, code.from_cache, *(times or ())))
+        widths.append(Width(lanes, *_counted(text), code.size, code.seconds, code.from_cache))
     return KernelReport(kernel.name, dict(kernel.program.operations.most_common()), tuple(widths), kernel.program.remark)
 
 
@@ -106,24 +87,3 @@ def _counted(assembly_text: str) -> tuple[int, int, int]:
         elif "[sp" in words:
             stores, loads = stores + words.startswith("st"), loads + words.startswith("ld")
     return instructions, stores, loads
-
-
-def _times(kernel: Any, lanes: int, arrays: tuple[Any, ...]) -> tuple[float, float]:
-    """The fastest and the median time per state [s]."""
-    rows, lead = kernel._checked(arrays)
-    given = int(np.prod(lead))
-    states = max(STATES, lanes, given)
-    copies = np.arange(states) % max(given, 1)
-    batch = [row.reshape(given, -1)[copies] for row in rows]
-    out = [np.empty((states, *array.shape), batch[0].dtype if batch else float) for array in kernel.outputs]
-    pointers = [array.ctypes.data for array in (*batch, *out)]
-    signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * len(pointers))
-    run: Callable[..., None] = signature(kernel.code(lanes).addresses[ENTRY])
-    times: list[float] = []
-    run(states, *pointers)  # warms up
-    end = time.perf_counter() + BUDGET
-    while len(times) < 5 or time.perf_counter() < end:
-        begin = time.perf_counter()
-        run(states, *pointers)
-        times.append((time.perf_counter() - begin) / states)
-    return min(times), statistics.median(times)
