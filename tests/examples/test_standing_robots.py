@@ -19,7 +19,7 @@ def test_the_torques_at_rest_balance_gravity_with_forces_from_below(example):
     stance = example.stance()
     robot, q = replace(stance.robot, gravity=(0.0, 0.0, -9.81)), stance.q.tolist()
     weight = np.array(rnea(robot.tree, q, [0.0] * robot.nv, [0.0] * robot.nv, gravity=robot.gravity))
-    feet = np.array([np.array(jacobian(robot.tree, q, place))[5] for place, _ in stance.soles])
+    feet = np.array([np.array(jacobian(robot.tree, q, place))[5] for place in stance.soles])
     forces = np.linalg.lstsq(feet.T, weight - stance.torques, rcond=None)[0]
     # forces of the feet alone make up what the torques leave, in all joints and at the base
     np.testing.assert_allclose(feet.T @ forces, weight - stance.torques, atol=1e-8)

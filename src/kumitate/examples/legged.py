@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..contact import Contact, Surface
+from ..contact import Contact, Surface, on_ground
 from ..dynamics import rnea
 from ..errors import InputError, KumitateWarning
-from ..kinematics import integrate, jacobian, link_poses, place_pose
+from ..kinematics import integrate, jacobian
 from ..model import Mechanism, Place, Sphere
 from ..model.read import read_file
 from ..model.read.robot_names import robots_folder
@@ -88,11 +88,11 @@ class Stance:
         return replace(self.robot, joints=tuple(joints))
 
     @cached_property
-    def soles(self) -> list[tuple[Place, float]]:
-        """The spheres under the feet: their middles as places, and their radii [m]."""
+    def soles(self) -> list[Place]:
+        """The middles of the spheres under the feet."""
         places = self.robot.tree.places
         return [
-            (Place(places[body.name].link, places[body.name].pose @ shape.pose), shape.shape.radius)
+            Place(places[body.name].link, places[body.name].pose @ shape.pose)
             for body in self.robot.bodies
             for shape in body.collisions
             if isinstance(shape.shape, Sphere)
@@ -104,9 +104,7 @@ class Stance:
         tree = self.robot.tree
         neutral = [x for joint in self.robot.joints for x in joint.kind.neutral()]
         q = integrate(tree, neutral, [self.angles.get(name, 0.0) for name in self.robot.v_names])
-        poses = link_poses(tree, q)
-        lowest = min(place_pose(tree, poses, place).translation.z - radius for place, radius in self.soles)
-        return np.array(integrate(tree, q, [0.0] * 5 + [self.height - lowest] + [0.0] * (tree.nv - 6)))
+        return on_ground(self.robot, np.array(q), height=self.height)
 
     @cached_property
     def torques(self) -> np.ndarray:
@@ -117,7 +115,7 @@ class Stance:
         """
         tree, q = self.robot.tree, self.q.tolist()
         weight = np.array(rnea(tree, q, [0.0] * tree.nv, [0.0] * tree.nv, gravity=self.robot.gravity))
-        up = np.array([jacobian(tree, q, place)[5] for place, _ in self.soles])
+        up = np.array([jacobian(tree, q, place)[5] for place in self.soles])
         forces = np.linalg.lstsq(up[:, :6].T, weight[:6], rcond=None)[0]
         borne = weight - up.T @ forces
         if np.abs(borne[:6]).max() > 1e-6 * np.abs(weight[:6]).max() or forces.min() < 0.0:

@@ -1,14 +1,15 @@
 """Cassie, the two-legged robot, hanging by its pelvis: a machine whose file closes loops."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from ...analysis import LoopEquations, assemble
+from ...contact import on_ground
 from ...errors import KumitateWarning
-from ...kinematics import integrate, link_poses, place_pose
+from ...kinematics import integrate
 from ...model import KINDS, Body, Geometry, Joint, Loop, Mechanism, PositionDrive, Sphere, lock
 from ...model.read import read_file
 from ...records.record import Record
@@ -87,17 +88,7 @@ def standing(mechanism: Mechanism | None = None, angles: Mapping[str, float] = S
     robot = replace(held, name="cassie_standing", bodies=tuple(bodies), joints=tuple(joints)).with_drives(
         {f"{side}-{name}": PositionDrive(kp=kp, kd=kd) for side in SIDES for name, (kp, kd) in STIFF.items()}
     )
-    q = [*base.kind.neutral(), *posture.tolist()]
-    lowest = lowest_point(robot, q)
-    return robot, np.array(integrate(robot.tree, q, [0.0] * 5 + [-lowest] + [0.0] * (robot.nv - 6)))
-
-
-def lowest_point(robot: Mechanism, q: Sequence[float]) -> float:
-    """The height of the lowest point of the spheres under the feet [m]."""
-    poses = link_poses(robot.tree, q)
-    feet = [(body, shape) for body in robot.bodies for shape in body.collisions]
-    places = [place_pose(robot.tree, poses, robot.tree.places[body.name]) @ shape.pose for body, shape in feet]
-    return min(float(place.translation.z) - shape.shape.radius for place, (_, shape) in zip(places, feet, strict=True))  # type: ignore[attr-defined]
+    return robot, on_ground(robot, [*base.kind.neutral(), *posture.tolist()])
 
 
 def _ends(foot: Body) -> tuple[Geometry, ...]:
