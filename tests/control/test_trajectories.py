@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kumitate.compile import Kernel
-from kumitate.control import PoseSpline, Spline, Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
+from kumitate.control import PoseSpline, Spline, Trapezoid, blend, smooth_clamp, smooth_step, smooth_trapezoid
 from kumitate.errors import InputError
 from kumitate.scalar import evaluate, trace
 
@@ -237,7 +237,7 @@ def test_smooth_steps_are_the_sigmoids_of_the_lecture():
     np.testing.assert_allclose(found, smooth_step(0.29 - (x - 0.1), 100.0) * smooth_step(0.29 + (x - 0.1), 100.0))
     functions = (
         lambda t: smooth_step(t, 30.0), lambda t: smooth_trapezoid(t, 0.1, 0.3, 30.0), lambda t: blend(t, 0.2, -0.4),
-        lambda t: clamp(t, -0.1, 0.3), lambda t: smooth_clamp(t, 0.5),
+        lambda t: smooth_clamp(t, 0.5),
     )  # fmt: skip
     for function in functions:
         same_for_all_numbers(function, x)

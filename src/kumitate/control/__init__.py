@@ -18,7 +18,7 @@ from .controllers import (
 from .fmu_controller import FmuController
 from .holding import holding_drives, holding_efforts
 from .operational_space import operational_space
-from .paths import PoseSpline, Spline, Trapezoid, blend, clamp, smooth_clamp, smooth_step, smooth_trapezoid
+from .paths import PoseSpline, Spline, Trapezoid, blend, smooth_clamp, smooth_step, smooth_trapezoid
 from .pushes import closed_gravity_compensation, half_sine, pulse, push
 from .reaction_null_space import (
     BasePartition,
@@ -35,7 +35,7 @@ from .virtual_loop import closed_by, loop_accelerations, virtual_loop
 
 __all__ = [
     "BasePartition", "CompiledPage", "Controller", "Delayed", "FmuController", "Noisy",
-    "PoseSpline", "Sampled", "Spline", "Trapezoid", "actuated_columns", "blend", "clamp",
+    "PoseSpline", "Sampled", "Spline", "Trapezoid", "actuated_columns", "blend",
     "closed_by", "closed_gravity_compensation", "computed_torque", "gravity_compensation", "half_sine", "holding_drives",
     "holding_efforts",    "inverse_dynamics", "joint_acceleration_torque", "joint_stops", "limited", "loop_accelerations",
     "operational_space", "partition", "pd", "pulse", "push", "reaction_rate", "reactionless", "reactionless_acceleration",

@@ -10,9 +10,9 @@ from ..errors import InputError
 from ..model import Mechanism
 from ..model.bounds import position_limits
 from ..model.values import BOUND, NOT_NEGATIVE, POSITIVE, checked_array, checked_number
-from ..scalar import maximum
+from ..scalar import arrays, maximum
 from .controllers import Controller, mechanism_of
-from .paths import blend, clamp, smooth_clamp
+from .paths import blend, smooth_clamp
 
 
 def limited(robot: Any, controller: Controller, *, limits: Any = None, smooth: bool = False) -> Controller:
@@ -31,7 +31,7 @@ def limited(robot: Any, controller: Controller, *, limits: Any = None, smooth: b
 
     def law(t: Any, q: Any, v: Any) -> Any:
         tau = np.asarray(controller(t, q, v))
-        kept = smooth_clamp(tau, finite) if smooth else clamp(tau, -finite, finite)
+        kept = smooth_clamp(tau, finite) if smooth else arrays.maximum(-finite, arrays.minimum(finite, tau))
         return np.where(free, tau, kept)
 
     return law

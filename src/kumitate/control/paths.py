@@ -103,15 +103,6 @@ def blend(x: Values, start: float, end: float) -> Values:
     return _each(one, x)
 
 
-def clamp(x: Values, low: Values, high: Values) -> Values:
-    """x limited to between `low` and `high`, with corners.
-
-    >>> clamp(np.array([-3.0, 0.5]), -1.0, 1.0)
-    array([-1. ,  0.5])
-    """
-    return _each(lambda item, below, above: maximum(below, minimum(above, item)), x, low, high)
-
-
 def smooth_clamp(x: Values, limit: Values, *, knee: float = 0.8) -> Values:
     """x up to `knee` times the limit; beyond, it approaches ±limit without reaching it.
 
