@@ -49,7 +49,7 @@ class StepCode:
         self.interaction, self.key, self.kept = interaction, key, actuation.kept
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[tuple[str, bool], Kernel] = {}
 
     # --- programs -------------------------------------------------------------------------------------------------------------
     @cached_property
