@@ -340,3 +340,16 @@ def test_sparse_results_have_their_zeros(rows):
     kernel.into([few, twice], x)
     np.testing.assert_array_equal(few, [sparse(row)["few"] for row in x.tolist()])
     np.testing.assert_array_equal(twice, 2.0 * x)
+
+
+def test_memory_of_large_results_is_used_again_once_nothing_refers_to_it():
+    """And not before: not while a part of them is kept."""
+    kernel = Kernel(trace(lambda x: [2.0 * part for part in x], {"x": 8}, "doubled"))
+    ones = np.ones((20_000, 8))
+    first = kernel(ones)
+    place, part = first.ctypes.data, first[5]
+    del first
+    assert not np.may_share_memory(kernel(3.0 * ones), part)
+    assert (part == 2.0).all()
+    del part
+    assert kernel(ones).ctypes.data == place

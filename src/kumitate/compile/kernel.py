@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
@@ -117,9 +118,9 @@ class Kernel(ProgramKernel):
             if not lead or self._batch(*out, *arrays) is not None:
                 if active_scope() is not None and any(map(is_traced, arrays)):
                     return self._called(arrays)
-                given, lead = self._checked(arrays)
-                out = self._empty(lead)
-                self._run(given, out, math.prod(lead))
+                given, whole = self._checked(arrays)
+                out = out if whole == lead else self._empty(whole)
+                self._run(given, out, math.prod(whole))
         return out[0] if len(out) == 1 else tuple(out)
 
     def into(self, out: np.ndarray | Sequence[np.ndarray], *arrays: Any) -> None:
@@ -266,7 +267,8 @@ class Kernel(ProgramKernel):
         return out[0] if len(out) == 1 else tuple(out)
 
     def _empty(self, lead: tuple[int, ...]) -> list[np.ndarray]:
-        return [np.empty(lead + array.shape, self.precision.dtype) for array in self.outputs]
+        make = _empty if lead else np.empty
+        return [make(lead + array.shape, self._dtype) for array in self.outputs]
 
     def _plain_lead(self, arrays: Sequence[Any]) -> tuple[int, ...]:
         """The leading axis of a batch that has one, from its first array; () if all arrays must be checked."""
@@ -322,6 +324,34 @@ class Kernel(ProgramKernel):
                 f"(..., {expected}) for a batch"
             )
         return array.astype(self.precision.dtype, copy=False)
+
+
+#: Arrays of fewer bytes are left to malloc; as much memory is kept at most.
+_LEAST, _MOST = 1 << 20, 1 << 26
+_left: dict[int, list[memoryview]] = {}
+
+
+def _empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array for many results, in memory that earlier ones have left.
+
+    New memory comes from the system page by page, each cleared first, which takes as long as many a program that fills it.
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if not _LEAST <= size <= _MOST:
+        return np.empty(shape, dtype)
+    try:
+        memory = _left[size].pop()
+    except (KeyError, IndexError):
+        memory = np.empty(size, np.uint8).data
+    array = np.frombuffer(memory, dtype)
+    finalize(array, _leave, memory).atexit = False  # all views refer to this array, as its memory is not its own
+    return array.reshape(shape)
+
+
+def _leave(memory: memoryview) -> None:
+    if sum(size * len(kept) for size, kept in list(_left.items())) + memory.nbytes > _MOST:
+        _left.clear()
+    _left.setdefault(memory.nbytes, []).append(memory)
 
 
 def predicate(program: Program) -> Callable[..., Any]:
