@@ -1,32 +1,37 @@
-"""Stretches of neighbouring columns of a step's derivatives that reach the same rows."""
+"""The columns of a step's derivatives, from the linear system of all directions."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-import kumitate as km
-from kumitate.model.samples import HOAP1_STANDING, hoap1
-from kumitate.slopes.touching import Stretch, related, stretches_of
+from kumitate.compile import Kernel
+from kumitate.scalar import trace
+from kumitate.slopes.touching import StepEnd, TwoRounds, step_columns
+from kumitate.spatial import Dense
+
+N, LIMB, H = 18, 9, 1e-3
 
 
-def test_stretches_hold_all_columns_once():
-    """Of a base of six and limbs of 6, 4, 6 and 4, whose columns reach the base and their own limb."""
-    base, limbs = range(6), [range(6, 12), range(12, 16), range(16, 22), range(22, 26)]
-    found = stretches_of([frozenset(range(26))] * 6 + [frozenset([*base, *limb]) for limb in limbs for _ in limb])
-    assert [(each.start, each.stop) for each in found] == [(0, 16), (16, 26)]
-    assert found[0].rows == frozenset(range(26))
-    assert found[1].rows == frozenset([*base, *range(16, 26)])
-    alone = [frozenset([k]) for k in range(3)]
-    assert stretches_of(alone) == [Stretch(0, 3, frozenset(range(3)))]
+def test_columns_are_those_of_the_whole_system_where_limbs_are_coupled_by_feedback():
+    """Two limbs whose inertia does not couple them, and a controller of one that reads the coordinates of the other."""
+    random = np.random.default_rng(3)
+    blocks = [[i // LIMB == k // LIMB for k in range(N)] for i in range(N)]
+    M = np.where(blocks, random.normal(size=(N, N)) + 20.0 * np.eye(N), 0.0)
+    E, over = (np.where(blocks, random.normal(size=(N, N)), 0.0) for _ in range(2))
+    by_q, by_v = random.normal(size=(2, N, N))
 
+    def page(M: Any, E: Any, by_q: Any, by_v: Any, over: Any) -> dict[str, Any]:
+        sparse = [{i: {k: row[k] for k in range(N) if blocks[i][k]} for i, row in enumerate(rows)} for rows in (M, E)]
+        unit = Dense.unit(N)
+        return dict(zip("AB", step_columns(TwoRounds(*sparse, by_q, by_v, over), StepEnd(unit, unit, unit), H), strict=True))
 
-def test_a_joint_reaches_those_that_carry_it_and_those_that_it_carries():
-    """Where it has entries in the inertia matrix, of a mechanism whose limbs branch."""
-    tree = hoap1().tree
-    bent = [*HOAP1_STANDING[:7], *(0.1 + value for value in HOAP1_STANDING[7:])]
-    inertia = km.Robot(hoap1()).mass_matrix(np.array(bent))
-    entries = np.zeros((tree.nv, tree.nv), dtype=bool)
-    for k, rows in enumerate(related(tree)):
-        entries[sorted(rows), k] = True
-    assert (np.abs(inertia[~entries]) == 0.0).all()
-    assert entries.sum() == 380
+    kernel = Kernel(trace(page, dict.fromkeys(("M", "E", "by_q", "by_v", "over"), (N, N)), "columns"))
+    A, B = kernel(M, E, by_q, by_v, over)
+    inverse, still = np.linalg.inv(M), np.zeros((N, N))
+    changes = [inverse @ (r + s - E @ inverse @ r) for r, s in ((by_q, over), (by_v, still), (H * np.eye(N), still))]
+    expected = [np.vstack([H * x, x]) for x in changes]
+    expected[0][:N] += np.eye(N)
+    np.testing.assert_allclose(A, np.hstack(expected[:2]), atol=1e-13)
+    np.testing.assert_allclose(B, expected[2], atol=1e-13)

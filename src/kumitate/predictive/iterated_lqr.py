@@ -237,17 +237,18 @@ class TrajectoryOptimizer:
         """Puts the change of actions and the gains into the plan; False if a curvature is not positive."""
         q, v, u, times = motion.q[:-1], motion.v[:-1], motion.actions, time + self._times[0]
         self._held[:, self._place] = u
-        slopes = np.ascontiguousarray(self._sloped.arrays(times, q, v, self._held)[2])
+        *_, A, by = self._sloped.arrays(times, q, v, self._held)
+        slopes = [np.ascontiguousarray(part) for part in (A, by(self._place))]
         running, final = self._terms
         root = self._root[0, 0]
         bent = running.bend(times, q, v, u, running.targets, self._shifts[0], np.full(self.steps, root))
         last = (motion.q[-1], motion.v[-1], self._no_action[0], final.targets[0], self._shifts[1][0], root)
         bent += final.bend(time + self._times[1][0], *last)
-        recursion = riccati(2 * self.mechanism.nv, self.size, slopes.shape[2], self._place.start, self._bounded)
+        recursion = riccati(2 * self.mechanism.nv, self.size, self._bounded)
         change, gains = self._led.plan["change"], self._led.plan["gain"]
-        if recursion(slopes, *bent, u, *self._ends, damping, change, gains):
+        if recursion(*slopes, *bent, u, *self._ends, damping, change, gains):
             return True
-        if not (usual := np.isfinite(slopes).all(axis=(1, 2))).all():
+        if not (usual := np.isfinite(A).all(axis=(1, 2))).all():
             bad = int(np.argmin(usual))
             raise InputError(
                 f"{self.mechanism.name}: step {bad} of the motion, at {times[bad]:g} s, cannot be differentiated: its contact "

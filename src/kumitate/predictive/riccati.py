@@ -14,33 +14,29 @@ from ..scalar import Program, both, either, select, trace
 
 
 @lru_cache(maxsize=64)
-def riccati(nx: int, m: int, columns: int, first: int, bounded: bool) -> Any:
-    """The recursion over states of nx and actions of m numbers, compiled.
-
-    Args:
-        columns: of the derivatives of steps, by states and all inputs, the actions being those behind nx + `first`.
-        bounded: whether actions have bounds.
-    """
-    nw, begin, stop, box = nx + m, nx + first, nx + first + m, _box(m)
+def riccati(nx: int, m: int, bounded: bool) -> Any:
+    """The recursion over states of nx and actions of m numbers, which may have bounds, compiled."""
+    nw, box = nx + m, _box(m)
 
     def backward(
-        slopes: Floats[nx, columns], gradients: Floats[nw], curvatures: Floats[nw, nw], end: Shaped[nx], bent: Shaped[nx, nx],
-        actions: Floats[m], low: Shaped[m], high: Shaped[m], damping: float, change: Floats[m], gains: Floats[m, nx],
+        A: Floats[nx, nx], B: Floats[nx, m], gradients: Floats[nw], curvatures: Floats[nw, nw], end: Shaped[nx],
+        bent: Shaped[nx, nx], actions: Floats[m], low: Shaped[m], high: Shaped[m], damping: float, change: Floats[m],
+        gains: Floats[m, nx],
     ) -> bool:  # fmt: skip
         """Fills `change` (n, m) and `gains` (n, m, nx); False if a curvature by actions is not positive.
 
-        `gradients` and `curvatures` are those of the costs at nodes by state and action, `end` and `bent` those at the end;
-        the curvature by actions is damped in proportion to its diagonal.
+        `A` and `B` are the derivatives of steps by state and action, `gradients` and `curvatures` those of the costs at nodes
+        by both, `end` and `bent` those at the end; the curvature by actions is damped in proportion to its diagonal.
         """
         value, curved = local(nx), local(nx, nx)  # the gradient and the curvature of the cost to go
         value[:] = end
         curved[:] = bent
         W, T, Q, g = local(nx, nw), local(nx, nw), local(nw, nw), local(nw)
         L, K, down, k_u, free = local(m, m), local(m, nx + 1), local(m), local(m), local(m)
-        for n in range(len(slopes) - 1, -1, -1):
+        for n in range(len(A) - 1, -1, -1):
             for i in range(nx):
-                W[i, 0:nx] = slopes[n, i, 0:nx]
-                W[i, nx:nw] = slopes[n, i, begin:stop]
+                W[i, 0:nx] = A[n, i]
+                W[i, nx:nw] = B[n, i]
             for i in range(nx):
                 T[i] = curved[i, 0] * W[0]
                 for j in range(1, nx):

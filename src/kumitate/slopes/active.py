@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..simulate.stepping.step_code import StepCode
 
 
+#: A stretch of the entries of u and of parameters → those columns of B (..., 2nv, m).
+Columns = Callable[[slice], np.ndarray]
 #: Points that slide more slowly than this part of the fastest one, and of 1 cm/s, are at rest.
 SLOW = 1e-7
 #: Forces, speeds and gaps below this part of the largest are at the border to another mode.
@@ -148,15 +150,14 @@ class StepSlopes:
     Attributes:
         q, v: the state after the step (..., nq) and (..., nv).
         A: (..., 2nv, 2nv).
-        B: (..., 2nv, m), by all efforts and inputs, one after the other.
-        places: where each of them stands among the columns of B: "tau", wrenches by place, drives of loops, inputs.
+        places: where each effort and input stands among the columns of B: "tau", wrenches by place, drives of loops, inputs.
     """
 
     q: np.ndarray
     v: np.ndarray
     A: np.ndarray
-    B: np.ndarray
     places: Mapping[str, slice] = field(repr=False)
+    _columns: Columns = field(repr=False)
     _look: Callable[[], ActiveSet] = field(repr=False)
 
     @cached_property
@@ -164,6 +165,11 @@ class StepSlopes:
         """What touches in the step, and how; at borders the derivatives hold on one side only (computed on first use)."""
         return self._look()
 
+    @cached_property
+    def B(self) -> np.ndarray:
+        """(..., 2nv, m), by all efforts and inputs, one after the other (put together on first use)."""
+        return self._columns(slice(0, max((place.stop for place in self.places.values()), default=0)))
+
     def by(self, name: str) -> np.ndarray:
         """The columns of B of one effort or input, by its name in `places`."""
-        return self.B[..., self.places[name]]
+        return self._columns(self.places[name])

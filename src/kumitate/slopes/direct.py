@@ -36,14 +36,18 @@ class Sloped(NamedTuple):
 
     Attributes:
         q, v: after it.
-        slopes: the derivatives of (q, v) by q, v and u, (2nv, 2nv + size of u).
+        A, B: the derivatives of (q, v) by (q, v), (2nv, 2nv), and by u, (2nv, size of u), or by efforts along the joints,
+            (2nv, nv), where `efforts` says which of them the entries of u stand for.
         elsewhere: 1 where the step is not the one that was differentiated, else 0.
+        efforts: the numbers at `effort_places`.
     """
 
     q: list[Scalar]
     v: list[Scalar]
-    slopes: Sequence[Sequence[Scalar]]
+    A: Sequence[Sequence[Scalar]]
+    B: Sequence[Sequence[Scalar]]
     elsewhere: Scalar
+    efforts: Sequence[Scalar] | None = None
 
 
 #: Of a step: (h, q, v, `DrivingSlopes`) → `Sloped`.
@@ -72,7 +76,8 @@ def direct_kernel(code: StepCode, page: Page, functions: Program | None) -> Kern
     inputs: dict[str, int | tuple[int, ...]] = {"t": (), "h": (), "q": code.mechanism.nq, "v": code.mechanism.nv, "u": size}
 
     def slopes(t: Any, h: Any, q: Any, v: Any, u: Any) -> dict[str, Any]:
-        return page(h, q, v, driving(code.mechanism.tree, functions, t, q, v, u))._asdict()
+        found = page(h, q, v, driving(code.mechanism.tree, functions, t, q, v, u))._asdict()
+        return {name: part for name, part in found.items() if part is not None}
 
     key = None if functions is not None or code.key is None else f"slopes {code.key}"
     return Kernel(found_or_traced(key, lambda: trace(slopes, inputs, f"slopes_{code.program.name}")))
@@ -107,7 +112,12 @@ def _euler(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], h: Scalar, q
     along_q, along_v = (Dense.blocks(parts) for parts in zip(*ends, strict=True))
     q_slopes = Dense.beside(along_q, unmoved, undriven) + along_v @ v_slopes.times(h)
     end = integrate(m.tree, q, move)
-    return Sloped(end, after, (*q_slopes.rows, *v_slopes.rows), _stopped(bounds, end))
+    return Sloped(end, after, *_parted((*q_slopes.rows, *v_slopes.rows)), _stopped(bounds, end))
+
+
+def _parted(rows: Sequence[Sequence[Scalar]]) -> tuple[list[Any], list[Any]]:
+    """A and B of the derivatives by the state and by u."""
+    return [row[: len(rows)] for row in rows], [row[len(rows) :] for row in rows]
 
 
 def _stopped(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
@@ -115,19 +125,10 @@ def _stopped(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
     return select(least_gap(bounds, q) < -BEYOND, 1.0, 0.0) if bounds else 0.0
 
 
-def _runge_kutta(
-    m: Mechanism,
-    forcing: Forcing,
-    bounds: Sequence[Bound],
-    method: RungeKutta,
-    h: Scalar,
-    q: Any,
-    v: Any,
-    driven: DrivingSlopes,
-) -> Sloped:
+def _runge_kutta(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], method: RungeKutta, h: Scalar, *state: Any) -> Sloped:
     """x' = x + h Σ b ẋ over the stages, for coordinates whose rates are the velocities."""
-    n, u, table = m.nv, driven.u, method.tableau
-    width = 2 * n + len(u)
+    (q, v, driven), n, table = state, m.nv, method.tableau
+    u, width = driven.u, 2 * n + len(driven.u)
     start, seeds = [*q, *v], Dense(Dense.unit(width).rows[: 2 * n])
     evaluated, chained = _accelerated_program(m, forcing), _chain_program(n, width)
     rates: list[list[Scalar]] = []
@@ -146,7 +147,7 @@ def _runge_kutta(
         through = by_x @ dx if dx is seeds else Dense.of(call(chained, by_x.rows, dx.rows))
         slopes.append(Dense((*dx.rows[n:], *(through + by_u).rows)))
     end = normalized(m.tree, x[:n])
-    return Sloped(end, x[n:], dx.rows, _stopped(bounds, end))
+    return Sloped(end, x[n:], *_parted(dx.rows), _stopped(bounds, end))
 
 
 def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:

@@ -15,11 +15,10 @@ from ..errors import InputError, did_you_mean
 from ..model.values import checked_whole
 from ..simulate.batch import Batch
 from ..simulate.driving.actuation import How
-from ..simulate.driving.forcing import Forcing
 from ..simulate.integrators import WithStops
-from .active import StepSlopes, active_sets
+from .active import Columns, StepSlopes, active_sets
 from .direct import Along, direct_for, direct_kernel
-from .driving import can_follow
+from .driving import InputColumns, can_follow
 
 if TYPE_CHECKING:
     from ..simulate.simulation import MechanismSimulation
@@ -41,12 +40,14 @@ class SlopedStep:
         """
         self._simulation, self._code = simulation, simulation.straight.code
         _check(simulation)
-        self.places = _places(simulation.actuation.forcing)
+        groups = map(simulation.actuation.forcing.layout.group, ("tau", "wrenches", "loop_tau", "commands", "inputs"))
+        self.places = {name or "tau": place for group in groups for name, place in group.items()}
         self._columns = max((place.stop for place in self.places.values()), default=0)
         varied, at = simulation.actuation.forcing.parameters, self._columns
         self.parameters = [one.name for one in varied.asked] if varied else []
         for one in varied.asked if varied else ():
             self.places[one.name] = slice(at, at := at + len(one.targets))
+        self._driven = InputColumns(simulation.actuation.forcing, self._columns, simulation.actuation.program)
 
     @cached_property
     def _along(self) -> Along:
@@ -64,7 +65,7 @@ class SlopedStep:
         if page is None and self._code.touches:
             from .touching import touching_page  # loads contact
 
-            page = touching_page(integrator, self._code, forcing, self._simulation.interaction)
+            page = touching_page(integrator, self._code, forcing, self._simulation.interaction, self._driven.places)
         return None if page is None else direct_kernel(self._code, page, functions)
 
     def __call__(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> StepSlopes:
@@ -74,33 +75,34 @@ class SlopedStep:
             InputError: for one state whose contact has no solution to differentiate at; in batches its row is NaN.
         """
         simulation, lead = self._simulation, q.shape[:-1]
-        found = self.arrays(np.broadcast_to(time, lead) if lead else np.float64(time), q, v, u)
-        if not lead and not isfinite(found[2].sum()):
+        q_after, v_after, A, by = self.arrays(np.broadcast_to(time, lead) if lead else np.float64(time), q, v, u)
+        if not lead and not isfinite(A.sum()):
             raise InputError(
                 f"{simulation.mechanism.name}: the step cannot be differentiated at this state, as its contact has no "
                 "solution that obeys all laws: it did not converge, or a rebound that would gain energy was reduced. Take "
                 "another state, a smaller step, or less restitution"
             )
-        q_after, v_after, slopes = found
-        n = 2 * v_after.shape[-1]
         look = partial(active_sets, simulation, time, q, v, u, q_after)
-        return StepSlopes(q_after, v_after, slopes[..., :n], slopes[..., n:], self.places, look)
+        return StepSlopes(q_after, v_after, A, self.places, by, look)
 
-    def arrays(self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
-        """q and v after the step from such a state, with a time for each, and the columns of A and B in one array, as found."""
-        h, columns = self._simulation.step_size, self._columns
-        if self._direct is None:
-            return self._along(time, h, q, v, u, self._ways(u))
-        *found, elsewhere = self._direct(time, h, q, v, u)
-        found[2] = found[2][..., : 2 * v.shape[-1] + columns]
-        if not time.shape:
-            return self._along(time, h, q, v, u, self._ways(u)) if elsewhere.item() > 0.5 else tuple(found)
-        other = elsewhere > 0.5
-        if other.any():
+    def arrays(
+        self, time: Any, q: np.ndarray, v: np.ndarray, u: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Columns]:
+        """q and v after the step from such a state, with a time for each, A, and B's columns."""
+        h, n, one = self._simulation.step_size, 2 * v.shape[-1], not time.shape
+        if self._direct is not None:
+            q_after, v_after, A, B, elsewhere, *efforts = self._direct(time, h, q, v, u)
+            by: Columns = partial(self._driven, B, *efforts) if efforts else partial(_stretch, B)
+            if not (elsewhere.item() > 0.5 if one else (other := elsewhere > 0.5).any()):
+                return q_after, v_after, A, by
+        if one or self._direct is None:
+            q_after, v_after, slopes = self._along(time, h, q, v, u, self._ways(u))
+        else:
+            slopes = np.concatenate([A, by(slice(0, self._columns))], axis=-1)
             again = self._along(time[other], h, q[other], v[other], u[other], self._ways(u))
-            for part, right in zip(found, again, strict=True):
+            for part, right in zip((q_after, v_after, slopes), again, strict=True):
                 part[other] = right
-        return tuple(found)
+        return q_after, v_after, slopes[..., :n], partial(_stretch, slopes[..., n:])
 
     def _ways(self, u: np.ndarray) -> np.ndarray:
         """How u (..., size) changes along each column of B: (columns, size), with parameters (..., columns, size)."""
@@ -117,11 +119,8 @@ class SlopedStep:
         return ways[which.ravel()].reshape(*u.shape[:-1], *ways.shape[1:])
 
 
-def _places(forcing: Forcing) -> dict[str, slice]:
-    """Where each effort, command and input stands in u, without parameters."""
-    layout = forcing.layout
-    groups = [layout.group(name) for name in ("wrenches", "loop_tau", "commands", "inputs")]
-    return {"tau": layout.at("tau"), **{name: place for group in groups for name, place in group.items()}}
+def _stretch(B: np.ndarray, place: slice) -> np.ndarray:
+    return B[..., place]
 
 
 def _check(simulation: MechanismSimulation) -> None:

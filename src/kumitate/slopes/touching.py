@@ -11,10 +11,9 @@ where r comes from the derivatives of inverse dynamics. Two rounds with the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache, partial, reduce
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +28,11 @@ from ..dynamics.free_turning import lone_bodies
 from ..dynamics.passive import passive_curve, resisting_inertia
 from ..dynamics.settling import RECOVERY, STIFF, drive_forces, limited, stiffnesses, stops_at
 from ..kinematics import carried, integrate, jacobian, turning
-from ..model import Bound, Command, Drive, Mechanism, Tree
+from ..model import Bound, Command, Drive, Mechanism
 from ..model.joints import JointKind
 from ..scalar import (
     Program,
     Scalar,
-    Stack,
     absolute,
     call,
     equal,
@@ -65,9 +63,11 @@ SETTLED = 1e-5
 AT_STOP = 1e-6
 
 
-def touching_page(integrator: Integrator, code: StepCode, forcing: Forcing, interaction: Interaction) -> Page | None:
+def touching_page(
+    integrator: Integrator, code: StepCode, forcing: Forcing, interaction: Interaction, places: Sequence[tuple[int, int]]
+) -> Page | None:
     """The page of such a step; None for loops, single free bodies, bodies of the mechanism that may touch each other, surfaces
-    that rebound, and parameters.
+    that rebound, and parameters. `places`: as `effort_places` gives them.
     """
     interaction.slopes(None)  # which refuses models that have no derivatives
     m, pairs = code.mechanism, getattr(interaction, "pairs", ())
@@ -75,7 +75,7 @@ def touching_page(integrator: Integrator, code: StepCode, forcing: Forcing, inte
         return None
     if lone_bodies(m.tree) or any(pair.links[1] >= 0 or not _only_rubs(pair.surface) for pair in pairs):
         return None
-    return partial(_stepped, code, forcing, pairs, integrator.flight is not None)
+    return partial(_stepped, code, forcing, pairs, places, integrator.flight is not None)
 
 
 def _only_rubs(surface: Any) -> bool:
@@ -85,10 +85,16 @@ def _only_rubs(surface: Any) -> bool:
 
 
 def _stepped(
-    code: StepCode, forcing: Forcing, pairs: Sequence[Pair], flies: bool, h: Scalar, q: Any, v: Any, driven: DrivingSlopes
+    code: StepCode,
+    forcing: Forcing,
+    pairs: Sequence[Pair],
+    places: Sequence[tuple[int, int]],
+    flies: bool,
+    h: Scalar,
+    *state: Any,
 ) -> Sloped:
     """v' by the impulses of contact and q' = q ⊕ h v', with v' then in the axes at q'."""
-    m = code.mechanism
+    m, (q, v, driven) = code.mechanism, state
     assert code.jumps is not None
     found = call(code.jumps, h, q, v, driven.u)
     after = found["v"]
@@ -97,12 +103,10 @@ def _stepped(
     system = _system(free, _touched(m, pairs, found, h, q), _held(m, code.bounds, after, q, v, h))
     first = system.H[0]
     first[0] = first[0] * select(found["missed"] <= SETTLED, 1.0, float("nan"))
-    slopes = step_columns(m.tree, system, _end(m, after, h, q), h, free.efforts[m.nv :])
-    for row in slopes:
-        for k in driven.slopes:
-            row[2 * m.nv + k] = 0.0  # efforts along joints, too, have no effect in the place of what a function computes
+    A, B = step_columns(system, _end(m, after, h, q), h)
     elsewhere = select(found["touching"] < 0.5, 1.0, 0.0) if flies else 0.0
-    return Sloped(integrate(m.tree, q, move), carried(m.tree, after, move), slopes, elsewhere)
+    efforts = [free.efforts[column].get(row, 0.0) for row, column in places]
+    return Sloped(integrate(m.tree, q, move), carried(m.tree, after, move), A, B, elsewhere, efforts)
 
 
 def _system(free: StepBalance, touched: LinearisedContact, held: dict[int, tuple[Scalar, Scalar]]) -> TwoRounds:
@@ -289,99 +293,6 @@ class StepEnd(NamedTuple):
     carried: Dense
 
 
-def step_columns(tree: Tree, system: TwoRounds, end: StepEnd, h: Scalar, efforts: Sequence[SparseColumn]) -> Matrix:
-    """The derivatives of a step h by q, v and u (2nv, 3nv and more).
-
-    Args:
-        efforts: for the columns behind those of efforts along the joints, such efforts in their place.
-    """
-    n, stretches = tree.nv, stretches_of(related(tree))
-    leaves, build = flatten((system.H, system.over, end.moved, end.carried, h, list(efforts)))
-
-    def columns(numbers: Any, own: Any, *right: Any) -> list[list[Scalar]]:
-        given = iter(range(len(numbers)))
-        H, over, moved, carried, step, sums = build([x if isinstance(x, float) else numbers[next(given)] for x in leaves])
-        rounds, factors = TwoRounds(H, over, *right), SparseFactors.of(H)
-        unit = [table(row) for row in np.eye(n).tolist()]
-
-        def three(stretch: Stretch, k: Any) -> list[list[Scalar]]:
-            """The columns by a coordinate, by its velocity and by an effort along it."""
-            changes = rounds.three(factors, step, unit, stretch.rows, k)
-            moves = [[dot(row, [step * part for part in x]) for row in moved.rows] for x in changes]
-            moves[0] = [part + row[k] for part, row in zip(moves[0], own, strict=True)]
-            return [[*move, *(dot(row, x) for row in carried.rows)] for move, x in zip(moves, changes, strict=True)]
-
-        found = [stack[k] for each, stack in loops_over(stretches, three) for k in range(each.stop - each.start)]
-        by_state = [[column[part][i] for part in (0, 1, 2) for column in found] for i in range(2 * n)]
-        by_others = [[sum((x * found[k][2][i] for k, x in one.items()), 0.0) for one in sums] for i in range(2 * n)]
-        return [[*row, *others] for row, others in zip(by_state, by_others, strict=True)]
-
-    rows = {"own": end.own.rows, "by_q": system.by_q, "by_v": system.by_v, "by_q_over": system.by_q_over}
-    symbols = [x for x in leaves if not isinstance(x, float)]
-    program = trace(columns, {"numbers": len(symbols), **dict.fromkeys(rows, (n, n))}, f"columns_{n}")
-    return call(program, symbols, *rows.values())  # type: ignore[no-any-return]
-
-
-# --- Stretches of neighbouring columns of a linear system that reach the same rows, each long enough for a loop of its own
-# What acts on a joint is felt by the joints that carry it and by those that it carries: the columns of one limb leave the rows
-# of other limbs zero.
-
-#: Shorter stretches are joined with a neighbour: loops of up to eight passes are written pass by pass.
-_FEWEST = 9
-
-
-class Stretch(NamedTuple):
-    """The columns from `start` up to `stop`, and the rows that one of them reaches."""
-
-    start: int
-    stop: int
-    rows: frozenset[int]
-
-    def joined(self, other: Stretch) -> Stretch:
-        """With the stretch behind this one."""
-        return Stretch(self.start, other.stop, self.rows | other.rows)
-
-
-def stretches_of(reached: Sequence[frozenset[int]]) -> list[Stretch]:
-    """The stretches of columns that reach these rows each, their own included."""
-    found: list[Stretch] = []
-    for k, rows in enumerate(reached):
-        if found and found[-1].rows == rows:
-            found[-1] = found[-1]._replace(stop=k + 1)
-        else:
-            found.append(Stretch(k, k + 1, rows))
-    while len(found) > 1 and min(stretch.stop - stretch.start for stretch in found) < _FEWEST:
-        short = min(range(len(found)), key=lambda k: found[k].stop - found[k].start)
-        pairs = [k for k in (short - 1, short) if 0 <= k < len(found) - 1]
-        first = min(pairs, key=lambda k: len(found[k].rows | found[k + 1].rows))
-        found[first : first + 2] = [found[first].joined(found[first + 1])]
-    return found
-
-
-def related(tree: Tree) -> list[frozenset[int]]:
-    """For each degree of freedom those of the joints that carry its own, of those that it carries, and of its own."""
-    own = [range(link.v_start, link.v_start + link.kind.nv) for link in tree.links]
-    found: list[set[int]] = [set() for _ in range(tree.nv)]
-    for link in tree.links:
-        for other in tree.ancestors(link.index):
-            for i, k in product(own[link.index], own[other.index]):
-                found[i].add(k)
-                found[k].add(i)
-    return [frozenset(rows) for rows in found]
-
-
-def loops_over(stretches: Sequence[Stretch], body: Callable[[Stretch, Any], Any]) -> list[tuple[Stretch, Stack]]:
-    """A loop over the columns of each stretch, and what `body(stretch, column)` gives."""
-
-    def over(stretch: Stretch) -> Stack:
-        return loop(stretch.stop - stretch.start, lambda k, _: (None, body(stretch, k + stretch.start)), None)[1]
-
-    return [(stretch, over(stretch)) for stretch in stretches]
-
-
-# --- Two rounds of a linear system at once, for many columns -----------------------------------------------------------
-
-
 class TwoRounds(NamedTuple):
     """H x₁ = r and H x = r + s − E x₁, for the changes x (nv) of the velocities after a step.
 
@@ -397,18 +308,32 @@ class TwoRounds(NamedTuple):
     by_v: Matrix
     by_q_over: Matrix
 
-    def three(
-        self, factors: SparseFactors, h: Scalar, unit: Sequence[Any], rows: Collection[int], k: Any
-    ) -> list[list[Scalar]]:
-        """x by the k-th coordinate, by its velocity and by an effort along it, computed side by side.
 
-        Args:
-            factors: of H; h: the step; unit: for each row, a table of the unit vector's entries.
-            rows: that may have entries.
-        """
-        n, still = range(len(unit)), np.array([0.0] * 3, dtype=object)
-        r: Any = [np.array([self.by_q[i][k], self.by_v[i][k], h * unit[i][k]], dtype=object) if i in rows else still for i in n]
-        s = [np.array([self.by_q_over[i][k], 0.0, 0.0], dtype=object) if i in rows else still for i in n]
-        first = factors.solve(r)
-        second: Any = factors.solve([r[i] + s[i] - along(self.over[i], first) for i in n])
-        return [list(x) for x in zip(*second, strict=True)]
+def step_columns(system: TwoRounds, end: StepEnd, h: Scalar) -> tuple[Matrix, Matrix]:
+    """The derivatives of a step h by the state (2nv, 2nv), and by efforts along the joints (2nv, nv)."""
+    n, (H, over, *right) = len(system.H), system
+    leaves, build = flatten((H, over, end.moved, end.carried, h))
+
+    def columns(numbers: Any, own: Any, by_q: Any, by_v: Any, by_q_over: Any) -> dict[str, Any]:
+        given = iter(range(len(numbers)))
+        H, over, moved, carried, step = build([x if isinstance(x, float) else numbers[next(given)] for x in leaves])
+        factors, unit = SparseFactors.of(H), [table(row) for row in np.eye(n).tolist()]
+
+        def three(k: Any, _: None) -> tuple[None, list[list[Scalar]]]:
+            """The columns by a coordinate, by its velocity and by an effort along it."""
+            r: Any = [np.array([by_q[i][k], by_v[i][k], step * unit[i][k]], dtype=object) for i in range(n)]
+            first: Any = factors.solve(r)
+            second = [r[i] + np.array([by_q_over[i][k], 0.0, 0.0], dtype=object) - along(over[i], first) for i in range(n)]
+            changes = list(zip(*factors.solve(second), strict=True))  # type: ignore[arg-type]
+            moves = [[dot(row, [step * part for part in x]) for row in moved.rows] for x in changes]
+            moves[0] = [part + row[k] for part, row in zip(moves[0], own, strict=True)]
+            return None, [[*move, *(dot(row, x) for row in carried.rows)] for move, x in zip(moves, changes, strict=True)]
+
+        stack = loop(n, three, None)[1]
+        by_q, by_v, by_effort = (zip(*part, strict=True) for part in zip(*(stack[k] for k in range(n)), strict=True))
+        return {"by_state": [[*row, *more] for row, more in zip(by_q, by_v, strict=True)], "by_effort": list(by_effort)}
+
+    symbols = [x for x in leaves if not isinstance(x, float)]
+    square = dict.fromkeys(("own", "by_q", "by_v", "by_q_over"), (n, n))
+    found = call(trace(columns, {"numbers": len(symbols), **square}, f"columns_{n}"), symbols, end.own.rows, *right)
+    return found["by_state"], found["by_effort"]

@@ -19,6 +19,7 @@ from functools import lru_cache, partial, reduce
 from typing import Any, NamedTuple
 
 from ...model import Link, PerLink, Tree, inward, outward
+from ...model.joints.contract import basis_motions
 from ...scalar import (
     Program,
     Scalar,
@@ -41,7 +42,7 @@ from ..pairs import capacity, touches
 from ..scene import Pair
 from ..surface import Surface
 from .frames import ContactFrame
-from .jacobians import LinkJacobians, Pattern
+from .jacobians import NO_STIFFNESS, LinkJacobians, Pattern
 
 
 class LinearisedPair(NamedTuple):
@@ -94,11 +95,12 @@ def _pair_program(a: Any, b: Any, surface: Surface, X_WB: tuple[float, ...], sti
         found = call(moved, [0.0] * 6, X_WA, origin, twist, along, h)
         now = Motion.of(twist)
         # the twist of a link changes by S × twist too, as a joint that carries it moves by S
-        swept = [_unit(k).cross(now) for k in range(6)]
+        units = basis_motions(range(6))
+        swept = [unit.cross(now) for unit in units]
         totals: list[list[list[Scalar]]] = [[[0.0] * 6 for _ in range(6)] for _ in range(4)]
         for p, (frame, impulse, mu) in enumerate(zip(frames, along, frictions, strict=True)):
             K, DK = _law(impulse, frame.along(now), mu, stiff, slow)
-            by_twist = [frame.along(_unit(k)) for k in range(6)]
+            by_twist = [frame.along(unit) for unit in units]
             by_motion = [[x + y for x, y in zip(found["above_by_motion"][k][p], frame.along(swept[k]), strict=True)]
                          for k in range(6)]  # fmt: skip
             for total, matrix, columns in zip(totals, (K, DK, K, DK), (by_twist, by_twist, by_motion, by_motion), strict=True):
@@ -170,12 +172,7 @@ def _law(impulse: Sequence[Scalar], u: Sequence[Scalar], friction: Scalar, stiff
     return K, Dense.of([[R, 0.0, 0.0], [pulled[0], rests, 0.0], [pulled[1], 0.0, rests]])
 
 
-def _unit(k: int) -> Motion:
-    return Motion.of([1.0 if i == k else 0.0 for i in range(6)])
-
-
-_ZERO = Dense.zero(6, 6)
-_NOTHING = LinearisedPair(_ZERO, _ZERO, _ZERO, _ZERO, Force())
+_NOTHING = LinearisedPair(NO_STIFFNESS, NO_STIFFNESS, NO_STIFFNESS, NO_STIFFNESS, Force())
 
 
 class Pressing(NamedTuple):
