@@ -53,15 +53,20 @@ class StepSlopes(Case):
             contenders = {
                 "one": Contender(lambda: [sim.slopes(state) for _ in range(calls)], calls),
                 "batch": Contender(lambda: sim.slopes(batch), runs),
+                "one, all": Contender(lambda: [sim.slopes(state).B for _ in range(calls)], calls),
+                "batch, all": Contender(lambda: sim.slopes(batch).B, runs),
             }
             timings = by_turns(contenders, effort.rounds, clock=thread_seconds)
-        n = driven.nv
+        n, m = driven.nv, sim.slopes(state).B.shape[-1]
         row = Row(
-            self.name, "A and B of a step, one state a call", timings["one"], at_most=self.one, agreement=error,
+            self.name, "A, and B by efforts, of a step, one state a call", timings["one"], at_most=self.one, agreement=error,
             remarks=f"{2 * n} × {2 * n} and {2 * n} × {n}, from Python; agreement with central differences of the step",
         )  # fmt: skip
         yield row
         yield replace(row, what=f"the same, {runs} states a call", ours=timings["batch"], at_most=self.batch, remarks="a state")
+        row = replace(row, at_most=None, remarks=f"{2 * n} × {m}: by commands of the drives, too")
+        yield replace(row, what="A and all of B, one state a call", ours=timings["one, all"])
+        yield replace(row, what=f"the same, {runs} states a call", ours=timings["batch, all"], remarks="a state")
 
     def _agreement(self, sim: km.Simulation, state: km.State) -> float:
         """Along a random direction of the velocities, as part of the largest entry."""
