@@ -244,7 +244,7 @@ class Simulation(simulation.MechanismSimulation):
             if any(given is not None for given in (tau, wrenches, loop_tau, inputs)):
                 raise InputError(f"{self.mechanism.name}: a batch has efforts and inputs of its own; write to its arrays")
             return self._sloped(state.time, state.q, state.v, state.efforts)
-        q, v, u = (state.carried[name].copy() for name in ("q", "v", "u"))
+        begun, u = state.carried, state.carried["u"].copy()
         given = (by_name("wrenches", wrenches), by_name("loop_tau", loop_tau), by_name("inputs", inputs))
         self.actuation.put(u, tau, *given)
         if len(u) != (expected := self.side_by_side.actuation.forcing.layout.size):
@@ -252,7 +252,7 @@ class Simulation(simulation.MechanismSimulation):
                 f"{self.mechanism.name}: springs of contact overlap at the start, which {expected - len(u)} numbers of their "
                 "state say in steps that are differentiated. Make the simulation with side_by_side=True"
             )
-        return self._sloped(state.carried["number"] * self.step_size, q, v, u)
+        return self._sloped(begun["number"] * self.step_size, begun["q"], begun["v"], u)
 
     def rollout(self, start: Batch, efforts: Mapping[str, Any] | None = None, *, steps: int, every: int = 1) -> RolloutTape:
         """The motion of a batch over some steps, with efforts of their own in each; `RolloutTape.back` gives gradients.
