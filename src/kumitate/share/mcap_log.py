@@ -17,7 +17,8 @@ from ..model.values import POSITIVE, checked_number
 from ..model.write import mechanism_text
 from ..records.readings import contact_loads
 from ..scalar import floats
-from ..spatial import Transform, pose, quaternion_of
+from ..spatial import quaternion_of
+from ..view.scene.motion import quaternions
 from . import RunWithRobot
 
 #: The types of the messages in logs. Files of ROS 2 (common_interfaces, tf2_msgs) define them, with those that they hold.
@@ -109,12 +110,13 @@ def _write_poses(log: _Log, mechanism: Mechanism, poses: np.ndarray) -> None:
     static = [(joint.parent, name, joint.pose) for name, joint in fixed.items()]
     static += [(frame.body, frame.name, frame.pose) for frame in mechanism.frames]
     static += [(loop.body_b, _loop_frame(loop.name), loop.pose_b) for loop in mechanism.loops]
-    still = [log.transform(0, parent, child, _placed(place)) for parent, child, place in static]
+    still = [log.transform(0, a, b, [*floats(X.translation), *floats(quaternion_of(X.rotation))]) for a, b, X in static]
     if still:
         log.write("/tf_static", "tf2_msgs/msg/TFMessage", 0, {"transforms": still})
     moving = [(k, body.name) for k, body in enumerate(mechanism.bodies) if body.name not in fixed]
-    for k, frames in enumerate(poses):
-        found = [log.transform(k, WORLD, name, _placed(_pose(frames[body]))) for body, name in moving]
+    places = np.concatenate([poses[..., :3, 3], quaternions(poses[..., :3, :3])], axis=2).tolist()
+    for k, frames in enumerate(places):
+        found = [log.transform(k, WORLD, name, frames[body]) for body, name in moving]
         log.write("/tf", "tf2_msgs/msg/TFMessage", k, {"transforms": found})
 
 
@@ -165,15 +167,6 @@ def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
 def _loop_frame(name: str) -> str:
     """The frame of a loop joint on its body_b: a loop may have the name of a body."""
     return f"loop/{name}"
-
-
-def _pose(matrix: np.ndarray) -> Transform:
-    return pose(matrix[:3, 3].tolist(), matrix=matrix[:3, :3].tolist())
-
-
-def _placed(place: Transform) -> list[float]:
-    """The position, and the quaternion x, y, z, w."""
-    return [*floats(place.translation), *floats(quaternion_of(place.rotation))]
 
 
 def _vector(values: Sequence[float]) -> dict[str, float]:
