@@ -215,8 +215,7 @@ def _felt_in_loops(mechanism: Mechanism, q: list[float], held: list[int]) -> np.
     tree, felt = mechanism.tree, np.zeros(mechanism.nv)
     if not mechanism.loops:
         return felt
-    roots = [link for link in tree.links if tree.ancestors(link.index)[-1].index == link.index]
-    base = [link.v_start + i for link in roots if link.kind.nv == 6 for i in range(6)]
+    base = [link.v_start + i for link in tree.children(-1) if link.kind.nv == 6 for i in range(6)]
     closed = np.vstack([loop_equations(mechanism).state(q, np.zeros(tree.nv)).J, np.eye(tree.nv)[base]])
     _, s, Vt = np.linalg.svd(closed)
     free = Vt[int((s > 1e-9 * s.max(initial=0.0)).sum()) :].T

@@ -239,9 +239,8 @@ def contact_loads(result: Record, others: Mapping[str, Any] | None = None) -> Lo
         if record.moment is not None:
             moment += (record.moment * signs[:, None]).sum(axis=1)
         wrenches[body.name] = wrenches.get(body.name, 0.0) + np.concatenate([moment, force.sum(axis=1)], axis=1)
-    if mechanism.tree.closed:
-        return Loads(result.tau, wrenches)
-    return Loads(along(_efforts, mechanism, {"q": result.q, "v": result.v, "a": result.a}, wrenches), wrenches)
+    state = {"q": result.q, "v": result.v, "a": result.a}
+    return Loads(result.tau if mechanism.tree.closed else along(_efforts, mechanism, state, wrenches), wrenches)
 
 
 def _origins(m: Mechanism, q: Any, *_: Any) -> list[list[Any]]:

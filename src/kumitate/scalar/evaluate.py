@@ -28,17 +28,12 @@ _COLUMNS: dict[str, Callable[..., Any]] = {
     **FLOAT, **{name: getattr(np, name) for name in ("sqrt", "sin", "cos", "exp", "log", "tanh")}, "atan2": np.arctan2,
     "min": np.minimum, "max": np.maximum, "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "select": np.where,
 }  # fmt: skip
-#: So many states at a time: their columns stay near the processor.
-_AT_ONCE = 1024
 
 
 def evaluate_rows(program: Program, rows: np.ndarray) -> np.ndarray:
-    """The results (n, all) of a program for rows (n, all) of its inputs' scalars, by NumPy: of what is asked for once.
-
-    Its loops must not end by conditions, which each row may meet in another pass: ValueError.
-    """
+    """The results (n, all) of a program for rows (n, all) of its inputs' scalars, by NumPy; no loop ends by a condition."""
     found = np.empty((len(rows), len(program.results)))
-    for some in (slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)):
+    for some in (slice(k, k + 1024) for k in range(0, len(rows), 1024)):  # columns that stay near the processor
         for column, value in zip(found.T, evaluate(program, np.ascontiguousarray(rows[some].T), _COLUMNS), strict=True):
             column[some] = value
     return found

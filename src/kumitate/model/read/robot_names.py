@@ -160,11 +160,11 @@ def similar(name: str, samples: list[str]) -> str:
 
 def robots_folder() -> Path | None:
     """Where example-robot-data puts its files: in its wheel's own folder, or beside Pinocchio's; None if they are not there."""
-    for place in (Path(folder, "cmeel.prefix", "share", _DATA, "robots") for folder in sys.path):
-        if place.is_dir():
-            return place
     spec = importlib.util.find_spec("pinocchio")
-    above = Path(spec.origin).parents if spec is not None and spec.origin else ()
+    above = [
+        *(Path(folder, "cmeel.prefix") for folder in sys.path),
+        *(Path(spec.origin).parents if spec and spec.origin else ()),
+    ]
     return next((place for p in above if (place := p / "share" / _DATA / "robots").is_dir()), None)
 
 

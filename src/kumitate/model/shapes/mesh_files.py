@@ -212,9 +212,8 @@ class _Scene:
             return np.tile(np.round(255.0 * rgb).astype(np.uint8), (len(corners), 1)) if len(rgb) == 3 else None
         image = None if texture is None else self._image(effect, texture.get("texture", ""))
         offset, source = inputs.get("TEXCOORD", (0, None))
-        return (
-            None if image is None or source is None else texture_colors(image, self._source(source)[corners[:, :, offset], :2])
-        )
+        places = None if image is None or source is None else self._source(source)[corners[:, :, offset], :2]
+        return None if places is None else texture_colors(image, places)
 
     def _image(self, effect: ElementTree.Element, name: str) -> bytes | None:
         """The texture that a sampler's name leads to: sampler, surface, image, file. Some files name the image at once."""

@@ -390,8 +390,7 @@ class SceneStepper(Stepper):
             array.reshape(-1)[:] = values[places]
 
 
-#: The rows of a log for touches: this many; and of a record this many, or twice what those before had; of an exported one
-#: that cannot grow, for each body.
+#: The rows of a log for touches: so many, and for each record so many or twice those before; exported, for each body.
 _TOUCHES, _EACH = 4096, 8
 #: Logs of up to so many rows are kept for calls with the same numbers of records and steps; so many beside the last one.
 _MOST_KEPT, _LOGS = 16_384, 3

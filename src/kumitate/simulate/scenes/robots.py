@@ -161,10 +161,8 @@ class RobotSteps:
 
     def observed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
         """Energies, center of mass and momentum of states (n), of which some are added if they are few: one code for all."""
-        count = len(q)
-        if count < self._observables.lanes:
-            q, v = (np.concatenate([x, np.repeat(x[-1:], self._observables.lanes - count, axis=0)]) for x in (q, v))
-        return tuple(values[:count] for values in self._observables(q, v))
+        rows = np.minimum(np.arange(max(len(q), self._observables.lanes)), len(q) - 1)
+        return tuple(values[: len(q)] for values in self._observables(q[rows], v[rows]))
 
     @cached_property
     def _observables(self) -> Kernel:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...model import WORLD, Mechanism
-from ...scalar import Program, trace
+from ...scalar import trace
 from ...scalar.evaluate import evaluate_rows
 from ...spatial import DenseRotation, Matrix3, quaternion_of
 from .packing import Steps
@@ -58,14 +58,12 @@ def tracks(frames: np.ndarray, parents: Sequence[int]) -> np.ndarray:
     return np.concatenate([shift, q], axis=2).transpose(1, 2, 0).reshape(-1, len(frames))
 
 
+_quaternion = cache(lambda: trace(lambda R: quaternion_of(DenseRotation(Matrix3.of(R))), {"R": (3, 3)}, "quaternion"))
+
+
 def quaternions(rotations: np.ndarray) -> np.ndarray:
     """Unit quaternions x y z w, shape (..., 4), of rotation matrices (..., 3, 3)."""
     return evaluate_rows(_quaternion(), rotations.reshape(-1, 9)).reshape(*rotations.shape[:-2], 4)
-
-
-@cache
-def _quaternion() -> Program:
-    return trace(lambda R: quaternion_of(DenseRotation(Matrix3.of(R))), {"R": (3, 3)}, "quaternion")
 
 
 # --- curves as the page plots them: thinned without losing a peak, the curves of one plot together ------------------------
