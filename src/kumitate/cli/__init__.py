@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None, *, commands: str = "kumitate.cl
     if sys.stdout is None:  # closed by `>&-`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 -- as long as the process
     gc.set_threshold(20_000, 20, 50)  # a command makes many objects that live on, and few circles of them: 5 % of its time
-    atexit.register(gc.freeze)  # nor does Python look for circles at its end, which took a tenth of a short command
+    if arguments is None:  # nor does Python look for circles at the end of the process, a tenth of a short command's time
+        atexit.register(gc.freeze)
     end_at_once()
     run = import_module(commands).run  # loads the parser
     as_before()
