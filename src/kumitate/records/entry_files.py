@@ -19,7 +19,6 @@ import numpy as np
 
 from ..errors import needed
 
-_H5PY = "h5py", ".h5 files need h5py", "hdf5", ", or save as .npz"
 #: Increment by which an HDF5 file grows in memory [bytes].
 _BLOCK = 2**20
 #: The header of an array in an .npz file: a type of numbers or a text of fixed length, the order of its elements, the shape.
@@ -58,7 +57,7 @@ def as_hdf5(
     Raises:
         InputError: if h5py is not installed.
     """
-    h5py = needed(*_H5PY)
+    h5py = _h5py()
     with h5py.File("result.h5", "w", driver="core", backing_store=False, block_size=_BLOCK) as file:
         for name, text in texts.items():
             file.create_dataset(name, data=text)
@@ -128,7 +127,7 @@ class Hdf5Entries:
     """
 
     def __init__(self, path: Path):
-        self._h5py = needed(*_H5PY)
+        self._h5py = _h5py()
         self._path, self._size = path, path.stat().st_size
         self._file = self._h5py.File(path, "r")
 
@@ -205,3 +204,7 @@ def _heap_object(file: BinaryIO, offset: int) -> bytes:
             break
         file.seek(after)
     raise ValueError("a text is not where the file says")
+
+
+def _h5py() -> Any:
+    return needed("h5py", ".h5 files need h5py", "hdf5", ", or save as .npz")

@@ -78,9 +78,7 @@ def _parse(data: bytes, where: str) -> ElementTree.Element:
     begun: list[str] = []
     check.StartElementHandler = lambda tag, _: begun.append(tag)
     try:
-        for start in range(0, len(data), 4096):
-            if not begun:
-                check.Parse(data[start : start + 4096])
+        any(check.Parse(data[k : k + 4096]) and begun for k in range(0, len(data), 4096))  # until it has begun
         return ElementTree.fromstring(data)
     except (expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as error:
         if isinstance(error, InputError):
