@@ -391,7 +391,7 @@ def test_logs_grow_where_they_lack_room(monkeypatch):
     q, v = at_random(np.random.default_rng(3), 3)
     expected = simulation(mixed(3)).run(q, v, duration=0.4)
     monkeypatch.setattr(many_bodies, "_TOUCHES", 1)
-    monkeypatch.setattr(many_bodies, "_PER_BODY", 0)
+    monkeypatch.setattr(many_bodies, "_EACH", 0)
     found = simulation(mixed(3)).run(q, v, duration=0.4)
     assert np.array_equal(found.q, expected.q)
     assert np.array_equal(found.contact.force, expected.contact.force)
