@@ -103,9 +103,9 @@ def check_rows(mechanism: Mechanism, q, v, seed, count=20):
     outputs = ["energy", "center_of_mass", "momentum", "body_momenta", "a"] + ([] if mechanism.loops else ["joint_wrenches"])
     options = {"step": 2e-4, "integrator": "rk4", "outputs": outputs}
     sim = Simulation(mechanism, parameters=names_of(mechanism), **options)
-    built, given = zip(*(other(mechanism, rng) for _ in range(3)), strict=True)
+    built, given = zip(*(other(mechanism, rng) for _ in range(2)), strict=True)
     batch = sim.batch(
-        np.tile(q, (3, 1)), np.tile(v, (3, 1)), parameters={name: [row[name] for row in given] for name in given[0]}
+        np.tile(q, (2, 1)), np.tile(v, (2, 1)), parameters={name: [row[name] for row in given] for name in given[0]}
     )
     batch.step(count)
     for k, one in enumerate(built):

@@ -164,7 +164,7 @@ FUNCTIONS = {
     "targets": {"wrenches": {"thigh": None}, "inputs": {"change": 2, "target": follow}},
     "efforts": {
         "controller": lambda t, q, v: np.concatenate([np.zeros(6), -0.3 * q[7:] - 0.1 * v[6:] ** 2]),
-        "wrenches": {"thigh": lambda t, q, v, push: np.concatenate([[0.1 * q[0] * t, 0.0, 0.0], push * v[3:6]])},
+        "wrenches": {"thigh": lambda t, q, v, push: np.concatenate([[0.1 * q[0] * t, 0.0, 0.0], push * (v[3:6] - 1.0)])},
         "inputs": {"push": 3},
     },
 }
