@@ -159,7 +159,7 @@ class ForceContact(TracedContact):
 #: States that are evaluated in one batch when a run's contacts are collected.
 _CHUNK = 1024
 #: Contact of fewer states, or that is expected to compile for longer [s], is not compiled again for several states at a time.
-_FEW, _LONG = 4096, 5.0
+_FEW, _LONG = 10_000, 5.0
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
 #: What a model of some of the laws misses by more than this is worth a note [m/s].
