@@ -97,7 +97,7 @@ class ContactCode(Protocol):
     def jumps(self) -> Program | None:
         """(h, q, v, u) → the velocities after a step with contact by impulses, and that contact."""
 
-    def kernel(self, role: str) -> Kernel:
+    def kernel(self, role: str, *, quick: bool = False) -> Kernel:
         """The machine code of a program of (h, q, v, u): "jumps", or "dynamics", v̇ and the power of all efforts."""
 
 
