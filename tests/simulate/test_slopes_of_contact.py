@@ -155,16 +155,16 @@ def test_drives_in_closed_form():
 
 def follow(t, q, v, change):
     """Targets of drives that know the time, the state and an input."""
-    return np.array([0.5 + change[0] * np.cos(t), 0.4 + 0.1 * change[0] * q[7] * v[7] + change[1]])
+    return np.array([0.5 + change[0] * np.cos(t), 0.4 + 0.1 * change[0] * q[7] * v[9] + change[1]])
 
 
 #: By what functions steps are driven: none, the targets of drives, and efforts and a wrench.
 FUNCTIONS = {
-    "none": {"wrenches": {"thigh": None}},
-    "targets": {"wrenches": {"thigh": None}, "inputs": {"change": 2, "target": follow}},
+    "none": {"wrenches": {"arm": None}},
+    "targets": {"wrenches": {"arm": None}, "inputs": {"change": 2, "target": follow}},
     "efforts": {
         "controller": lambda t, q, v: np.concatenate([np.zeros(6), -0.3 * q[7:] - 0.1 * v[6:] ** 2]),
-        "wrenches": {"thigh": lambda t, q, v, push: np.concatenate([[0.1 * q[0] * t, 0.0, 0.0], push * (v[3:6] - 1.0)])},
+        "wrenches": {"arm": lambda t, q, v, push: np.concatenate([[0.1 * q[0] * t, 0.0, 0.0], push * (v[3:6] - 1.0)])},
         "inputs": {"push": 3},
     },
 }
@@ -189,6 +189,8 @@ def test_two_ways_for_joints_on_the_floor(driven, mode):
                 f"j{k}", "revolute", parent, child, placed, axis=(0, 1, 0), damping=0.1 * stiff, drive=drives[k], limits=limits
             )
         )
+    bodies.append(km.Body("arm", 0.5, inertia=inertia))
+    joints.append(km.Joint("swing", "universal", "thigh", "arm", km.spatial.pose((0.0, 0.1, 0.1))))
     mechanism = km.Mechanism("leg", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, -G))
     contact = km.Contact("rigid", surface=km.Surface(0.9))
     sim = km.Simulation(
@@ -199,7 +201,7 @@ def test_two_ways_for_joints_on_the_floor(driven, mode):
         **FUNCTIONS[driven],
     )
     moving, height = ([0.0] * 3 + [1.0, 0.5, 0.0] if mode == "sliding" else [0.0] * 6), (0.3 if mode == "flying" else 0.05)
-    state = sim.start([*UPRIGHT, 0.0, 0.0, height, 0.1, 0.299], [*moving, 0.0, 0.15])
+    state = sim.start([*UPRIGHT, 0.0, 0.0, height, 0.1, 0.299, 0.3, -0.4], [*moving, 0.0, 0.15, 0.7, -0.5])
     given = {"target": [0.5, 0.4], "change": [-0.05, 0.02], "push": [0.3, -0.2, 0.1]}
     given = {name: np.array(values) for name, values in given.items() if name in sim.actuation.forcing.values_of_inputs}
     found = sim.slopes(state, inputs=given)
