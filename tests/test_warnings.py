@@ -16,7 +16,7 @@ URDF = """<robot name="lamp"><link name="base"/><link name="head"/><magic/>
 LINES = {
     "km.load(path)": "not known here",
     "km.simulate_batch(km.load('pendulum'), [[0.1]], duration=0.1, controller=lambda t, q, v: 1e6 * v)": "runs diverge",
-    "from kumitate.control import Gait": "kumitate.papers.legged.Gait",
+    "from kumitate.contact import HeldPoint": "kumitate.held.HeldPoint",
 }
 
 

@@ -25,7 +25,8 @@ def check_model(name: Any, options: Mapping[str, Any], *, scene: bool = True) ->
     Raises:
         InputError: listing the known names. Models of continuous forces check their options themselves.
     """
-    if not isinstance(name, str) or name not in (known := [*IMPULSE_MODELS, *FORCE_MODELS]):
+    known = [*IMPULSE_MODELS, *FORCE_MODELS]
+    if not isinstance(name, str) or name not in known:
         raise InputError(f"there is no contact model {shown(name)}; there are {', '.join(known)}{of_papers(name)}")
     if not options or name in FORCE_MODELS:
         return
