@@ -106,6 +106,16 @@ def test_borders_are_reported():
     assert not resting.one_sided
 
 
+@pytest.mark.parametrize(("early", "border"), [(1e-7, True), (1e-3, False)])
+def test_a_ball_that_falls_just_to_the_floor_is_at_a_border(early, border):
+    """It ends the step so small a part of its way above the floor."""
+    gap, sim = 0.01, thrown(BALL, km.Surface(0.0))
+    fall = -(1.0 - early) * gap / H + G * H
+    active = sim.slopes(sim.start([*UPRIGHT, 0.0, 0.0, 0.1 + gap], [0.0] * 5 + [fall])).active
+    assert active.modes[0] == ContactMode.OPEN
+    assert active.one_sided == border
+
+
 def test_batches_report_every_row():
     sim = thrown(BOX, km.Surface(0.3))
     batch = sim.batch(
