@@ -56,7 +56,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--drawn", default="", metavar="N:SEED", help="one test in N, drawn by the seed, which may be any text: 20:monday"
     )
-    parser.addoption("--drawn-slow", default="", metavar="N:SEED", help="likewise, of those that are slow; all others run")
     parser.addoption("--gpu", action="store_true", help="tests of tests/cuda that need an NVIDIA GPU, too")
 
 
@@ -78,13 +77,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
-    kept = list(items)
-    for option, marks in (("--drawn", None), ("--drawn-slow", "slow")):
-        part, _, seed = config.getoption(option).partition(":")
-        if part:
-            others = [item for item in kept if marks and not item.get_closest_marker(marks)]
-            drawn = {item for item in kept if crc32(f"{seed}{item.nodeid}".encode()) % int(part) == 0} | set(others)
-            kept = [item for item in kept if item in drawn] or kept[:1]
+    part, _, seed = config.getoption("--drawn").partition(":")
+    if not part:
+        return
+    kept = [item for item in items if crc32(f"{seed}{item.nodeid}".encode()) % int(part) == 0] or items[:1]
     if len(kept) < len(items):
         left = set(items) - set(kept)
         config.hook.pytest_deselected(items=[item for item in items if item in left])
