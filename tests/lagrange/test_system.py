@@ -270,7 +270,7 @@ def test_functions_and_cases_become_code():
         sympy.Piecewise((x**2, x < 0), (x**3, sympy.And(x >= 0, x < 1)), (1, True)), 2**x, sympy.atan2(x, 2),
     ]  # fmt: skip
     kernel = System(x, translation(1, x)).compile_expressions(expressions)
-    for value in (-0.8, 0.6, 1.7):
+    for value in (-0.8, 0.0, 0.6, 1.7):
         expected = [float(sympy.N(e.subs(x, value))) for e in expressions]
         assert np.allclose(kernel([value], [0.0]), expected, rtol=1e-14)
 
