@@ -125,9 +125,18 @@ def _stopped(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
     return select(least_gap(bounds, q) < -BEYOND, 1.0, 0.0) if bounds else 0.0
 
 
-def _runge_kutta(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], method: RungeKutta, h: Scalar, *state: Any) -> Sloped:
+def _runge_kutta(
+    m: Mechanism,
+    forcing: Forcing,
+    bounds: Sequence[Bound],
+    method: RungeKutta,
+    h: Scalar,
+    q: Any,
+    v: Any,
+    driven: DrivingSlopes,
+) -> Sloped:
     """x' = x + h Σ b ẋ over the stages, for coordinates whose rates are the velocities."""
-    (q, v, driven), n, table = state, m.nv, method.tableau
+    n, table = m.nv, method.tableau
     u, width = driven.u, 2 * n + len(driven.u)
     start, seeds = [*q, *v], Dense(Dense.unit(width).rows[: 2 * n])
     evaluated, chained = _accelerated_program(m, forcing), _chain_program(n, width)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,38 +75,30 @@ def touching_page(
         return None
     if lone_bodies(m.tree) or any(pair.links[1] >= 0 or not _only_rubs(pair.surface) for pair in pairs):
         return None
-    return partial(_stepped, code, forcing, pairs, places, integrator.flight is not None)
+    jumps, flies = code.jumps, integrator.flight is not None
+    assert jumps is not None
+
+    def stepped(h: Scalar, q: Any, v: Any, driven: DrivingSlopes) -> Sloped:
+        """v' by the impulses of contact and q' = q ⊕ h v', with v' then in the axes at q'."""
+        found = call(jumps, h, q, v, driven.u)
+        after = found["v"]
+        move = [h * rate for rate in after]
+        free = balance(m, forcing, after, h, q, v, driven)
+        system = _system(free, _touched(m, pairs, found, h, q), _held(m, code.bounds, after, q, v, h))
+        first = system.H[0]
+        first[0] = first[0] * select(found["missed"] <= SETTLED, 1.0, float("nan"))
+        A, B = step_columns(system, _end(m, after, h, q), h)
+        elsewhere = select(found["touching"] < 0.5, 1.0, 0.0) if flies else 0.0
+        efforts = [free.efforts[column].get(row, 0.0) for row, column in places]
+        return Sloped(integrate(m.tree, q, move), carried(m.tree, after, move), A, B, elsewhere, efforts)
+
+    return stepped
 
 
 def _only_rubs(surface: Any) -> bool:
     """Whether a surface has no other property than friction: restitution, and whatever else there may be, has its default."""
     known = {"friction", "kinetic_friction", "threshold", "belt"}
     return all(getattr(surface, part.name) == part.default for part in fields(surface) if part.name not in known)
-
-
-def _stepped(
-    code: StepCode,
-    forcing: Forcing,
-    pairs: Sequence[Pair],
-    places: Sequence[tuple[int, int]],
-    flies: bool,
-    h: Scalar,
-    *state: Any,
-) -> Sloped:
-    """v' by the impulses of contact and q' = q ⊕ h v', with v' then in the axes at q'."""
-    m, (q, v, driven) = code.mechanism, state
-    assert code.jumps is not None
-    found = call(code.jumps, h, q, v, driven.u)
-    after = found["v"]
-    move = [h * rate for rate in after]
-    free = balance(m, forcing, after, h, q, v, driven)
-    system = _system(free, _touched(m, pairs, found, h, q), _held(m, code.bounds, after, q, v, h))
-    first = system.H[0]
-    first[0] = first[0] * select(found["missed"] <= SETTLED, 1.0, float("nan"))
-    A, B = step_columns(system, _end(m, after, h, q), h)
-    elsewhere = select(found["touching"] < 0.5, 1.0, 0.0) if flies else 0.0
-    efforts = [free.efforts[column].get(row, 0.0) for row, column in places]
-    return Sloped(integrate(m.tree, q, move), carried(m.tree, after, move), A, B, elsewhere, efforts)
 
 
 def _system(free: StepBalance, touched: LinearisedContact, held: dict[int, tuple[Scalar, Scalar]]) -> TwoRounds:
