@@ -63,11 +63,11 @@ def test_bricks_on_each_other_share_loads_and_keep_the_laws(seeds):
 
 
 @pytest.mark.parametrize(
-    ("surface", "seeds", "most"),
-    [(SOFT, (27, 59, 64, 107, 112, 114, 119, 148), 1e-8), (TURNING, (17, 35, 60, 61), 1e-7)], ids=["soft", "rolling"],
-)  # fmt: skip
-def test_lists_solve_soft_points_and_moments_that_share_loads(surface, seeds, most):
-    """Newton's method alone leaves 1e-5 to 1e-1 m/s, and sweeps hardly reduce it."""
-    for seed in seeds:
-        problem, listed = by_list(problem_of(replace(KINDS["two bricks"], surface=surface), seed))
-        assert kept(problem, listed).residual < most, seed
+    ("surface", "enough", "missed", "most"), [(SOFT, 1e-8, 0, 1e-8), (TURNING, 1e-7, 30, 1e-5)], ids=["soft", "rolling"]
+)
+def test_lists_solve_soft_points_and_moments_that_share_loads(surface, enough, missed, most):
+    """Of 150, Newton's method alone leaves 1e-5 to 1e-1 m/s in 25 and 50. Which ones miss `enough` depends on the processor."""
+    problems = [by_list(problem_of(replace(KINDS["two bricks"], surface=surface), seed)) for seed in range(150)]
+    left = np.array([kept(*one).residual for one in problems])
+    assert np.count_nonzero(left >= enough) <= missed
+    assert left.max() < most

@@ -283,8 +283,8 @@ def test_any_idle_stress_more_makes_the_norm_larger(seed, ring):
     stresses = measured(case, idle_stresses(case))
     assert len(stresses) == 3
     every_direction = np.linalg.qr(stresses.T)[0]  # of idle stresses, whichever of them were found
-    # rounding in them grows as sweeps over damping: 6/1e-5 ε, here six to ten times that
-    near(every_direction.T @ shown, np.zeros(3), 3e-9 * np.linalg.norm(shown))
+    # rounding in them grows as sweeps over damping: 6/1e-5 ε, here six to 24 times that, by the processor
+    near(every_direction.T @ shown, np.zeros(3), 1e-8 * np.linalg.norm(shown))
     for change in np.random.default_rng(seed).normal(size=(5, 3)) @ stresses:
         assert np.linalg.norm(shown + change) > np.linalg.norm(shown)
 
