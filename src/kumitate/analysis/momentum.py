@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..dynamics import chord_closings, free_springs, passive_force, pulls, spring_force
@@ -143,11 +143,10 @@ def kinetic_energy(tree: Tree, q: Scalars, v: Scalars) -> Scalar:
     for link in tree.links:
         twist = twists[link]
         total = total + twist.dot(link.inertia.times(twist))
-        for armature, speed in zip(link.armature, link.velocities(v), strict=True):
-            total = total + armature * speed * speed
-    for chord in tree.chords:
-        for armature, speed in zip(chord.armature, chord_closing(tree, q, v, chord).rates, strict=True):
-            total = total + armature * speed * speed
+        for part in _doubled(link.armature, link.velocities(v)):
+            total = total + part
+    for part in _doubled_of_chords(tree, q, v):
+        total = total + part
     return 0.5 * total
 
 
@@ -156,17 +155,37 @@ def potential_energy(tree: Tree, q: Scalars, gravity: Scalars) -> Scalar:
     weight = [total_mass(tree) * g for g in gravity]
     energy = -sum((w * c for w, c in zip(weight, center_of_mass(tree, q), strict=True)), 0.0)
     for link in tree.links:
-        energy = energy + _strain(link, link.coordinates(q))
-    for chord in tree.chords:
-        still = [0.0] * tree.nv
-        closing = chord_closing(tree, q, still, chord)
-        for _, k, x in (springs := free_springs(chord, closing)):
-            energy = energy + 0.5 * k * x * x
-        energy = energy if springs else energy + _strain(chord, closing.coordinates)
+        energy = energy + strain(link, link.coordinates(q))
+    for part in _strains_of_chords(tree, q):
+        energy = energy + part
     return energy
 
 
-def _strain(joint: Link | Chord, coordinates: Scalars) -> Scalar:
+def chord_energies(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
+    """The parts of `kinetic_energy` and `potential_energy` of the joints that close loops, apart from the links [J]."""
+    return [0.5 * sum(_doubled_of_chords(tree, q, v), 0.0), sum(_strains_of_chords(tree, q), 0.0)]
+
+
+def _doubled(armatures: Scalars, speeds: Scalars) -> Iterator[Scalar]:
+    for armature, speed in zip(armatures, speeds, strict=True):
+        yield armature * speed * speed
+
+
+def _doubled_of_chords(tree: Tree, q: Scalars, v: Scalars) -> Iterator[Scalar]:
+    for chord in tree.chords:
+        yield from _doubled(chord.armature, chord_closing(tree, q, v, chord).rates)
+
+
+def _strains_of_chords(tree: Tree, q: Scalars) -> Iterator[Scalar]:
+    for chord in tree.chords:
+        closing = chord_closing(tree, q, [0.0] * tree.nv, chord)
+        springs = free_springs(chord, closing)
+        yield from (0.5 * k * x * x for _, k, x in springs)
+        if not springs:
+            yield strain(chord, closing.coordinates)
+
+
+def strain(joint: Link | Chord, coordinates: Scalars) -> Scalar:
     """½ k (q − rest)² of a joint's springs."""
     forces = spring_force(joint, coordinates)
     if all(is_zero(force) for force in forces):

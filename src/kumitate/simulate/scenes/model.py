@@ -1,4 +1,4 @@
-"""The numbers of a scene: where its free bodies stand in the state, its robots, energies and momenta."""
+"""The numbers of a scene: where its free bodies stand in the state, and its robots."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from ...contact.scenes.springs import MOST, law_program, spring_program
 from ...contact.scenes.step import advance_scene
 from ...errors import InputError
 from ...model import JointKind, Mechanism
-from ...model.joints import KINDS
-from ...model.tree.base_parameters import inertia_of, numbers_of
 from ...procedure import LocatedProgram
 from ...records.contact_record import throws
-from ...spatial import DenseRotation, Matrix3, Motion, Transform, Vector3
+from .quantities import Quantities
 from .robots import RobotSteps, robots_of
 
 
@@ -228,48 +226,8 @@ class SceneModel:
     @cached_property
     def quantities(self) -> Quantities:
         """Energies and momenta; only results want them."""
-        return Quantities(self.mechanism, self.places, self.robots)
+        return Quantities(self.mechanism)
 
     def page(self) -> ScenePage:
         """The procedures of its steps, by the model of contact."""
         return PAGES[self.contact.model](self.mechanism, self.contact)
-
-
-class Quantities:
-    """(q, v) → kinetic and potential energy (n), center of mass (n, 3), momentum [l; p] (n, 6) of a scene."""
-
-    def __init__(self, mechanism: Mechanism, places: ScenePlaces, robots: Sequence[RobotSteps]):
-        self._places, self._bodies, self._robots = places, _FreeBodies(mechanism, places.links), robots
-
-    def __call__(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
-        found: list[tuple[np.ndarray, ...]] = []
-        masses = [float(self._bodies.mass.sum())] if self._places.links else []
-        if self._places.links:
-            found.append(self._bodies(q[:, self._places.free_q], v[:, self._places.free_v]))
-        for robot in self._robots:
-            found.append(robot.observed(q[:, robot.part.q], v[:, robot.part.v]))
-            masses.append(float(robot.part.mechanism.tree.mass))
-        kinetic, potential, centers, momenta = zip(*found, strict=True)
-        center = sum(mass * center for mass, center in zip(masses, centers, strict=True)) / sum(masses)
-        return [np.sum(kinetic, axis=0), np.sum(potential, axis=0), np.asarray(center), np.sum(momenta, axis=0)]
-
-
-class _FreeBodies:
-    """The same of the free bodies alone, from their q (n, bodies, 7) and v (n, bodies, 6): that of a body, for all at once."""
-
-    def __init__(self, mechanism: Mechanism, links: Sequence[int]):
-        free = [mechanism.tree.links[k] for k in links]
-        numbers = np.array([numbers_of(link.inertia) for link in free], dtype=float).reshape(-1, 10).T
-        self._inertia: Any = inertia_of(numbers)
-        bases: Any = np.array([link.placement.matrix() for link in free], dtype=float).reshape(-1, 4, 4).transpose(1, 2, 0)
-        self._base = Transform(DenseRotation(Matrix3.of(bases[:3, :3])), Vector3(*bases[:3, 3]))
-        self.mass, self._gravity = numbers[0], np.array(mechanism.gravity, dtype=float)
-
-    def __call__(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        X: Any = self._base @ KINDS["floating"].transform(list(np.moveaxis(q, -1, 0)))
-        twist: Any = Motion.of(list(np.moveaxis(v, -1, 0)))
-        momentum = self._inertia.times(twist)
-        moments = X.rotation.rotate(self._inertia.first_moment) + X.translation * self.mass
-        kinetic, moment = 0.5 * np.sum(twist.dot(momentum), axis=1), np.stack(list(moments)).sum(axis=2).T
-        total = np.stack(list(momentum.to_parent(X))).sum(axis=2).T
-        return kinetic, -moment @ self._gravity, moment / max(float(self.mass.sum()), 1e-300), total

@@ -43,14 +43,7 @@ from ...scalar import Program, Scalar, call, flatten, is_zero, select, trace
 from ..driving.forcing import Forcing
 from ..driving.inputs import InputLayout, StepInputs
 from ..integrators import RK4
-from ..stepping.equations import (
-    applied_power,
-    drive_power,
-    dynamics_program,
-    observables_program,
-    open_program,
-    projection_program,
-)
+from ..stepping.equations import applied_power, drive_power, dynamics_program, open_program, projection_program
 from ..stepping.jumps import end_gaps, work_of_stops
 from ..stepping.system import StepParts, step_program
 
@@ -158,16 +151,6 @@ class RobotSteps:
     def projection(self) -> Kernel:
         """(q, v) → q, v with the loops closed to the first order in the error."""
         return Kernel(self._program("projection", lambda: projection_program(self.part.mechanism)))
-
-    def observed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Energies, center of mass and momentum of states (n), of which some are added if they are few: one code for all."""
-        rows = np.minimum(np.arange(max(len(q), self._observables.lanes)), len(q) - 1)
-        return tuple(values[: len(q)] for values in self._observables(q[rows], v[rows]))
-
-    @cached_property
-    def _observables(self) -> Kernel:
-        program = self._program("observed", lambda: observables_program(self.part.mechanism))
-        return Kernel(program, quick=True)  # of what one run records
 
     def _program(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
         known = digest(self.part.mechanism)

@@ -33,6 +33,16 @@ def link_numbers(link: Link) -> list[float]:
     return [*placed, *link.armature, *link.damping, *link.friction, *springs[0], *springs[1]]
 
 
+def link_of(kind: JointKind, numbers: Any) -> Link:
+    """The first link of a tree, with a joint of a kind, from its numbers."""
+    own = [numbers[k] for k in range(NUMBERS + 5 * kind.nv)]
+    placement = Transform(DenseRotation(Matrix3.of([own[0:3], own[3:6], own[6:9]])), Vector3.of(own[9:12]))
+    armature, damping, friction, *springs = (tuple(own[k : k + kind.nv]) for k in range(NUMBERS, len(own), kind.nv))
+    stiffness, rest = springs if kind.nq == kind.nv else [(0.0,) * kind.nv] * 2  # quaternions have none
+    inertia = _inertia(own[13:NUMBERS])
+    return Link("", 0, -1, kind, placement, inertia, 0, 0, armature, damping, friction, own[12], stiffness, rest)
+
+
 @cache
 def link_page(kind: JointKind) -> LocatedProgram:
     """What a link with a joint of a kind hands on, for `carry`."""
@@ -44,12 +54,8 @@ def link_program(kind: JointKind) -> Program:
     numbers of its joint: inertias of a step implicit in damping and springs, impulses of these, and velocities without any."""
 
     def stage(h: Scalar, q: Any, v: Any, numbers: Any, frame: Any, moving: Any) -> dict[str, Any]:
-        own = [numbers[k] for k in range(NUMBERS + 5 * kind.nv)]
-        placement = Transform(DenseRotation(Matrix3.of([own[0:3], own[3:6], own[6:9]])), Vector3.of(own[9:12]))
-        armature, damping, friction, *springs = (tuple(own[k : k + kind.nv]) for k in range(NUMBERS, len(own), kind.nv))
-        stiffness, rest = springs if kind.nq == kind.nv else [(0.0,) * kind.nv] * 2  # quaternions have none
-        inertia = _inertia(own[13:NUMBERS])
-        link = Link("", 0, -1, kind, placement, inertia, 0, 0, armature, damping, friction, own[12], stiffness, rest)
+        link = link_of(kind, numbers)
+        inertia = link.inertia
         above = Transform(DenseRotation(Matrix3.of(frame[0:3])), Vector3.of(frame[3]))
         omega, angular, linear = (above.rotation.unrotate(Vector3.of(moving[k : k + 3])) for k in (0, 3, 6))
         motion = link_motion(link, omega, q, v)
