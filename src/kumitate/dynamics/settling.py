@@ -283,10 +283,17 @@ class Settled:
     shifts: list[Scalar] = field(default_factory=list)
 
 
-def starting(wished: Sequence[DriveForce], stops: Sequence[Stop], *, curved: bool = False) -> Settled:
-    """The pieces of the first pass: drives without their limits, stops that hold nothing; `curved`: as of `settled`."""
+def starting(
+    wished: Sequence[DriveForce], stops: Sequence[Stop], *, curved: bool = False, holds: Sequence[Scalar] | None = None
+) -> Settled:  # fmt: skip
+    """The pieces of the first pass: drives without their limits, and stops that hold as in the last step, or nothing.
+
+    Args:
+        curved: as of `settled`.
+        holds: of every stop, 1 if it held in the last step: a joint that rests at its stop then needs no second pass.
+    """
     nothing: list[Scalar] = [0.0 for _ in stops]
-    return Settled({}, list(wished), nothing, nothing, 0.0, 0.0, list(nothing) if curved else [])
+    return Settled({}, list(wished), nothing, list(holds or nothing), 0.0, 0.0, list(nothing) if curved else [])
 
 
 def pushes_of(driven: Sequence[Driven], stops: Sequence[Stop], h: Scalar, now: Settled) -> list[JointPush]:

@@ -56,6 +56,7 @@ class RobotMotions(NamedTuple):
     commands: Floats  # of drives
     pieces: Floats  # which of the limits of drives and of the stops hold in a pass
     following: Floats  # and in the next one
+    settled: Floats  # and in the last pass of the last step
     rates: Floats  # the changes of the velocities in a pass, by the step
     # of all velocities as in rows of six, then of the degrees of freedom of driven loops: the efforts of drives and stops in a
     # pass, the inertias that reduce them, and the velocities that changes count from

@@ -107,7 +107,8 @@ def with_efforts(scene: Scene, sizes: Iterable[Sequence[int]]) -> Scene:
     motions = robots.motions._replace(
         first_u=u, first_command=command, first_piece=piece, first_closed=rows, first_freedom=freedom,
         first_axis=axis, first_acting=acting, first_law=law, u=np.zeros(u[-1]), commands=np.zeros(command[-1]),
-        pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]), closed=np.zeros((rows[-1], 6)), bends=np.zeros(rows[-1]),
+        pieces=np.zeros(piece[-1]), following=np.zeros(piece[-1]), settled=np.zeros(piece[-1]),
+        closed=np.zeros((rows[-1], 6)), bends=np.zeros(rows[-1]),
         axes=np.zeros((axis[-1], 6)), acting=np.zeros((acting[-1], 11), dtype=np.int64), laws=np.zeros(law[-1]), **pushes,
     )  # fmt: skip
     return scene._replace(bodies=scene.bodies._replace(robots=robots._replace(motions=motions)))

@@ -113,7 +113,7 @@ def _step(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, log: SceneLog)
 
 @procedure
 def read(rules: Rules, scene: Scene, q: Floats[7], v: Floats[6]) -> None:
-    """The positions and velocities before a step, with drives of robots as they act without limits, and stops not at all."""
+    """The positions and velocities before a step, with drives of robots as they act without limits."""
     read_state(rules, scene.bodies, scene.pulls, q, v)
     begin_settling(rules, scene.bodies)
 

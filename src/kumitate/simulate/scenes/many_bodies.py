@@ -248,13 +248,17 @@ class SceneStepper(Stepper):
     def _forget(self) -> None:
         self.scene.counts[0] = 0
         self.scene.bodies.quiet[:] = 0
+        self.scene.bodies.robots.motions.settled[:] = 0.0
         self._steps.page.begin()
         self._steps.wake_all()
 
     def load(self, carried: Mapping[str, np.ndarray]) -> None:
         super().load({name: carried[name] for name in self.state})
         rows = carried[LIST]
-        self._steps.load(rows[rows[:, 2] < 0.0], begins=not carried["number"])
+        self._steps.load(rows[rows[:, 2] == -1.0], begins=not carried["number"])
+        settled = self.scene.bodies.robots.motions.settled
+        settled[:] = 0.0
+        settled[rows[rows[:, 2] == _HOLDS, 0].astype(int)] = 1.0
         rows = rows[rows[:, 2] >= 0.0]
         while len(rows) > len(self.scene.memory.feature):
             self.scene.counts[1:4] = (0, len(rows), 0)
@@ -267,10 +271,10 @@ class SceneStepper(Stepper):
         self.logged = []  # else single steps, of which each loads a state, would keep all of them
 
     def _further(self) -> dict[str, np.ndarray]:
-        memory, known, more = self.scene.memory, int(self.scene.counts[0]), self._steps.page.carried()
-        rows = np.empty((known + len(more), 6))
-        rows[:known, :2], rows[:known, 2] = memory.solid[:known], memory.feature[:known]
-        rows[:known, 3:], rows[known:] = memory.impulse[:known], more
+        memory, known, settled = self.scene.memory, int(self.scene.counts[0]), self.scene.bodies.robots.motions.settled
+        held = [[place, 0.0, _HOLDS, 0.0, 0.0, 0.0] for place in self._steps.holds if settled[place] > 0.5]
+        points = np.column_stack([memory.solid[:known], memory.feature[:known], memory.impulse[:known]])
+        rows = np.concatenate([points, self._steps.page.carried(), np.reshape(held, (-1, 6))])
         return {LIST: rows, "quiet": self.scene.bodies.quiet.astype(float)}
 
     def look(self) -> dict[str, np.ndarray]:
@@ -390,6 +394,8 @@ class SceneStepper(Stepper):
             array.reshape(-1)[:] = values[places]
 
 
+#: The third number of the rows of a state that say which stops hold, by their places in `RobotMotions.settled`.
+_HOLDS = -2.0
 #: The rows of a log for touches: so many, and for each record so many or twice those before; exported, for each body.
 _TOUCHES, _EACH = 4096, 8
 #: Logs of up to so many rows are kept for calls with the same numbers of records and steps; so many beside the last one.
@@ -401,6 +407,7 @@ class SceneSteps:
 
     Attributes:
         model: the numbers; page: what the steps call; scene: as it is now, which is replaced where it lacks room.
+        holds: the places in `RobotMotions.settled` that say which stops hold.
     """
 
     def __init__(self, many: ManyBodies, model: SceneModel, step: float, state: Mapping[str, np.ndarray]):
@@ -411,6 +418,7 @@ class SceneSteps:
         self.rows = np.zeros((bodies, 7)), np.zeros((bodies, 6))
         if not self.robots:  # all bodies are free
             self.rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
+        self.holds = [place for robot in self.robots for place in robot.holds(self.scene.bodies.robots)]
         self._bound: dict[tuple[int, int], tuple[SceneLog, Callable[[], int]]] = {}
         self._touching = _EACH
 

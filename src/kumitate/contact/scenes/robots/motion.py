@@ -42,6 +42,7 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
     """
     robots, own = bodies.robots, bodies.robots.motions
     power, error = local(1), local(1)
+    own.settled[:] = own.pieces
     for robot in range(len(robots.pushed)):
         first_q, first_v = own.first_q[robot], own.first_v[robot]
         end_q, end_v = own.first_q[robot + 1], own.first_v[robot + 1]
@@ -105,14 +106,14 @@ def are_finite(robots: Robots) -> int:
 
 @procedure
 def begin_settling(rules: Rules, bodies: MovingBodies) -> None:
-    """Lets drives act without their limits, and stops not at all."""
+    """Lets drives act without their limits, and stops as they held in the last step."""
     own = bodies.robots.motions
     for k in range(len(own.acting)):
         at = own.acting[k]
         q, v, commands, numbers = own.q[at[2] :], own.v[at[3] :], own.commands[at[4] :], own.laws[at[5] :]
-        pieces, first, end = own.pieces[at[6] : at[7]], at[8], at[9]
+        pieces, before, first, end = own.pieces[at[6] : at[7]], own.settled[at[6] : at[7]], at[8], at[9]
         driving, resisting, carried = own.driving[first:end], own.resisting[first:end], own.carried[first:end]
-        apply_at(at[0], (rules.step, q, v, commands, numbers), (pieces, driving, resisting, carried))
+        apply_at(at[0], (rules.step, q, v, commands, numbers, before), (pieces, driving, resisting, carried))
 
 
 @procedure
