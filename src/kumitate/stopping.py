@@ -1,4 +1,7 @@
-"""Ctrl-C while the command `kumitate` is still importing: it ends at once, as there is nothing to save and nothing to trace."""
+"""The process of the command `kumitate`, as soon as it imports the package: Ctrl-C, and NumPy's threads.
+
+Ctrl-C while it still imports ends it at once, as there is nothing to save and nothing to trace.
+"""
 
 import os
 import signal
@@ -34,3 +37,5 @@ def _is_command(words: list[str]) -> bool:
 
 if _is_command(sys.orig_argv):  # when the package begins to be imported; its last line ends this
     end_at_once()
+    # matrices of mechanisms are small: a second thread of NumPy's library gains nothing, and burns a tenth of a second waiting
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
