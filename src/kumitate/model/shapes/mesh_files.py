@@ -323,6 +323,9 @@ _VERSION = 1
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "V2")])
 #: The largest size of mesh files [bytes].
 _LARGEST = 2**30
+#: The surfaces read last, of so many vertices together, by their content: contact and pictures each make something of them.
+_read_last: dict[str, Facets] = {}
+_KEPT = 500_000
 
 
 @np.errstate(invalid="ignore", over="ignore")  # numbers that are not finite are told as an error
@@ -442,8 +445,17 @@ def stored(name: str, place: str | None, what: str, make: Callable[[Facets], Fac
     digest = hashlib.sha256(data)
     for part in beside.named_in(data, suffix):
         digest.update(hashlib.sha256(part).digest())
-    key = f"mesh {_VERSION} {what} {suffix} {digest.hexdigest()}"
-    return _unpack(cached(key, lambda: _pack(make(read_surface(data, path, beside))), suffix=".npz").content)
+    content = f"{suffix} {digest.hexdigest()}"
+
+    def surface() -> Facets:
+        if content not in _read_last:
+            read = read_surface(data, path, beside)
+            while _read_last and sum(len(other.vertices) for other in _read_last.values()) + len(read.vertices) > _KEPT:
+                del _read_last[next(iter(_read_last))]
+            _read_last[content] = read
+        return _read_last[content]
+
+    return _unpack(cached(f"mesh {_VERSION} {what} {content}", lambda: _pack(make(surface())), suffix=".npz").content)
 
 
 def _pack(surface: Facets) -> bytes:
