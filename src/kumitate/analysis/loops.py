@@ -196,6 +196,8 @@ class LoopEquations:
 
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state."""
+        if not self.names:  # nothing to compile
+            return LoopState(np.zeros(0), np.zeros(0), np.zeros((0, self.mechanism.nv)))
         q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
         self._asked += 1
         try:
