@@ -26,7 +26,9 @@ MECHANISMS = {
     "every kind": lambda: every_kind(0).mechanism,
     "floating": lambda: random_case(3, root="floating").mechanism,
     "a line": lambda: with_line(random_case(5).mechanism),
-    "a ring": lambda: closed_cases(1, random_ring(1, ["revolute", "spherical", "revolute", "universal"]), ["h1"])[0][0].mechanism,
+    "a ring": lambda: (
+        closed_cases(1, random_ring(1, ["revolute", "spherical", "revolute", "universal"]), ["h1"])[0][0].mechanism
+    ),
 }
 
 

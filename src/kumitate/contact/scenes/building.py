@@ -303,7 +303,7 @@ def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     )
     by_link = dict.fromkeys(("pose", "first_of_link", "pages", "numbers", "moving", "wrench", "heavy"), links)
     return _made(
-        RobotMotions, 0, **starts | {"first_q": first_q, "first_v": first_v} | by_link, programs=len(parts),
+        RobotMotions, 0, **starts | {"first_q": first_q, "first_v": first_v} | by_link, programs=len(parts), lasting=len(parts),
         q=q, v=v, next_q=q, next_v=v, rates=v, falling=rows, reached=rows, opening=rows, along=rows,
         inertia=blocks,
     )  # fmt: skip

@@ -86,6 +86,7 @@ class RobotSteps:
             programs[2] = self._loops
             programs[3] = self._program("open", lambda: open_program(m))
             programs[4] = lambda: self._program("projection", lambda: projection_program(m))
+            own.lasting[self.number] = 0 if m.loops else 1
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         for k, located in self._located.items():  # couplings alone stay closed to rounding by velocities that keep them so
             own.programs[self.number, k] = located.waiting(4) if k == 4 and not m.loops else located.address

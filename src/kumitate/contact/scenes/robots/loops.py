@@ -31,6 +31,8 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     impulses of springs and dampers along loops are added, less what that change of `undriven` takes.
     """
     robots, own = bodies.robots, bodies.robots.motions
+    if own.lasting[robot] == 2:  # and it bends nothing
+        return
     first, end = robots.first_row[robot], robots.first_row[robot + 1]
     begin, last, rows = own.first_closed[robot], own.first_closed[robot + 1], end - first
     q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
@@ -53,6 +55,7 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
             for a in range(6):
                 falling[i, a] -= M[i * rows + j, a] @ change[j]
     closed[rank * rows : last - begin] = 0.0
+    own.lasting[robot] *= 2
 
 
 @later
