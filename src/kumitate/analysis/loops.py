@@ -158,12 +158,15 @@ class LoopEquations:
         """The gap of every loop, then of every coupling, at one state; over a batch, the largest of each."""
         if not self.names:
             return []
-        gaps = np.abs(self._gaps(np.asarray(q, dtype=float), np.asarray(v, dtype=float)))
+        gaps = self.gaps_of_rows(np.asarray(q, dtype=float), np.asarray(v, dtype=float))
         worst = gaps.reshape(-1, len(self.names), 4).max(axis=0)
         return [LoopGap(name, *map(float, row)) for name, row in zip(self.names, worst, strict=True)]
 
     def gaps_of_rows(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(N, loops and couplings, 4): distance, angle, speed and turning of every gap, as in `LoopGap`, at N states."""
+        if not self.mechanism.loops:
+            error, rate = np.abs(self._of_couplings(q, v))
+            return np.stack([0.0 * error, error, 0.0 * rate, rate], axis=-1)
         return np.abs(np.asarray(self._gaps(q, v)))
 
     def jacobians(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -196,9 +199,9 @@ class LoopEquations:
 
     def state(self, q: Any, v: Any) -> LoopState:
         """Errors, rates and Jacobian of all rows of the loops at one state."""
-        if not self.names:  # nothing to compile
-            return LoopState(np.zeros(0), np.zeros(0), np.zeros((0, self.mechanism.nv)))
         q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
+        if not self.mechanism.loops:
+            return LoopState(*self._of_couplings(q, v), self._couplings[1].copy())
         self._asked += 1
         try:
             compiled = self._asked > _PATIENCE or self._states.operations <= _COMPILED
@@ -217,6 +220,22 @@ class LoopEquations:
         """The errors of the rows that restrict positions (k), at one posture, and their Jacobian (k, nv)."""
         state = self.state(q, np.zeros(self.mechanism.nv))
         return state.error[self.holonomic], state.J[self.holonomic]
+
+    @cached_property
+    def _couplings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A (couplings, nq), J (couplings, nv) and b of the equations A q = b of couplings, of which J v are the rates."""
+        gears = self.mechanism.tree.gears
+        A, J = (np.zeros((len(gears), size)) for size in (self.mechanism.nq, self.mechanism.nv))
+        for row, gear in enumerate(gears):
+            for matrix, ratios in ((A, gear.q_ratios), (J, gear.v_ratios)):
+                for k, ratio in ratios:
+                    matrix[row, k] += ratio
+        return A, J, np.array([gear.offset for gear in gears])
+
+    def _of_couplings(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(2, …, couplings): the errors of couplings and their rates, with nothing compiled, as they are linear."""
+        A, J, b = self._couplings
+        return np.array([q @ A.T - b, v @ J.T])
 
     @cached_property
     def holonomic(self) -> np.ndarray:
