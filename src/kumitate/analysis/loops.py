@@ -201,7 +201,8 @@ class LoopEquations:
         """Errors, rates and Jacobian of all rows of the loops at one state."""
         q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
         if not self.mechanism.loops:
-            return LoopState(*self._of_couplings(q, v), self._couplings[1].copy())
+            error, rate = self._of_couplings(q, v)
+            return LoopState(error, rate, self._couplings[1].copy())
         self._asked += 1
         try:
             compiled = self._asked > _PATIENCE or self._states.operations <= _COMPILED

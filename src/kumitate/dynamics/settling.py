@@ -283,17 +283,25 @@ class Settled:
     shifts: list[Scalar] = field(default_factory=list)
 
 
-def starting(
-    wished: Sequence[DriveForce], stops: Sequence[Stop], *, curved: bool = False, holds: Sequence[Scalar] | None = None
-) -> Settled:  # fmt: skip
-    """The pieces of the first pass: drives without their limits, and stops that hold as in the last step, or nothing.
+def starting(wished: Sequence[DriveForce], stops: Sequence[Stop], *, curved: bool = False) -> Settled:
+    """The pieces of the first pass: drives without their limits, stops that hold nothing; `curved`: as of `settled`."""
+    nothing: list[Scalar] = [0.0 for _ in stops]
+    return Settled({}, list(wished), nothing, nothing, 0.0, 0.0, list(nothing) if curved else [])
+
+
+def going_on(driven: Sequence[Driven], start: Settled, last: Settled) -> Settled:
+    """The pieces of the first pass as in the last step: a joint at rest at its stop, or with all its drive can give, needs no
+    second one.
 
     Args:
-        curved: as of `settled`.
-        holds: of every stop, 1 if it held in the last step: a joint that rests at its stop then needs no second pass.
+        driven: the joints with drives; start: as of `starting`.
+        last: the pieces that the last step ended with.
     """
-    nothing: list[Scalar] = [0.0 for _ in stops]
-    return Settled({}, list(wished), nothing, list(holds or nothing), 0.0, 0.0, list(nothing) if curved else [])
+    drives = []
+    for joint, wish, old in zip(driven, start.drives, last.drives, strict=True):
+        full = both(absolute(old.effort) >= joint.limit, old.resisting <= 0.0) if joint.limited else False
+        drives.append(DriveForce(select(full, old.effort, wish.effort), select(full, 0.0, wish.resisting)))
+    return replace(start, drives=drives, holds=list(last.holds))
 
 
 def pushes_of(driven: Sequence[Driven], stops: Sequence[Stop], h: Scalar, now: Settled) -> list[JointPush]:

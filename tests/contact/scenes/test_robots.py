@@ -243,11 +243,12 @@ def test_drives_within_their_limits_are_settled_in_one_pass():
     assert resisting[0] != resisting[1]
 
 
-def test_a_joint_that_rests_at_its_stop_needs_one_pass_a_step_also_where_its_state_is_restored(tmp_path):
-    """Drives hold the first rod, the second one hangs at its stop; a state that is new takes a second pass."""
+@pytest.mark.parametrize("limit", [None, 1.0], ids=["drives", "weak drives"])
+def test_what_rests_at_a_stop_or_gives_all_it_can_needs_one_pass_a_step_also_where_its_state_is_restored(tmp_path, limit):
+    """Drives hold the first rod, or do not, the second one hangs at its stop; a state that is new takes a second pass."""
 
     def made():
-        return simulation(beside(driven_arm(), *BRICKS), integrator="semi_implicit_euler", inputs={"target": [0.5, 0.0]})
+        return simulation(beside(driven_arm(limit), *BRICKS), integrator="semi_implicit_euler", inputs={"target": [0.5, 0.0]})
 
     def passes(sim):
         motions = sim._stepper.scene.bodies.robots.motions
@@ -255,7 +256,7 @@ def test_a_joint_that_rests_at_its_stop_needs_one_pass_a_step_also_where_its_sta
 
     sim, other = made(), made()
     state = sim.step(sim.start([0.5, 0.0, 0.4, *upright(*FAR)], np.zeros(21)), 2000)
-    assert state.q[2] == pytest.approx(0.4, abs=1e-6)
+    assert abs(state.q[2] - 0.05) == pytest.approx(0.35, abs=1e-6)
     assert passes(sim) == [1.0, 1.0, 1.0]
     again = other.step(other.restore(sim.save(state, tmp_path / "state.npz")))
     assert passes(other) == [1.0, 1.0, 1.0]
@@ -264,7 +265,7 @@ def test_a_joint_that_rests_at_its_stop_needs_one_pass_a_step_also_where_its_sta
     assert np.array_equal(again.v, ahead.v)
     fresh = made()
     fresh.step(fresh.start(state.q, state.v))
-    assert passes(fresh) == [2.0, 2.0, 2.0]
+    assert min(passes(fresh)) > 1.0
 
 
 def test_joints_of_a_kind_share_what_their_drives_and_stops_do():

@@ -258,7 +258,8 @@ class SceneStepper(Stepper):
         self._steps.load(rows[rows[:, 2] == -1.0], begins=not carried["number"])
         settled = self.scene.bodies.robots.motions.settled
         settled[:] = 0.0
-        settled[rows[rows[:, 2] == _HOLDS, 0].astype(int)] = 1.0
+        pieces = rows[rows[:, 2] == _PIECE]
+        settled[pieces[:, 0].astype(int)] = pieces[:, 3]
         rows = rows[rows[:, 2] >= 0.0]
         while len(rows) > len(self.scene.memory.feature):
             self.scene.counts[1:4] = (0, len(rows), 0)
@@ -272,9 +273,13 @@ class SceneStepper(Stepper):
 
     def _further(self) -> dict[str, np.ndarray]:
         memory, known, settled = self.scene.memory, int(self.scene.counts[0]), self.scene.bodies.robots.motions.settled
-        held = [[place, 0.0, _HOLDS, 0.0, 0.0, 0.0] for place in self._steps.holds if settled[place] > 0.5]
+        drives, holds = self._steps.drives, self._steps.holds
+        places = np.concatenate([drives[settled[drives + 1] == 0.0], holds])
+        places = places[settled[places] != 0.0]
+        pieces = np.zeros((len(places), 6))
+        pieces[:, 0], pieces[:, 2], pieces[:, 3] = places, _PIECE, settled[places]
         points = np.column_stack([memory.solid[:known], memory.feature[:known], memory.impulse[:known]])
-        rows = np.concatenate([points, self._steps.page.carried(), np.reshape(held, (-1, 6))])
+        rows = np.concatenate([points, self._steps.page.carried(), pieces])
         return {LIST: rows, "quiet": self.scene.bodies.quiet.astype(float)}
 
     def look(self) -> dict[str, np.ndarray]:
@@ -394,8 +399,8 @@ class SceneStepper(Stepper):
             array.reshape(-1)[:] = values[places]
 
 
-#: The third number of the rows of a state that say which stops hold, by their places in `RobotMotions.settled`.
-_HOLDS = -2.0
+#: The third number of rows of a state that are pieces of drives and stops: their places in `RobotMotions.settled`, and values.
+_PIECE = -2.0
 #: The rows of a log for touches: so many, and for each record so many or twice those before; exported, for each body.
 _TOUCHES, _EACH = 4096, 8
 #: Logs of up to so many rows are kept for calls with the same numbers of records and steps; so many beside the last one.
@@ -407,7 +412,7 @@ class SceneSteps:
 
     Attributes:
         model: the numbers; page: what the steps call; scene: as it is now, which is replaced where it lacks room.
-        holds: the places in `RobotMotions.settled` that say which stops hold.
+        drives, holds: places in `RobotMotions.settled`, as of `RobotSteps.going_on`.
     """
 
     def __init__(self, many: ManyBodies, model: SceneModel, step: float, state: Mapping[str, np.ndarray]):
@@ -418,7 +423,10 @@ class SceneSteps:
         self.rows = np.zeros((bodies, 7)), np.zeros((bodies, 6))
         if not self.robots:  # all bodies are free
             self.rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
-        self.holds = [place for robot in self.robots for place in robot.holds(self.scene.bodies.robots)]
+        going_on = [robot.going_on(self.scene.bodies.robots) for robot in self.robots]
+        self.drives, self.holds = (
+            np.array([place for places in going_on for place in places[k]], dtype=np.int64) for k in (0, 1)
+        )
         self._bound: dict[tuple[int, int], tuple[SceneLog, Callable[[], int]]] = {}
         self._touching = _EACH
 

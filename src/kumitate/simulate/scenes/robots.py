@@ -30,6 +30,7 @@ from ...dynamics.settling import (
     Stop,
     advances,
     drive_forces,
+    going_on,
     pushes_of,
     seen,
     starting,
@@ -130,10 +131,13 @@ class RobotSteps:
         laws = sum(len(one.numbers) for one in acting)
         return efforts, commands, pieces, looped.get("closed", 0), free, looped.get("axes", 0), len(acting), laws
 
-    def holds(self, robots: Robots) -> list[int]:
-        """The places among the pieces of all robots that say which of its stops hold."""
+    def going_on(self, robots: Robots) -> tuple[list[int], list[int]]:
+        """The places, among the pieces of all robots, of what its next step goes on with: efforts of drives with limits, each
+        before its inertia, and which stops hold."""
         rows = robots.motions.acting[int(robots.motions.first_acting[self.number]) :]
-        return [int(row[6]) + k for row, one in zip(rows, self._acting, strict=False) for k in range(one.pieces)[one.holds]]
+        pieces = [(int(row[6]), one) for row, one in zip(rows, self._acting, strict=False)]
+        drives = [at + 2 * k for at, one in pieces for k, joint in enumerate(one.driven) if joint.limited]
+        return drives, [at + 2 * len(one.driven) + len(one.bounds) + k for at, one in pieces for k in range(len(one.bounds))]
 
     @property
     def _first_drive(self) -> int:
@@ -302,12 +306,6 @@ class ActingJoints:
         """How many numbers say which pieces of drives and stops hold."""
         return 2 * len(self.driven) + (3 if self.curved else 2) * len(self.bounds) + 2
 
-    @property
-    def holds(self) -> slice:
-        """Where these say which of its stops hold."""
-        first = 2 * len(self.driven) + len(self.bounds)
-        return slice(first, first + len(self.bounds))
-
     def taking(self, take: Callable[[float], Any]) -> ActingJoints:
         """The same with others in place of its numbers, which are given in their order; without a place."""
         if self.whole is not None:
@@ -352,14 +350,15 @@ def _page(role: str, make: Callable[[ActingJoints], Program], acting: ActingJoin
 def begun_program(acting: ActingJoints) -> Program:
     """(h, q, v, commands, numbers, before) → the pieces of a step's first pass, their efforts, the inertias that reduce these.
 
-    before: the pieces of the last step, whose stops hold again.
+    before: the pieces of the last step, which go on where drives gave all they can, and stops held.
     Of a whole robot these are of all velocities as in rows of six, then of the degrees of freedom of driven loops (`freedoms`).
     "carried", likewise: the velocities that rates of change over the step count from, in the axes after it.
     """
 
     def begun(h: Scalar, q: Any, v: Any, commands: Any, numbers: Any, before: Any) -> dict[str, Any]:
         own, wished, stops = _efforts(acting, h, q, v, commands, numbers)
-        now, carried = starting(wished, stops, curved=own.curved, holds=before[acting.holds]), list(v)
+        start, carried = starting(wished, stops, curved=own.curved), list(v)
+        now = going_on(own.driven, start, flatten(start)[1](before))
         if own.whole is not None:
             carried = [rate - h * turned for rate, turned in zip(v, kinematics.turning(own.whole.tree, v), strict=True)]
             if freedoms(own.whole) > own.whole.nv:  # a · v̇ counts from there, without the accelerations of loops at v̇ = 0
