@@ -65,7 +65,7 @@ class RobotMotions(NamedTuple):
     carried: Floats
     reached: Floats[6]  # velocities after a step, in the axes before it
     inertia: Floats[6, 6]  # without `resisting`, and as if loops were open
-    lasting: Ints  # of each robot, 1 where G of couplings alone never changes, 2 once its rows are orthonormal
+    lasting: Ints  # of each robot, 1 where G is that of couplings alone, which never changes, 2 once its rows are orthonormal
     closed: Floats[6]  # G of loops and couplings, each of its rows in rows of six: G v are the rates at which they open
     bends: Floats  # by how much these rates change in a step, from the motion of links alone
     axes: Floats[6]  # of each degree of freedom of driven loops its rate per velocity, in rows of six

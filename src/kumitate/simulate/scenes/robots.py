@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ... import kinematics
-from ...analysis import joint_accelerations, joint_motion
+from ...analysis import joint_accelerations, joint_motion, loop_equations
 from ...compile import Kernel, found_or_traced
 from ...compile.stored import StoredProgram
 from ...contact.impulse.splitting import before_springs
@@ -84,10 +84,15 @@ class RobotSteps:
         if self.flies:
             programs[1] = self._program(f"flown {list(self.places.values())} {list(self.drives)}", self._flown)
         if m.tree.closed:
-            programs[2] = self._loops
             programs[3] = self._program("open", lambda: open_program(m))
             programs[4] = lambda: self._program("projection", lambda: projection_program(m))
-            own.lasting[self.number] = 0 if m.loops else 1
+            if m.loops:
+                programs[2] = self._loops
+            else:  # the rows of couplings stand there for good
+                J = loop_equations(m).state(np.zeros(m.nq), np.zeros(m.nv)).J
+                begin, end = own.first_closed[self.number : self.number + 2]
+                own.closed[begin:end] = np.reshape([in_rows(row) for row in J.tolist()], (-1, ROW))
+                own.lasting[self.number], own.programs[self.number, 2] = 1, 1
         self._located = {k: LocatedProgram(program) for k, program in programs.items()}
         for k, located in self._located.items():  # couplings alone stay closed to rounding by velocities that keep them so
             own.programs[self.number, k] = located.waiting(4) if k == 4 and not m.loops else located.address
@@ -126,10 +131,11 @@ class RobotSteps:
         mechanism, acting = self.part.mechanism, self._acting
         commands, pieces = 3 * max(len(self._drives), 1), sum(one.pieces for one in acting)
         free = ROW * rows_of(self.part) + freedoms(mechanism) - mechanism.nv if self.settles else 0
-        looped = {one.name: one.size // ROW for one in self._loops.outputs} if mechanism.tree.closed else {}
+        looped = {one.name: one.size // ROW for one in self._loops.outputs} if mechanism.loops else {}
+        coupled = len(mechanism.couplings) * rows_of(self.part)
         efforts = self._first_drive + sum(self.drives.values())
         laws = sum(len(one.numbers) for one in acting)
-        return efforts, commands, pieces, looped.get("closed", 0), free, looped.get("axes", 0), len(acting), laws
+        return efforts, commands, pieces, looped.get("closed", coupled), free, looped.get("axes", 0), len(acting), laws
 
     def going_on(self, robots: Robots) -> tuple[list[int], list[int]]:
         """The places, among the pieces of all robots, of what its next step goes on with: efforts of drives with limits, each

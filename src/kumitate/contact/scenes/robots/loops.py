@@ -31,16 +31,19 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     impulses of springs and dampers along loops are added, less what that change of `undriven` takes.
     """
     robots, own = bodies.robots, bodies.robots.motions
-    if own.lasting[robot] == 2:  # and it bends nothing
-        return
     first, end = robots.first_row[robot], robots.first_row[robot + 1]
     begin, last, rows = own.first_closed[robot], own.first_closed[robot + 1], end - first
+    count, closed = (last - begin) // rows, own.closed[begin:last]
+    bends = own.bends[begin : begin + count]
+    if own.lasting[robot] > 0:
+        if own.lasting[robot] == 1:
+            closed[make_orthonormal(closed, count, rows, bends) * rows : last - begin] = 0.0
+        own.lasting[robot] = 2
+        return
     q, v = own.q[own.first_q[robot] : own.first_q[robot + 1]], own.v[own.first_v[robot] : own.first_v[robot + 1]]
     u, axes = own.u[own.first_u[robot] : own.first_u[robot + 1]], own.axes[own.first_axis[robot] : own.first_axis[robot + 1]]
     block = robots.first_block[robot]
     added, change = robots.mobility[block : block + rows * rows], robots.felt[first:end]
-    count, closed = (last - begin) // rows, own.closed[begin:last]
-    bends = own.bends[begin : begin + count]
     apply_at(own.programs[robot, 2], (rules.step, q, v, u), (closed, bends, own.along[first:end], axes, added, change))
     M, undriven, falling = own.inertia[block : block + rows * rows], robots.undriven[first:end], own.falling[first:end]
     M[:] += added
@@ -55,7 +58,6 @@ def find_loops(rules: Rules, bodies: MovingBodies, robot: int) -> None:
             for a in range(6):
                 falling[i, a] -= M[i * rows + j, a] @ change[j]
     closed[rank * rows : last - begin] = 0.0
-    own.lasting[robot] *= 2
 
 
 @later
