@@ -10,8 +10,7 @@ from scipy.integrate import simpson
 
 import kumitate as km
 from kumitate.model import Body, Coupling, Joint, Loop, Mechanism, recut
-from kumitate.records.archive import load, save
-from kumitate.records.entry_files import Hdf5Entries
+from kumitate.records.archive import Hdf5Entries, load, save
 from kumitate.share.run_files import columns_of
 from kumitate.spatial import pose
 from kumitate.view.playback import channels_of

@@ -8,31 +8,215 @@ states of their own `drive_states/0` and `drive_states/names`; of mechanisms wit
 `loop/names`, for other programs: `load` computes them again. The forces of nonlinear lines
 are functions: the mechanism is written without them, and `lines/forces` has their programs as text, for people. A file is
 written whole or not at all, so a run that is killed leaves the old file unchanged.
+
+Readers never read more than a file holds, whatever sizes it promises, and only what is in the file itself.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import os
+import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from ..errors import InputError, KumitateError, warn
+from ..errors import InputError, KumitateError, needed, warn
 from ..model import Line, Mechanism
 from ..model.files import opened, replacing
 from ..model.joints.closures import LineForce
 from .audit import Audit
 from .contact_record import LIST
-from .entry_files import DAMAGES, Hdf5Entries, NpzEntries, as_hdf5, as_npz
 from .record import LEFT_OUT, Energy, Record
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
+
+#: Increment by which an HDF5 file grows in memory [bytes].
+_BLOCK = 2**20
+#: The header of an array in an .npz file: a type of numbers or a text of fixed length, the order of its elements, the shape.
+#: NumPy's own reader hands it to Python's parser, and makes arrays of the sizes that it promises.
+_HEADER = re.compile(
+    rb"\{'descr': '([<>|=]?[fiu][1248]|[<>=]U\d{1,10})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,18}(?:, |,)?)*)\), \}\s*"
+)
+_MAGIC, _LONGEST = b"\x93NUMPY", 2**16
+#: Exceptions that reading a damaged file raises.
+DAMAGES = (
+    OSError, ValueError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, MemoryError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+def as_npz(arrays: Mapping[str, np.ndarray], texts: Mapping[str, str]) -> bytes:
+    """The bytes of an .npz file with these entries."""
+    file = io.BytesIO()
+    np.savez(file, **arrays, **{name: np.array(text) for name, text in texts.items()})  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def as_hdf5(
+    arrays: Mapping[str, np.ndarray], texts: Mapping[str, str], units: Mapping[str, str], columns: Mapping[str, tuple[str, ...]]
+) -> bytes:
+    """The bytes of an HDF5 file with these entries.
+
+    It is written in memory: a disk that fills up while the library writes leaves it in a state in which closing the file or the
+    end of the program crashes.
+
+    `units` are of arrays, by name, and `columns` the names of the columns of some. Needs h5py.
+    """
+    h5py = _h5py()
+    with h5py.File("result.h5", "w", driver="core", backing_store=False, block_size=_BLOCK) as file:
+        for name, text in texts.items():
+            file.create_dataset(name, data=text)
+        for name, values in arrays.items():
+            data = file.create_dataset(name, data=values)
+            data.attrs["unit"] = units.get(name, "")
+        for name, names in columns.items():  # an attribute holds 64 kB at most: long lists of names become data sets
+            file.create_dataset(f"columns/{name}", data=list(names), dtype=h5py.string_dtype())
+        file.flush()
+        return file.id.get_file_image()
+
+
+class NpzEntries:
+    """The entries of an .npz file, read on demand; KeyError where there is none of a name, `DAMAGES` for damaged data."""
+
+    def __init__(self, path: Path):
+        self._file = zipfile.ZipFile(path)
+        infos = self._file.infolist()
+        promised = sum(info.file_size for info in infos)
+        if any(info.compress_type != zipfile.ZIP_STORED for info in infos):
+            raise ValueError("its entries are compressed, which those of results are not")
+        if promised > path.stat().st_size:
+            raise ValueError(f"its entries promise {promised} bytes, which is more than the file has")
+
+    def __contains__(self, name: str) -> bool:
+        return f"{name}.npy" in self._file.NameToInfo
+
+    def text(self, name: str) -> str:
+        """The text of this name."""
+        return str(self._read(name, "U")[()])
+
+    def array(self, name: str) -> np.ndarray:
+        """The numbers of this name."""
+        return self._read(name, "fiu")
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _read(self, name: str, kinds: str) -> np.ndarray:
+        if name not in self:
+            raise KeyError(name)
+        data = self._file.read(f"{name}.npy")
+        start = 10 if data[6:7] == b"\x01" else 12
+        length = int.from_bytes(data[8:start], "little")
+        header = _HEADER.fullmatch(data[start : start + length]) if length <= _LONGEST else None
+        if data[:6] != _MAGIC or header is None:
+            raise ValueError(f"the entry {name!r} is not an array of numbers or a text")
+        kind = np.dtype(header[1].decode())
+        shape = tuple(int(size) for size in header[3].replace(b",", b" ").split())
+        content = memoryview(data)[start + length :]
+        if kind.kind not in kinds or math.prod(shape) * kind.itemsize != len(content):
+            raise ValueError(f"the entry {name!r} promises {kind} of shape {shape}, and has {len(content)} bytes")
+        array = np.frombuffer(content, kind) if len(content) else np.zeros(0, kind)
+        return array.reshape(shape, order="F" if header[2] == b"True" else "C")
+
+
+class Hdf5Entries:
+    """The entries of an HDF5 file, as of an .npz file. HDF5 can also promise data never written, or from other files."""
+
+    def __init__(self, path: Path):
+        self._h5py = _h5py()
+        self._path, self._size = path, path.stat().st_size
+        self._file = self._h5py.File(path, "r")
+
+    def __contains__(self, name: str) -> bool:
+        try:
+            self._dataset(name)
+        except KeyError:
+            return False
+        return True
+
+    def text(self, name: str) -> str:
+        """The text of this name."""
+        data = self._dataset(name)
+        kind = self._h5py.check_string_dtype(data.dtype)
+        if data.shape != () or kind is None or data.dtype.itemsize > self._size:
+            raise ValueError(f"the entry {name!r} is {data.dtype} of shape {data.shape}, where one text is expected")
+        if kind.length is not None:
+            return data.asstr()[()]
+        with open(self._path, "rb") as file:
+            return _heap_object(file, data.id.get_offset() or 0).decode()
+
+    def array(self, name: str) -> np.ndarray:
+        """The numbers of this name."""
+        data = self._dataset(name)
+        if data.dtype.kind not in "fiu" or data.shape is None:
+            raise ValueError(f"the entry {name!r} is of type {data.dtype}, where numbers are expected")
+        if data.nbytes > self._size or data.id.get_storage_size() != data.nbytes:
+            raise ValueError(
+                f"the entry {name!r} promises {data.nbytes} bytes of shape {data.shape}, which the file does not hold"
+            )
+        return data[()]
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _dataset(self, name: str) -> Any:
+        """The data set of this name, if it is stored in this file."""
+        place = self._file
+        for part in name.split("/"):
+            link = place.get(part, getlink=True) if isinstance(place, self._h5py.Group) else None
+            if link is None:
+                raise KeyError(name)
+            if not isinstance(link, self._h5py.HardLink):
+                raise ValueError(f"the entry {name!r} is a link to elsewhere, which is not followed")
+            place = place[part]
+        if not isinstance(place, self._h5py.Dataset):
+            raise ValueError(f"the entry {name!r} is not a data set")
+        if place.is_virtual or place.external:
+            raise ValueError(f"the entry {name!r} takes its data from other files, which are not read")
+        if place.chunks is not None:
+            raise ValueError(f"the entry {name!r} is in chunks; write it in one piece (h5repack -l CONTI)")
+        return place
+
+
+def _heap_object(file: BinaryIO, offset: int) -> bytes:
+    """The variable-length text that the element at `offset` of a file refers to: a part of a global heap.
+
+    Read here because the library's own reader never returns from heaps whose sizes are damaged (HDF5 File Format
+    Specification 3.0, III.E).
+    """
+    file.seek(offset)
+    length, heap, wanted = struct.unpack("<IQI", file.read(16))
+    file.seek(heap)
+    signature, size = struct.unpack("<8sQ", file.read(16))
+    if signature != b"GCOL\x01\0\0\0":
+        raise ValueError("a text is not where the file says")
+    end = heap + size
+    while (at := file.tell()) + 16 <= end:
+        index, _, held = struct.unpack("<HH4xQ", file.read(16))
+        after = at + 16 + held + -held % 8  # padded to eight bytes
+        if index == wanted and wanted and length <= held and after <= end:
+            return file.read(length)
+        if index == 0 or after > end:  # free space comes last
+            break
+        file.seek(after)
+    raise ValueError("a text is not where the file says")
+
+
+def _h5py() -> Any:
+    return needed("h5py", ".h5 files need h5py", "hdf5", ", or save as .npz")
+
 
 Entries = Hdf5Entries | NpzEntries
 
@@ -47,14 +231,11 @@ _UNITS = {
     "time": "s", "q": "rad, m", "v": "rad/s, m/s", "a": "rad/s^2, m/s^2", "tau": "N m, N", "center_of_mass": "m",
     "momentum": "kg m^2/s (angular, about the origin), kg m/s (linear)",
     "energy/kinetic": "J", "energy/potential": "J", "energy/total": "J",
+    "contact/force": "N", "contact/position": "m", "contact/gap": "m", "contact/velocity": "m/s", "contact/residual": "m/s",
+    "contact/penetration": "m", "contact/work": "J", "contact/gained": "J", "contact/moment": "N m",
 }  # fmt: skip
-_TEXTS = ("header", "mechanism", "audit", "settings")
 #: Entries of runs with contact.
 _CONTACT = "contact/"
-_CONTACT_UNITS = {
-    "force": "N", "position": "m", "gap": "m", "velocity": "m/s", "residual": "m/s", "penetration": "m", "work": "J",
-    "gained": "J", "moment": "N m",
-}  # fmt: skip
 #: Entries of arrays by name, the names as one text, and one numbered array for each; by the field of a result.
 _NAMED = {"outputs": "output/", "wrenches": "wrenches/", "loop_tau": "loop_tau/", "drive_states": "drive_states/"}
 #: Arrays with one value per time, and with three per point; the others have one value per point.
@@ -75,12 +256,16 @@ def save(result: Record, path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{target}: results are saved as .h5, .hdf5 or .npz; {target.suffix!r} is not one of these")
     arrays, texts = _arrays(result), _texts(result)
     if result.mechanism.tree.closed and len(result):
-        _add_loops(result, arrays, texts)
+        from .readings import loop_arrays  # compiles programs
+
+        found = loop_arrays(result)
+        texts["loop/names"] = json.dumps(list(found))
+        arrays |= {f"loop/{k}/{part}": values for k, own in enumerate(found.values()) for part, values in own.items()}
     if target.suffix.lower() in NPZ:
         content = as_npz(arrays, texts)
     else:
         columns = {"q": result.mechanism.q_names, **dict.fromkeys(("v", "a", "tau"), result.mechanism.v_names)}
-        content = as_hdf5(arrays, texts, {name: _unit(name) for name in arrays}, columns)
+        content = as_hdf5(arrays, texts, _UNITS, columns)
     with replacing(target) as temporary:
         temporary.write_bytes(content)
     return target
@@ -157,23 +342,11 @@ def _without_line_laws(mechanism: Mechanism) -> tuple[Mechanism, dict[str, str]]
     return (replace(mechanism, loops=loops) if laws else mechanism), laws
 
 
-def _add_loops(result: Record, arrays: dict[str, np.ndarray], texts: dict[str, str]) -> None:
-    from .loop_records import loop_arrays  # compiles programs
-
-    found = loop_arrays(result)
-    texts["loop/names"] = json.dumps(list(found))
-    arrays |= {f"loop/{k}/{part}": values for k, own in enumerate(found.values()) for part, values in own.items()}
-
-
 def _plain(value: Any) -> Any:
     """NumPy's numbers and arrays as plain Python numbers and lists."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{value!r} is of type {type(value).__name__}")
-
-
-def _unit(name: str) -> str:
-    return _UNITS.get(name) or _CONTACT_UNITS.get(name.removeprefix(_CONTACT), "")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -237,11 +410,7 @@ def _contact(entries: Entries, times: int) -> ContactRecord:
 
 
 def write_carried(carried: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> Path:
-    """Writes the arrays that a state carries to an .npz file; `owner`: the simulation it belongs to.
-
-    Raises:
-        InputError: for another suffix, or if the file cannot be written.
-    """
+    """Writes the arrays that a state carries to an .npz file; `owner`: the simulation it belongs to."""
     target = Path(path)
     if target.suffix != ".npz":
         raise InputError(f"{target}: states are saved as .npz; {target.suffix!r} is another suffix")
@@ -251,11 +420,7 @@ def write_carried(carried: Mapping[str, np.ndarray], owner: str, path: str | os.
 
 
 def read_carried(expected: Mapping[str, np.ndarray], owner: str, path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Reads what `write_carried` wrote, checked against the expected shapes.
-
-    Raises:
-        InputError: if there is no such file, or it is damaged, or of another simulation.
-    """
+    """Reads what `write_carried` wrote; an `InputError` if it is damaged, of another simulation, or of other shapes."""
     with opened(path, error=InputError) as (_, target, _):
         pass
     try:

@@ -145,7 +145,7 @@ class Audit:
             steps = f"{contact.gains} step{'s' if contact.gains > 1 else ''} gained {contact.gained:.3g} J"
             lines += [
                 f"contact: laws kept to {contact.residual:.3g} m/s, penetration at most {contact.penetration:.3g} m",
-                *(_solved(contact.solver, self.steps) if contact.solver and contact.solver.islands else ()),
+                *([_solved(contact.solver, self.steps)] if contact.solver and contact.solver.islands else []),
                 f"work of contact {contact.work:.6g} J, {steps if contact.gains else 'no step gained'}",
             ]
         if self.quaternion_error:
@@ -194,17 +194,12 @@ class Audit:
         return cls(**{**known, "limits_passed": passed, "loop_gaps": gaps, "contact": contact})
 
 
-def _solved(solver: SolverAccount, steps: int) -> list[str]:
+def _solved(solver: SolverAccount, steps: int) -> str:
     """A line about the solver; steps: of the run."""
-    each = ", ".join(
-        f"{count / max(steps, 1):.3g} {what}"
-        for count, what in zip(
-            solver, ("interior point rounds", "Newton steps", "islands", "turns with points that had waited"), strict=False
-        )
-        if count
-    )
+    words = ("interior point rounds", "Newton steps", "islands", "turns with points that had waited")
+    each = ", ".join(f"{count / max(steps, 1):.3g} {what}" for count, what in zip(solver, words, strict=False) if count)
     large = f", of larger ones {solver.large:.2g} m/s" if solver.large else ""
-    return [f"solver, a step: {each}; residual in piles of up to 20 bodies {solver.small:.2g} m/s{large}"]
+    return f"solver, a step: {each}; residual in piles of up to 20 bodies {solver.small:.2g} m/s{large}"
 
 
 def contact_account(record: ContactRecord, kinetic: np.ndarray, solver: np.ndarray | None = None) -> ContactAccount:
@@ -227,12 +222,7 @@ def contact_account(record: ContactRecord, kinetic: np.ndarray, solver: np.ndarr
 
 
 def energy_balance(energies: np.ndarray, work: np.ndarray, stopped: np.ndarray, order: int) -> dict[str, Any]:
-    """What an audit says on energies along a run.
-
-    Args:
-        energies, work: as of `energy_notes`; order: of the integrator.
-        stopped: where joints are at stops or bodies touch (n).
-    """
+    """What an audit says on energies (2, n) and work (n) of a run; `stopped`: where joints are at stops or bodies touch (n)."""
     balance = energies.sum(axis=0) - work
     changes, where = np.abs(np.diff(balance)), stopped[1:] | stopped[:-1]
     drift, exchanged = float(np.abs(balance - balance[0]).max()), _exchanged(*energies)
@@ -324,33 +314,23 @@ def _in_loops(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, loop_tau: Mapp
     return [place, rates, np.hstack([still, *efforts])]
 
 
-class _Watched(NamedTuple):
-    """The limits of some joints, whose columns follow one another: of positions by coordinate, of all else by velocity.
-
-    Limits are NaN where there is none, which nothing exceeds. Coordinates have limits where each is a degree of freedom.
-    """
-
-    names: list[str]
-    freedom: list[int]
-    low: np.ndarray
-    high: np.ndarray
-    speed: np.ndarray
-    effort: np.ndarray
-
-
 @lru_cache(maxsize=64)
-def _watched(items: tuple[Joint, ...] | tuple[Loop, ...]) -> _Watched:
+def _watched(items: tuple[Joint, ...] | tuple[Loop, ...]) -> tuple[list[str], list[int], *tuple[np.ndarray, ...]]:
+    """The names of degrees of freedom, which of them each coordinate is (or −1), and their limits.
+
+    These are low and high of coordinates, speed and effort: NaN where there is none, which nothing exceeds.
+    """
     names: list[str] = []
     numbers: list[tuple[float | None, ...]] = []
     freedom: list[int] = []
     for item in items:
-        rates = getattr(item.kind, "velocities", ())
+        rates = item.kind.velocities
         plain = item.kind.nq == item.kind.nv
         freedom += [len(names) + k if plain else -1 for k in range(item.kind.nq)]
         names += [item.name if len(rates) == 1 else f"{item.name}.{rates[k]}" for k in range(item.kind.nv)]
         numbers += [(limit.lower, limit.upper, limit.velocity, limit.effort) for limit in item.limits]
     each = np.array([*numbers, (None,) * 4], dtype=float)  # the last, of index −1, is of coordinates without limits
-    return _Watched(names, freedom, *each[freedom, :2].T, *each[:-1, 2:].T)
+    return names, freedom, *each[freedom, :2].T, *each[:-1, 2:].T
 
 
 def _passed(

@@ -16,7 +16,7 @@ from .audit import Audit
 
 if TYPE_CHECKING:
     from .contact_record import ContactRecord
-    from .loop_records import CouplingRecord, LoopRecord
+    from .readings import CouplingRecord, LoopRecord
 
 #: What acts, by name: arrays at all times of a run, constants, or functions of (t, q, v).
 Given = Mapping[str, Sequence[float] | np.ndarray | Callable[[Any, Any, Any], Any]]
@@ -144,14 +144,14 @@ class Record:
         >>> run.loops["joint4"].q.shape, run.loops["joint4"].wrench.shape
         ((11, 1), (11, 6))
         """
-        from .loop_records import loop_records  # compiles programs, which results alone do not need
+        from .readings import loop_records  # compiles programs, which results alone do not need
 
         return loop_records(self)
 
     @cached_property
     def couplings(self) -> dict[str, CouplingRecord]:
         """What every coupling did, by name: q, v and a of its joint, and its effort there."""
-        from .loop_records import coupling_records
+        from .readings import coupling_records
 
         return coupling_records(self)
 

@@ -73,7 +73,7 @@ def _of_loops(result: Record) -> Iterator[Column]:
     """What loop joints, lines and couplings did. The effort of a coupling is that at its joint."""
     if not result.mechanism.tree.closed or not len(result):
         return
-    from ..records.loop_records import loop_arrays  # compiles programs
+    from ..records.readings import loop_arrays  # compiles programs
 
     kinds = {loop.name: loop.kind for loop in result.mechanism.loops}
     for name, arrays in loop_arrays(result).items():

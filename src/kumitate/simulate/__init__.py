@@ -7,7 +7,7 @@ from ..renamed import former_names
 
 if TYPE_CHECKING:
     from ..records.audit import Audit
-    from ..records.loop_records import CouplingRecord, LoopRecord
+    from ..records.readings import CouplingRecord, LoopRecord
     from ..records.record import Energy, JointMotion, Record
     from .integrators import INTEGRATORS, Integrator
     from .run import simulate
@@ -19,9 +19,9 @@ __all__ = [
 ]  # fmt: skip
 
 _LATER = {
-    "INTEGRATORS": ".integrators", "Audit": "..records.audit", "CouplingRecord": "..records.loop_records",
+    "INTEGRATORS": ".integrators", "Audit": "..records.audit", "CouplingRecord": "..records.readings",
     "Energy": "..records.record", "Integrator": ".integrators", "JointMotion": "..records.record",
-    "LoopRecord": "..records.loop_records", "Record": "..records.record", "simulate": ".run", "Setup": ".setup",
+    "LoopRecord": "..records.readings", "Record": "..records.record", "simulate": ".run", "Setup": ".setup",
     "Experiment": ".setup",
 }  # fmt: skip
 _former = former_names(__name__, {"results": "kumitate.records", "Result": "Record"})

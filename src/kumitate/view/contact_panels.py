@@ -12,8 +12,7 @@ from ..compile import Kernel
 from ..dynamics import Acting, Wrenches, joint_forces, loop_wrenches
 from ..model import check_resistance
 from ..records.contact_record import ContactRecord
-from ..records.loop_records import loop_forces
-from ..records.readings import contact_loads
+from ..records.readings import contact_loads, loop_forces
 from ..records.record import Record, acted
 from ..scalar import trace
 from .panel import Panel, without_impacts

@@ -13,7 +13,7 @@ from kumitate.errors import InputError
 from kumitate.model import Body, Box, Coupling, Geometry, Joint, Limits, Loop, Mechanism, Plane, PositionDrive, Sphere
 from kumitate.model.samples import four_bars, four_bars_start
 from kumitate.records.archive import load, save
-from kumitate.records.loop_records import loop_records
+from kumitate.records.readings import loop_records
 from kumitate.simulate.setup import Setup
 from kumitate.simulate.simulation import MechanismSimulation
 from kumitate.spatial import pose
