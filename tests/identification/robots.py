@@ -8,9 +8,9 @@ import numpy as np
 
 import kumitate as km
 from kumitate.identification import Identified
+from kumitate.identification.base_parameters import Unknowns, unknowns_of
 from kumitate.identification.identify import ALL
 from kumitate.identification.physical import inertia_numbers, logarithms, scales_of
-from kumitate.identification.unknowns import Unknowns, unknowns_of
 
 __all__ = ["all_of", "base_truth", "parallel_arm", "states", "true_values", "with_screws"]
 

@@ -6,8 +6,7 @@ import pytest
 import kumitate as km
 from kumitate.dynamics import regressor
 from kumitate.identification import base_parameters
-from kumitate.identification.base_parameters import felt_by_structure
-from kumitate.identification.unknowns import unknowns_of
+from kumitate.identification.base_parameters import felt_by_structure, unknowns_of
 from kumitate.model import KINDS
 
 from ..mechanisms import every_kind, random_case, random_mechanism, random_state, seeds

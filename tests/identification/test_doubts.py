@@ -12,7 +12,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.identification import exciting_trajectory
-from kumitate.identification.fit import BEYOND
+from kumitate.identification.equations import BEYOND
 
 from .robots import all_of, parallel_arm, true_values
 

@@ -6,10 +6,10 @@ import pytest
 import kumitate as km
 from kumitate.errors import InputError
 from kumitate.identification import MotionLog, base_parameters, exciting_trajectory
+from kumitate.identification.base_parameters import NUMBERS, unknowns_of
 from kumitate.identification.identified import base_figure
 from kumitate.identification.identify import ALL
 from kumitate.identification.physical import pseudo_inertia
-from kumitate.identification.unknowns import NUMBERS, unknowns_of
 from kumitate.model.tree.base_parameters import SIZE
 
 from ..mechanisms import random_mechanism, seeds

@@ -17,9 +17,8 @@ from ..model import Limits, Mechanism
 from ..model.joints.contract import sort_of
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
-from .base_parameters import BaseParameters, base_parameters
+from .base_parameters import BaseParameters, Unknowns, base_parameters, unknowns_of
 from .equations import regressor_rows
-from .unknowns import Unknowns, unknowns_of
 
 #: What joints without limits keep: distance to the start [rad, m], velocity [rad/s, m/s].
 _FREE = {"angle": (1.5, 3.0), "length": (0.3, 1.0)}

@@ -20,12 +20,10 @@ from ..robot import Robot
 from ..view.figures import panels_figure
 from ..view.panel import Panel
 from ..view.style import INK, PALETTE, drawing, print_style, write_figure
-from .base_parameters import BaseParameters
-from .equations import LogEquations, LogRows, rows_of
-from .fit import BEYOND, Fit
+from .base_parameters import BaseParameters, Unknowns
+from .equations import BEYOND, Fit, LogEquations, LogRows, rows_of
 from .log import MotionLog, States
-from .physical import Physical, logarithms, pseudo_inertia
-from .unknowns import Unknowns
+from .physical import Physical, logarithms
 
 #: A standard deviation above this part of what is usual for a robot of this size says that the motion did not show it.
 _UNKNOWN = 1.0
@@ -120,15 +118,11 @@ class Identified:
         hidden = np.abs(self.fit.unseen[:, :count]).max(axis=0, initial=0.0) > 1e-6
         deviations = np.where(hidden, np.inf, np.sqrt(np.diag(self.fit.covariance)[:count]))
         usual = np.abs(self.parameters.G) @ self.usual
+        known, columns = deviations < _UNKNOWN * usual, (self.fit.beta, model, deviations)
         return [
-            BaseEstimate(name, self.parameters.combination(k), value, before, deviation, _digits(value, deviation), known)
-            for k, (name, value, before, deviation, known) in enumerate(
-                zip(
-                    self.parameters.names, self.fit.beta.tolist(), model.tolist(), deviations.tolist(),
-                    (deviations < _UNKNOWN * usual).tolist(), strict=True,
-                )
-            )
-        ]  # fmt: skip
+            BaseEstimate(name, self.parameters.combination(k), *numbers, _digits(numbers[0], numbers[2]), bool(known[k]))
+            for k, (name, *numbers) in enumerate(zip(self.parameters.names, *(part.tolist() for part in columns), strict=True))
+        ]
 
     @cached_property
     def not_excited(self) -> list[str]:
@@ -175,13 +169,6 @@ class Identified:
             checks += [_opposite, _few] if self.unknowns.drives else [_opposite, _worse, _late, _few]
         return tuple(doubt for check in checks for doubt in check(self))
 
-    @property
-    def thinnest(self) -> float:
-        """The smallest eigenvalue of a body's pseudo-inertia relative to its largest; above 0 for bodies that can exist."""
-        values = self.physical.values
-        eigenvalues = [np.linalg.eigvalsh(pseudo_inertia(values[k : k + SIZE])) for k in range(0, self.unknowns.inertial, SIZE)]
-        return min((float(own[0] / own[-1]) for own in eigenvalues), default=np.inf)
-
     def lines(self) -> Iterator[str]:
         """The result as readable text."""
         mechanism, total = self.model.mechanism, round(float(self.equations.samples.sum()))
@@ -208,8 +195,16 @@ class Identified:
         return write_figure(efforts_figure(self), path)
 
     def write(self, folder: str | os.PathLike[str]) -> Path:
-        """Writes a report into a folder: `report.md`, with figures of the efforts and of the base parameters."""
-        return write_report(self, folder)
+        """Writes a report into a folder, which is made: `report.md`, `efforts.svg` (per log) and `base.svg`."""
+        into, count = Path(folder), len(self.parts)
+        into.mkdir(parents=True, exist_ok=True)
+        pictures = ["efforts.svg"] if count == 1 else [f"efforts-{k + 1}.svg" for k in range(count)]
+        for k, name in enumerate(pictures):
+            write_figure(efforts_figure(self, k), into / name)
+        write_figure(base_figure(self), into / "base.svg")
+        with replacing(into / "report.md") as temporary:
+            temporary.write_text("\n".join(_page(self, pictures)) + "\n", encoding="utf-8")
+        return into / "report.md"
 
 
 def _digits(value: float, deviation: float) -> float:
@@ -341,21 +336,6 @@ def _rounding(found: Identified) -> bool:
 
 # --- the report: a page with figures --------------------------------------------------------------------------------------
 _UNITS = {"length": "N", "angle": "N·m"}
-
-
-def write_report(found: Identified, folder: str | os.PathLike[str]) -> Path:
-    """Writes `report.md`, `efforts.svg` (per log) and `base.svg` into a folder, which is made; returns the path of the page."""
-    into = Path(folder)
-    into.mkdir(parents=True, exist_ok=True)
-    count = len(found.parts)
-    pictures = ["efforts.svg"] if count == 1 else [f"efforts-{k + 1}.svg" for k in range(count)]
-    for k, name in enumerate(pictures):
-        write_figure(efforts_figure(found, k), into / name)
-    write_figure(base_figure(found), into / "base.svg")
-    page = into / "report.md"
-    with replacing(page) as temporary:
-        Path(temporary).write_text("\n".join(_page(found, pictures)) + "\n", encoding="utf-8")
-    return page
 
 
 def _page(found: Identified, pictures: list[str]) -> Iterator[str]:

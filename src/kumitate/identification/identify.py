@@ -11,13 +11,11 @@ from ..errors import InputError, warn
 from ..model import Mechanism
 from ..model.values import POSITIVE, checked_number
 from ..robot import Robot
-from .base_parameters import base_parameters
-from .equations import LogEquations, equations_of, loop_base_parameters
-from .fit import Fit, fit, robust_fit
+from .base_parameters import Unknowns, base_parameters, unknowns_of
+from .equations import Fit, LogEquations, equations_of, fit, loop_base_parameters, robust_fit
 from .identified import Identified
 from .log import DEGREE, MotionLog, States, logs_of, states_of
 from .physical import physical
-from .unknowns import Unknowns, unknowns_of
 
 #: What is unknown unless said otherwise.
 ALL = ("inertia:*", "armature:*", "damping:*", "friction:*")

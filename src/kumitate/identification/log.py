@@ -124,11 +124,7 @@ class States(NamedTuple):
 
 
 def states_of(robot: Robot, log: MotionLog, window: int) -> States:
-    """The states of a log and its accelerations; those that the log gives are taken as they are.
-
-    Args:
-        window: the number of samples around each one that a polynomial goes through.
-    """
+    """The states of a log; what it gives is taken as it is. `window`: the samples that each polynomial goes through."""
     if log.a is not None and log.v is not None:
         return States(log.q, log.v, log.a)
 
@@ -233,15 +229,12 @@ def _table(path: str | Path) -> tuple[list[str], np.ndarray]:
         if len(row) != len(names):
             raise InputError(f"{target}: line {lines[k + 1][0]} has {len(row)} cells, and there are {len(names)} names")
         for column, cell in enumerate(row):
-            numbers[k, column] = _number(target, lines[k + 1][0], names[column], cell)
+            try:
+                numbers[k, column] = float(cell or "nan")
+            except ValueError:
+                where = f"{target}: line {lines[k + 1][0]}: the column {names[column]!r}"
+                raise InputError(f"{where} has {cell!r}; it must be a number, or empty") from None
     return names, numbers
-
-
-def _number(path: Any, line: int, name: str, cell: str) -> float:
-    try:
-        return float(cell) if cell else float("nan")
-    except ValueError:
-        raise InputError(f"{path}: line {line}: the column {name!r} has {cell!r}; it must be a number, or empty") from None
 
 
 def _chosen(path: Any, names: Sequence[str], part: str, wanted: str | Sequence[str], *, optional: bool) -> list[int]:

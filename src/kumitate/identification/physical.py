@@ -7,14 +7,13 @@ those nearest to the model are taken. The model counts as one more measurement, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..model.tree.base_parameters import SIZE
-from .base_parameters import BaseParameters
-from .equations import LogEquations
-from .fit import Fit
-from .unknowns import Unknowns
+from .base_parameters import BaseParameters, Unknowns
+from .equations import Fit, LogEquations
 
 #: The noise is lowered in these steps, relative to the efforts: large changes are decided before fine ones.
 _STAGES = (0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
@@ -23,14 +22,8 @@ _STEPS = 100
 _SETTLED = 1e-6
 
 
-@dataclass(frozen=True)
-class Physical:
-    """Parameters that are possible.
-
-    Attributes:
-        values: of the unknown parameters, in their order.
-        covariance: of them, given the model with its `spread`.
-    """
+class Physical(NamedTuple):
+    """Possible values of the unknown parameters, in their order, and their covariance, given the model with its `spread`."""
 
     values: np.ndarray
     covariance: np.ndarray
@@ -46,15 +39,11 @@ class _Problem:
     start: np.ndarray
     spreads: np.ndarray
 
-    @property
-    def bodies(self) -> int:
-        return len(self.unknowns.bodies)
-
     def values(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parameters, and their derivatives with respect to z."""
         count = len(self.unknowns.names)
         values, slopes = z[:count].copy(), np.eye(count, len(z))
-        for k in range(self.bodies):
+        for k in range(len(self.unknowns.bodies)):
             own = slice(SIZE * k, SIZE * (k + 1))
             values[own], slopes[own, own] = inertia_numbers(z[own])
         return values, slopes
@@ -101,7 +90,10 @@ def physical(
         reach: for each property of a joint, a value that would explain all efforts alone.
         spread: how far, in logarithms, bodies may be from the model: about 1 for factors of 3.
     """
-    problem = _problem(unknowns, base, equations, reach, spread)
+    model, inertial, drives = unknowns.values, unknowns.inertial, np.zeros(len(unknowns.drives))
+    thetas, joints = [logarithms(model[k : k + SIZE]) for k in range(0, inertial, SIZE)], model[inertial:]
+    spreads = np.concatenate([*map(scales_of, thetas), np.maximum(joints, reach), drives + 1.0])
+    problem = _Problem(unknowns, base, equations, np.concatenate([*thetas, joints, drives]), spread * spreads)
     z = problem.start.copy()
     largest = float(equations.sizes(base.G @ unknowns.values).max(initial=0.0))
     tried = []
@@ -116,16 +108,6 @@ def physical(
     held = _at_zero(problem, z) & (J.T @ problem.residuals(z, triangles) > 0.0)
     half = by_z[:, ~held] @ np.linalg.pinv(J[:, ~held])
     return Physical(values, half @ half.T)
-
-
-def _problem(unknowns: Unknowns, base: BaseParameters, equations: LogEquations, reach: np.ndarray, spread: float) -> _Problem:
-    model, inertial = unknowns.values, unknowns.inertial
-    thetas = [logarithms(model[k : k + SIZE]) for k in range(0, inertial, SIZE)]
-    joints = model[inertial:]
-    drives = np.zeros(len(unknowns.drives))
-    start = np.concatenate([*thetas, joints, drives])
-    spreads = np.concatenate([*map(scales_of, thetas), np.maximum(joints, reach), drives + 1.0])
-    return _Problem(unknowns, base, equations, start, spread * spreads)
 
 
 def _moved_to(problem: _Problem, z: np.ndarray, found: Fit) -> np.ndarray:
@@ -264,8 +246,7 @@ def logarithms(numbers: np.ndarray) -> np.ndarray:
 
 def scales_of(theta: np.ndarray) -> np.ndarray:
     """What change of each entry of θ is a large one: 1 of logarithms, the radius of gyration of lengths."""
-    lengths = np.exp(theta[1:4]).max()
-    return np.array([1.0] * 4 + [lengths] * 6)
+    return np.array([1.0] * 4 + [np.exp(theta[1:4]).max()] * 6)
 
 
 def _numbers(P: np.ndarray) -> np.ndarray:
