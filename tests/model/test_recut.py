@@ -143,7 +143,7 @@ def test_the_ways_round_are_known():
 
 def test_what_cannot_be_cut_is_refused():
     first = crank_rocker(1.0)
-    with pytest.raises(ModelError, match="there is no loop 'pim'; there are pin"):
+    with pytest.raises(ModelError, match="there is no loop 'pim'; did you mean 'pin'"):
         recut(first, "pim", "elbow")
     with pytest.raises(ModelError, match="there is no joint 'elbo'; did you mean 'elbow'"):
         recut(first, "pin", "elbo")

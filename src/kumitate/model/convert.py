@@ -143,45 +143,36 @@ class JointOrder:
         """Our indices in v, a and tau."""
         return slice(self.link.v_start, self.link.v_start + self.link.kind.nv)
 
-    # --- coordinates ------------------------------------------------------------------------------------------------------
     def coordinates(self, q: np.ndarray) -> np.ndarray:
         """Their coordinates (..., k) for our q (..., nq)."""
-        own = q[..., self.our_q]
-        if self.base is not None:
-            own = _placed(*self.base, own)
+        own = q[..., self.our_q] if self.base is None else _placed(*self.base, q[..., self.our_q])
         return self.layout.coordinates(own, self.link.kind.coordinates)
 
     def our_coordinates(self, q: np.ndarray) -> np.ndarray:
         """Our coordinates (..., k) for their q (..., nq)."""
         own = self.layout.our_coordinates(q[..., self.q], self.link.kind.coordinates)
-        if self.base is not None:
-            turn, shift = self.base
-            back = turn * [-1.0, -1.0, -1.0, 1.0]
-            own = _placed(back, -quaternion_matrix(back) @ shift, own)
-        return own
+        if self.base is None:
+            return own
+        back = self.base[0] * [-1.0, -1.0, -1.0, 1.0]
+        return _placed(back, -quaternion_matrix(back) @ self.base[1], own)
 
     # --- velocities, accelerations, forces --------------------------------------------------------------------------------
     def velocities(self, q: np.ndarray, x: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
         """Their velocities or forces (..., k) for ours, x (..., nv), at our q; accelerations, if our velocities v are given."""
-        own = x[..., self.our_v].copy()
-        for columns in self._turned():
-            part = _vector(own, columns)
-            if v is not None:
-                part = part + self._drift(v, columns)
-            own[..., columns] = _times(self._turn(q), part)[..., : len(columns)]
+        own = x[..., self.our_v] + (0.0 if v is None else self._drift(v))
+        for columns in self._vectors():
+            own[..., columns] = _times(self._turn(q), own[..., columns])
         return own[..., _places(self.layout.v, self.link.kind.velocities)]
 
     def our_velocities(self, q: np.ndarray, x: np.ndarray, v: np.ndarray | None = None) -> np.ndarray:
         """Our velocities or forces (..., k) for theirs, x (..., nv), at our q; accelerations, if our velocities v are given."""
         own = x[..., self.v][..., _places(self.link.kind.velocities, self.layout.v)]
-        for columns in self._turned():
-            part = _times(np.swapaxes(self._turn(q), -1, -2), _vector(own, columns))
-            if v is not None:
-                part = part - self._drift(v, columns)
-            own[..., columns] = part[..., : len(columns)]
-        return own
+        for columns in self._vectors():
+            own[..., columns] = _times(np.swapaxes(self._turn(q), -1, -2), own[..., columns])
+        return own - (0.0 if v is None else self._drift(v))
 
-    def _turned(self) -> list[list[int]]:
+    def _vectors(self) -> list[list[int]]:
+        """The columns of the vectors that they give along other axes; one of a plane has two."""
         return [_places(names, self.link.kind.velocities) for names in self.layout.turned]
 
     def _turn(self, q: np.ndarray) -> np.ndarray:
@@ -195,29 +186,26 @@ class JointOrder:
             R = quaternion_matrix(self.base[0]) @ R
         return R if self.layout.to_parent else np.swapaxes(R, -1, -2)
 
-    def _drift(self, v: np.ndarray, columns: list[int]) -> np.ndarray:
-        """Ω x of the vector x in v, with d/dt (T x) = T (ẋ + Ω x): ω × x, or its opposite for turns from parent to child."""
-        own = v[..., self.our_v]
+    def _drift(self, v: np.ndarray) -> np.ndarray:
+        """Ω x (..., k) of the vectors x in v, with d/dt (T x) = T (ẋ + Ω x): ω × x, or its opposite for turns to the child."""
+        own, drift = v[..., self.our_v], np.zeros((*v.shape[:-1], self.link.kind.nv))
         angular = [k for k, name in enumerate(self.link.kind.velocities) if name in (*_ANGULAR, "angle")]
         omega = np.zeros((*own.shape[:-1], 3))
         omega[..., 3 - len(angular) :] = own[..., angular]  # an angle is about z
-        drift = np.cross(omega, _vector(own, columns))
-        return drift if self.layout.to_parent else -drift
+        cross = np.cross(omega[..., None, :], np.eye(3)).swapaxes(-1, -2)
+        for columns in self._vectors():
+            drift[..., columns] = _times(cross if self.layout.to_parent else -cross, own[..., columns])
+        return drift
 
 
 def _places(names: Sequence[str], among: Sequence[str]) -> list[int]:
     return [among.index(name) for name in names]
 
 
-def _vector(x: np.ndarray, columns: list[int]) -> np.ndarray:
-    """The vector (..., 3) of two or three columns: one of a plane has no z."""
-    if len(columns) == 3:
-        return x[..., columns]  # also of symbols, while tracing
-    return np.concatenate([x[..., columns], np.zeros((*x.shape[:-1], 3 - len(columns)))], axis=-1)
-
-
 def _times(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.einsum("...ij,...j->...i", matrix, x)
+    """The product, of the leading square block where a vector of a plane is shorter."""
+    n = x.shape[-1]
+    return np.einsum("...ij,...j->...i", matrix[..., :n, :n], x)
 
 
 def _placed(turn: np.ndarray, shift: np.ndarray, pose: np.ndarray) -> np.ndarray:
@@ -229,31 +217,25 @@ def _placed(turn: np.ndarray, shift: np.ndarray, pose: np.ndarray) -> np.ndarray
 
 def actuators_of(mechanism: Mechanism, model: Any) -> tuple[Actuator, ...]:
     """The actuators of a `mujoco.MjModel`, in its order."""
-    taken: set[str] = set()
-    found = []
+    drives = {joint.name: joint.drive for joint in mechanism.joints}
+    found: list[Actuator] = []
     for at in range(model.nu):
-        one = _actuator(mechanism, model, at)
-        if not one.fault and one.joint in taken:
-            one = one._replace(fault="another one drives its joint")
-        taken.add(one.joint)
-        found.append(one)
+        kind, control = control_of(model, at)
+        through_joint = int(model.actuator_trntype[at]) in (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
+        joint = model.joint(int(model.actuator_trnid[at][0])).name if through_joint else ""
+        drive, fault = drives.get(joint), ""
+        if drive is None:
+            fault = "it drives no joint that has a drive here"
+        # mjDYN_NONE, mjGAIN_FIXED; mjBIAS_NONE or mjBIAS_AFFINE
+        elif model.actuator_dyntype[at] or model.actuator_gaintype[at] or model.actuator_biastype[at] > 1:
+            fault = "its force is not linear in ctrl"
+        elif drive.kind != kind:
+            fault = f"it is a {kind} drive there, and its joint has a drive of kind {drive.kind!r} here"
+        elif any(one.joint == joint for one in found):
+            fault = "another one drives its joint"
+        linear = (0.0, 0.0) if fault else (control.scale, control.offset)
+        found.append(Actuator(control.actuator, joint, control.gear, control.lower, control.upper, *linear, fault))
     return tuple(found)
-
-
-def _actuator(mechanism: Mechanism, model: Any, at: int) -> Actuator:
-    kind, control = control_of(model, at)
-    through_joint = int(model.actuator_trntype[at]) in (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
-    joint = model.joint(int(model.actuator_trnid[at][0])).name if through_joint else ""
-    made = Actuator(control.actuator, joint, control.gear, control.lower, control.upper)
-    drive = next((one.drive for one in mechanism.joints if one.name == joint), None)
-    if drive is None:
-        return made._replace(fault="it drives no joint that has a drive here")
-    # mjDYN_NONE, mjGAIN_FIXED; mjBIAS_NONE or mjBIAS_AFFINE
-    if model.actuator_dyntype[at] or model.actuator_gaintype[at] or model.actuator_biastype[at] > 1:
-        return made._replace(fault="its force is not linear in ctrl")
-    if drive.kind != kind:
-        return made._replace(fault=f"it is a {kind} drive there, and its joint has a drive of kind {drive.kind!r} here")
-    return made._replace(scale=control.scale, offset=control.offset)
 
 
 def control_of(model: Any, at: int) -> tuple[str, Control]:

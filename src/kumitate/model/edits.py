@@ -12,7 +12,7 @@ from ..errors import ModelError, warn
 from ..spatial import Transform
 from .elements import Body, Joint, Loop, NamedState, fitting
 from .joints import KINDS, JointKind
-from .mechanism import WORLD, Mechanism, free_name
+from .mechanism import WORLD, ByName, Mechanism, free_name
 from .tree.tree import alignment
 from .values import checked_array, checked_pose
 
@@ -52,44 +52,35 @@ def attach(mechanism: Mechanism, other: Mechanism, body: str, pose: Transform | 
     if body != WORLD:
         mechanism.body(body)
     mount = Transform() if pose is None else checked_pose(mechanism.name, "the pose", pose).dense()
-
-    def named(name: str) -> str:
-        return body if name == WORLD else prefix + name
-
-    def placed(name: str, X: Transform) -> Transform:
-        return mount @ X if name == WORLD else X
-
     _check_names(mechanism, other, prefix)
-    bodies = tuple(replace(item, name=named(item.name)) for item in other.bodies)
-    joints = tuple(
-        replace(j, name=prefix + j.name, parent=named(j.parent), child=named(j.child), pose=placed(j.parent, j.pose))
-        for j in other.joints
-    )
-    loops = tuple(
-        replace(
-            loop, name=prefix + loop.name, body_a=named(loop.body_a), body_b=named(loop.body_b),
-            pose_a=placed(loop.body_a, loop.pose_a), pose_b=placed(loop.body_b, loop.pose_b),
-        )
-        for loop in other.loops
-    )  # fmt: skip
-    frames = tuple(
-        replace(frame, name=prefix + frame.name, body=named(frame.body), pose=placed(frame.body, frame.pose))
-        for frame in other.frames
-    )
-    couplings = tuple(
-        replace(item, name=prefix + item.name, joint=prefix + item.joint, of=prefix + item.of) for item in other.couplings
-    )
-    starts = tuple(
+    together: dict[str, Any] = {
+        key: (*getattr(mechanism, key), *(_mounted(part, body, mount, prefix) for part in getattr(other, key)))
+        for key in ("bodies", "joints", "loops", "frames", "couplings")
+    }
+    starts = (
         NamedState(prefix + item.name, *(tuple((prefix + name, x) for name, x in part) for part in (item.q, item.v)))
         for item in other.starts
     )
-    apart = tuple((named(one), named(two)) for one, two in other.no_contact)
+    apart = ((prefix + one, prefix + two) for one, two in other.no_contact)
     return replace(
-        mechanism, bodies=(*mechanism.bodies, *bodies), joints=(*mechanism.joints, *joints),
-        loops=(*mechanism.loops, *loops), frames=(*mechanism.frames, *frames),
-        couplings=(*mechanism.couplings, *couplings), faults=(*mechanism.faults, *other.faults),
-        starts=(*mechanism.starts, *starts), no_contact=(*mechanism.no_contact, *apart),
+        mechanism, **together, faults=(*mechanism.faults, *other.faults), starts=(*mechanism.starts, *starts),
+        no_contact=(*mechanism.no_contact, *apart),
     )  # fmt: skip
+
+
+#: Fields of parts of mechanisms that name a body, each with the field of the pose in it.
+_IN_BODIES = {"parent": "pose", "child": "", "body": "pose", "body_a": "pose_a", "body_b": "pose_b"}
+
+
+def _mounted(part: Any, body: str, mount: Transform, prefix: str) -> Any:
+    """A part of another mechanism, whose names get a prefix; what is in its world is at `mount` in a body."""
+    changes = {key: prefix + getattr(part, key) for key in ("name", "joint", "of") if hasattr(part, key)}
+    for key, pose in _IN_BODIES.items():
+        if getattr(part, key, None) == WORLD:
+            changes |= {key: body, pose: mount @ getattr(part, pose)}
+        elif hasattr(part, key):
+            changes[key] = prefix + getattr(part, key)
+    return replace(part, **changes)
 
 
 def merge(mechanism: Mechanism, other: Mechanism, pose: Transform | None = None, *, prefix: str = "") -> Mechanism:
@@ -154,11 +145,7 @@ def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mec
 
 # --- locking and welding --------------------------------------------------------------------------------------------------
 def check_undriven(mechanism: Mechanism, joints: Iterable[str], what: str) -> None:
-    """Refuses to take away joints that have drives; `what` is done to them, for the message.
-
-    Raises:
-        ModelError: naming the joint.
-    """
+    """Refuses, by a `ModelError`, to take away joints that have drives; `what` is done to them, for the message."""
     driven = {item.name: item.drive for item in mechanism.driven}
     for name in joints:
         if name in driven:
@@ -185,7 +172,11 @@ def lock(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mec
     held = {name: _coordinates(mechanism.joint(name), at.get(name)) for name in joints}
     _follow(mechanism, held)
     check_undriven(mechanism, held, "is locked")
-    changed = tuple(_locked(joint, held[joint.name]) if joint.name in held else joint for joint in mechanism.joints)
+    changed = tuple(
+        Joint(joint.name, KINDS["fixed"], joint.parent, joint.child, pose_at(joint, held[joint.name]))
+        if joint.name in held else joint
+        for joint in mechanism.joints
+    )  # fmt: skip
     couplings = tuple(item for item in mechanism.couplings if item.joint not in held)
     return replace(mechanism, joints=changed, couplings=couplings, starts=fitting(mechanism.starts, changed))
 
@@ -221,10 +212,10 @@ def _follow(mechanism: Mechanism, held: dict[str, list[float]]) -> None:
             )
 
 
-def _locked(joint: Joint, values: Sequence[float]) -> Joint:
+def pose_at(joint: Joint, values: Sequence[float]) -> Transform:
+    """The pose of a joint's child in its parent at these coordinates."""
     A = Transform(alignment(joint.axis, joint.second_axis))
-    held = joint.pose @ A @ joint.kind.transform(values) @ A.inverse()
-    return Joint(joint.name, KINDS["fixed"], joint.parent, joint.child, held.dense())
+    return (joint.pose @ A @ joint.kind.transform(values) @ A.inverse()).dense()
 
 
 def without_friction(mechanism: Mechanism) -> Mechanism:
@@ -320,10 +311,14 @@ def reroot(mechanism: Mechanism, body: str) -> Mechanism:
     turned = {joint.name: tuple(turned_round(mechanism, joint)) for joint in path}
     turned[base.name] = (replace(base, child=body),)
     joints = tuple(part for joint in mechanism.joints for part in turned.get(joint.name, (joint,)))
-    known = {item.name for item in mechanism.bodies}
-    between = tuple(Body(joint.child) for joint in joints if joint.child not in known)
     kept = fitting(mechanism.starts, (joint for joint in mechanism.joints if joint.name not in turned))
-    return replace(mechanism, joints=joints, bodies=(*mechanism.bodies, *between), starts=kept)
+    return replace(mechanism, joints=joints, bodies=_all_bodies(mechanism, joints), starts=kept)
+
+
+def _all_bodies(mechanism: Mechanism, joints: Iterable[Joint]) -> tuple[Body, ...]:
+    """Its bodies, and massless ones that these joints have in addition."""
+    known = {item.name for item in mechanism.bodies}
+    return (*mechanism.bodies, *(Body(joint.child) for joint in joints if joint.child not in known))
 
 
 def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
@@ -417,11 +412,7 @@ def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
         ModelError: if there is no such loop, it is not closed by a joint, or the joint is not part of it or is
             coupled to another; or if a joint to be reversed has properties that are given in one direction only.
     """
-    opened = next((item for item in mechanism.loops if item.name == loop), None)
-    if opened is None:
-        known = ", ".join(item.name for item in mechanism.loops) or "none"
-        raise ModelError(f"{mechanism.name}: there is no loop {loop!r}; there are {known}")
-    cut = mechanism.joint(joint)
+    opened, cut = ByName(mechanism, "loop", mechanism.loops)[loop], mechanism.joint(joint)
     if (loop, joint) not in recuts(mechanism):
         ways = ", ".join(name for other, name in recuts(mechanism) if other == loop) or "none"
         raise ModelError(f"{mechanism.name}: loop {loop!r} cannot be cut at joint {joint!r}; it can at these joints: {ways}")
@@ -429,41 +420,43 @@ def recut(mechanism: Mechanism, loop: str, joint: str) -> Mechanism:
     if coupled is not None:
         raise ModelError(f"{mechanism.name}: joint {joint!r} is tied by the coupling {coupled!r}; cut the loop elsewhere")
     carriers = {item.child: item for item in mechanism.joints}
-    near = next(end for end in (opened.body_b, opened.body_a) if joint in _inward(carriers, end))
-    way = list(_inward(carriers, near).values())
+    near = next(end for end in (opened.body_b, opened.body_a) if joint in inward_joints(carriers, end))
+    way = list(inward_joints(carriers, near).values())
     turned = way[: way.index(cut)]
-    rest = (item for item in mechanism.joints if item is not cut and item not in turned)
+    rest = [item for item in mechanism.joints if item is not cut and item not in turned]
     joints = (*rest, *_carrying(mechanism, opened, near), *(part for item in turned for part in turned_round(mechanism, item)))
-    known_bodies = {item.name for item in mechanism.bodies}
-    between = (Body(item.child) for item in joints if item.child not in known_bodies)
     closed = Loop(body_a=cut.parent, body_b=cut.child, pose_a=cut.pose, **{key: getattr(cut, key) for key in _SHARED})
     loops = tuple(closed if item is opened else item for item in mechanism.loops)
-    starts = fitting(mechanism.starts, (item for item in mechanism.joints if item is not cut and item not in turned))
-    return replace(mechanism, joints=joints, bodies=(*mechanism.bodies, *between), loops=loops, starts=starts)
+    return replace(
+        mechanism, joints=joints, bodies=_all_bodies(mechanism, joints), loops=loops, starts=fitting(mechanism.starts, rest)
+    )
 
 
 def recuts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """The names of all loops that are closed by joints, each with all moving joints at which it can be cut instead."""
     carriers = {item.child: item for item in mechanism.joints}
-    found = []
-    for loop in mechanism.loops:
-        if isinstance(loop.kind, JointKind):
-            one, other = (_inward(carriers, end) for end in (loop.body_b, loop.body_a))
-            found += [
-                (loop.name, name)
-                for name, item in {**one, **other}.items()
-                if (name in one) != (name in other) and item.kind.nv
-            ]
-    return found
+    return [
+        (loop.name, joint.name)
+        for loop in mechanism.loops
+        if isinstance(loop.kind, JointKind)
+        for joint in joints_between(carriers, loop.body_b, loop.body_a)
+        if joint.kind.nv
+    ]
 
 
-def _inward(carriers: Mapping[str, Joint], body: str) -> dict[str, Joint]:
-    """The joints from a body to the world, by name."""
+def inward_joints(carriers: Mapping[str, Joint], body: str) -> dict[str, Joint]:
+    """The joints from a body to the world, by name; `carriers`: the joint of each child."""
     way = {}
-    while body != WORLD:
+    while body in carriers:
         way[carriers[body].name] = carriers[body]
         body = carriers[body].parent
     return way
+
+
+def joints_between(carriers: Mapping[str, Joint], one: str, other: str) -> list[Joint]:
+    """The joints from one body to another, through their common ancestor."""
+    ways = [inward_joints(carriers, body) for body in (one, other)]
+    return [joint for name, joint in (ways[0] | ways[1]).items() if (name in ways[0]) != (name in ways[1])]
 
 
 def _carrying(mechanism: Mechanism, loop: Loop, child: str) -> Iterator[Joint]:

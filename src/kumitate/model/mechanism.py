@@ -29,19 +29,16 @@ def first_circle(follows: Mapping[str, str]) -> list[str]:
     (['b', 'c'], [])
     """
     done: set[str] = set()
-    for start in follows:
-        way: dict[str, int] = {}
-        name = start
-        while name in follows and name not in done and name not in way:
-            way[name] = len(way)
+    for name in follows:
+        way: list[str] = []
+        while name in follows and name not in done:
+            done.add(name)
+            way.append(name)
             name = follows[name]
         if name in way:
-            circle = set(list(way)[way[name] :])
-            members = [next(member for member in follows if member in circle)]
-            while (after := follows[members[-1]]) != members[0]:
-                members.append(after)
-            return members
-        done.update(way)
+            circle = way[way.index(name) :]
+            first = circle.index(next(filter(set(circle).__contains__, follows)))
+            return circle[first:] + circle[:first]
     return []
 
 
@@ -267,9 +264,9 @@ class Mechanism:
         Raises:
             ModelError: if there is no such joint, or it has more than one degree of freedom.
         """
-        items: tuple[Joint | Loop, ...] = (*self.joints, *self.loops)
+        known = ByName(self, "joint or loop", (*self.joints, *self.loops))
         for name in drives:
-            self._find("joint or loop", name, items)
+            known[name]
         joints = (replace(joint, drive=drives[joint.name]) if joint.name in drives else joint for joint in self.joints)
         loops = (replace(loop, drive=drives[loop.name]) if loop.name in drives else loop for loop in self.loops)
         return replace(self, joints=tuple(joints), loops=tuple(loops))
@@ -281,17 +278,11 @@ class Mechanism:
 
     def joint(self, name: str) -> Joint:
         """The joint of this name."""
-        return self._find("joint", name, self.joints)
+        return ByName(self, "joint", self.joints)[name]
 
     def body(self, name: str) -> Body:
         """The body of this name."""
-        return self._find("body", name, self.bodies)
-
-    def _find(self, what: str, name: str, items: tuple[Named, ...]) -> Named:
-        for item in items:
-            if item.name == name:
-                return item
-        raise ModelError(f"{self.name}: there is no {what} {name!r}; {nearest(name, [item.name for item in items])}")
+        return ByName(self, "body", self.bodies)[name]
 
 
 def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterable[Coupling]) -> None:
@@ -377,7 +368,7 @@ class HasMechanism(Protocol):
         """What it is made of."""
 
 
-class _ByName(dict[str, Named]):
+class ByName(dict[str, Named]):
     """Elements by name, in their order; `what` they are, and of which mechanism, for the error at a name that is not there."""
 
     def __init__(self, mechanism: Mechanism, what: str, items: Iterable[Named]):
@@ -411,17 +402,17 @@ class Contents:
     @property
     def bodies(self) -> dict[str, Body]:
         """The bodies by name."""
-        return _ByName(self.mechanism, "body", self.mechanism.bodies)
+        return ByName(self.mechanism, "body", self.mechanism.bodies)
 
     @property
     def joints(self) -> dict[str, Joint]:
         """The joints of the tree by name, in the order of q and v."""
-        return _ByName(self.mechanism, "joint", self.mechanism.joints)
+        return ByName(self.mechanism, "joint", self.mechanism.joints)
 
     @property
     def loops(self) -> dict[str, Loop]:
         """The joints that close loops, by name."""
-        return _ByName(self.mechanism, "loop", self.mechanism.loops)
+        return ByName(self.mechanism, "loop", self.mechanism.loops)
 
     @property
     def actuators(self) -> tuple[Actuator, ...]:
@@ -460,12 +451,12 @@ class Contents:
     @property
     def couplings(self) -> dict[str, Coupling]:
         """The gears between joints, by name."""
-        return _ByName(self.mechanism, "coupling", self.mechanism.couplings)
+        return ByName(self.mechanism, "coupling", self.mechanism.couplings)
 
     @property
     def frames(self) -> dict[str, Frame]:
         """The named frames by name, in addition to the bodies' own frames, which have the bodies' names."""
-        return _ByName(self.mechanism, "frame", self.mechanism.frames)
+        return ByName(self.mechanism, "frame", self.mechanism.frames)
 
 
 @lru_cache(maxsize=256)

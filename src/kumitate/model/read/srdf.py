@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import InputError, did_you_mean, first_of
 from ..bounds import joint_columns
 from ..convert import DRAKE, PINOCCHIO, UNIT_VECTORS, Layout
+from ..edits import joints_between
 from ..elements import Joint
 from ..mechanism import WORLD, Mechanism
 from .xml import Element, Notes, read_xml
@@ -245,14 +246,7 @@ class _Reader:
         if not self.bodies.keys() >= set(ends):
             self.notes.add("chains between links that the mechanism does not have, left out", " … ".join(ends), element.line)
             return []
-        base, tip = ({joint.name: joint for joint in self._inward(end)} for end in ends)
-        return [joint for name, joint in {**base, **tip}.items() if (name in base) != (name in tip)]
-
-    def _inward(self, body: str) -> Iterator[Joint]:
-        """The joints from a body to the world."""
-        while body in self.carriers:
-            yield self.carriers[body]
-            body = self.carriers[body].parent
+        return joints_between(self.carriers, *ends)
 
     def _end_effector(self, element: Element) -> EndEffector:
         name, group, parent = (element.need(key) for key in ("name", "group", "parent_link"))

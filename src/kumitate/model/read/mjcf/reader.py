@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from ....errors import ModelError
-from ....spatial import Transform
 from ...bounds import joint_columns
 from ...convert import mujoco as mujoco_order
+from ...edits import pose_at
 from ...elements import INITIAL, Coupling, Joint, Loop, NamedState
 from ...joints import KINDS
 from ...mechanism import Mechanism, first_circle, free_name
-from ...tree.tree import alignment
 from ..repairs import note_weightless
 from ..xml import Notes
 from .bodies import BodyTree, kept_apart
@@ -147,14 +146,12 @@ class Constraints:
 
     def _hold(self, equality: int, joint: Joint, at: float) -> None:
         """One joint held at a coordinate: its child is fixed to its parent."""
-        turn = Transform(alignment(joint.axis, joint.second_axis))
-        pose: Any = joint.pose @ turn @ joint.kind.transform([at]) @ turn.inverse()
-        rows = np.array(pose.matrix(), dtype=float)
-        if not np.isfinite(rows).all():
+        pose = pose_at(joint, [at])
+        if not np.isfinite(np.array(pose.matrix(), dtype=float)).all():
             message = f"holds joint {joint.name!r} at {at:g}, which must be finite"
             self._notes.mistakes.append(self._compiled.error("equality", equality, message))
             return
-        self.loops.append(Loop(self._name(equality), KINDS["fixed"], joint.parent, joint.child, pose.dense()))
+        self.loops.append(Loop(self._name(equality), KINDS["fixed"], joint.parent, joint.child, pose))
 
 
 #: Numbers below this are rounding errors of the conversion from MuJoCo's coordinates of free joints.
