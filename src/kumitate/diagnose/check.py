@@ -16,7 +16,7 @@ from ..errors import KumitateWarning, ModelError
 from ..model import Mechanism, Mesh
 from ..model.bounds import limits_text
 from ..model.read import read_file
-from ..model.read.repairs import BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS
+from ..model.read.repairs import BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS, weightless
 from ..scalar import floats
 
 _LEVELS = ("error", "warning", "note")
@@ -53,11 +53,7 @@ class Finding:
 def check_file(
     path: str | Path, *, floating_base: bool = False, fix_inertia: bool = False
 ) -> tuple[Mechanism | None, list[Finding]]:
-    """The mechanism of a file (None if it cannot be read), and the faults of both; options as in `read_file`.
-
-    Raises:
-        InputError: if the file is of a kind that is not read.
-    """
+    """The mechanism of a file (None if it cannot be read), and the faults of both; options and errors as of `read_file`."""
     findings: list[Finding] = []
     mechanism: Mechanism | None = None
     with warnings.catch_warnings(record=True) as caught:
@@ -100,7 +96,7 @@ def _topic(message: str) -> str:
 
 # --- inertia ------------------------------------------------------------------------------------------------------------
 def _inertias(mechanism: Mechanism) -> Iterator[Finding]:
-    broken, points, weightless = [], [], []
+    broken, points, massless = [], [], []
     for body in mechanism.bodies:
         values = np.linalg.eigvalsh(np.array(body.inertia))
         if values[2] > (values[0] + values[1]) * (1.0 + _ROUNDED):
@@ -108,36 +104,23 @@ def _inertias(mechanism: Mechanism) -> Iterator[Finding]:
         if body.mass > 0.0 and not values.any():
             points.append((body.name, f"{body.mass:.4g} kg"))
         if body.mass == 0.0 and values.any():
-            weightless.append((body.name, ""))
+            massless.append((body.name, ""))
     if broken:
         yield Finding(
             "warning", "inertia", "the largest principal value is more than the sum of the others, which no rigid body has",
             "recompute them from the shapes, check units and axes, or go on with the nearest that one can have: --fix-inertia",
             tuple(broken),
         )  # fmt: skip
-    if weightless:
-        yield Finding(
-            "warning", "inertia", "bodies without mass have an inertia", "give them a mass, or no inertia", tuple(weightless)
-        )
+    if massless:
+        remedy = "give them a mass, or no inertia"
+        yield Finding("warning", "inertia", "bodies without mass have an inertia", remedy, tuple(massless))
     if points:
         yield Finding("note", "inertia", "bodies with a mass and no inertia are points", where=tuple(points))
 
 
 def _undetermined(mechanism: Mechanism) -> Iterator[Finding]:
     """Joints that move only massless bodies, and motions without inertia."""
-    carried = {
-        joint.child: mechanism.body(joint.child).mass > 0.0 or np.any(mechanism.body(joint.child).inertia)
-        for joint in mechanism.joints
-    }
-    for joint in reversed(mechanism.joints):  # outward order: children before parents
-        if carried[joint.child] and joint.parent in carried:
-            carried[joint.parent] = True
-    idle = [
-        (joint.name, f"carries {joint.child!r}")
-        for joint in mechanism.joints
-        if joint.kind.nv and not carried[joint.child] and not np.all(np.array(joint.armature) > 0.0)
-    ]
-    if idle:
+    if idle := [(joint.name, f"carries {joint.child!r}") for joint in weightless(mechanism.bodies, mechanism.joints)]:
         yield Finding(
             "error", "inertia", "joints move only bodies without mass and inertia: their accelerations are not determined",
             "give the bodies a mass, give the joints an armature, or make them fixed", tuple(idle),

@@ -53,14 +53,11 @@ def nearest_inertia(inertia: np.ndarray) -> np.ndarray:
 def usable_inertia(
     inertia: np.ndarray, mass: float, link: str, notes: Notes, *, line: int | None = None, fix: bool = False
 ) -> np.ndarray:
-    """The inertia (3, 3) to use; remarks on it are added to `notes`.
+    """The inertia (3, 3) [kg·m²] about the center of mass to use; remarks on it are added to `notes`.
 
-    Args:
-        inertia: symmetric, about the center of mass [kg·m²]; mass: [kg].
-        link: its link; notes: takes the remarks; line: its line in the file.
-        fix: whether impossible inertias are replaced by the nearest possible ones. Those with a negative principal value
-            that is neither small nor a placeholder's are always replaced; without `fix` this is a fault, with which the
-            mechanism has poses but no dynamics.
+    With `fix`, impossible inertias are replaced by the nearest possible ones. Those with a negative principal value that is
+    neither small nor a placeholder's are always replaced; without `fix` this is a fault, with which the mechanism has poses but
+    no dynamics.
     """
     size = float(np.abs(inertia).max())
     if 0.0 < size < _NO_INERTIA * mass:
@@ -72,31 +69,22 @@ def usable_inertia(
     broken = most > (least + middle) * (1.0 + _TRIANGLE_TOLERANCE)
     if not (negative or broken):
         return inertia
+    named = f"{link!r} {_listed(values)}"
     if fix:
         nearest = nearest_inertia(inertia)
-        notes.add(
-            "inertias that no rigid body has, replaced by the nearest that one can have; principal values in kg·m²",
-            f"{link!r} {_listed(values)} → {_listed(np.linalg.eigvalsh(nearest))}",
-            line,
-        )
+        remark = "inertias that no rigid body has, replaced by the nearest that one can have; principal values in kg·m²"
+        notes.add(remark, f"{named} → {_listed(np.linalg.eigvalsh(nearest))}", line)
         return nearest
     if not negative:
         notes.add(BROKEN_TRIANGLE, link, line)
         return inertia
+    remedy = "correct them, or read the file with fix_inertia (--fix-inertia)"
     if -least < _NEGLIGIBLE * most or mass < _PLACEHOLDER:
-        notes.add(
-            "inertias with a small negative principal value, which is read as zero; correct them, or read the file with "
-            "fix_inertia (--fix-inertia)",
-            f"{link!r} {_listed(values)} kg·m²",
-            line,
-        )
+        remark = f"inertias with a small negative principal value, which is read as zero; {remedy}"
+        notes.add(remark, f"{named} kg·m²", line)
         return _clipped(inertia)
-    notes.add(
-        f"inertias {NEGATIVE}, which no body has: poses can be computed, what needs the inertias is refused; correct them, or "
-        "read the file with fix_inertia (--fix-inertia)",
-        f"{link!r} {_listed(values)} kg·m²",
-        line,
-    )
+    remark = f"inertias {NEGATIVE}, which no body has: poses can be computed, what needs the inertias is refused; {remedy}"
+    notes.add(remark, f"{named} kg·m²", line)
     notes.fault(
         f"link {link!r}: the inertia has the principal values {_listed(values)} kg·m²; the negative principal value "
         f"{least:.6g} is physically impossible. Check signs and the axes that the numbers are given in, or read the file with "
@@ -182,7 +170,8 @@ def read_quarter_turns(root: Element, notes: Notes) -> None:
             before = element.raw_text
             if element.attributes.get("rotation_format", "euler_rpy") == "euler_rpy":
                 after = element.raw_text = _exact(before, behind=3)
-        if after not in (None, before) and _largest_change(before, after) > _ROUNDING:
+        pairs = zip(before.split(), (after or before).split(), strict=True) if after != before else ()
+        if any(abs(float(a) - float(b)) > _ROUNDING for a, b in pairs):
             notes.add(_REMARK, name, element.line)
         waiting.extend((part, name) for part in reversed(element.children))
 
@@ -200,10 +189,6 @@ def _exact(text: str, *, behind: int = 0) -> str:
     return " ".join([*words[:behind], *map(repr, exact)])
 
 
-def _largest_change(before: str, after: str) -> float:
-    return max(abs(float(a) - float(b)) for a, b in zip(before.split(), after.split(), strict=True))
-
-
 WEIGHTLESS = (
     "joints that move only bodies without mass and inertia: poses and velocities can be computed, accelerations are not "
     "determined; give the links a mass, or make these joints fixed"
@@ -211,7 +196,13 @@ WEIGHTLESS = (
 
 
 def note_weightless(bodies: Iterable[Body], joints: Iterable[Joint], lines: Mapping[str, int], notes: Notes) -> None:
-    """Adds a remark on joints of the tree beyond which nothing has mass, inertia or armature; `lines`: theirs, by name."""
+    """Adds a remark on `weightless` joints; `lines`: theirs, by name."""
+    for joint in weightless(bodies, joints):
+        notes.add(WEIGHTLESS, joint.name, lines.get(joint.name))
+
+
+def weightless(bodies: Iterable[Body], joints: Iterable[Joint]) -> list[Joint]:
+    """The moving joints of a tree beyond which nothing has mass, inertia or armature."""
     carrier = {joint.child: joint for joint in joints}
     resisting: set[str] = set()
     for body in bodies:
@@ -221,9 +212,8 @@ def note_weightless(bodies: Iterable[Body], joints: Iterable[Joint], lines: Mapp
         while name in carrier and name not in resisting:  # so are all its ancestors
             resisting.add(name)
             name = carrier[name].parent
-    for joint in carrier.values():
-        if joint.kind.nv and joint.child not in resisting and not all(joint.armature):  # type: ignore[arg-type]
-            notes.add(WEIGHTLESS, joint.name, lines.get(joint.name))
+    idle = (joint for joint in carrier.values() if joint.kind.nv and joint.child not in resisting)
+    return [joint for joint in idle if not all(joint.armature)]  # type: ignore[arg-type]
 
 
 _MISSING_LEADER = "<mimic> of joints that the file does not have; these joints move independently"
@@ -231,8 +221,7 @@ _MISSING_LEADER = "<mimic> of joints that the file does not have; these joints m
 
 def check_circles(followed: Mapping[str, str], joints: Mapping[str, Element]) -> None:
     """Refuses joints that follow themselves through the one that each follows, at the element of one of them."""
-    circle = first_circle(followed)
-    if circle:
+    if circle := first_circle(followed):
         raise joints[circle[0]].error(
             f"joint {circle[0]!r} mimics itself ({' → '.join([*circle, circle[0]])}); let one of these joints move by itself"
         )

@@ -179,14 +179,6 @@ class _Reader:
             self._unknown(element, "joint", name, tuple(self.joints), where)
         return found
 
-    def _body(self, element: Element, key: str) -> str | None:
-        """The name of the body that an attribute names; None for what is left out."""
-        name = element.need(key)
-        if name in self.bodies:
-            return name
-        self._unknown(element, "link", name, tuple(self.bodies), f"<{element.tag}>")
-        return None
-
     def _unknown(self, element: Element, what: str, name: str, known: Sequence[str], where: str) -> None:
         """Raises, or leaves a note."""
         if self.skip_unknown:
@@ -208,16 +200,12 @@ class _Reader:
         found: list[Joint | None] = []
         names: set[str] = set()
         for element in self.groups[group]:
-            for part in element.all("joint"):
-                found.append(self._found(part.need("name")))
-                if found[-1] is None and part.need("name") not in self.closing:
-                    self.notes.add(
-                        "groups name joints that the mechanism does not have, left out", part.need("name"), part.line
-                    )
-            for part in element.all("link"):
-                found.append(self.carriers.get(part.need("name")))
-                if found[-1] is None:
-                    self.notes.add("groups name links that the mechanism does not have, left out", part.need("name"), part.line)
+            for tag, find in (("joint", self._found), ("link", self.carriers.get)):
+                for part in element.all(tag):
+                    found.append(find(part.need("name")))
+                    if found[-1] is None and not (tag == "joint" and part.need("name") in self.closing):
+                        remark = f"groups name {tag}s that the mechanism does not have, left out"
+                        self.notes.add(remark, part.need("name"), part.line)
             for part in element.all("chain"):
                 found += self._chain(part)
             for part in element.all("group"):
@@ -257,10 +245,12 @@ class _Reader:
     def _pairs(self) -> dict[tuple[str, str], str]:
         pairs: dict[tuple[str, str], str] = {}
         for element in self.robot.all("disable_collisions"):
-            a, b = (self._body(element, key) for key in ("link1", "link2"))
-            reason = element.get("reason") or ""
-            if a is not None and b is not None:
-                pairs.setdefault((min(a, b), max(a, b)), reason)
+            names, reason = [element.need(key) for key in ("link1", "link2")], element.get("reason") or ""
+            unknown = [name for name in names if name not in self.bodies]
+            for name in unknown:
+                self._unknown(element, "link", name, tuple(self.bodies), f"<{element.tag}>")
+            if not unknown:
+                pairs.setdefault((min(names), max(names)), reason)
         return pairs
 
     # --- postures ---------------------------------------------------------------------------------------------------------

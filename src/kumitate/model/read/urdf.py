@@ -90,12 +90,6 @@ class LinkReader:
         with (link.child("inertial") or link).located():
             return Body(name, mass, center, inertia, visuals, collisions)
 
-    def leave_unused(self) -> None:
-        """Adds a remark on unused materials; to be called when all links are read."""
-        for name, materials in self.unused.items():
-            for material in materials:
-                self.notes.leave(material, "<material> that no shape has, not used", name)
-
     # --- inertia --------------------------------------------------------------------------------------------------------
     def _inertial(self, link: Element) -> tuple[float, tuple[float, ...], list[list[float]]]:
         """Mass, center of mass in the link's frame, inertia about it in the link's axes."""
@@ -106,9 +100,8 @@ class LinkReader:
         weight = mass.number("value")
         owner = link.get("name") or ""
         if weight < 0.0:
-            raise mass.error(
-                f'link {owner!r}: <mass> value="{mass.get("value")}" is negative; a mass is zero or more, in kilograms'
-            )
+            value = mass.get("value")
+            raise mass.error(f'link {owner!r}: <mass> value="{value}" is negative; a mass is zero or more, in kilograms')
         numbers = [tensor.number(key, None if key in SQUARES else 0.0) for key in MOMENTS]
         place = read_origin(inertial)
         rows = link_inertia(numbers, weight, owner, self.notes, place, line=tensor.line, fix=self.fix_inertia)
@@ -147,10 +140,9 @@ class LinkReader:
         if own is not None:
             return own
         self.unused.pop(name, None)
-        if name not in self.colors and not any(part.tag == "texture" for part in material.children):
-            self.notes.add(
-                f"material {name!r} is not defined; the viewer chooses the colour", link.get("name") or "", item.line
-            )
+        if name not in self.colors and not material.has("texture"):
+            remark = f"material {name!r} is not defined; the viewer chooses the colour"
+            self.notes.add(remark, link.get("name") or "", item.line)
         return self.colors.get(name)
 
     def _own_color(self, material: Element) -> Color | None:
@@ -188,7 +180,8 @@ def read_joint(element: Element, parent: str, child: str, notes: Notes) -> Joint
     direction: tuple[float, ...] = (0.0, 0.0, 1.0)
     second: tuple[float, ...] | None = None
     if kind in _ROUND:
-        _leave(element, "axis", f"of {kind} joints, which have none", name, notes)
+        if (axis := element.child("axis")) is not None:
+            notes.leave(axis, f"<axis> of {kind} joints, which have none, not used", name)
     else:
         direction = read_axis(element, f"joint {name!r}")
     if kind == "universal":
@@ -206,9 +199,8 @@ def read_axis(element: Element, owner: str, tag: str = "axis") -> tuple[float, .
         return 1.0, 0.0, 0.0
     direction = axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
     if not any(direction):
-        raise axis.error(
-            f'{owner}: <{tag}> xyz="{axis.get("xyz")}" has no direction; give a vector that is not zero, such as "0 0 1"'
-        )
+        xyz = axis.get("xyz")
+        raise axis.error(f'{owner}: <{tag}> xyz="{xyz}" has no direction; give a vector that is not zero, such as "0 0 1"')
     return direction
 
 
@@ -269,12 +261,6 @@ def _leave_of_fixed(element: Element, tag: str, name: str, notes: Notes) -> None
             part.get(key)
     else:
         notes.leave(part, "<axis>, <limit> and <dynamics> of fixed joints, which do not move, not used", name)
-
-
-def _leave(element: Element, tag: str, why: str, name: str, notes: Notes) -> None:
-    part = element.child(tag)
-    if part is not None:
-        notes.leave(part, f"<{tag}> {why}, not used", name)
 
 
 def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], notes: Notes) -> tuple[Coupling, ...]:
@@ -346,7 +332,7 @@ def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: N
         raise element.error(f"loop_joint {name!r} has the unknown type {kind!r}; the types are {known}")
     size = element.number(SIZED[kind][1]) if kind in SIZED else 0.0
     ends = [element.need_child(tag) for tag in ("link1", "link2")]
-    first, second = (_body(end, "link", name, bodies) for end in ends)
+    first, second = (bodies[_link(end, "link", f"loop {name!r} names the link", bodies)] for end in ends)
     pose_a, pose_b = (pose(end.numbers("xyz", 3, _ZERO), end.numbers("rpy", 3, _ZERO)) for end in ends)
     owner = f"loop_joint {name!r}"
     for part in element.all("axis") if kind in LOOPS_WITHOUT_AXIS else ():
@@ -363,16 +349,17 @@ def _loop_joint(element: Element, name: str, bodies: Mapping[str, str], notes: N
 def _ball(element: Element, name: str, bodies: Mapping[str, str]) -> Loop:
     ends = [element.need_child(f"{_BALL}_body_{end}") for end in "AB"]
     points = [element.need_child(f"{_BALL}_{point}").numbers("value", 3) for point in ("p_AP", "p_BQ")]
-    first, second = (_body(end, "name", name, bodies) for end in ends)
+    first, second = (bodies[_link(end, "name", f"loop {name!r} names the link", bodies)] for end in ends)
     return Loop(name, KINDS["spherical"], first, second, pose(points[0]), pose(points[1]))
 
 
-def _body(part: Element, attribute: str, loop: str, bodies: Mapping[str, str]) -> str:
+def _link(part: Element, attribute: str, saying: str, links: Collection[str]) -> str:
+    """The link that an attribute names, one of those in the file."""
     link = part.need(attribute)
-    if link not in bodies:
-        remedy = did_you_mean(link, bodies, f"the links are {first_of(bodies)}")
-        raise part.error(f"loop {loop!r} names the link {link!r}, which the file does not have; {remedy}")
-    return bodies[link]
+    if link not in links:
+        remedy = did_you_mean(link, links, f"the links are {first_of(links)}")
+        raise part.error(f"{saying} {link!r}, which the file does not have; {remedy}")
+    return link
 
 
 # --- the file -------------------------------------------------------------------------------------------------------------
@@ -463,7 +450,8 @@ def urdf_mechanism(
         couplings = read_couplings({key: element for key, (element, _, _) in connections.items()}, joints, notes)
         loops = read_loops(robot, names, {joint.name for joint in joints}, notes)
         moving = tuple(body for body in bodies.values() if body is not None)
-        reader.leave_unused()
+        for material in (part for parts in reader.unused.values() for part in parts):
+            notes.leave(material, "<material> that no shape has, not used")
         note_transmissions(robot, notes)
         notes.add_unread(robot, _UNREAD)
         note_missing([reader.meshes], "ROS_PACKAGE_PATH to the folder that holds the package", notes)
@@ -495,32 +483,21 @@ def _connections(robot: Element, links: dict[str, Element], notes: Notes) -> dic
     carrier: dict[str, Element] = {}
     for name, joint in _named(robot, "joint").items():
         with notes.catching():
-            connections[name] = _connection(joint, name, links, carrier)
+            parent, child = (
+                _link(joint.need_child(role), "link", f"joint {name!r} names the {role} link", links)
+                for role in ("parent", "child")
+            )
+            if parent == child:
+                raise joint.error(f"joint {name!r} joins the link {child!r} to itself; name two links")
+            if child in carrier:
+                first = carrier[child]
+                raise joint.error(
+                    f"link {child!r} is the child of two joints, {first.get('name')!r} (line {first.line}) and {name!r}: a "
+                    "closed loop, which URDF cannot hold. Write one of the two as a <loop_joint>, or add it as a Loop"
+                )
+            carrier[child] = joint
+            connections[name] = joint, parent, child
     return connections
-
-
-def _connection(joint: Element, name: str, links: dict[str, Element], carrier: dict[str, Element]) -> tuple[Element, str, str]:
-    """A joint with its parent and child link; `carrier`: the joint of each child so far."""
-    parent, child = (_end(joint, role, links) for role in ("parent", "child"))
-    if parent == child:
-        raise joint.error(f"joint {name!r} joins the link {child!r} to itself; name two links")
-    if child in carrier:
-        first = carrier[child]
-        raise joint.error(
-            f"link {child!r} is the child of two joints, {first.get('name')!r} (line {first.line}) and {name!r}: a closed "
-            "loop, which URDF cannot hold. Write one of the two as a <loop_joint>, or take it out and add it as a Loop"
-        )
-    carrier[child] = joint
-    return joint, parent, child
-
-
-def _end(joint: Element, role: str, links: dict[str, Element]) -> str:
-    part = joint.need_child(role)
-    link = part.need("link")
-    if link not in links:
-        remedy = did_you_mean(link, links, f"the links are {first_of(links)}")
-        raise part.error(f"joint {joint.get('name')!r} names the {role} link {link!r}, which the file does not have; {remedy}")
-    return link
 
 
 def _root(links: dict[str, Element], connections: dict[str, tuple[Element, str, str]]) -> str:

@@ -141,12 +141,9 @@ class Shapes:
         """The file of a mesh, if it is of a kind that is read here."""
         if not mesh.file or Path(mesh.file).suffix.lower() not in (".stl", ".obj", ".dae", ".ply"):
             return None
-        spec = self._compiled.spec
-        folder = Path(spec.modelfiledir or ".")
-        for place in (folder / (spec.meshdir or "") / mesh.file, folder / mesh.file):
-            if place.is_file():
-                return place
-        return None
+        folder = Path(self._compiled.spec.modelfiledir or ".")
+        places = (folder / (self._compiled.spec.meshdir or "") / mesh.file, folder / mesh.file)
+        return next((place for place in places if place.is_file()), None)
 
 
 # --- bodies ---------------------------------------------------------------------------------------------------------------
@@ -176,9 +173,9 @@ def reflected(compiled: CompiledModel, joint: int) -> tuple[float, float]:
     """The damping and armature that actuators add to a joint: theirs times the square of the gear."""
     model = compiled.model
     acting = [at for at in range(model.nu) if _of_joint(compiled, at) and int(model.actuator_trnid[at][0]) == joint]
-    squares = [float(model.actuator_gear[at][0]) ** 2 for at in acting]
-    damping = sum(gear * float(model.actuator_damping[at]) for gear, at in zip(squares, acting, strict=True))
-    return damping, sum(gear * float(model.actuator_armature[at]) for gear, at in zip(squares, acting, strict=True))
+    adding = (model.actuator_damping, model.actuator_armature)
+    damping, armature = (sum(float(model.actuator_gear[at][0]) ** 2 * float(part[at]) for at in acting) for part in adding)
+    return damping, armature
 
 
 def _of_joint(compiled: CompiledModel, at: int) -> bool:
@@ -211,21 +208,14 @@ def _drive(compiled: CompiledModel, at: int) -> Drive | str:
     kp, kd = -bias[1] * gear**2, -bias[2] * gear**2
     if kp < 0.0 or kd < 0.0:
         return "whose bias drives the joint"
-    limit = abs(gear) * _most(model, at, gain, bias)
+    most = [float(abs(model.actuator_forcerange[at]).max())] if model.actuator_forcelimited[at] else [math.inf]
+    if not any(bias) and model.actuator_ctrllimited[at]:  # where ctrl alone makes the force
+        most.append(abs(gain) * float(abs(model.actuator_ctrlrange[at]).max()))
+    limit = abs(gear) * min(most)
     options: dict[str, Any] = {"limit": None if math.isinf(limit) else limit, "control": control_of(model, at)[1]}
     if kp > 0.0:
         return PositionDrive(kp=kp, kd=kd, **options)
     return VelocityDrive(kd=kd, **options) if kd > 0.0 else EffortDrive(**options)
-
-
-def _most(model: Any, at: int, gain: float, bias: list[float]) -> float:
-    """The largest force of an actuator: by its forcerange, and, where ctrl alone makes the force, by its ctrlrange."""
-    most = math.inf
-    if model.actuator_forcelimited[at]:
-        most = float(abs(model.actuator_forcerange[at]).max())
-    if not any(bias) and model.actuator_ctrllimited[at]:
-        most = min(most, abs(gain) * float(abs(model.actuator_ctrlrange[at]).max()))
-    return most
 
 
 #: Our kinds by MuJoCo's types of joints.
@@ -258,21 +248,16 @@ class BodyTree:
         self.joint_names: list[str] = []
         self._taken = {*self.body_names, *compiled.names("site")}
         self._joint_names_taken: set[str] = set(compiled.names("joint"))
-        self._add_world()
+        shapes = self._shapes.of(0)
+        if any(shapes):  # of the world: those of a body that is fixed to it
+            self.with_shapes[0] = name = take_name(f"{WORLD}_link", self._taken)
+            self.bodies.append(Body(name, 0.0, visuals=shapes[0], collisions=shapes[1]))
+            self._fix_to(name, WORLD, Transform())
         for body in range(1, compiled.model.nbody):
             self._add(body)
         self.frames = tuple(self._frames())
 
     # --- bodies -----------------------------------------------------------------------------------------------------------
-    def _add_world(self) -> None:
-        """The shapes of the world are those of a body that is fixed to it."""
-        visuals, collisions = self._shapes.of(0)
-        if visuals or collisions:
-            name = take_name(f"{WORLD}_link", self._taken)
-            self.bodies.append(Body(name, visuals=visuals, collisions=collisions))
-            self.with_shapes[0] = name
-            self._fix_to(name, WORLD, Transform())
-
     def _add(self, body: int) -> None:
         model, name = self._compiled.model, self.body_names[body]
         visuals, collisions = self._shapes.of(body)
@@ -285,11 +270,8 @@ class BodyTree:
         self.bodies.append(Body(name, mass, center, inertia.tolist(), visuals, collisions))
         parent = self.body_names[int(model.body_parentid[body])]
         where = placed(model.body_pos[body], model.body_quat[body])
-        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-        if not count:
-            self._fix_to(name, parent, where)
-        else:
-            self._join(name, parent, where, range(first, first + count))
+        first = int(model.body_jntadr[body])
+        self._join(name, parent, where, range(first, first + int(model.body_jntnum[body])))
 
     def _join(self, name: str, parent: str, where: Transform, joints: range) -> None:
         """The joints of a body, one after the other, each at its place in the body at zero displacement."""
@@ -308,7 +290,9 @@ class BodyTree:
             if line := self._compiled.line("joint", joint):
                 self.lines[made] = line
             parent, where = child, Transform()
-        if parent != name:
+        if not joints:
+            self._fix_to(name, parent, where)
+        elif parent != name:
             self._fix_to(name, parent, placed(-at, _UPRIGHT), f"{parent}_to_{name}")
 
     def _place(self, joint: int) -> np.ndarray:
@@ -345,8 +329,7 @@ class BodyTree:
         if nv != 1:
             return ()
         lower, upper = model.jnt_range[joint].tolist() if model.jnt_limited[joint] else (None, None)
-        low, high = model.jnt_actfrcrange[joint].tolist() if model.jnt_actfrclimited[joint] else (None, None)
-        effort = None if low is None or high is None else max(abs(low), abs(high))
+        effort = abs(model.jnt_actfrcrange[joint]).max() if model.jnt_actfrclimited[joint] else None
         return (Limits(lower, upper, None, effort),)
 
     def _passive(self, joint: int, nv: int) -> dict[str, Any]:

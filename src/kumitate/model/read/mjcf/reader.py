@@ -91,10 +91,10 @@ class Constraints:
             ((name, factor),) = factors.items()
             self._hold(equality, self._joints[name], total / factor)
         elif len(factors) != 2 or not self._couple(equality, factors, total):
-            self._leave(
-                "equality constraints that relate more than two joints, or joints that follow others already: not simulated",
-                equality,
+            remark = (
+                "equality constraints that relate more than two joints, or joints that follow others already: not simulated"
             )
+            self._leave(remark, equality)
 
     def _relation(self, equality: int) -> tuple[dict[str, float], float] | None:
         """Factors cᵢ of coordinates and the sum d of Σ cᵢ qᵢ = d; None if it is not of this form.
@@ -102,17 +102,13 @@ class Constraints:
         MuJoCo: y₁ − y₁⁰ = a₀ + a₁ (y₂ − y₂⁰) + …, y a coordinate or the length of a tendon, ⁰ in the posture of the file.
         """
         model = self._compiled.model
-        parts = [self._measured(equality, int(model.eq_obj1id[equality]))]
-        second = int(model.eq_obj2id[equality])
-        if second >= 0:
-            parts.append(self._measured(equality, second))
-        constant, slope, *higher = model.eq_data[equality][:5].tolist()
-        if any(part is None for part in parts) or (second >= 0 and any(higher)):
-            return None
+        total, slope, *higher = model.eq_data[equality][:5].tolist()
         factors: dict[str, float] = {}
-        total = constant
-        for part, sign in zip(parts, (1.0, -slope), strict=False):
-            assert part is not None
+        sides = [(int(model.eq_obj1id[equality]), 1.0), (int(model.eq_obj2id[equality]), -slope)]
+        for at, sign in sides if sides[1][0] >= 0 else sides[:1]:
+            part = self._measured(equality, at)
+            if part is None or (sides[1][0] >= 0 and any(higher)):
+                return None
             for name, factor, start in part:
                 factors[name] = factors.get(name, 0.0) + sign * factor
                 total += sign * factor * start
@@ -222,7 +218,8 @@ _PARTS: dict[str, tuple[tuple[str, Callable[[Any, int], Any]], ...]] = {
             _odd(m.dof_solref[m.jnt_dofadr[i]], _SOLREF) or _odd(m.dof_solimp[m.jnt_dofadr[i]], _SOLIMP))),
     ),
     "geom": (
-        (f"condim, priority, contype, conaffinity, solref and the like of geoms: {_TOUCH}", lambda m, i: _touches(m, i) and (
+        (f"condim, priority, contype, conaffinity, solref and the like of geoms: {_TOUCH}", lambda m, i: (
+            m.geom_contype[i] or m.geom_conaffinity[i]) and (
             m.geom_contype[i] != 1 or m.geom_conaffinity[i] != 1 or m.geom_condim[i] != 3 or m.geom_priority[i]
             or _odd(m.geom_solref[i], _SOLREF) or _odd(m.geom_solimp[i], _SOLIMP) or m.geom_solmix[i] != 1.0
             or m.geom_margin[i] or m.geom_gap[i])),
@@ -288,10 +285,6 @@ def _odd(values: Any, usual: tuple[float, ...]) -> bool:
     return not np.allclose(values, usual, rtol=0.0, atol=1e-12)
 
 
-def _touches(model: Any, geom: int) -> bool:
-    return bool(model.geom_contype[geom] or model.geom_conaffinity[geom])
-
-
 def _wraps(model: Any, tendon: int) -> slice:
     return slice(int(model.tendon_adr[tendon]), int(model.tendon_adr[tendon]) + int(model.tendon_num[tendon]))
 
@@ -328,19 +321,13 @@ def read_mjcf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     note_sensors(compiled, tree, notes)
     notes.check()
     note_weightless(tree.bodies, tree.joints, tree.lines, notes)
+    option, no_gravity = compiled.model.opt, int(compiled.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    gravity = (0.0, 0.0, 0.0) if int(option.disableflags) & no_gravity else tuple(option.gravity.tolist())
     mechanism = Mechanism(
         compiled.spec.modelname or "model", tuple(tree.bodies), tuple(tree.joints), tuple(constraints.loops), tree.frames,
-        _gravity(compiled), None if compiled.path is None else str(compiled.path), tuple(constraints.couplings),
+        gravity, None if compiled.path is None else str(compiled.path), tuple(constraints.couplings),
         tuple(notes.faults), no_contact=tuple(kept_apart(compiled, tree, notes)),
     )  # fmt: skip
     mechanism = with_keyframes(compiled, mechanism, notes)
     notes.warn()
     return mechanism
-
-
-def _gravity(compiled: CompiledModel) -> tuple[float, float, float]:
-    option = compiled.model.opt
-    if int(option.disableflags) & int(compiled.mujoco.mjtDisableBit.mjDSBL_GRAVITY):
-        return 0.0, 0.0, 0.0
-    x, y, z = option.gravity.tolist()
-    return x, y, z

@@ -55,13 +55,15 @@ def read_sensors(path_or_text: str | os.PathLike[str]) -> dict[str, Sensor]:
     compiled = compiled_file(path_or_text)
     tree, notes = BodyTree(compiled, Notes(compiled.source)), Notes(compiled.source)
     found: dict[str, Sensor] = {}
+    kinds = [compiled.enum("mjtGeom", kind) for kind in compiled.model.geom_type]
+    planes = [k for k, kind in enumerate(kinds) if kind == "plane"]  # MuJoCo's rays pass beside those with ends
     for at, name in enumerate(compiled.names("sensor")):
         sensor = _sensor(compiled, tree, at)
         if isinstance(sensor, str):
             notes.add(f"sensors {sensor}: not simulated", name, compiled.line("sensor", at))
         else:
             found[name] = sensor
-            if sensor.kind == "rangefinder" and _with_ends(compiled):
+            if sensor.kind == "rangefinder" and (compiled.model.geom_size[planes][:, :2] > 0.0).any():
                 notes.add("planes with ends: endless for rangefinders", name, compiled.line("sensor", at))
             if compiled.model.sensor_cutoff[at]:
                 notes.add("cutoff of sensors: not applied", name, compiled.line("sensor", at))
@@ -126,13 +128,6 @@ def _rangefinder(compiled: CompiledModel, tree: BodyTree, at: int) -> Sensor | s
         if opacity and not (touches(model, geom) and compiled.enum("mjtGeom", model.geom_type[geom]) in SHAPES):
             return "of the kind rangefinder, among meshes, height fields or geoms that are only drawn"
     return Sensor("rangefinder", tree.with_shapes[own], _place(compiled, tree, model.sensor_objtype[at], of)[1])
-
-
-def _with_ends(compiled: CompiledModel) -> bool:
-    """Whether MuJoCo's rays pass beside a plane."""
-    model = compiled.model
-    planes = [k for k in range(model.ngeom) if compiled.enum("mjtGeom", model.geom_type[k]) == "plane"]
-    return bool((model.geom_size[planes][:, :2] > 0.0).any())
 
 
 def _place(compiled: CompiledModel, tree: BodyTree, objtype: Any, at: int) -> tuple[str, Transform]:
