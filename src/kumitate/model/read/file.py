@@ -65,8 +65,7 @@ def read_xacro(
             f"{path}: xacro cannot expand the file: {expanded['error'][:_QUOTED]}. Correct what it names; values of "
             "<xacro:arg> are given by km.load(…, xacro_args={'name': 'value'})"
         )
-    text = expanded["text"]
-    robot = parsed_xml(text.encode(), f"{path} (expanded)", "robot")
+    robot = parsed_xml(expanded["text"].encode(), f"{path} (expanded)", "robot")
     return urdf_mechanism(robot, place, floating_base=floating_base, fix_inertia=fix_inertia, keep_angles=keep_angles)
 
 

@@ -123,8 +123,8 @@ def _encode(value: Any) -> Any:
             return name
         if PARAMETRIC.get(name) is not type(value):
             raise ModelError(f"joints of kind {name!r} cannot be written: the kind is neither in KINDS nor in PARAMETRIC")
-        given = {f.name: getattr(value, f.name) for f in fields(value)}  # type: ignore[arg-type]
-        return {"kind": name, **{key: _encode(part) for key, part in given.items() if part is not None}}
+        given = ((f.name, getattr(value, f.name)) for f in fields(value))  # type: ignore[arg-type]
+        return {"kind": name, **{key: _encode(part) for key, part in given if part is not None}}
     if is_dataclass(value):
         named: dict[str, Any] = {"kind": _kind_of(value)} if isinstance(value, Shape | Drive) else {}
         return named | {f.name: _encode(getattr(value, f.name)) for f in fields(value) if not _is_default(f, value)}
@@ -168,21 +168,16 @@ def _build(kind: type, content: Any, where: str, notes: Notes) -> Any:
                 notes.mistake(f"{where}: {kind.__name__}{called} needs the field {name!r}; add it")
         values = {name: _decode(name, part, f"{where}.{name}", notes) for name, part in content.items()}
         try:
-            built = _exact(kind(**values), values) if len(notes.mistakes) == before else None
+            built = kind(**values) if len(notes.mistakes) == before else None
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             if isinstance(error, ModelError):
                 raise
             raise ModelError(f"{error}; the fields of {kind.__name__} are numbers, texts or lists of them") from None
+        for name in ("axis", "second_axis") if built is not None else ():
+            axis = values.get(name)  # of unit length as written: normalising it again may change the last bit
+            if axis is not None and abs(math.hypot(*axis) - 1.0) < 4.0 * sys.float_info.epsilon:
+                object.__setattr__(built, name, tuple(map(float, axis)))
     return built
-
-
-def _exact(part: Any, values: dict[str, Any]) -> Any:
-    """The part with the axes of unit length as written: normalising them again may change the last bit."""
-    for name in ("axis", "second_axis"):
-        axis = values.get(name)
-        if axis is not None and abs(math.hypot(*axis) - 1.0) < 4.0 * sys.float_info.epsilon:
-            object.__setattr__(part, name, tuple(map(float, axis)))
-    return part
 
 
 def _decode(name: str, content: Any, where: str, notes: Notes) -> Any:
@@ -207,16 +202,14 @@ def _decode(name: str, content: Any, where: str, notes: Notes) -> Any:
     if name in _LIMITS and content in ("inf", "-inf"):
         return float(content)
     try:
-        return _pose(content) if name.startswith("pose") else _plain(content)
+        if not name.startswith("pose"):
+            return _plain(content)
+        if not isinstance(content, Mapping) or not {"xyz", "rotation"} <= content.keys():
+            raise ModelError(f'a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {shown(content)}')
+        return pose(content["xyz"], matrix=content["rotation"])
     except ModelError as error:
         notes.mistake(f"{where}: {error}")
         return None
-
-
-def _pose(content: Any) -> Transform:
-    if not isinstance(content, Mapping) or not {"xyz", "rotation"} <= content.keys():
-        raise ModelError(f'a pose is {{"xyz": [3 numbers], "rotation": [3 rows]}}, not {shown(content)}')
-    return pose(content["xyz"], matrix=content["rotation"])
 
 
 def _plain(content: Any) -> Any:

@@ -59,7 +59,12 @@ def read_loops_yaml(
         if key not in _KNOWN:
             notes.add(f"entries that are not known ({', '.join(_KNOWN)} are), not used", str(key))
     mechanism = _with_types(mechanism, content, notes)
-    mechanism = _with_drives(mechanism, content, notes)
+    turning = {joint.name for joint in mechanism.joints if joint.kind.nv == 1}
+    motors = [str(name) for name in content.get("name_mot") or []]
+    for name in motors:
+        if name not in turning:
+            notes.add("name_mot that is not a joint of one degree of freedom in the URDF, not used", name)
+    mechanism = mechanism.with_drives({name: EffortDrive() for name in motors if name in turning})
     loops = list(mechanism.loops)
     for pair, kind in zip(*_lists(content, _PAIRED[0]), strict=True):
         with notes.catching():
@@ -86,24 +91,20 @@ def _content(path: Path, notes: Notes) -> Mapping[str, Any]:
     if not isinstance(content, Mapping) or "closed_loop" not in content:
         raise ModelError(f"{path}: the YAML names no loops of the URDF beside it; it needs closed_loop: [[frame, frame], …]")
     for key in _KNOWN:
-        _check_names(key, content.get(key), notes)
+        entries = content.get(key)
+        if entries is not None and not isinstance(entries, list):
+            notes.mistake(f"{key} is {shown(entries)}; write a list")
+            continue
+        for k, entry in enumerate(entries or ()):
+            names = entry if key == "closed_loop" and isinstance(entry, list) else [entry]
+            if not all(isinstance(name, str) for name in names):
+                notes.mistake(f"{key}[{k}] is {shown(entry)}; write names as texts, numbers among them in quotes")
     notes.check()
     for one, other in _PAIRED:
         if len(content.get(one) or ()) != len(content.get(other) or ()):
             notes.mistake(f"{one} and {other} must be lists of the same length; give each entry its own")
     notes.check()
     return content
-
-
-def _check_names(key: str, entries: Any, notes: Notes) -> None:
-    """Refuses an entry that is not a list of names, or of pairs of them."""
-    if entries is not None and not isinstance(entries, list):
-        notes.mistake(f"{key} is {shown(entries)}; write a list")
-        return
-    for k, entry in enumerate(entries or ()):
-        pair = key == "closed_loop" and isinstance(entry, list)
-        if not all(isinstance(name, str) for name in (entry if pair else [entry])):
-            notes.mistake(f"{key}[{k}] is {shown(entry)}; write names as texts, numbers among them in quotes")
 
 
 def _lists(content: Mapping[str, Any], keys: tuple[str, str]) -> list[list[Any]]:
@@ -149,15 +150,3 @@ def _typed(source: str, joint: Joint, kind: str) -> Joint:
             f"{source}: joint {joint.name!r} has the joint_type {kind!r}; it must be SPHERICAL, or UJOINT_XY and the like"
         )
     return Joint(joint.name, KINDS["universal"], joint.parent, joint.child, joint.pose, _AXES[turns[1]], _AXES[turns[2]])
-
-
-def _with_drives(mechanism: Mechanism, content: Mapping[str, Any], notes: Notes) -> Mechanism:
-    """The mechanism with drives of effort in the joints that the YAML calls motors."""
-    joints = {joint.name: joint for joint in mechanism.joints}
-    drives = {}
-    for name in content.get("name_mot") or []:
-        if name in joints and joints[name].kind.nv == 1:
-            drives[name] = EffortDrive()
-        else:
-            notes.add("name_mot that is not a joint of one degree of freedom in the URDF, not used", str(name))
-    return mechanism.with_drives(drives)

@@ -53,11 +53,7 @@ class Description:
         return ", ".join([*(["a download"] if self._to_clone() else []), *([f"kumitate[{extra}]"] if missing else [])])
 
     def file(self) -> RobotFile:
-        """Its file; a line on standard error comes before a download.
-
-        Raises:
-            InputError: if the file cannot be brought, with the reason.
-        """
+        """Its file; a line on standard error comes before a download, and an `InputError` with the reason if that fails."""
         missing = self._to_clone()
         if missing:
             say(f"robot_descriptions downloads the robot {self.name!r} from {' and '.join(missing)}, once, to {_cache()}")
@@ -120,11 +116,7 @@ class NamedRobot:
 def described_robot(name: str) -> RobotFile | None:
     """The file of a robot by its name: of example-robot-data first, else of robot_descriptions, which may download it.
 
-    Raises:
-        InputError: if robot_descriptions knows the name but cannot bring the file, as without a network; with its reason.
-
-    Warns:
-        KumitateWarning: if the name is that of several files of example-robot-data; the message says which is taken.
+    An `InputError` if that fails; a warning if the name is that of several files of example-robot-data, saying which is taken.
     """
     files = _installed()
     if name in files:

@@ -28,17 +28,12 @@ def expand_includes(sdf: Element, path: Path | None, notes: Notes) -> None:
 
     Files are sought as meshes are: `model://name` in the folders of GZ_SIM_RESOURCE_PATH and above the file, others beside it.
     Those that are not at hand are left out with a remark.
-
-    Raises:
-        ModelError: if files include one another without end, or an included file breaks a rule.
     """
     waiting = [(sdf, path, 0)]
     while waiting:
         owner, here, depth = waiting.pop()
         if depth > _MOST_INCLUDES:
-            raise owner.error(
-                f"files include one another more than {_MOST_INCLUDES} deep; take the <include> out of one of them"
-            )
+            raise owner.error(f"files include one another more than {_MOST_INCLUDES} deep; take the <include> out of one")
         for at, part in enumerate(owner.children):
             if part.tag == "include":
                 found = _included(part, here, notes)
@@ -57,11 +52,12 @@ def _included(include: Element, path: Path | None, notes: Notes) -> tuple[Elemen
     if (include.get("merge") or "false").lower() in ("true", "1"):
         notes.leave(include, '<include merge="true">: not read; put the elements of that model in its place', uri)
         return None
-    file = _file(uri, path)
+    places = (folder / rest for folder, rest in MeshFinder(path or Path.cwd() / TEXT).candidates(uri))
+    files = (place if place.is_file() else _in_folder(place) if place.is_dir() else None for place in places)
+    file = next((file for file in files if file is not None), None)
     if file is None:
-        notes.leave(
-            include, "<include> of files that are not at hand (set GZ_SIM_RESOURCE_PATH to their folder), left out", uri
-        )
+        remark = "<include> of files that are not at hand (set GZ_SIM_RESOURCE_PATH to their folder), left out"
+        notes.leave(include, remark, uri)
         return None
     sdf, place = read_xml(file, "sdf")
     models = sdf.all("model")
@@ -84,13 +80,6 @@ def _included(include: Element, path: Path | None, notes: Notes) -> tuple[Elemen
     return model, place
 
 
-def _file(uri: str, path: Path | None) -> Path | None:
-    """The file of a URI: itself, or the one in its folder."""
-    places = (folder / rest for folder, rest in MeshFinder(path or Path.cwd() / TEXT).candidates(uri))
-    files = (place if place.is_file() else _in_folder(place) if place.is_dir() else None for place in places)
-    return next((file for file in files if file is not None), None)
-
-
 def _in_folder(folder: Path) -> Path | None:
     """The file of a model's folder: the last that its model.config names, or model.sdf."""
     config, usual = folder / "model.config", folder / "model.sdf"
@@ -107,9 +96,8 @@ def _version(part: Element, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(number) for number in text.split("."))
     except ValueError:
-        raise part.error(
-            f'<sdf> has the version {text!r}, which is not a version of SDF; write version="1.9" or the like'
-        ) from None
+        rule = 'which is not a version of SDF; write version="1.9" or the like'
+        raise part.error(f"<sdf> has the version {text!r}, {rule}") from None
 
 
 @dataclass
@@ -184,13 +172,10 @@ _UNREAD = {
     "<gravity>": "not used for single links",
     "<submesh>": "parts of meshes are not picked; the whole is drawn",
     "<ambient>": "shading of another viewer; the diffuse colour is drawn",
-    "<specular>": "shading of another viewer, not drawn",
-    "<emissive>": "shading of another viewer, not drawn",
-    "<cast_shadows>": "shading of another viewer, not drawn",
+    **dict.fromkeys(("<specular>", "<emissive>", "<cast_shadows>"), "shading of another viewer, not drawn"),
     "<allow_auto_disable>": "settings of another simulator, not used",
     "<enable_wind>": "wind is not simulated",
-    "text in <sdf>": "stands between the elements, where SDF has none, not used",
-    "text in <model>": "stands between the elements, where SDF has none, not used",
+    **dict.fromkeys(("text in <sdf>", "text in <model>"), "stands between the elements, where SDF has none, not used"),
 }
 
 #: What the format demands of every world, although it says nothing of its models.

@@ -202,13 +202,12 @@ def _axis(part: Element | None, index: int, joint: Element, key: str, scope: str
     limits = Limits(lower, upper, velocity, effort)
     if dynamics is None:
         return SdfAxis(direction, limits, mimic=mimic)
-    damping, friction, stiffness = (read_number(dynamics, tag, 0.0) for tag in ("damping", "friction", "spring_stiffness"))
-    for tag, value in (("damping", damping), ("friction", friction), ("spring_stiffness", stiffness)):
+    passive = {tag: read_number(dynamics, tag, 0.0) for tag in ("damping", "friction", "spring_stiffness")}
+    for tag, value in passive.items():
         if value < 0.0:
             said = f"joint {key!r}: <{tag}> {value:g} is negative and would drive the joint; give zero or more"
             raise dynamics.need_child(tag).error(said)
-    rest = read_number(dynamics, "spring_reference", 0.0)
-    return SdfAxis(direction, limits, damping, friction, stiffness, rest, mimic)
+    return SdfAxis(direction, limits, *passive.values(), read_number(dynamics, "spring_reference", 0.0), mimic)
 
 
 def read_direction(part: Element | None, key: str, scope: str, frames: Frames) -> tuple[float, float, float]:
@@ -218,9 +217,8 @@ def read_direction(part: Element | None, key: str, scope: str, frames: Frames) -
     xyz = part.child("xyz")
     x, y, z = (0.0, 0.0, 1.0) if xyz is None else read_numbers(xyz, 3)
     if x == y == z == 0.0:
-        raise (xyz or part).error(
-            f"joint {key!r}: the axis (0, 0, 0) has no direction; give a vector that is not zero, such as 0 0 1"
-        )
+        rule = "the axis (0, 0, 0) has no direction; give a vector that is not zero, such as 0 0 1"
+        raise (xyz or part).error(f"joint {key!r}: {rule}")
     named = None if xyz is None else xyz.get("expressed_in") or None
     # up to SDF 1.4 axes were given in the model; then on demand; since 1.7 in any frame that is named
     if named is None and read_flag(part, "use_parent_model_frame", default=frames.version <= (1, 4)):
@@ -254,11 +252,7 @@ _PARALLEL = 1e-6
 
 
 def read_couplings(
-    mechanism: Mechanism,
-    specs: Sequence[SdfJoint],
-    gearboxes: Mapping[str, tuple[Element, str]],
-    frames: Frames,
-    notes: Notes,
+    mechanism: Mechanism, specs: Sequence[SdfJoint], gearboxes: Mapping[str, tuple[Element, str]], frames: Frames, notes: Notes
 ) -> tuple[Coupling, ...]:
     """The couplings of a file with these joints and gearboxes, which are given by key with their scopes."""
     couplings = _mimics(mechanism, specs, frames, notes)
@@ -304,7 +298,9 @@ def _coupling(
 
 def _turn(mechanism: Mechanism, reference: str, body: str, direction: np.ndarray) -> tuple[str, float] | str:
     """The joint whose coordinate is the angle from the reference body to a body, and its sign; or the reason for none."""
-    whole = _rigid(mechanism)
+    whole = {WORLD: WORLD}  # by body, the innermost of those that are fixed to it
+    for joint in mechanism.joints:  # parents before children
+        whole[joint.child] = joint.child if joint.kind.nv else whole[joint.parent]
     if whole[reference] == whole[body]:
         return f"has {body!r} fixed on its reference body {reference!r}"
     between = [
@@ -319,14 +315,6 @@ def _turn(mechanism: Mechanism, reference: str, body: str, direction: np.ndarray
         return f"counts the angle about another axis than that of joint {joint.name!r}"
     outward = 1.0 if whole[joint.parent] == whole[reference] else -1.0
     return joint.name, float(np.sign(cosine)) * outward
-
-
-def _rigid(mechanism: Mechanism) -> dict[str, str]:
-    """By body, the innermost of those that are fixed to it."""
-    whole = {WORLD: WORLD}
-    for joint in mechanism.joints:  # parents before children
-        whole[joint.child] = joint.child if joint.kind.nv else whole[joint.parent]
-    return whole
 
 
 # --- mimics -----------------------------------------------------------------------------------------------------------------
@@ -353,7 +341,7 @@ def _mimics(mechanism: Mechanism, specs: Sequence[SdfJoint], frames: Frames, not
             owners[name] = spec.element
             relations.append((name, of, multiplier, offset - multiplier * reference))
     check_circles({name: of for name, of, *_ in relations}, owners)
-    return [Coupling(name, name, of, ratio, offset) for name, of, ratio, offset in relations]
+    return [Coupling(relation[0], *relation) for relation in relations]
 
 
 def _name(joints: Mapping[str, Joint], key: str, index: int) -> str | None:

@@ -148,16 +148,12 @@ class Frames:
     ) -> None:
         """Adds a frame with the pose of its element, in the frame that the pose names, or else in `base`.
 
-        Args:
-            carrier: key of a frame that it is fixed to; None for links.
-            placement: for models: the key of their placement frame, to which the pose applies.
+        `carrier` is the key of a frame that it is fixed to (None for links), `placement` that of a model's placement frame.
         """
         if key in self._entries or key == WORLD:
             line = f"used in line {self._entries[key].element.line} already" if key in self._entries else "the world's"
-            raise element.error(
-                f"the name {key!r} of this <{element.tag}> is {line}; links, joints and frames share one set of names, rename "
-                "one"
-            )
+            rule = "links, joints and frames share one set of names, rename one"
+            raise element.error(f"the name {key!r} of this <{element.tag}> is {line}; {rule}")
         part = element.child("pose")
         named = relative_to(part)
         given = base if named is None else self.key(scope, named)
@@ -247,12 +243,8 @@ def read_mask(collision: Element) -> Mask:
     The rest of <surface> is marked as read only where there are masks, so that the remark on it stays as it is elsewhere.
     """
     tags = ("collide_bitmask", "category_bitmask")
-    if not any(
-        contact.has(tag)
-        for surface in collision.children if surface.tag == "surface"
-        for contact in surface.children if contact.tag == "contact"
-        for tag in tags
-    ):  # fmt: skip
+    inside = (part for surface in collision.children if surface.tag == "surface" for part in surface.children)
+    if not any(part.has(tag) for part in inside if part.tag == "contact" for tag in tags):
         return Mask()
     contact = collision.need_child("surface").need_child("contact")
     touches, category = (_bits(contact, tag) for tag in tags)
@@ -269,9 +261,8 @@ def _bits(contact: Element, tag: str) -> int | None:
     except ValueError:
         value = -1
     if "_" in text or not 0 <= value < 2**BITS:
-        raise contact.need_child(tag).error(
-            f"<{tag}> {text!r} is not a whole number of {BITS} bits; write one from 0 to {2**BITS - 1}, or leave it out"
-        )
+        rule = f"is not a whole number of {BITS} bits; write one from 0 to {2**BITS - 1}, or leave it out"
+        raise contact.need_child(tag).error(f"<{tag}> {text!r} {rule}")
     return value
 
 
@@ -284,18 +275,16 @@ def kept_apart(masks: Mapping[str, Collection[Mask]], joints: Collection[Joint])
         return
     parents = {joint.child: joint.parent for joint in joints}
     fixed = {joint.child for joint in joints if joint.parent == WORLD and joint.kind.nv == 0}
-    roots = {name: _root(name, parents) for name in masks}
+    roots = {}
+    for name in masks:  # the bodies that carry these on the world
+        root = name
+        while parents.get(root, WORLD) != WORLD:
+            root = parents[root]
+        roots[name] = root
     for one, two in combinations(masks, 2):
         moved = roots[one] != roots[two] and not {roots[one], roots[two]} <= fixed
         if moved and not any(a.meets(b) for a in masks[one] for b in masks[two]):
             yield one, two
-
-
-def _root(name: str, parents: Mapping[str, str]) -> str:
-    """The body that carries this one on the world."""
-    while parents.get(name, WORLD) != WORLD:
-        name = parents[name]
-    return name
 
 
 #: The masks of a collision that nothing may touch.
@@ -342,9 +331,8 @@ class SdfLinkReader:
             self.notes.add(remark, key, link.line)
             return 1.0, Transform(), np.eye(3)
         if read_word(inertial, "auto"):
-            raise inertial.error(
-                f"link {key!r}: inertias are not computed from shapes (auto={inertial.get('auto')!r}); write the numbers"
-            )
+            auto = inertial.get("auto")
+            raise inertial.error(f"link {key!r}: inertias are not computed from shapes (auto={auto!r}); write the numbers")
         mass, place = read_number(inertial, "mass", 1.0), self._pose(inertial, key, scope)
         if mass < 0.0:
             said = f"link {key!r}: <mass> {mass:g} is negative; a mass is zero or more, in kilograms"

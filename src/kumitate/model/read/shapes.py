@@ -24,11 +24,9 @@ _SHAPES: dict[str, Callable[[Callable[..., tuple[float, ...]]], Shape]] = {
 def read_shape(
     geometry: Element, mesh: Callable[[Element], Shape | None], lengths: Callable[..., tuple[float, ...]]
 ) -> Shape | None:
-    """The shape in a <geometry>; None if it is of no kind that is known here.
+    """The shape in a <geometry>; None if it is of no kind that is known here. `mesh` reads a <mesh>.
 
-    Args:
-        mesh: reads a <mesh>.
-        lengths: reads numbers from a shape's element, by name and count (1): attributes in one format, elements in the other.
+    `lengths` reads numbers from a shape's element, by name and count (1): attributes in one format, elements in the other.
     """
     if (part := geometry.child("mesh")) is not None:
         return mesh(part)

@@ -371,8 +371,7 @@ _UNREAD = {
     "<calibration>": "not needed in simulation",
     "<texture>": "textures are not drawn",
     "<sensor>": "sensors are not simulated",
-    "<contact>": "contact settings of another simulator, not used",
-    "<surface>": "contact settings of another simulator, not used",
+    **dict.fromkeys(("<contact>", "<surface>"), "contact settings of another simulator, not used"),
     "<gravity>": "not used for single links",
     "<verbose>": "remarks, not used",
     "text in <robot>": "stands between the elements, where URDF has none, not used",
@@ -493,7 +492,8 @@ def _connections(robot: Element, links: dict[str, Element], notes: Notes) -> dic
                 first = carrier[child]
                 raise joint.error(
                     f"link {child!r} is the child of two joints, {first.get('name')!r} (line {first.line}) and {name!r}: a "
-                    "closed loop, which URDF cannot hold. Write one of the two as a <loop_joint>, or add it as a Loop"
+                    "closed loop, which URDF cannot hold. Write one of the two as a <loop_joint>, or take it out and add it "
+                    "as a Loop"
                 )
             carrier[child] = joint
             connections[name] = joint, parent, child

@@ -124,7 +124,12 @@ def _drive(element: Element) -> EffortDrive:
     reduction = motor.child("mechanicalReduction") or element.child("mechanicalReduction")
     gear = 1.0
     if reduction is not None:
-        gear = _number(reduction)
+        try:
+            gear = float(reduction.text)
+        except ValueError:
+            said = reduction.text.strip()
+            rule = "is not a number; give turns of the motor per turn of the joint"
+            raise reduction.error(f"<{reduction.tag}> {said!r} {rule}") from None
     if ratio is not None:
         gear = ratio.number("value")
     if gear == 0.0:
@@ -133,12 +138,3 @@ def _drive(element: Element) -> EffortDrive:
             "per turn of the joint"
         )
     return EffortDrive(gear_ratio=abs(gear), rotor_inertia=0.0 if inertia is None else inertia.number("value"))
-
-
-def _number(element: Element) -> float:
-    try:
-        return float(element.text)
-    except ValueError:
-        raise element.error(
-            f"<{element.tag}> {element.text.strip()!r} is not a number; give turns of the motor per turn of the joint"
-        ) from None

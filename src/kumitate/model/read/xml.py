@@ -52,14 +52,9 @@ class Element:
     _text_read: bool = field(default=False, repr=False)
 
     # --- saying where ---------------------------------------------------------------------------------------------------
-    @property
-    def where(self) -> str:
-        """The file and line."""
-        return f"{self.source}:{self.line}"
-
     def error(self, message: str) -> ModelError:
         """The error that this element breaks a rule."""
-        return ModelError(f"{self.where}: {message}")
+        return ModelError(f"{self.source}:{self.line}: {message}")
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -100,11 +95,7 @@ class Element:
         return self.parsed(f"{name}={text!r}", name, text, count)
 
     def parsed(self, said: str, name: str, text: str, *counts: int) -> tuple[float, ...]:
-        """The finite numbers in a text of this element; as many as one of `counts`.
-
-        Args:
-            said: the text as it is written, for messages; name: of the attribute that it is, or "".
-        """
+        """The finite numbers in a text of this element, `said` in messages, of the attribute `name` or ""; one of `counts`."""
         values = tuple(self._number(name, word) for word in text.split())
         if len(values) not in counts:
             wanted = " or ".join(map(str, counts))
@@ -196,14 +187,15 @@ class Element:
 def read_xml(path_or_text: str | os.PathLike[str], root: str) -> tuple[Element, Path | None]:
     """The root element of an XML file, or of a text (a string that starts with `<`), and the file's path.
 
-    Args:
-        path_or_text: which it is.
-        root: the tag that the root element must have.
-
-    Raises:
-        ModelError: if there is no such file, it is empty or malformed, has a document type, or another root.
+    A `ModelError` if there is no such file, it is empty or malformed, has a document type, or a tag other than `root`.
     """
-    data, source, path = _content(path_or_text)
+    if isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<"):
+        # given to expat as UTF-8, whatever encoding the text declares: it is decoded already
+        return parsed_xml(path_or_text.lstrip("\ufeff \t\r\n").encode(errors="surrogatepass"), TEXT, root), None
+    source = os.fspath(path_or_text)
+    if not source.strip():
+        raise ModelError("the name of the model file is empty; give a path, or XML text that starts with '<'")
+    data, path = file_bytes(source)
     return parsed_xml(data, source, root), path
 
 
@@ -218,44 +210,27 @@ def parsed_xml(data: bytes, source: str, root: str) -> Element:
     return element
 
 
-def _content(path_or_text: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
-    if isinstance(path_or_text, str) and path_or_text.lstrip("\ufeff \t\r\n").startswith("<"):
-        # given to expat as UTF-8, whatever encoding the text declares: it is decoded already
-        return path_or_text.lstrip("\ufeff \t\r\n").encode(errors="surrogatepass"), TEXT, None
-    source = os.fspath(path_or_text)
-    if not source.strip():
-        raise ModelError("the name of the model file is empty; give a path, or XML text that starts with '<'")
-    data, path = file_bytes(source)
-    return data, source, path
-
-
 def _parse(data: bytes, source: str) -> Element:
     parser = expat.ParserCreate("UTF-8" if source == TEXT else None)
+    elements: list[Element] = []  # all, the first of them the root
     open_elements: list[Element] = []
-    roots: list[Element] = []
-
     texts: list[list[str]] = []
-    count = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal count
-        count += 1
-        if count > _MOST_ELEMENTS:
+        if len(elements) >= _MOST_ELEMENTS:
             raise ModelError(
                 f"{source}:{parser.CurrentLineNumber}: the file has more than {_MOST_ELEMENTS} elements, which no model needs; "
                 "leave out what is not part of the model"
             )
-        element = Element(tag, attributes, source, parser.CurrentLineNumber)
-        (open_elements[-1].children if open_elements else roots).append(element)
+        elements.append(element := Element(tag, attributes, source, parser.CurrentLineNumber))
+        if open_elements:
+            open_elements[-1].children.append(element)
         open_elements.append(element)
         texts.append([])
 
     def end(tag: str) -> None:
         # joined once: comments and children cut a text into any number of pieces
         open_elements.pop().raw_text = "".join(texts.pop())
-
-    def text(characters: str) -> None:
-        texts[-1].append(characters)
 
     def refuse(name: str, *rest: object) -> None:
         raise ModelError(
@@ -266,9 +241,8 @@ def _parse(data: bytes, source: str) -> Element:
     parser.buffer_text = True
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.CharacterDataHandler = text
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
+    parser.CharacterDataHandler = lambda characters: texts[-1].append(characters)
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -280,7 +254,7 @@ def _parse(data: bytes, source: str) -> Element:
         if isinstance(error, ModelError):
             raise
         raise ModelError(f"{source}:1: the file declares an encoding that cannot be read ({error}); use UTF-8") from None
-    return roots[0]
+    return elements[0]
 
 
 #: How many elements are named for each remark; the others are counted.
@@ -317,10 +291,7 @@ class Notes:
 
     @contextmanager
     def catching(self, where: str = "") -> Iterator[None]:
-        """Collects the error of an element, so that the others are read and all mistakes are told at once, by `check`.
-
-        `where`: what its message does not say, to be put in front of it.
-        """
+        """Collects the error of an element for `check`, so that all mistakes are told at once; `where` comes before it."""
         try:
             yield
         except ModelError as error:
@@ -331,11 +302,7 @@ class Notes:
         self.mistakes.append(ModelError(f"{self.source}: {message}"))
 
     def check(self) -> None:
-        """Raises the first of the mistakes, which has the messages of the others.
-
-        Raises:
-            ModelError: if there are any.
-        """
+        """Raises the first of the mistakes, if there are any, with the messages of the others."""
         if self.mistakes:
             first, *others = self.mistakes
             first.others = tuple(map(str, others))
@@ -358,10 +325,8 @@ class Notes:
         for remark, places in self._places.items():
             told = [place for place in dict.fromkeys(places) if place]
             shown = ", ".join(told[:_SHOWN]) + (", …" if len(told) > _SHOWN else "")
-            count = f"×{len(places)}" if len(places) > 1 else ""
-            told_of = ": ".join(part for part in (count, shown) if part)
-            message = f"{self.source}: {remark}" + (f" ({told_of})" if told_of else "")
-            warn(message)
+            told_of = ": ".join(part for part in (f"×{len(places)}" if len(places) > 1 else "", shown) if part)
+            warn(f"{self.source}: {remark}" + (f" ({told_of})" if told_of else ""))
 
 
 def note_others(error: ModelError) -> None:

@@ -73,19 +73,9 @@ class CompiledModel:
         """The word behind a number of MuJoCo: enum("mjtJoint", 0) is "free"."""
         return getattr(self.mujoco, name)(int(value)).name.split("_", 1)[1].lower()
 
-    def error(self, kind: str, at: int, message: str) -> ModelError:
-        """The error that an element breaks a rule."""
-        line = self.line(kind, at)
-        return ModelError(f"{self.source}{f':{line}' if line else ''}: {kind} {self.names(kind)[at]!r}: {message}")
-
 
 def compiled_file(path_or_text: str | os.PathLike[str]) -> CompiledModel:
-    """The model of a file, or of a text that starts with `<`.
-
-    Raises:
-        InputError: if MuJoCo is not installed.
-        ModelError: with MuJoCo's reason and the line that it gives, if it refuses the file.
-    """
+    """The model of a file, or of a text that starts with `<`; a `ModelError` with MuJoCo's reason and line if it refuses it."""
     mujoco = needed("mujoco", f"{path_or_text!s:.60}: MJCF is read by MuJoCo's compiler", "mjcf")
     path: Path | None = None
     if isinstance(path_or_text, str) and path_or_text.lstrip().startswith("<"):
@@ -95,10 +85,9 @@ def compiled_file(path_or_text: str | os.PathLike[str]) -> CompiledModel:
         source, text = str(path_or_text), data.decode("utf-8", errors="replace")
     root = re.search(r"<\s*([A-Za-z_][\w:.-]*)", re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))
     if root is not None and root[1] != "mujoco":
-        remedy = {"robot": "a URDF: give it the suffix .urdf", "sdf": "an SDF file: give it the suffix .sdf"}
-        raise ModelError(
-            f"{source}: starts with <{root[1]}>; MJCF starts with <mujoco>; {remedy.get(root[1], 'check the file')}"
-        )
+        remedies = {"robot": "a URDF: give it the suffix .urdf", "sdf": "an SDF file: give it the suffix .sdf"}
+        remedy = remedies.get(root[1], "check the file")
+        raise ModelError(f"{source}: starts with <{root[1]}>; MJCF starts with <mujoco>; {remedy}")
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -123,8 +112,7 @@ def _compiled(mujoco: Any, spec: Any) -> Any:
 def _further_reasons(mujoco: Any, text: str, reason: str, path: Path | None) -> list[str]:
     """What MuJoCo, which stops at its first, also refuses: told once the attribute or element that it names is taken out.
 
-    Left out are reasons about an element that something was taken out of, and those that name what was: they may follow from
-    that alone.
+    Left out are reasons about an element that something was taken out of, and those that name what was: they may follow.
     """
     reasons: list[str] = []
     gone: set[str | int] = set()
@@ -149,10 +137,7 @@ def _further_reasons(mujoco: Any, text: str, reason: str, path: Path | None) -> 
 
 
 def _without(text: str, reason: str) -> tuple[str, set[str | int]] | None:
-    """The text without the attribute or element that a reason names, and the names that are gone with the line around it.
-
-    None if it names none.
-    """
+    """The text without what a reason names (None: nothing), and the names that are gone with the line around it."""
     line = _line(reason)
     begins = [0, 0, *(found.end() for found in re.finditer("\n", text)), len(text)]  # of lines, which count from 1
     starts = list(re.compile(r"<([A-Za-z]\w*)\b").finditer(text, *begins[line : line + 2]))

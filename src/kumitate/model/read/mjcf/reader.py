@@ -144,8 +144,9 @@ class Constraints:
         """One joint held at a coordinate: its child is fixed to its parent."""
         pose = pose_at(joint, [at])
         if not np.isfinite(np.array(pose.matrix(), dtype=float)).all():
-            message = f"holds joint {joint.name!r} at {at:g}, which must be finite"
-            self._notes.mistakes.append(self._compiled.error("equality", equality, message))
+            name, line = self._compiled.names("equality")[equality], self._compiled.line("equality", equality)
+            where = f"{self._notes.source}{f':{line}' if line else ''}: equality {name!r}"
+            self._notes.mistakes.append(ModelError(f"{where}: holds joint {joint.name!r} at {at:g}, which must be finite"))
             return
         self.loops.append(Loop(self._name(equality), KINDS["fixed"], joint.parent, joint.child, pose))
 
