@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import islice
 from math import cos, inf, pi, sin, tau
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -121,7 +122,8 @@ def in_loops(mechanism: Mechanism, bounds: Sequence[Bound]) -> bool:
 
 def _bounds(item: Joint | Loop) -> Iterator[Bound]:
     kind = item.kind
-    if isinstance(kind, JointKind) and not _plain(type(kind)):
+    own = (type(kind).rate, type(kind).integrate) if isinstance(kind, JointKind) else ()
+    if own and own != (JointKind.rate, JointKind.integrate):  # velocities are not the rates of coordinates: quaternions
         return
     for k, limit in enumerate(item.limits):
         name = f"{item.name}.{kind.velocities[k]}" if isinstance(kind, JointKind) and kind.nv > 1 else item.name
@@ -136,11 +138,6 @@ def _ends(limits: Limits) -> Iterator[tuple[float, float]]:
             yield sign, at
 
 
-def _plain(kind: type[JointKind]) -> bool:
-    """Whether velocities are the rates of the coordinates: not so for quaternions and the like."""
-    return kind.rate is JointKind.rate and kind.integrate is JointKind.integrate
-
-
 def at_stops(bounds: Sequence[Bound], q: np.ndarray, within: float) -> np.ndarray:
     """Of each row of coordinates (n, nq) of the tree, whether a limit among these is nearer than a distance [rad or m]."""
     near, columns = np.zeros(len(q), dtype=bool), list(q.T)
@@ -151,10 +148,7 @@ def at_stops(bounds: Sequence[Bound], q: np.ndarray, within: float) -> np.ndarra
 
 def least_gap(bounds: Sequence[Bound], q: Scalars) -> Scalar:
     """The smallest gap of any limit at q, the coordinates of all joints [rad or m]."""
-    least = bounds[0].gap(q)
-    for bound in bounds[1:]:
-        least = minimum(least, bound.gap(q))
-    return least
+    return reduce(minimum, (bound.gap(q) for bound in bounds))
 
 
 def freedoms(mechanism: Mechanism) -> int:

@@ -385,11 +385,7 @@ class NamedState:
             object.__setattr__(self, key, checked)
 
     def check(self, mechanism: str, joints: Mapping[str, Joint]) -> None:
-        """Refuses joints that are not those of the mechanism, and wrong numbers of coordinates.
-
-        Raises:
-            ModelError: naming the joint.
-        """
+        """Refuses, by a `ModelError`, joints that are not those of the mechanism, and wrong numbers of coordinates."""
         for key, count in (("q", "nq"), ("v", "nv")):
             for name, numbers in getattr(self, key):
                 if name not in joints:
@@ -444,10 +440,7 @@ def drive_targets(
 ) -> Any:
     """The targets (..., driven) of drives for controls (..., actuators), clipped to their ranges; also while tracing.
 
-    `source`: what has named the actuators.
-
-    Raises:
-        InputError: with the remedy, if an actuator has no drive, or a drive no actuator; for controls of another shape.
+    An `InputError` with the remedy, and the `source` that named the actuators, if an actuator has no drive, or a drive none.
     """
     faults = [f"{one.name!r}: {one.fault}" for one in actuators if one.fault]
     joints = [one.joint for one in actuators]

@@ -22,19 +22,18 @@ LARGEST_MODEL = 64 * 2**20
 
 @contextmanager
 def opened(path: str | os.PathLike[str], *, error: type[KumitateError] = ModelError) -> Iterator[tuple[BinaryIO, Path, int]]:
-    """A file opened for reading, its path with ~ replaced, and its size [bytes].
-
-    Raises:
-        KumitateError: of the class `error`, if there is no such file, it is not a regular one, or it cannot be read.
-    """
+    """A file opened for reading, its path with ~ replaced, and its size [bytes]; an `error` if it is no regular file."""
     source = os.fspath(path)
     name = source if len(source) < 200 and source.isprintable() else repr(source[:60]) + "…"
     try:
         place = Path(source).expanduser()
-        with open(place, "rb", opener=_at_once) as file:
+        # without waiting for the writer of a pipe
+        with open(place, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise error(f"{name}: is not a regular file but {_kind(status.st_mode)}; give the path of a file")
+                kinds = {"a folder": stat.S_ISDIR, "a pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
+                kind = next((kind for kind, holds in kinds.items() if holds(status.st_mode)), "a device")
+                raise error(f"{name}: is not a regular file but {kind}; give the path of a file")
             yield file, place, status.st_size
     except (OSError, ValueError, RuntimeError) as reason:  # ValueError: a zero byte; RuntimeError: ~ of nobody
         if isinstance(reason, KumitateError):
@@ -65,27 +64,13 @@ def file_text(path: str | os.PathLike[str]) -> str:
         raise ModelError(f"{place}: is not text in UTF-8 (byte {error.start}); write it as UTF-8") from None
 
 
-def _at_once(path: str, flags: int) -> int:
-    """Opens a file without waiting for the writer of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _kind(mode: int) -> str:
-    kinds = {"a folder": stat.S_ISDIR, "a pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
-    return next((name for name, holds in kinds.items() if holds(mode)), "a device")
-
-
 # --- Files that are replaced ------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path next to `path`, with its suffix; the file written there replaces `path` if the block succeeds.
 
-    Temporary files of this path that processes of this machine left when they were killed are deleted.
-
-    Raises:
-        InputError: if the folder does not exist, or the disk refuses: it is full, or must not be written to.
+    Temporary files of this path that processes of this machine left when they were killed are deleted. An `InputError` if the
+    folder does not exist, or the disk refuses: it is full, or must not be written to.
     """
     target = Path(path)
     if "\0" in str(target):

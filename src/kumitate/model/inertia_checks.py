@@ -15,7 +15,7 @@ from ..scalar import Scalar, Scalars
 from ..spatial import Inertia
 from .mechanism import Mechanism
 from .shapes import Geometry
-from .tree.tree import WORLD_LINK, Link, Tree
+from .tree.tree import WORLD_LINK, Link
 
 # --- A mechanism some of whose numbers are symbols: what algorithms see of it while a program is traced -------------------
 # It has the bodies, joints and places of the mechanism that it stands for. Its trees hold symbols where numbers vary; its
@@ -25,12 +25,7 @@ from .tree.tree import WORLD_LINK, Link, Tree
 
 @dataclass(frozen=True)
 class VariedBody:
-    """A body whose inertia may hold symbols.
-
-    Attributes:
-        name: of the body; `visuals`, `collisions`: its shapes.
-        inertia: in the body's frame.
-    """
+    """A body whose inertia, in its frame, may hold symbols."""
 
     name: str
     inertia: Inertia
@@ -61,12 +56,7 @@ class VariedMechanism(Mechanism):
         vars(self)["gravity"] = tuple(gravity)
 
     def vary_inertias(self, bodies: Sequence[Inertia], base: Sequence[Inertia], mass: Scalar) -> None:
-        """Other inertias.
-
-        Args:
-            bodies: of each body, in its frame; `base`: of each link of the base-parameter tree.
-            mass: of all moving bodies [kg].
-        """
+        """Other inertias of bodies (in their frames) and of the base-parameter tree's links, and mass of what moves [kg]."""
         vars(self)["bodies"] = tuple(
             VariedBody(body.name, inertia, body.visuals, body.collisions)
             for body, inertia in zip(self.bodies, bodies, strict=True)
@@ -114,11 +104,7 @@ _LEAST = 1e-200
 
 
 def check_freedom(mechanism: Mechanism, purpose: str) -> None:
-    """Refuses a mechanism in which nothing can move, for a purpose that needs motion, such as "linearize".
-
-    Raises:
-        ModelError: naming the purpose.
-    """
+    """Refuses, by a `ModelError`, a mechanism in which nothing can move, for a purpose such as "linearize"."""
     if mechanism.nv == 0:
         raise ModelError(
             f"{mechanism.source or mechanism.name}: all joints are fixed, so that there is nothing to {purpose}; free a joint, "
@@ -127,11 +113,7 @@ def check_freedom(mechanism: Mechanism, purpose: str) -> None:
 
 
 def check_inertias(mechanism: Mechanism) -> None:
-    """Refuses a mechanism with inertias that its reader had to replace, because results would not be those of the robot.
-
-    Raises:
-        ModelError: with the first of the mechanism's faults.
-    """
+    """Refuses a mechanism with inertias that its reader had to replace, by a `ModelError` with the first of its faults."""
     if mechanism.faults:
         more = len(mechanism.faults) - 1
         others = f" (and {more} more; `kumitate check` tells all)" if more else ""
@@ -139,13 +121,10 @@ def check_inertias(mechanism: Mechanism) -> None:
 
 
 def check_resistance(mechanism: Mechanism, given: Collection[str] = ()) -> None:
-    """Refuses a mechanism whose accelerations are not determined by the forces.
+    """Refuses, by a `ModelError`, a mechanism whose accelerations are not determined by the forces.
 
     Every joint must move something with inertia: massless bodies, or a thin rod about its own axis, have no equation of motion.
-    Those of which the motion is `given`, by their names, need none.
-
-    Raises:
-        ModelError: naming the joints that move nothing; or as `check_inertias`; or if there are no bodies at all.
+    Those of which the motion is `given`, by their names, need none. There must be bodies, as of `check_inertias`.
     """
     if isinstance(mechanism, VariedMechanism):
         return  # symbols have no size: what they stand for is checked where it is given
@@ -173,7 +152,7 @@ def _elsewhere(mechanism: Mechanism) -> str:
             other = recut(mechanism, loop, joint)
         except ModelError:  # it cannot be cut there
             continue
-        if not _idle_joints(other.tree):
+        if not _idle(other):
             heavy = mechanism.joint(joint).child
             return (
                 f" by the tree alone. Only loop {loop!r} ties them to mass: carry {heavy!r} by it, and cut the loop at joint "
@@ -184,12 +163,8 @@ def _elsewhere(mechanism: Mechanism) -> str:
 
 @lru_cache(maxsize=64)
 def _idle(mechanism: Mechanism) -> list[str]:
-    """`_idle_joints` of a mechanism; every simulation and every compiled function asks for them."""
-    return _idle_joints(mechanism.tree)
-
-
-def _idle_joints(tree: Tree) -> list[str]:
-    """The names of the joints that move nothing with inertia, in the order of the tree."""
+    """The joints that move nothing with inertia, in the tree's order; all simulations and compiled functions ask for them."""
+    tree = mechanism.tree
     idle: list[str] = []
     heavy: set[int] = set()
     for link in reversed(tree.links):

@@ -62,11 +62,7 @@ def things_of(mechanism: Mechanism) -> dict[str, Thing]:
 
 
 def thing_named(mechanism: Mechanism, name: str) -> Thing:
-    """The thing of this name.
-
-    Raises:
-        UnknownNameError: if there is none, with the closest one.
-    """
+    """The thing of this name; an `UnknownNameError` with the closest one if there is none."""
     things = things_of(mechanism)
     if name not in things:
         raise UnknownNameError(f"{mechanism.name}: there is no robot or object {name!r}; {nearest(name, things)}")

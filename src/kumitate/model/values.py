@@ -106,19 +106,10 @@ def checked_numbers(
 
 
 def checked_array(
-    owner: str,
-    what: str,
-    given: Any,
-    shape: tuple[int, ...] | None = None,
-    rule: Rule = FINITE,
-    *,
+    owner: str, what: str, given: Any, shape: tuple[int, ...] | None = None, rule: Rule = FINITE, *,
     error: type[KumitateError] = InputError,
-) -> np.ndarray:
-    """Real numbers as a new array of floats: of any shape without `shape`, otherwise of that shape or one number for all.
-
-    Raises:
-        KumitateError: of that class, for another shape, or if a number breaks the rule.
-    """
+) -> np.ndarray:  # fmt: skip
+    """Real numbers as a new array of floats: of any shape without `shape`, otherwise of that shape or one number for all."""
     array = real_array(given)
     if array is None:
         raise error(f"{owner}: {shown(given)} is given for {what}; it must be real numbers. Give a number or an array of them")
@@ -147,11 +138,7 @@ def real_array(given: Any) -> np.ndarray | None:
 def checked_whole(
     owner: str, what: str, value: Any, least: int, *, remedy: str, error: type[KumitateError] = ModelError
 ) -> int:
-    """A whole number of at least `least`, as an int; 2.0 is accepted.
-
-    Raises:
-        KumitateError: of that class, for anything else.
-    """
+    """A whole number of at least `least`, as an int; 2.0 is accepted."""
     if type(value) is int and least <= value < 2**53:
         return value  # as most are, at every step of a simulation too
     number = _real(value)
@@ -171,11 +158,7 @@ def checked_name(owner: str, value: Any) -> str:
 
 
 def checked_parts(owner: str, what: str, given: Any, kind: type[Part]) -> tuple[Part, ...]:
-    """A list of parts of one class as a tuple; a single part counts as a list of one.
-
-    Raises:
-        ModelError: for parts of another class.
-    """
+    """A list of parts of one class as a tuple; a single part counts as a list of one."""
     parts = (given,) if isinstance(given, kind | str) or not isinstance(given, Iterable) else tuple(given)
     for part in parts:
         if not isinstance(part, kind):
@@ -184,11 +167,7 @@ def checked_parts(owner: str, what: str, given: Any, kind: type[Part]) -> tuple[
 
 
 def checked_pose(owner: str, what: str, value: Any) -> Transform:
-    """A pose with finite translation and a proper rotation: a `Transform`, or a 4×4 matrix [R p; 0 1] of which it is made.
-
-    Raises:
-        ModelError: for anything else.
-    """
+    """A pose with finite translation and a proper rotation: a `Transform`, or a 4×4 matrix [R p; 0 1] of which it is made."""
     if not isinstance(value, Transform):
         X = real_array(value)
         if X is None or X.shape != (4, 4) or X[3].tolist() != [0.0, 0.0, 0.0, 1.0]:

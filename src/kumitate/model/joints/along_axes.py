@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ...scalar import Scalars, arctan2, cos, sin
 from ...spatial import AxisTurn, Force, Inertia, Motion, Symmetric3, Transform, Vector3
 from ..values import LARGEST, SMALLEST, Rule, checked_number
@@ -94,9 +92,6 @@ class Prismatic(CoordinateJoint):
     def locate(self, X_FM: Transform) -> list[Any]:
         return [X_FM.translation.z]
 
-    def random(self, rng: np.random.Generator) -> list[float]:
-        return [float(rng.uniform(-1.0, 1.0))]
-
     def movable_inertia(self, inertia: Inertia) -> Inertia:
         return Inertia(rotational=inertia.rotational)  # parent and child have the same angular velocity
 
@@ -123,9 +118,6 @@ class Cylindrical(CoordinateJoint):
 
     def facing(self, X_FM: Transform) -> dict[int, tuple[Any, Any]]:
         return _REVOLUTE.facing(X_FM)
-
-    def random(self, rng: np.random.Generator) -> list[float]:
-        return [float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(-1.0, 1.0))]
 
     def movable_inertia(self, inertia: Inertia) -> Inertia:
         rod = inertia.rotational.yy
@@ -218,6 +210,3 @@ class Planar(JointKind):
 
     def constraint(self, q: Sequence[Any]) -> tuple[Force, ...]:
         return basis_forces((0, 1, 5))
-
-    def random(self, rng: np.random.Generator) -> list[float]:
-        return [float(rng.uniform(-math.pi, math.pi)), *(float(x) for x in rng.uniform(-1.0, 1.0, 2))]

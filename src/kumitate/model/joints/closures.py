@@ -37,11 +37,7 @@ class LineForce:
 
     @classmethod
     def of(cls, function: Callable[[Any, Any], Any]) -> LineForce:
-        """The force that a function f(length, rate) gives.
-
-        Raises:
-            ModelError: if it cannot be compiled: it depends on more than these two, or does not give one finite number.
-        """
+        """The force of a function f(length, rate); a `ModelError` if it depends on more, or gives not one finite number."""
         from ...scalar.purity import judged  # inspects code: loaded where there is a function to inspect
 
         states = [(length, np.array([rate])) for length, rate in _TRIALS]

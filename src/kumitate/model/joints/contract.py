@@ -192,11 +192,12 @@ class JointKind(Closure):
     # --- the configuration manifold -----------------------------------------------------------------------------------
     def neutral(self) -> list[float]:
         """The coordinates at which M coincides with F."""
-        return [0.0] * self.nq
+        return [1.0 if name == "qw" else 0.0 for name in self.coordinates]
 
     def random(self, rng: np.random.Generator) -> list[float]:
         """Coordinates drawn over the whole manifold (lengths within ±1 m)."""
-        return [float(x) for x in rng.uniform(-math.pi, math.pi, self.nq)]
+        reach = [1.0 if sort_of(name) == "length" else math.pi for name in self.coordinates]
+        return [float(rng.uniform(-most, most)) for most in reach]
 
     def rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """q̇ of the velocities v."""

@@ -248,9 +248,6 @@ class Spherical(CoordinateJoint):
     def deviation(self, X_FM: Transform) -> Motion:
         return Motion(Vector3(), X_FM.rotation.unrotate(X_FM.translation))  # any orientation is allowed
 
-    def neutral(self) -> list[float]:
-        return [0.0, 0.0, 0.0, 1.0]
-
     def random(self, rng: np.random.Generator) -> list[float]:
         return random_quaternion(rng)
 
@@ -298,20 +295,13 @@ class SphericalEuler(EulerAngles):
 
     def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
-        first = Vector3(
-            -c2 * c3 * v[1] + s2 * s3 * v[2],
-            c2 * s3 * v[1] + s2 * c3 * v[2],
-            -s2 * v[1],
-        )
+        first = Vector3(-c2 * c3 * v[1] + s2 * s3 * v[2], c2 * s3 * v[1] + s2 * c3 * v[2], -s2 * v[1])
         return Motion(first), Motion(Vector3(c3 * v[2], -s3 * v[2], 0.0)), Motion()
 
     def active(self, q: Sequence[Any]) -> tuple[Force, ...]:
         s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
-        return (
-            Force(Vector3(-c3 / s2, s3 / s2, 0.0)),
-            Force(Vector3(s3, c3, 0.0)),
-            Force(Vector3(c2 * c3 / s2, -c2 * s3 / s2, 1.0)),
-        )
+        axes = (Vector3(-c3 / s2, s3 / s2, 0.0), Vector3(s3, c3, 0.0), Vector3(c2 * c3 / s2, -c2 * s3 / s2, 1.0))
+        return tuple(Force(axis) for axis in axes)
 
 
 @dataclass(frozen=True)
@@ -380,9 +370,6 @@ class Floating(CoordinateJoint):
 
     def locate(self, X_FM: Transform) -> list[Any]:
         return [*_SPHERICAL.locate(X_FM), *X_FM.translation]
-
-    def neutral(self) -> list[float]:
-        return [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
     def random(self, rng: np.random.Generator) -> list[float]:
         return [*random_quaternion(rng), *(float(x) for x in rng.uniform(-1.0, 1.0, 3))]

@@ -121,11 +121,7 @@ class Shape(ABC):
 
 
 def checked_points(owner: str, vertices: Any, size: int) -> tuple[tuple[float, ...], ...]:
-    """Points of `size` coordinates each, as tuples of numbers.
-
-    Raises:
-        ModelError: naming the owner, for anything else.
-    """
+    """Points of `size` coordinates each, as tuples of numbers."""
     try:
         rows = tuple(vertices)
     except TypeError:

@@ -62,10 +62,8 @@ def light_between_heavy(tree: Tree) -> list[list[int]]:
     ]
     groups: dict[int, list[int]] = {}
     for index in light:
-        group = groups.get(tree.links[index].parent)
-        groups[index] = [index] if group is None else group
-        if group is not None:
-            group.append(index)
+        groups[index] = groups.get(tree.links[index].parent, [])
+        groups[index].append(index)
     return [group for index, group in groups.items() if group[0] == index]
 
 
@@ -97,10 +95,7 @@ class RegularizedTree:
 def with_regular_inertias(tree: Tree) -> RegularizedTree:
     """The tree with inertia moved only for links with singular inertias and for light links between heavy ones.
 
-    It is the tree itself if there are no such links.
-
-    Raises:
-        ModelError: if no joint can give a link with singular inertia what it lacks; it names the link's joint.
+    It is the tree itself if there are no such links. A `ModelError` names a link's joint if none can give it what it lacks.
     """
     regular, frail = _with_inverses(tree), []
     for group in light_between_heavy(regular.tree):
@@ -150,8 +145,7 @@ def _moved(tree: Tree, lent: dict[int, Inertia]) -> Tree:
 def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Inertia] | None:
     """The inertias moved across these joints that make all their links invertible; None if there are none.
 
-    Args:
-        must: whether there are singular inertias among them; otherwise all are invertible, and should become heavier.
+    `must`: there are singular inertias among them; otherwise all are invertible, and should become heavier.
     """
     mass = tree.mass / len(tree.links)
     spin = mass * tree.size**2 * _GYRATION
@@ -163,11 +157,10 @@ def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Iner
         if _matrix(piece).any()
     ]
     touched = sorted({index for link, _ in offers for index in (link.index, link.parent)} - {WORLD_LINK})
-    if not offers or not {i for i in lenders if _regularity(tree.links[i].inertia) < _SINGULAR} <= set(touched):
+    singular, many = (i for i in lenders if _regularity(tree.links[i].inertia) < _SINGULAR), len(offers) * len(touched)
+    if not offers or not set(touched).issuperset(singular) or (many > _MOST_CHANGES and not must):
         return None
-    if len(offers) * len(touched) > _MOST_CHANGES and not must:
-        return None
-    if len(offers) * len(touched) > _MOST_CHANGES:
+    if many > _MOST_CHANGES:
         raise ModelError(
             f"{len(lenders)} joints in a row, {tree.links[lenders[0]].name!r} the first, carry links whose inertia has no "
             "inverse (points, thin rods): too many to find together what they can lend each other; use method='aba', or give "

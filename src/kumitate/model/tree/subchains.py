@@ -95,11 +95,7 @@ class Part:
 
 
 def parted(tree: Tree, parts: Sequence[Sequence[int]]) -> tuple[Part, ...]:
-    """The sub-chains of these sets of links, in the order of their first links in the tree.
-
-    Args:
-        parts: as returned by `parts_by_names`.
-    """
+    """The sub-chains of these sets of links, as of `parts_by_names`, in the order of their first links in the tree."""
     home = {index: k for k, part in enumerate(parts) for index in part}
     ends = {end for chord in tree.chords for end in (chord.base.link, chord.follower.link)}
     geared = {index for gear in tree.gears for index, _ in gear.v_ratios}
@@ -121,9 +117,8 @@ def _part(tree: Tree, members: Sequence[int], ends: set[int]) -> Part:
             q_start=q_start, v_start=v_start,
         )  # fmt: skip
         if new[index] == 0 and not grounded:
-            none = (0.0,) * 6
-            still = replace(link, armature=none, damping=none, friction=none, stiffness=none, rest=none, offset=0.0)
-            link = replace(still, kind=Adrift(), placement=Transform())
+            still: dict[str, Any] = dict.fromkeys(("armature", "damping", "friction", "stiffness", "rest"), (0.0,) * 6)
+            link = replace(link, kind=Adrift(), placement=Transform(), offset=0.0, **still)
         links.append(link)
         q_start += link.kind.nq
         v_start += link.kind.nv
@@ -142,11 +137,7 @@ def parts_by_cuts(tree: Tree, cuts: Iterable[int]) -> tuple[tuple[int, ...], ...
 
 
 def parts_by_names(tree: Tree, partition: Partition) -> tuple[tuple[int, ...], ...]:
-    """A partition by indices.
-
-    Raises:
-        ModelError: if it names an unknown joint, leaves one out, names one twice, or a part is not connected.
-    """
+    """A partition by indices; a `ModelError` if it names no or unknown joints, or one twice, or a part is not connected."""
     known = {link.name: link.index for link in tree.links}
     named: list[int] = []
     parts = []

@@ -43,7 +43,8 @@ def _limbs(tree: Tree, pushed: frozenset[int]) -> Iterator[Limbs]:
         for root in tree.children(parent):
             chain = _chain(tree, root)
             if chain and pushed.isdisjoint(link.index for link in chain):
-                alike.setdefault(tuple(_structure(link) for link in chain), []).append(tuple(link.index for link in chain))
+                structure = tuple((link.kind, *map(len, link.numbers.values())) for link in chain)
+                alike.setdefault(structure, []).append(tuple(link.index for link in chain))
         for chains in alike.values():
             yield from _evenly_spaced(tree, parent, chains)
 
@@ -58,11 +59,6 @@ def _chain(tree: Tree, root: Link) -> list[Link]:
     return chain
 
 
-def _structure(link: Link) -> tuple:
-    """What links in one place of alike limbs share: the kind of joint, and the structure of their constants."""
-    return link.kind, *map(len, link.numbers.values())
-
-
 def _evenly_spaced(tree: Tree, parent: int, chains: list[tuple[int, ...]]) -> Iterator[Limbs]:
     """Chains whose coordinates and velocities follow each other at equal distances, together."""
     starts = [(tree.links[chain[0]].q_start, tree.links[chain[0]].v_start) for chain in chains]
@@ -72,17 +68,13 @@ def _evenly_spaced(tree: Tree, parent: int, chains: list[tuple[int, ...]]) -> It
         last = first + 1
         while last + 1 < len(chains) and tuple(b - a for a, b in zip(starts[last], starts[last + 1], strict=True)) == stride:
             last += 1
-        for together in _divided(chains[first : last + 1]):
+        count = last + 1 - first
+        groups = -(-count // TOGETHER)  # of about equal size, of two to `TOGETHER`
+        for k in range(groups):
+            together = chains[first + k * count // groups : first + (k + 1) * count // groups]
             if len(together) * len(chains[first]) >= FEWEST:
                 yield Limbs(parent, tuple(together), *stride)
         first = last + 1
-
-
-def _divided(chains: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-    """Like chains in groups of about equal size, of two to `TOGETHER`."""
-    groups = -(-len(chains) // TOGETHER)
-    for k in range(groups):
-        yield chains[k * len(chains) // groups : (k + 1) * len(chains) // groups]
 
 
 class LimbPass:
@@ -97,12 +89,10 @@ class LimbPass:
     def __init__(self, tree: Tree, limbs: Limbs, position: int | Index):
         self.position = position
         self.values: dict[tuple[PerLink[Any], int], Any] = {}
-        self.links = [self._link(tree, limbs, place, position) for place in range(len(limbs.chains[0]))]
-
-    def _link(self, tree: Tree, limbs: Limbs, place: int, position: int | Index) -> LimbLink:
-        alike = [tree.links[chain[place]] for chain in limbs.chains]
-        like, moved = [link.index for link in alike], _varying(alike, position, limbs.q_stride, limbs.v_stride)
-        return LimbLink(like=like, position=position, limbs=limbs, place=place, during=self, **moved)
+        self.links: list[LimbLink] = []
+        for place, like in enumerate(zip(*limbs.chains, strict=True)):
+            moved = _varying([tree.links[index] for index in like], position, limbs.q_stride, limbs.v_stride)
+            self.links.append(LimbLink(like=like, position=position, limbs=limbs, place=place, during=self, **moved))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,10 +198,12 @@ class PerLink(Generic[T]):
 
         def body(i: int | Index, before: T) -> tuple[T, T]:
             # the value is both carried and stored; what is not used of either is removed as dead code
-            value = stage(_rolled(self.tree, run, last - i if backward else i), before)
+            at = last - i if backward else i
+            moved = _varying(links, at, links[0].kind.nq, links[0].kind.nv)
+            value = stage(VaryingLink(like=run, position=at, **moved), before)
             return value, value
 
-        last = len(run) - 1
+        last, links = len(run) - 1, self.tree.links[run.start : run.stop]
         _, stack = loop(len(run), body, first)
         self.stacks[run] = Stack(lambda i: stack[last - i if backward else i], len(run))
         for k, index in enumerate(run):
@@ -334,9 +326,3 @@ def rolled_runs(tree: Tree) -> tuple[range, ...]:
 def _likeness(link: Link) -> tuple:
     """A key that two links in one loop must share: the kind of joint and the structure of their constants."""
     return link.kind, len(link.numbers["placement"])
-
-
-def _rolled(tree: Tree, run: range, position: int | Index) -> Link:
-    """The link at `position` of a run."""
-    links = tree.links[run.start : run.stop]
-    return VaryingLink(like=run, position=position, **_varying(links, position, links[0].kind.nq, links[0].kind.nv))

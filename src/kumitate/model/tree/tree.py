@@ -184,18 +184,10 @@ class Tree:
     limbs: tuple[Limbs, ...] = ()
 
     def check_physical(self, purpose: str) -> None:
-        """Refuses a tree whose links do not have the inertias of their bodies, for a purpose that needs those.
-
-        Raises:
-            InputError: for a `BaseParameterTree`.
-        """
+        """Refuses a `BaseParameterTree`, by an `InputError`, for a purpose that needs the inertias of bodies."""
 
     def place(self, name: str, where: str) -> Place:
-        """The place of the body or frame of a name; `where` the name was given, "a wrench acts on", for the error.
-
-        Raises:
-            InputError: if there is none of this name.
-        """
+        """The place of the body or frame of a name; `where` the name was given, "a wrench acts on", for the `InputError`."""
         if name not in self.places:
             hint = did_you_mean(name, self.places, f"there are {', '.join(self.places)}")
             raise InputError(f"{where} {name!r}, which is not a body or frame; {hint}")
