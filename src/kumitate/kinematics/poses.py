@@ -99,11 +99,7 @@ def _rows(columns: Sequence[Motion]) -> list[list[Scalar]]:
 
 
 def total_mass(tree: Tree) -> Any:
-    """The mass of all moving links [kg], without bodies fixed to the world.
-
-    Raises:
-        InputError: for a base-parameter tree.
-    """
+    """The mass of all moving links [kg], without bodies fixed to the world; an `InputError` for a base-parameter tree."""
     tree.check_physical("total_mass")
     return sum((link.inertia.mass for link in tree.links), 0.0)
 
@@ -127,8 +123,7 @@ def whole_inertia(tree: Tree, q: Scalars) -> Inertia:
 def center_of_mass(tree: Tree, q: Scalars) -> list[Scalar]:
     """The center of mass of all moving links, in the world [m] (3); the origin if the total mass is zero.
 
-    Raises:
-        InputError: for a base-parameter tree.
+    An `InputError` for a base-parameter tree.
     """
     tree.check_physical("center_of_mass")
     mass = total_mass(tree)  # the rotational part of the whole is not used, and removed as dead code
@@ -139,13 +134,8 @@ def center_of_mass(tree: Tree, q: Scalars) -> list[Scalar]:
 def support_function(tree: Tree, q: Scalars, place: Place, points: Sequence[Sequence[float]], direction: Scalars) -> Scalar:
     """max d·p over the points p fixed on a frame B, for a direction d in the world [m times the length of d].
 
-    With d = (0, 0, −1) it is minus the height of the lowest point. The points are
-    constants of the program: a table that is processed in a loop, for any number of points.
-
-    Args:
-        place: the frame B.
-        points: in B [m], one or more (hull vertices, markers).
-        direction: d (3), in the axes of the world.
+    With d = (0, 0, −1) it is minus the height of the lowest point. The points in B [m], one or more (hull vertices, markers),
+    are constants of the program: a table that is processed in a loop, for any number of points.
     """
     X_WB = place_pose(tree, link_poses(tree, q), place)
     d_W = Vector3.of(direction)
@@ -211,10 +201,8 @@ def chord_errors(tree: Tree, q: Scalars, v: Scalars) -> list[tuple[Motion, Motio
 
 def gear_errors(tree: Tree, q: Scalars, v: Scalars) -> list[tuple[Scalar, Scalar]]:
     """The error of every gear's relation between coordinates, and its rate."""
-    return [
-        (
-            sum((ratio * q[k] for k, ratio in gear.q_ratios), -gear.offset),
-            sum((ratio * v[k] for k, ratio in gear.v_ratios), 0.0),
-        )
-        for gear in tree.gears
-    ]
+
+    def total(ratios: Sequence[tuple[int, float]], x: Scalars, start: float) -> Scalar:
+        return sum((ratio * x[k] for k, ratio in ratios), start)
+
+    return [(total(gear.q_ratios, q, -gear.offset), total(gear.v_ratios, v, 0.0)) for gear in tree.gears]

@@ -138,28 +138,21 @@ def machine() -> dict[str, str]:
     """The processor, and the versions of kumitate and its dependencies."""
     import llvmlite.binding as llvm
 
-    target = host()
+    target, info = host(), Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    unnamed = platform.processor() or platform.machine()
+    try:
+        system = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:  # not Linux
+        system = f"{platform.system()} {platform.release()}"
     llvm_version = ".".join(str(part) for part in llvm.llvm_version_info)
     return {
-        "processor": f"{_processor()} ({target.cpu}), {os.cpu_count()} cores",
+        "processor": f"{names[0] if names else unnamed} ({target.cpu}), {os.cpu_count()} cores",
         "float64 lanes": str(target.lanes),
-        "system": f"{_system()}, {platform.machine()}",
+        "system": f"{system}, {platform.machine()}",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "NumPy": version_of("numpy") or "",
         "llvmlite": f"{version_of('llvmlite')} (LLVM {llvm_version})",
         "kumitate": __version__,
     }
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def _system() -> str:
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except OSError:  # not Linux
-        return f"{platform.system()} {platform.release()}"

@@ -201,12 +201,7 @@ class ArticulatedBody:
         """The body as felt through one free direction of motion S under the force `tau` (thesis eq. 2.28-2.34 with n_J = 1).
 
         Joints of several degrees of freedom release one direction after another: the successive elimination is the Cholesky
-        factorisation of S_jᵀ I S_j.
-
-        Args:
-            S: the direction, at the handle.
-            tau: the generalised force along it [N·m or N].
-            armature: additional inertia along S only [kg·m² or kg].
+        factorisation of S_jᵀ I S_j. S is at the handle, `tau` along it [N·m or N], `armature` along S only [kg·m² or kg].
         """
         axis = _coordinate(S)
         U = self.inertia.times(S) if axis is None else self.inertia.column(axis)

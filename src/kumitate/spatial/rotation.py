@@ -212,15 +212,12 @@ def quaternion_rotation(q: Scalars) -> DenseRotation:
     xx, yy, zz = 2.0 * x * x, 2.0 * y * y, 2.0 * z * z
     xy, xz, yz = 2.0 * x * y, 2.0 * x * z, 2.0 * y * z
     wx, wy, wz = 2.0 * w * x, 2.0 * w * y, 2.0 * w * z
-    return DenseRotation(
-        Matrix3.of(
-            [
-                [1.0 - (yy + zz), xy - wz, xz + wy],
-                [xy + wz, 1.0 - (xx + zz), yz - wx],
-                [xz - wy, yz + wx, 1.0 - (xx + yy)],
-            ]
-        )
+    rows = (
+        (1.0 - (yy + zz), xy - wz, xz + wy),
+        (xy + wz, 1.0 - (xx + zz), yz - wx),
+        (xz - wy, yz + wx, 1.0 - (xx + yy)),
     )
+    return DenseRotation(Matrix3.of(rows))
 
 
 def quaternion_of(rotation: Rotation) -> list[Scalar]:

@@ -67,12 +67,9 @@ class NearestSolver:
         return [self._E[i][i] * inverse for i, inverse in enumerate(self._factors.inverse)]
 
     def solve(self, b: Scalars, start: Scalars | None = None, *, sweeps: int = SWEEPS) -> list[Scalar]:
-        """The x (n) of A x = b.
+        """The x (n) of A x = b (n) in the range of A, up to rounding, from a `start` (n), zero by default.
 
-        Args:
-            b: (n) in the range of A, up to rounding.
-            start: (n), zero by default.
-            sweeps: the number of sweeps after the first solve. Without any, x is less by the share that E has in A + E.
+        `sweeps`: after the first solve. Without any, x is less by the share that E has in A + E.
         """
         change = self._factors.solve(b if start is None else _residual(self._A, b, start))
         x = change if start is None else _sum(start, change)
@@ -85,16 +82,9 @@ class NearestSolver:
         return _sum(x, self._factors.solve(_residual(self._A, b, x)))  # the last sweep also corrects rounding errors
 
 
-def nearest_solution(
-    A: Sequence[Scalars],
-    b: Scalars,
-    E: Sequence[Scalars],
-    start: Scalars | None = None,
-    *,
-    sweeps: int = SWEEPS,
-) -> list[Scalar]:
-    """The x of A x = b that is nearest to `start` in the norm of E; arguments as for `NearestSolver`."""
-    return NearestSolver(A, E).solve(b, start, sweeps=sweeps)
+def nearest_solution(A: Sequence[Scalars], b: Scalars, E: Sequence[Scalars], *, sweeps: int = SWEEPS) -> list[Scalar]:
+    """The least x of A x = b in the norm of E; arguments as for `NearestSolver`."""
+    return NearestSolver(A, E).solve(b, sweeps=sweeps)
 
 
 def _residual(A: Sequence[Scalars], b: Scalars, x: Scalars) -> list[Scalar]:

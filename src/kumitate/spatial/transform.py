@@ -54,11 +54,9 @@ class Transform:
 
 
 def pose(
-    xyz: Sequence[float] = (0.0, 0.0, 0.0),
-    rpy: Sequence[float] = (0.0, 0.0, 0.0),
-    *,
+    xyz: Sequence[float] = (0.0, 0.0, 0.0), rpy: Sequence[float] = (0.0, 0.0, 0.0), *,
     matrix: Sequence[Sequence[float]] | None = None,
-) -> Transform:
+) -> Transform:  # fmt: skip
     """A pose from numbers.
 
     Args:
@@ -74,7 +72,8 @@ def pose(
     """
     place = Vector3.of(_three("xyz", xyz, "Give a position in metres"))
     if matrix is not None:
-        rows = [_three("a row of the matrix", row, "Give three rows of three numbers each") for row in _rows(matrix)]
+        given: Iterable[Any] = matrix if isinstance(matrix, Iterable) else (matrix,)
+        rows = [_three("a row of the matrix", row, "Give three rows of three numbers each") for row in given]
         if len(rows) != 3 or not is_rotation(rows):
             raise ModelError(
                 f"pose: the matrix {rows} is not a rotation; its rows must be orthonormal and right-handed. Divide rows by "
@@ -84,10 +83,6 @@ def pose(
     roll, pitch, yaw = _three("rpy", rpy, "Give angles in radians")
     turns = ((2, yaw), (1, pitch), (0, roll))
     return Transform(RotationChain(tuple(AxisTurn.by(axis, angle) for axis, angle in turns if angle)), place)
-
-
-def _rows(matrix: Any) -> Iterable[Any]:
-    return matrix if isinstance(matrix, Iterable) else (matrix,)
 
 
 def _three(what: str, values: Any, remedy: str) -> list[float]:
