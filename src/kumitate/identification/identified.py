@@ -120,8 +120,10 @@ class Identified:
         usual = np.abs(self.parameters.G) @ self.usual
         known, columns = deviations < _UNKNOWN * usual, (self.fit.beta, model, deviations)
         return [
-            BaseEstimate(name, self.parameters.combination(k), *numbers, _digits(numbers[0], numbers[2]), bool(known[k]))
-            for k, (name, *numbers) in enumerate(zip(self.parameters.names, *(part.tolist() for part in columns), strict=True))
+            BaseEstimate(name, self.parameters.combination(k), x, before, sigma, _digits(x, sigma), bool(known[k]))
+            for k, (name, x, before, sigma) in enumerate(
+                zip(self.parameters.names, *map(np.ndarray.tolist, columns), strict=True)
+            )
         ]
 
     @cached_property

@@ -315,7 +315,7 @@ def _in_loops(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, loop_tau: Mapp
 
 
 @lru_cache(maxsize=64)
-def _watched(items: tuple[Joint, ...] | tuple[Loop, ...]) -> tuple[list[str], list[int], *tuple[np.ndarray, ...]]:
+def _watched(items: tuple[Joint, ...] | tuple[Loop, ...]) -> tuple[Any, ...]:
     """The names of degrees of freedom, which of them each coordinate is (or −1), and their limits.
 
     These are low and high of coordinates, speed and effort: NaN where there is none, which nothing exceeds.
