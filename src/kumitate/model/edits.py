@@ -89,12 +89,13 @@ def merge(mechanism: Mechanism, other: Mechanism, pose: Transform | None = None,
 
 
 def _check_names(mechanism: Mechanism, other: Mechanism, prefix: str) -> None:
-    for what, groups in (
-        ("joint", ("joints", "loops")),
-        ("body or frame", ("bodies", "frames")),
-        ("coupling", ("couplings",)),
-        ("start", ("starts",)),
-    ):
+    kinds = {
+        "joint": ("joints", "loops"),
+        "body or frame": ("bodies", "frames"),
+        "coupling": ("couplings",),
+        "start": ("starts",),
+    }
+    for what, groups in kinds.items():
         taken = {item.name for group in groups for item in getattr(mechanism, group)}
         added = {prefix + item.name for group in groups for item in getattr(other, group)}
         if taken & added:

@@ -187,9 +187,8 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
         given = getattr(item, key)
         values = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,) * kind.nv
         if len(values) != kind.nv:
-            raise ModelError(
-                f"{owner}: {len(values)} values of {key} for {kind.nv} degrees of freedom; give one each, or one for all"
-            )
+            count = f"{len(values)} values of {key} for {kind.nv} degrees of freedom"
+            raise ModelError(f"{owner}: {count}; give one each, or one for all")
         object.__setattr__(item, key, checked_numbers(owner, f"the {key}", values, kind.nv, rule))
     if any(item.stiffness) and kind.nq != kind.nv:  # type: ignore[arg-type]
         raise ModelError(
@@ -201,9 +200,8 @@ def _check_motion(what: str, item: Joint | Loop) -> None:
         raise ModelError(f"{owner}: {len(limits)} limits for {kind.nv} degrees of freedom; give one each")
     for limit in limits:
         if limit.lower is not None and limit.upper is not None and limit.lower > limit.upper:
-            raise ModelError(
-                f"{owner}: lower limit {limit.lower} is above the upper limit {limit.upper}; swap the two, or correct a sign"
-            )
+            remedy = "swap the two, or correct a sign"
+            raise ModelError(f"{owner}: lower limit {limit.lower} is above the upper limit {limit.upper}; {remedy}")
     for key in ("pose", "pose_a", "pose_b"):
         if hasattr(item, key):
             object.__setattr__(item, key, checked_pose(owner, f"the {key}", getattr(item, key)))
@@ -232,9 +230,8 @@ def _kind(what: str, owner: str, given: Closure | str) -> Closure:
     kind = KINDS.get(given) if isinstance(given, str) else given
     if isinstance(kind, Closure if what == "loop" else JointKind):
         return kind
-    calls = "Helical(pitch), EulerAngles(axes)" + (
-        ", RollingDisc(radius), RollingSphere(radius), Distance(length) and Line()" if what == "loop" else ""
-    )
+    of_loops = ", RollingDisc(radius), RollingSphere(radius), Distance(length) and Line()" if what == "loop" else ""
+    calls = f"Helical(pitch), EulerAngles(axes){of_loops}"
     if isinstance(kind, Closure):
         raise ModelError(
             f"{owner}: a {kind.name} closes loops and carries no body; write it as a Loop, or take a kind of joint: "
@@ -393,23 +390,18 @@ class NamedState:
                     raise ModelError(f"{mechanism}: start {self.name!r} names the joint {name!r}, which is not there; {remedy}")
                 needed = getattr(joints[name].kind, count)
                 if len(numbers) != needed:
-                    raise ModelError(
-                        f"{mechanism}: start {self.name!r} has {len(numbers)} numbers for {key} of joint {name!r}; it has "
-                        f"{needed}, give these"
-                    )
+                    found = f"{len(numbers)} numbers for {key} of joint {name!r}"
+                    raise ModelError(f"{mechanism}: start {self.name!r} has {found}; it has {needed}, give these")
 
 
 def fitting(starts: Iterable[NamedState], joints: Iterable[Joint]) -> tuple[NamedState, ...]:
     """The starts without the joints that are not among these, or have other coordinates now: those of an edited mechanism."""
     kinds = {joint.name: joint.kind for joint in joints}
-    return tuple(
-        NamedState(
-            start.name,
-            tuple((name, x) for name, x in start.q if name in kinds and kinds[name].nq == len(x)),
-            tuple((name, x) for name, x in start.v if name in kinds and kinds[name].nv == len(x)),
-        )
-        for start in starts
-    )
+
+    def kept(pairs: ByJoint, size: str) -> ByJoint:
+        return tuple((name, x) for name, x in pairs if name in kinds and getattr(kinds[name], size) == len(x))
+
+    return tuple(NamedState(start.name, kept(start.q, "nq"), kept(start.v, "nv")) for start in starts)
 
 
 # --- actuators of robot files in their own order, and the targets of our drives that their controls stand for -------------

@@ -125,13 +125,13 @@ class Mechanism:
         ):  # fmt: skip
             object.__setattr__(self, key, checked_parts(self.name, key, getattr(self, key), kind))
         object.__setattr__(self, "gravity", checked_numbers(self.name, "gravity [m/s²]", self.gravity, 3))
-        _check_names(self.name, "body", [WORLD, *(body.name for body in self.bodies)])
-        _check_names(self.name, "joint", [*(joint.name for joint in self.joints), *(loop.name for loop in self.loops)])
-        _check_names(self.name, "frame", [*(body.name for body in self.bodies), *(frame.name for frame in self.frames)])
+        _check_names(self.name, "body", self.bodies, WORLD)
+        _check_names(self.name, "joint", (*self.joints, *self.loops))
+        _check_names(self.name, "frame", (*self.bodies, *self.frames))
         self._check_references()
-        _check_names(self.name, "coupling", [coupling.name for coupling in self.couplings])
+        _check_names(self.name, "coupling", self.couplings)
         _check_couplings(self.name, {joint.name: joint for joint in self.joints}, self.couplings)
-        _check_names(self.name, "start", [start.name for start in self.starts])
+        _check_names(self.name, "start", self.starts)
         for start in self.starts:
             start.check(self.name, {joint.name: joint for joint in self.joints})
         object.__setattr__(self, "no_contact", _checked_pairs(self.name, self.no_contact, [body.name for body in self.bodies]))
@@ -158,15 +158,12 @@ class Mechanism:
         named += [("frame", frame.name, "", frame.body) for frame in self.frames]
         for what, owner, role, name in named:
             if name not in known:
-                raise ModelError(
-                    f"{self.name}: {what} {owner!r} names {role}{name!r}, which is not a body; {nearest(name, known)}"
-                )
+                hint = nearest(name, known)
+                raise ModelError(f"{self.name}: {what} {owner!r} names {role}{name!r}, which is not a body; {hint}")
         for joint in self.joints:
             if joint.child == WORLD:
-                raise ModelError(
-                    f"{self.name}: joint {joint.name!r} has the world as its child; the world does not move, so it must be "
-                    "the parent"
-                )
+                rule = "the world does not move, so it must be the parent"
+                raise ModelError(f"{self.name}: joint {joint.name!r} has the world as its child; {rule}")
             if joint.parent == joint.child:
                 raise ModelError(f"{self.name}: joint {joint.name!r} joins {joint.child!r} to itself; name two bodies")
         parents = Counter(joint.child for joint in self.joints)
@@ -250,8 +247,7 @@ class Mechanism:
         items: tuple[Joint | Loop, ...] = (*self.joints, *self.loops)
         for item, q, v in in_order(items):
             if item.drive is not None:
-                limits = (item.drive.limit, item.limits[0].effort, inf)
-                limit = next(limit for limit in limits if limit is not None)
+                limit = next(limit for limit in (item.drive.limit, item.limits[0].effort, inf) if limit is not None)
                 states = slice(s, s := s + len(drive_states(item.drive)))
                 found.append(Driven(item.name, item.drive, q, v, limit, states))
         return tuple(found)
@@ -264,7 +260,8 @@ class Mechanism:
         Raises:
             ModelError: if there is no such joint, or it has more than one degree of freedom.
         """
-        known = ByName(self, "joint or loop", (*self.joints, *self.loops))
+        items: tuple[Joint | Loop, ...] = (*self.joints, *self.loops)
+        known = ByName(self, "joint or loop", items)
         for name in drives:
             known[name]
         joints = (replace(joint, drive=drives[joint.name]) if joint.name in drives else joint for joint in self.joints)
@@ -301,13 +298,11 @@ def _check_couplings(mechanism: str, joints: dict[str, Joint], couplings: Iterab
                     f"{joints[name].kind.nv} degrees of freedom; couplings are between joints of one"
                 )
         if coupling.joint in follows:
-            raise ModelError(
-                f"{mechanism}: joint {coupling.joint!r} follows both {follows[coupling.joint]!r} and {coupling.of!r}; a joint "
-                "follows one other at most (let the second joint follow instead)"
-            )
+            both = f"{follows[coupling.joint]!r} and {coupling.of!r}"
+            rule = "a joint follows one other at most (let the second joint follow instead)"
+            raise ModelError(f"{mechanism}: joint {coupling.joint!r} follows both {both}; {rule}")
         follows[coupling.joint] = coupling.of
-    circle = first_circle(follows)
-    if circle:
+    if circle := first_circle(follows):
         way = " → ".join([*circle, circle[0]])
         raise ModelError(f"{mechanism}: the couplings go round in a cycle, {way}; leave one of them out")
 
@@ -352,8 +347,8 @@ def _component_names(joints: Iterable[Joint | Loop], key: str) -> Iterator[str]:
             yield joint.name if len(names) == 1 else f"{joint.name}.{name}"
 
 
-def _check_names(mechanism: str, what: str, names: list[str]) -> None:
-    for name, count in Counter(names).items():
+def _check_names(mechanism: str, what: str, parts: Iterable[Any], *others: str) -> None:
+    for name, count in Counter([*others, *(part.name for part in parts)]).items():
         if count > 1:
             raise ModelError(f"{mechanism}: the {what} name {name!r} is used {count} times; names must be unique, rename one")
         if not name:
@@ -420,11 +415,10 @@ class Contents:
 
         Drives carry them, so that edits keep those of the joints that they keep.
         """
-        joints = (joint for joint in self.mechanism.joints if joint.drive is not None and joint.drive.control is not None)
-        pairs = [(joint.name, joint.drive.control) for joint in joints]  # type: ignore[union-attr]
+        driven = ((joint.name, joint.drive.control) for joint in self.mechanism.joints if joint.drive is not None)
+        found = sorted((one.index, name, one) for name, one in driven if one is not None)
         return tuple(
-            Actuator(one.actuator, joint, one.gear, one.lower, one.upper, one.scale, one.offset)  # type: ignore[union-attr]
-            for joint, one in sorted(pairs, key=lambda pair: pair[1].index)  # type: ignore[union-attr]
+            Actuator(one.actuator, name, one.gear, one.lower, one.upper, one.scale, one.offset) for _, name, one in found
         )
 
     def targets(self, controls: Any) -> Any:

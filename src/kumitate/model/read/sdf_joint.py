@@ -207,7 +207,8 @@ def _axis(part: Element | None, index: int, joint: Element, key: str, scope: str
         if value < 0.0:
             said = f"joint {key!r}: <{tag}> {value:g} is negative and would drive the joint; give zero or more"
             raise dynamics.need_child(tag).error(said)
-    return SdfAxis(direction, limits, *passive.values(), read_number(dynamics, "spring_reference", 0.0), mimic)
+    damping, friction, stiffness = passive.values()
+    return SdfAxis(direction, limits, damping, friction, stiffness, read_number(dynamics, "spring_reference", 0.0), mimic)
 
 
 def read_direction(part: Element | None, key: str, scope: str, frames: Frames) -> tuple[float, float, float]:

@@ -62,8 +62,7 @@ _ROUNDED = 4e-15
 
 def numbers_of(inertia: Inertia) -> list[Any]:
     """The ten numbers of an inertia."""
-    I = inertia.rotational
-    return [inertia.mass, *inertia.first_moment, I.xx, I.yy, I.zz, I.xy, I.xz, I.yz]
+    return [inertia.mass, *inertia.first_moment, *inertia.rotational.entries]
 
 
 def inertia_of(numbers: Any) -> Inertia:
@@ -90,16 +89,13 @@ class InertiaMap:
     @classmethod
     def of(cls, tree: BaseParameterTree, bodies: Sequence[str]) -> InertiaMap:
         """The map for a mechanism's tree, from the bodies of these names."""
-        places = []
-        for k, name in enumerate(bodies):
-            place = tree.places[name]
-            if place.link != WORLD_LINK:
-                places.append((k, place.link, inertia_shift(place.pose)))
+        seen = [(k, tree.places[name]) for k, name in enumerate(bodies)]
+        places = tuple((k, place.link, inertia_shift(place.pose)) for k, place in seen if place.link != WORLD_LINK)
         movable = [_matrix(link.kind.movable_inertia) for link in tree.links]
         shifts = [inertia_shift(link.placement) for link in tree.links]
         kept = tuple(np.eye(SIZE) - part for part in movable)
         moved = tuple(shift @ part for shift, part in zip(shifts, movable, strict=True))
-        return cls(tuple(places), kept, moved, tuple(link.parent for link in tree.links))
+        return cls(places, kept, moved, tuple(link.parent for link in tree.links))
 
     def base(self, bodies: np.ndarray) -> np.ndarray:
         """The links' base parameters (N, links, 10) for bodies' inertias (N, bodies, 10)."""
@@ -135,7 +131,6 @@ def _matrix(change: Callable[[Inertia], Inertia]) -> np.ndarray:
 # joint's angle. Where that saves numbers, every link's origin is put at the foot of the common normal to its parent's axis,
 # and its x axis along the common normal to its first child's: from link to link there is then one rotation about x and a shift
 # along x and z. Robot files mostly have such frames already.
-
 
 #: Lengths [m] and angles [rad] below this count as zero.
 _TINY = 1e-13

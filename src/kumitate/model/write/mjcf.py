@@ -33,46 +33,6 @@ KINDS_OF_GEOMS: dict[str, Any] = {
 _MESHES = (".stl", ".obj", ".msh")
 
 
-class ShapeWriter:
-    """Adds shapes to bodies, and meshes to the assets."""
-
-    def __init__(self, assets: Element, folder: Path, notes: Notes):
-        self._assets, self._folder, self._notes = assets, folder, notes
-        self._meshes: dict[Mesh, str] = {}
-
-    def add(self, element: Element, body: Body) -> None:
-        """The shapes of a body: visuals in group 2, which touch nothing, and collisions in group 3, which is not drawn."""
-        for items, group, touching in ((body.visuals, "2", "0"), (body.collisions, "3", "1")):
-            for item in items:
-                sizes = self._sizes(item, body.name)
-                if sizes is not None:
-                    geom = SubElement(element, "geom", sizes, pos=xyz(item.pose), quat=numbers(quaternion(item.pose)))
-                    geom.attrib.update(mass="0", group=group, contype=touching, conaffinity=touching)
-                    if item.color is not None:
-                        geom.set("rgba", numbers(item.color))
-                    if item.friction is not None:
-                        geom.set("friction", numbers([item.friction]))
-
-    def _sizes(self, item: Geometry, body: str) -> dict[str, str] | None:
-        shape = item.shape
-        if isinstance(shape, Mesh):
-            name = self._mesh(shape, body)
-            return None if name is None else {"type": "mesh", "mesh": name}
-        sizes = KINDS_OF_GEOMS.get(shape.kind)
-        return None if sizes is None else {"type": shape.kind, "size": numbers(sizes(shape))}
-
-    def _mesh(self, mesh: Mesh, body: str) -> str | None:
-        """The name of the asset; None for files that MuJoCo does not read."""
-        if mesh.resolved is None or Path(mesh.resolved).suffix.lower() not in _MESHES:
-            self._notes.add(f"meshes that are not found, or none of {', '.join(_MESHES)}, left out", f"{body} ({mesh.path})")
-            return None
-        if mesh not in self._meshes:
-            self._meshes[mesh] = name = f"{Path(mesh.resolved).stem}_{len(self._meshes)}"
-            file = mesh_path(Mesh(mesh.resolved, resolved=mesh.resolved), self._folder)  # a path, where a robot file has a URI
-            SubElement(self._assets, "mesh", name=name, file=file, scale=numbers(mesh.scale))
-        return self._meshes[mesh]
-
-
 #: By the kind of a drive: MuJoCo's actuator, and the numbers of it with their names there.
 _ACTUATORS: dict[str, tuple[str, dict[str, str]]] = {
     "position": ("position", {"kp": "kp", "kd": "kv"}), "velocity": ("velocity", {"kd": "kv"}), "effort": ("motor", {}),
@@ -105,7 +65,7 @@ _SPRING = {"stiffness", "rest", "damping", "friction"}
 
 
 def write_loops(model: Element, bodies: Mapping[str, Element], mechanism: Mechanism, notes: Notes) -> None:
-    """Adds the loops to a model whose bodies are there; notes those that cannot be expressed."""
+    """Adds loops and couplings to a model whose bodies are there; notes loops that cannot be expressed."""
     for loop in mechanism.loops:
         kind = loop.kind.name
         if kind == "line":
@@ -122,16 +82,11 @@ def write_loops(model: Element, bodies: Mapping[str, Element], mechanism: Mechan
                 SubElement(section, _CONSTRAINTS[kind], name=f"{loop.name}{suffix}", site1=one, site2=two)
         else:
             notes.add(f"loops of the kind {kind}, left out: the mechanism moves otherwise", loop.name)
-
-
-def write_couplings(model: Element, mechanism: Mechanism, notes: Notes) -> None:
-    """Adds the couplings."""
     for item in mechanism.couplings:
         notes.add(_SOFT, item.name)
+        names = {"name": item.name, "joint1": item.joint, "joint2": item.of}
         polynomial = numbers([item.offset, item.ratio, 0.0, 0.0, 0.0])
-        SubElement(
-            _section(model, "equality"), "joint", name=item.name, joint1=item.joint, joint2=item.of, polycoef=polynomial
-        )  # fmt: skip
+        SubElement(_section(model, "equality"), "joint", names, polycoef=polynomial)
 
 
 def _write_spring(model: Element, bodies: Mapping[str, Element], loop: Loop, notes: Notes) -> None:
@@ -174,10 +129,8 @@ _OF_JOINTS = {
 def mjcf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
     """A mechanism as MJCF, for a file in a folder, to which the paths of meshes are relative.
 
-    The coordinates of a free joint are the pose in the world there, and its linear velocity is in the axes of the world.
-
-    Raises:
-        InputError: for helical joints, which MJCF has nothing for, and floating ones that are not on the world.
+    The coordinates of a free joint are the pose in the world there, and its linear velocity is in the axes of the world. An
+    `InputError` for helical joints, which MJCF has nothing for, and floating ones that are not on the world.
     """
     note_mechanism(mechanism, {"bodies", "joints", "loops", "frames", "couplings", "gravity", "no_contact"}, notes)
     leave_shapes(mechanism, KINDS_OF_GEOMS, notes)
@@ -186,14 +139,13 @@ def mjcf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
     SubElement(model, "option", gravity=numbers(mechanism.gravity))
     assets = SubElement(model, "asset")
     world = SubElement(model, "worldbody")
-    writer = _Writer(mechanism, notes, ShapeWriter(assets, folder, notes))
+    writer = _Writer(mechanism, assets, folder, notes)
     elements = {WORLD: world}
     for joint, body in zip(mechanism.joints, mechanism.bodies, strict=True):
         elements[body.name] = writer.body(elements[joint.parent], joint, body)
     for frame in mechanism.frames:
         place(SubElement(elements[frame.body], "site", name=frame.name), frame.pose)
     write_loops(model, elements, mechanism, notes)
-    write_couplings(model, mechanism, notes)
     write_drives(model, mechanism, notes)
     if mechanism.no_contact:
         contact = SubElement(model, "contact")
@@ -215,9 +167,12 @@ def place(element: Element, pose: Transform) -> None:
 
 
 class _Writer:
-    def __init__(self, mechanism: Mechanism, notes: Notes, shapes: ShapeWriter):
-        self._mechanism, self._notes, self._shapes = mechanism, notes, shapes
+    """Writes bodies with their joints and shapes, and meshes to the assets."""
+
+    def __init__(self, mechanism: Mechanism, assets: Element, folder: Path, notes: Notes):
+        self._assets, self._folder, self._notes = assets, folder, notes
         self._heavy = _bodies_with_mass(mechanism)
+        self._meshes: dict[Mesh, str] = {}
 
     def body(self, parent: Element, joint: Joint, body: Body) -> Element:
         """A body with its joint."""
@@ -225,8 +180,41 @@ class _Writer:
         place(element, joint.pose)
         self._joint(element, joint)
         self._inertia(element, body, moves=joint.kind.nv > 0)  # type: ignore[union-attr]
-        self._shapes.add(element, body)
+        self._add_shapes(element, body)
         return element
+
+    # --- shapes ---------------------------------------------------------------------------------------------------------
+    def _add_shapes(self, element: Element, body: Body) -> None:
+        """The shapes of a body: visuals in group 2, which touch nothing, and collisions in group 3, which is not drawn."""
+        for items, group, touching in ((body.visuals, "2", "0"), (body.collisions, "3", "1")):
+            for item in items:
+                sizes = self._sizes(item, body.name)
+                if sizes is not None:
+                    geom = SubElement(element, "geom", sizes, pos=xyz(item.pose), quat=numbers(quaternion(item.pose)))
+                    geom.attrib.update(mass="0", group=group, contype=touching, conaffinity=touching)
+                    if item.color is not None:
+                        geom.set("rgba", numbers(item.color))
+                    if item.friction is not None:
+                        geom.set("friction", numbers([item.friction]))
+
+    def _sizes(self, item: Geometry, body: str) -> dict[str, str] | None:
+        shape = item.shape
+        if isinstance(shape, Mesh):
+            name = self._mesh(shape, body)
+            return None if name is None else {"type": "mesh", "mesh": name}
+        sizes = KINDS_OF_GEOMS.get(shape.kind)
+        return None if sizes is None else {"type": shape.kind, "size": numbers(sizes(shape))}
+
+    def _mesh(self, mesh: Mesh, body: str) -> str | None:
+        """The name of the asset; None for files that MuJoCo does not read."""
+        if mesh.resolved is None or Path(mesh.resolved).suffix.lower() not in _MESHES:
+            self._notes.add(f"meshes that are not found, or none of {', '.join(_MESHES)}, left out", f"{body} ({mesh.path})")
+            return None
+        if mesh not in self._meshes:
+            self._meshes[mesh] = name = f"{Path(mesh.resolved).stem}_{len(self._meshes)}"
+            file = mesh_path(Mesh(mesh.resolved, resolved=mesh.resolved), self._folder)  # a path, where a robot file has a URI
+            SubElement(self._assets, "mesh", name=name, file=file, scale=numbers(mesh.scale))
+        return self._meshes[mesh]
 
     # --- inertia --------------------------------------------------------------------------------------------------------
     def _inertia(self, element: Element, body: Body, *, moves: bool) -> None:
@@ -236,17 +224,14 @@ class _Writer:
             self._notes.add("inertias that no body can have, made equal about all axes: MuJoCo refuses them", body.name)
             rows = np.eye(3) * rows.trace() / 3.0
         if moves and (mass < _LEAST or lowest < _LEAST) and body.name not in self._heavy:
-            self._notes.add(
-                f"bodies without mass, or with a principal moment of zero, given {_LEAST:g} kg and kg·m²: MuJoCo refuses less",
-                body.name,
-            )
+            given = f"given {_LEAST:g} kg and kg·m²: MuJoCo refuses less"
+            self._notes.add(f"bodies without mass, or with a principal moment of zero, {given}", body.name)
             mass, rows = max(mass, _LEAST), rows + np.eye(3) * (2.0 * _LEAST - min(lowest, 0.0))
         if mass == 0.0 and not rows.any():
             return
         full = [rows[0, 0], rows[1, 1], rows[2, 2], rows[0, 1], rows[0, 2], rows[1, 2]]
-        SubElement(
-            element, "inertial", pos=numbers(body.center_of_mass), mass=numbers([mass]), fullinertia=numbers(full)
-        )  # fmt: skip
+        made = SubElement(element, "inertial", pos=numbers(body.center_of_mass), mass=numbers([mass]))
+        made.set("fullinertia", numbers(full))
 
     # --- joints ---------------------------------------------------------------------------------------------------------
     def _joint(self, element: Element, joint: Joint) -> None:
@@ -257,9 +242,8 @@ class _Writer:
         if kind in ("floating", "spherical"):
             self._quaternion_joint(element, joint, {"floating": "free", "spherical": "ball"}[kind])
             return
-        parts = single_parts(joint, self._notes.source, "MJCF")
         armature = 0.0 if joint.drive is None else joint.drive.reflected_inertia  # which MJCF has at the joint
-        for part in parts:
+        for part in single_parts(joint, self._notes.source, "MJCF"):
             self._single(element, part, armature)
 
     def _quaternion_joint(self, element: Element, joint: Joint, kind: str) -> None:
@@ -281,9 +265,8 @@ class _Writer:
                 made.set(theirs, numbers(values[:1]))
 
     def _single(self, element: Element, part: SinglePart, armature: float) -> None:
-        made = SubElement(
-            element, "joint", name=part.name, type="hinge" if part.turns else "slide", axis=numbers(part.axis)
-        )  # fmt: skip
+        kind = "hinge" if part.turns else "slide"
+        made = SubElement(element, "joint", name=part.name, type=kind, axis=numbers(part.axis))
         limit, names = part.limits, {"friction": "frictionloss", "rest": "springref"}
         for key, value in {**part.passive, "armature": part.passive["armature"] + armature}.items():
             if value:

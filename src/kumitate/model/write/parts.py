@@ -99,9 +99,7 @@ def note_fields(part: Any, written: Collection[str], whose: str, notes: Notes) -
 
 
 def _says_something(item: Field[Any], value: Any) -> bool:
-    default = item.default if item.default is not MISSING else None
-    if item.default_factory is not MISSING:
-        default = item.default_factory()
+    default = item.default_factory() if item.default_factory is not MISSING else item.default
     if item.name == "limits":  # one for each degree of freedom, which may say nothing
         return any(limit != Limits() for limit in value)
     if isinstance(value, tuple) and not isinstance(default, tuple):  # one number for all degrees of freedom
@@ -147,10 +145,7 @@ def single_parts(joint: Joint, source: str, form: str) -> list[SinglePart]:
     """The joint as a row of revolute and prismatic joints through one point.
 
     The parts of a spherical joint turn about x, y and z: a row with other coordinates, and a singularity where y is turned by
-    90°. All others have the joint's own coordinates.
-
-    Raises:
-        InputError: for another kind that this format has nothing for.
+    90°. All others have the joint's own coordinates. An `InputError` for other kinds, which this format has nothing for.
     """
     rows = _ROWS.get(joint.kind.name)
     if isinstance(joint.kind, EulerAngles):

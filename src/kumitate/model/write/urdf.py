@@ -84,8 +84,7 @@ _SHAPES = {
 def urdf_text(mechanism: Mechanism, folder: Path, notes: Notes) -> str:
     """A mechanism as URDF, for a file in a folder, to which the paths of meshes are relative.
 
-    Raises:
-        InputError: for joints of kinds that are neither URDF's nor rows of them (helical).
+    An `InputError` for joints of kinds that are neither URDF's nor rows of them (helical).
     """
     note_mechanism(mechanism, {"bodies", "joints", "loops", "frames", "couplings", "gravity"}, notes)
     if mechanism.gravity != _GRAVITY:
@@ -196,9 +195,9 @@ class _Writer:
             self._notes.add("spherical joints, written as three revolute joints with other coordinates", joint.name)
         parent = joint.parent
         for k, part in enumerate(parts):
-            child = joint.child if k == len(parts) - 1 else take_name(f"{part.name}_link", self._links)
-            if child != joint.child:
-                SubElement(self._robot, "link", name=child)
+            child = joint.child
+            if k < len(parts) - 1:
+                SubElement(self._robot, "link", name=(child := take_name(f"{part.name}_link", self._links)))
             self._single(part, parent, child, joint.pose if k == 0 else Transform())
             parent = child
 
@@ -228,15 +227,12 @@ class _Writer:
         if not endless or limit.velocity is not None or limit.effort is not None:
             bounds = {} if endless else {"lower": (limit.lower, -1.0), "upper": (limit.upper, 1.0)}
             known = {**bounds, "velocity": (limit.velocity, 1.0), "effort": (limit.effort, 1.0)}
-            SubElement(
-                element, "limit", {key: numbers([sign * UNLIMITED if x is None else x]) for key, (x, sign) in known.items()}
-            )
+            given = {key: numbers([sign * UNLIMITED if x is None else x]) for key, (x, sign) in known.items()}
+            SubElement(element, "limit", given)
         _dynamics(element, part.passive)
-        if part.name in self._couplings:
-            coupling = self._couplings[part.name]
-            SubElement(
-                element, "mimic", joint=coupling.of, multiplier=numbers([coupling.ratio]), offset=numbers([coupling.offset])
-            )
+        if (coupling := self._couplings.get(part.name)) is not None:
+            made = SubElement(element, "mimic", joint=coupling.of, multiplier=numbers([coupling.ratio]))
+            made.set("offset", numbers([coupling.offset]))
 
 
 def _uneven(joint: Joint) -> bool:
