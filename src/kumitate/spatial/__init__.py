@@ -1,8 +1,19 @@
 """Spatial algebra over scalars: motions, forces, transforms, inertias (thesis, appendix A)."""
 
-from .dense import Dense, Factors, RangeInverse, dot
+from .dense import (
+    SWEEPS,
+    DampedFactors,
+    Dense,
+    Elimination,
+    Factors,
+    NearestSolver,
+    RangeInverse,
+    SparseFactors,
+    dot,
+    nearest_solution,
+)
 from .inertia import ArticulatedBody, ArticulatedInertia, Inertia, InverseInertia, Release, centripetal
-from .motion import Force, Motion
+from .motion import Force, Motion, Transform, pose
 from .rotation import (
     AxisTurn,
     DenseRotation,
@@ -19,8 +30,6 @@ from .rotation import (
     quaternion_rotation,
     zxz_rotation,
 )
-from .semidefinite import SWEEPS, DampedFactors, Elimination, NearestSolver, SparseFactors, nearest_solution
-from .transform import Transform, pose
 from .vector import Matrix3, Symmetric3, Vector3
 
 __all__ = [

@@ -13,8 +13,7 @@ from dataclasses import field
 
 from ..scalar import Scalar, Scalars, Symbol
 from .dense import Dense
-from .motion import Force, Motion
-from .transform import Transform
+from .motion import Force, Motion, Transform
 from .vector import Matrix3, Symmetric3, Vector3, quantity
 
 
