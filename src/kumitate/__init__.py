@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from .identification.log import read_log
     from .inverse_kinematics.differential import DifferentialIK
     from .model import Sensor
-    from .model.read.mjcf.sensors import read_sensors
+    from .model.read.mjcf.reader import read_sensors
     from .model.read.srdf import read_srdf
     from .model.read.urdf_transmissions import read_transmissions
     from .model.solid_bodies import ball, box, capsule, cylinder, solid
@@ -91,7 +91,7 @@ _LATER = {
     "on_ground": ".contact",
     "PrescribedMotion": ".simulate.driving.motion",
     "read_srdf": ".model.read.srdf",
-    "Sensor": ".model.sensors", "read_sensors": ".model.read.mjcf.sensors",
+    "Sensor": ".model.sensors", "read_sensors": ".model.read.mjcf.reader",
     "read_transmissions": ".model.read.urdf_transmissions", "Simulation": ".simulation",
     "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
     "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",

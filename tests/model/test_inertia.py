@@ -9,7 +9,7 @@ import pytest
 from kumitate.errors import KumitateWarning, ModelError
 from kumitate.model import check_inertias
 from kumitate.model.read import read_urdf
-from kumitate.model.read.repairs import nearest_inertia
+from kumitate.model.read.parts import nearest_inertia
 
 
 def robot(xx: float, yy: float, zz: float, mass: float = 1.0) -> str:

@@ -11,7 +11,7 @@ import pytest
 import kumitate as km
 from kumitate.errors import KumitateWarning
 from kumitate.model.read import read_sdf, read_urdf
-from kumitate.model.read.repairs import NEAR, exact_quarter_turn
+from kumitate.model.read.parts import NEAR, exact_quarter_turn
 
 ROUNDED = 1.57079632679
 

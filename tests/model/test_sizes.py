@@ -13,7 +13,7 @@ from kumitate.model import Coupling, Joint
 from kumitate.model.mechanism import _check_couplings
 from kumitate.model.read import xml
 from kumitate.model.read.json import from_json
-from kumitate.model.read.repairs import check_circles
+from kumitate.model.read.parts import check_circles
 from kumitate.model.read.sdf import read_sdf
 from kumitate.model.read.srdf import read_srdf
 from kumitate.model.read.urdf import read_urdf

@@ -16,7 +16,7 @@ from ..errors import KumitateWarning, ModelError
 from ..model import Mechanism, Mesh
 from ..model.bounds import limits_text
 from ..model.read import read_file
-from ..model.read.repairs import BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS, weightless
+from ..model.read.parts import BROKEN_TRIANGLE, NEGATIVE, WEIGHTLESS, weightless
 from ..scalar import floats
 
 _LEVELS = ("error", "warning", "note")

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError, warn
 from ..model import Body, Box, Geometry, Mechanism, Mesh
 from ..model.meshes import Facets, decimated
-from ..model.read.shapes import MeshFinder
+from ..model.read.parts import MeshFinder
 from ..model.shapes.surfaces import box_of
 from ..spatial import pose
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from ..elements import Frame, Joint
 from ..joints import KINDS
 from ..mechanism import WORLD, Mechanism, free_name
-from .repairs import note_weightless, read_quarter_turns
+from .parts import MeshFinder, note_missing, note_weightless, read_quarter_turns
 from .sdf_joint import GEARBOX, SdfJoint, read_couplings, read_joint
 from .sdf_link import MODEL, SEPARATOR, Frames, SdfLinkReader, kept_apart, read_flag, read_numbers, read_text
-from .shapes import MeshFinder, note_missing
 from .xml import TEXT, Element, Notes, read_xml
 
 #: The largest depth of files that include one another.

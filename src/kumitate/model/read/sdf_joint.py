@@ -25,7 +25,7 @@ from ..elements import Body, Coupling, Frame, Joint, Limits, Loop
 from ..joints import KINDS, Helical, JointKind
 from ..mechanism import WORLD, Mechanism
 from ..tree.tree import alignment
-from .repairs import check_circles, leave_leaderless
+from .parts import check_circles, leave_leaderless
 from .sdf_link import MODEL, Frames, read_bound, read_flag, read_number, read_numbers, read_text
 from .xml import Element, Notes
 

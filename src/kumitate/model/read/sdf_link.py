@@ -18,8 +18,7 @@ from ..elements import Body, Joint
 from ..mechanism import WORLD
 from ..shapes import Geometry, Mesh, Plane, Shape
 from ..tree.tree import alignment
-from .repairs import MOMENTS, SQUARES, Color, clipped_color, link_inertia
-from .shapes import MeshFinder, read_shape
+from .parts import MOMENTS, SQUARES, Color, MeshFinder, clipped_color, link_inertia, read_shape
 from .xml import TEXT, Element, Notes
 
 # --- the frames of an SDF file: links, joints, models and <frame>s, each given in another, at zero joint coordinates ------

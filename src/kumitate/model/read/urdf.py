@@ -16,18 +16,20 @@ from ..elements import Body, Coupling, Joint, Limits, Loop
 from ..joints import KINDS, Closure, Distance, Helical, Line, RollingDisc, RollingSphere
 from ..mechanism import WORLD, Mechanism, first_circle, free_name
 from ..shapes import Geometry, Mesh
-from .repairs import (
+from .parts import (
     MOMENTS,
     SQUARES,
     Color,
+    MeshFinder,
     check_circles,
     clipped_color,
     leave_leaderless,
     link_inertia,
+    note_missing,
     note_weightless,
     read_quarter_turns,
+    read_shape,
 )  # fmt: skip
-from .shapes import MeshFinder, note_missing, read_shape
 from .urdf_transmissions import note_transmissions
 from .xml import Element, Notes, read_xml
 

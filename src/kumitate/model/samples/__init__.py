@@ -50,14 +50,9 @@ HOAP2_STANDING = (0.0, 0.0, 0.0, 1.0, 0.0, _HIP, _ANKLE) + (0.0,) * 10
 @cache
 def _stored(name: str) -> Mechanism:
     """The mechanism of a file of `samples/files`; its messages name it as those made in Python, without a file."""
-    files = Path(__file__).parent / "files"  # readers are loaded only to read one
-    if name == "hoap1":
-        from ..read.urdf import read_urdf
+    from ..read.json import read_json  # loaded only to read one
 
-        return read_urdf(files / "hoap1.urdf", floating_base=True)
-    from ..read.json import read_json
-
-    return replace(read_json(files / f"{name}.json"), source=None)
+    return replace(read_json(Path(__file__).parent / "files" / f"{name}.json"), source=None)
 
 
 def andrews() -> Mechanism:
@@ -121,12 +116,12 @@ def pa10() -> Mechanism:
     return _stored("pa10")
 
 
+@cache
 def hoap1() -> Mechanism:
-    """A humanoid of HOAP-1's size (paper S, section 4), of 6 + 20 degrees of freedom, 48 cm and 6 kg, free to move.
+    """A humanoid of HOAP-1's size (paper S, section 4; `files/hoap1.urdf`), 6 + 20 degrees of freedom, 48 cm, 6 kg, free."""
+    from ..read.urdf import read_urdf
 
-    `files/hoap1.urdf` names its sources.
-    """
-    return _stored("hoap1")
+    return read_urdf(Path(__file__).parent / "files" / "hoap1.urdf", floating_base=True)
 
 
 def hoap2_legs(left_arm: Sequence[float] = (0.0, 0.0)) -> Mechanism:
@@ -161,10 +156,7 @@ def hoap2_reaching() -> Mechanism:
 
 
 def hoap2_legs_free(left_arm: Sequence[float] = (0.0, 0.0)) -> Mechanism:
-    """The same with free feet, for contact: it floats by its left foot; each sole is a collision box.
-
-    It stands on the floor at `HOAP2_STANDING`.
-    """
+    """The same with free feet, at `HOAP2_STANDING`, for contact: it floats by its left foot; each sole is a collision box."""
     legs, (middle, length, width) = hoap2_legs(left_arm), _SOLE
     sole = Geometry(Box((length, width, 0.010)), pose((middle, 0.0, 0.005 - _ANKLE)), name="sole")
     shod = tuple(replace(body, collisions=(sole,)) if body.name.endswith("_foot") else body for body in legs.bodies)
@@ -198,10 +190,7 @@ ABOUT_Y = (0.0, 1.0, 0.0)
 def rod(name: str, color: Sequence[float], *, axial_inertia: float = 0.0, hinged: bool = True) -> Body:
     """A uniform thin rod of 1 kg and 1 m along +z from its frame: inertia diag(ml²/12, ml²/12, axial) about its middle.
 
-    Args:
-        name, color: of the body.
-        axial_inertia: about the rod's own axis [kg·m²]; zero in the thesis.
-        hinged: whether it is drawn with a hinge at its lower end.
+    The inertia about its own axis is zero in the thesis [kg·m²]; `hinged`: it is drawn with a hinge at its lower end.
     """
     middle = (0.0, 0.0, LENGTH / 2.0)
     across = MASS * LENGTH**2 / 12.0
@@ -237,9 +226,8 @@ def double_pendulum() -> Mechanism:
 def free_rod(*, axial_inertia: float = 1e-6) -> Mechanism:
     """The free rod in space, without gravity (T-3.5): a joint of six degrees of freedom at its lower end.
 
-    Args:
-        axial_inertia: about the rod's own axis [kg·m²]. With the thesis's zero the mass matrix is singular and the rod's spin
-            has no equation of motion; its direction, center of mass, energy and momentum do not depend on the value.
+    With the thesis's zero for the inertia about its own axis [kg·m²] the mass matrix is singular and the rod's spin has no
+    equation of motion; its direction, center of mass, energy and momentum do not depend on the value.
     """
     body = rod("rod", COLORS[0], axial_inertia=axial_inertia, hinged=False)
     return Mechanism("free_rod", (body,), (Joint("base", KINDS["floating"], WORLD, "rod"),), gravity=(0.0, 0.0, 0.0))
@@ -283,20 +271,17 @@ def planar_7r() -> Mechanism:
 def floating_chain(links: int, *, axial_inertia: float = 1e-6) -> Mechanism:
     """A chain of rods in space on a floating base, the first rod, without gravity (T-4.2, T-4.4): joints about z, y, z, y, …
 
-    Args:
-        links: number of rods.
-        axial_inertia: about each rod's own axis [kg·m²]. With the thesis's zero the mass matrix is singular: nothing resists
-            the spin of rods about themselves. The rods' directions, the center of mass, energy and momentum do not depend on
-            it.
+    `axial_inertia` is as in `free_rod`, about each rod's own axis.
     """
-    bodies = tuple(
-        rod(f"link{i + 1}", COLORS[i % len(COLORS)], axial_inertia=axial_inertia, hinged=False) for i in range(links)
-    )  # fmt: skip
-    joints = [Joint("base", KINDS["floating"], WORLD, bodies[0].name)]
-    for i, body in enumerate(bodies[1:]):
-        axis = ABOUT_Y if i % 2 else (0.0, 0.0, 1.0)
-        joints.append(Joint(f"joint{i + 1}", KINDS["revolute"], bodies[i].name, body.name, pose((0.0, 0.0, LENGTH)), axis=axis))
-    return Mechanism(f"floating_chain_{links}", bodies, tuple(joints), gravity=(0.0, 0.0, 0.0))
+    joints, bodies = [Joint("base", KINDS["floating"], WORLD, "link1")], []
+    for i in range(links):
+        bodies.append(rod(f"link{i + 1}", COLORS[i % len(COLORS)], axial_inertia=axial_inertia, hinged=False))
+        if i > 0:
+            axis = (0.0, 0.0, 1.0) if i % 2 else ABOUT_Y
+            joints.append(
+                Joint(f"joint{i}", KINDS["revolute"], f"link{i}", f"link{i + 1}", pose((0.0, 0.0, LENGTH)), axis=axis)
+            )
+    return Mechanism(f"floating_chain_{links}", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, 0.0))
 
 
 def floating_arm(*, axial_inertia: float = 1e-6) -> Mechanism:
@@ -326,17 +311,13 @@ def planar_4r_singular() -> Mechanism:
     return replace(planar_4r(), name="planar_4r_singular")
 
 
-def planar_4r_leaning(*, lean: float = math.pi / 6.0) -> Mechanism:
-    """The same loop with its plane leaning from the upright (T-sing).
+def planar_4r_leaning() -> Mechanism:
+    """The same loop with its plane leaning from the upright by 30 deg, turned about x (T-sing).
 
     Then weight acts across the plane, where the loop has three redundant constraints: the motion does not determine those
     forces.
-
-    Args:
-        lean: of the plane [rad], turned about x.
     """
-    loop = planar_4r()
-    turned = pose(rpy=(lean, 0.0, 0.0))
+    loop, turned = planar_4r(), pose(rpy=(math.pi / 6.0, 0.0, 0.0))
     joints = tuple(replace(joint, pose=turned @ joint.pose) if joint.parent == WORLD else joint for joint in loop.joints)
     loops = tuple(replace(chord, pose_a=turned @ chord.pose_a) for chord in loop.loops)
     return replace(loop, name="planar_4r_leaning", joints=joints, loops=loops)
@@ -346,9 +327,6 @@ def four_bars(count: int = 1) -> Mechanism:
     """A row of four-bar linkages (A02): legs 0 to `count` upright on the ground, 1 m apart, joined on top by as many rods.
 
     In postures where all rods are in a line, it momentarily has `count` + 1 degrees of freedom instead of one.
-
-    Args:
-        count: of four-bar linkages, 1 or more.
     """
     top = pose((0.0, 0.0, LENGTH))
     bodies: list[Body] = []
@@ -365,10 +343,7 @@ def four_bars(count: int = 1) -> Mechanism:
 
 def four_bars_start(count: int, angle: float, speed: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """q and v of `four_bars(count)` whose legs lean towards +x by `angle` [rad] and turn at `speed` [rad/s]."""
-    quarter = 1.5707963267948966
-    q = tuple(x for _ in range(count) for x in (angle, quarter - angle))
-    v = tuple(x for _ in range(count) for x in (speed, -speed))
-    return (*q, angle), (*v, speed)
+    return (*(angle, math.pi / 2.0 - angle) * count, angle), (*(speed, -speed) * count, speed)
 
 
 def _four_bars_name(count: int) -> str:

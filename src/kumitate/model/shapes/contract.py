@@ -88,15 +88,22 @@ class Shape(ABC):
     Attributes:
         kind: its name in files and messages, and its key in `SHAPES`.
         endless: whether it is unbounded, as the half space z ≤ 0 of its frame, so that only a piece can be drawn.
+        lengths: those of its fields that are lengths.
     """
 
     kind: ClassVar[str]
     endless: ClassVar[bool] = False
+    lengths: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.lengths:
+            object.__setattr__(self, name, checked_number(f"a {self.kind}", f"the {name} [m]", getattr(self, name), LENGTH))
 
     @property
-    @abstractmethod
     def bounding_radius(self) -> float:
         """The largest distance of its points from its frame's origin [m]; infinite if not known or not bounded."""
+        points, radius = self.support()
+        return float(np.linalg.norm(points, axis=1).max()) + radius
 
     @property
     def has_surface(self) -> bool:
@@ -114,10 +121,6 @@ class Shape(ABC):
     def support(self) -> tuple[np.ndarray, float]:
         """Points (k, 3) and a radius: the convex hull of balls about these points contains the shape [m]."""
         return self.facets().vertices, 0.0
-
-    def _check_lengths(self, *names: str) -> None:
-        for name in names:
-            object.__setattr__(self, name, checked_number(f"a {self.kind}", f"the {name} [m]", getattr(self, name), LENGTH))
 
 
 def checked_points(owner: str, vertices: Any, size: int) -> tuple[tuple[float, ...], ...]:

@@ -54,14 +54,8 @@ class Sphere(Shape):
     """
 
     kind: ClassVar[str] = "sphere"
+    lengths: ClassVar[tuple[str, ...]] = ("radius",)
     radius: float
-
-    def __post_init__(self) -> None:
-        self._check_lengths("radius")
-
-    @property
-    def bounding_radius(self) -> float:
-        return self.radius
 
     def facets(self) -> Facets:
         return revolved(arc(self.radius, 0.0, -math.pi / 2.0, math.pi / 2.0, 16))
@@ -102,11 +96,9 @@ class Cylinder(Shape):
     """
 
     kind: ClassVar[str] = "cylinder"
+    lengths: ClassVar[tuple[str, ...]] = ("radius", "length")
     radius: float
     length: float
-
-    def __post_init__(self) -> None:
-        self._check_lengths("radius", "length")
 
     @property
     def bounding_radius(self) -> float:
@@ -129,15 +121,9 @@ class Capsule(Shape):
     """
 
     kind: ClassVar[str] = "capsule"
+    lengths: ClassVar[tuple[str, ...]] = ("radius", "length")
     radius: float
     length: float
-
-    def __post_init__(self) -> None:
-        self._check_lengths("radius", "length")
-
-    @property
-    def bounding_radius(self) -> float:
-        return self.radius + 0.5 * self.length
 
     def facets(self) -> Facets:
         half = 0.5 * self.length
@@ -164,10 +150,6 @@ class Plane(Shape):
 
     kind: ClassVar[str] = "plane"
     endless: ClassVar[bool] = True
-
-    @property
-    def bounding_radius(self) -> float:
-        return math.inf
 
     def facets(self) -> Facets:
         corners = [(x * _PATCH, y * _PATCH, -_BELOW) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
@@ -254,10 +236,6 @@ class HeightField(Shape):
             )
         object.__setattr__(self, "heights", checked_points("a height field", rows, width))
         object.__setattr__(self, "size", checked_numbers("a height field", "the size [m]", self.size, 2, POSITIVE))
-
-    @property
-    def bounding_radius(self) -> float:
-        return float(np.linalg.norm(self.points(), axis=1).max())
 
     @cached_property
     def _grid(self) -> np.ndarray:

@@ -27,7 +27,7 @@ from ...elements import Body, Frame, Joint, Limits
 from ...joints import KINDS
 from ...mechanism import WORLD, free_name, take_name
 from ...shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Plane, Shape, Sphere
-from ..repairs import usable_inertia
+from ..parts import usable_inertia
 from ..xml import Notes
 from .compiled import CompiledModel, placed
 
@@ -53,97 +53,6 @@ def touches(model: Any, geom: int) -> bool:
     return bool(
         model.geom_contype[geom] or model.geom_conaffinity[geom] or geom in model.pair_geom1 or geom in model.pair_geom2
     )
-
-
-class Shapes:
-    """Reads the geoms of one model."""
-
-    def __init__(self, compiled: CompiledModel, notes: Notes):
-        self._compiled, self._notes = compiled, notes
-        self._meshes = {mesh.id: mesh for mesh in compiled.spec.meshes if mesh.id >= 0}
-
-    def of(self, body: int) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
-        """What is drawn of a body, and what touches: geoms that no mask and no pair lets touch are drawn only."""
-        model = self._compiled.model
-        visuals, collisions = [], []
-        first = int(model.body_geomadr[body])
-        for geom in range(first, first + int(model.body_geomnum[body])):
-            made = self._geometry(geom)
-            if made is None:
-                continue
-            may_touch = touches(model, geom)
-            if may_touch:
-                collisions.append(replace(made, friction=float(model.geom_friction[geom][0])))
-            if not may_touch or int(model.geom_group[geom]) in _DRAWN:
-                visuals.append(made)
-        return tuple(visuals), tuple(collisions)
-
-    def _geometry(self, geom: int) -> Geometry | None:
-        model, compiled = self._compiled.model, self._compiled
-        kind, where = compiled.enum("mjtGeom", model.geom_type[geom]), placed(model.geom_pos[geom], model.geom_quat[geom])
-        shape: Shape
-        if kind in ("mesh", "sdf"):
-            shape, where = self._mesh(int(model.geom_dataid[geom]), where)
-        elif kind == "hfield":
-            shape = self._height_field(int(model.geom_dataid[geom]))
-        elif kind in SHAPES:
-            shape = SHAPES[kind](model.geom_size[geom].tolist())
-        else:
-            self._notes.add(
-                f"geoms of type {kind}, of which there is no shape here, left out",
-                compiled.names("geom")[geom], compiled.line("geom", geom),
-            )  # fmt: skip
-            return None
-        return Geometry(shape, where, self._color(geom), compiled.names("geom")[geom])
-
-    def _color(self, geom: int) -> tuple[float, float, float, float]:
-        model = self._compiled.model
-        own, material = model.geom_rgba[geom], int(model.geom_matid[geom])
-        rgba = model.mat_rgba[material] if material >= 0 and np.array_equal(own, _NO_COLOR) else own
-        red, green, blue, opacity = np.clip(rgba, 0.0, 1.0).tolist()
-        return red, green, blue, opacity
-
-    def _height_field(self, field: int) -> HeightField:
-        """Its surface; MuJoCo has heights as parts of the largest, and half lengths, and a box of some depth below."""
-        model, first = self._compiled.model, int(self._compiled.model.hfield_adr[field])
-        rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
-        half_x, half_y, highest, _ = model.hfield_size[field].tolist()
-        parts = model.hfield_data[first : first + rows * columns].astype(float).reshape(rows, columns)
-        return HeightField(tuple(map(tuple, (parts * highest).tolist())), (2.0 * half_x, 2.0 * half_y))
-
-    def _mesh(self, mesh: int, where: Transform) -> tuple[Shape, Transform]:
-        """The mesh's file, or the hull of its corners if it has none that says the same; and the pose of either.
-
-        MuJoCo moves meshes to their centers and principal axes, and its geoms with them: file → R(refquat)ᵀ (p − refpos),
-        scaled, → its own corners by the inverse of (mesh_pos, mesh_quat).
-        """
-        model, given = self._compiled.model, self._meshes.get(mesh)
-        found = None if given is None else self._file(given)
-        turn = Transform() if given is None else placed((0.0, 0.0, 0.0), given.refquat)
-        scale = model.mesh_scale[mesh]
-        uniform = bool(np.all(scale == scale[0])) or turn.almost_equal(Transform(), 0.0)
-        if given is None or found is None or not uniform:
-            first = int(model.mesh_vertadr[mesh])
-            corners = model.mesh_vert[first : first + int(model.mesh_vertnum[mesh])].astype(float)
-            self._notes.add(
-                "meshes that are not in a file that can be read (.stl, .obj, .dae, .ply), drawn as their convex hulls",
-                self._compiled.names("mesh")[mesh], self._compiled.line("mesh", mesh),
-            )  # fmt: skip
-            return Hull(tuple(map(tuple, corners.tolist()))), where
-        shift = placed((-scale * np.asarray(given.refpos)).tolist(), (1.0, 0.0, 0.0, 0.0))
-        moved = placed(model.mesh_pos[mesh], model.mesh_quat[mesh])
-        shape = Mesh(given.file, tuple(scale.tolist()), str(found))
-        if not turn.almost_equal(Transform(), 0.0):  # uniform scale, which commutes with the turn
-            shift = turn.inverse() @ shift
-        return shape, (where @ moved.inverse() @ shift).dense()
-
-    def _file(self, mesh: Any) -> Path | None:
-        """The file of a mesh, if it is of a kind that is read here."""
-        if not mesh.file or Path(mesh.file).suffix.lower() not in (".stl", ".obj", ".dae", ".ply"):
-            return None
-        folder = Path(self._compiled.spec.modelfiledir or ".")
-        places = (folder / (self._compiled.spec.meshdir or "") / mesh.file, folder / mesh.file)
-        return next((place for place in places if place.is_file()), None)
 
 
 # --- bodies ---------------------------------------------------------------------------------------------------------------
@@ -237,7 +146,7 @@ class BodyTree:
 
     def __init__(self, compiled: CompiledModel, notes: Notes, *, fix_inertia: bool = False):
         self._compiled, self._notes, self._fix = compiled, notes, fix_inertia
-        self._shapes = Shapes(compiled, notes)
+        self._meshes = {mesh.id: mesh for mesh in compiled.spec.meshes if mesh.id >= 0}
         self._drives = joint_drives(compiled, notes)
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
@@ -248,7 +157,7 @@ class BodyTree:
         self.joint_names: list[str] = []
         self._taken = {*self.body_names, *compiled.names("site")}
         self._joint_names_taken: set[str] = set(compiled.names("joint"))
-        shapes = self._shapes.of(0)
+        shapes = self._shapes(0)
         if any(shapes):  # of the world: those of a body that is fixed to it
             self.with_shapes[0] = name = take_name(f"{WORLD}_link", self._taken)
             self.bodies.append(Body(name, 0.0, visuals=shapes[0], collisions=shapes[1]))
@@ -260,7 +169,7 @@ class BodyTree:
     # --- bodies -----------------------------------------------------------------------------------------------------------
     def _add(self, body: int) -> None:
         model, name = self._compiled.model, self.body_names[body]
-        visuals, collisions = self._shapes.of(body)
+        visuals, collisions = self._shapes(body)
         turn = placed(_ORIGIN, model.body_iquat[body])
         R = np.array([list(row) for row in turn.rotation.matrix()], dtype=float)
         inertia = R @ np.diag(model.body_inertia[body]) @ R.T
@@ -310,6 +219,90 @@ class BodyTree:
     def _fix_to(self, body: str, parent: str, where: Transform, name: str | None = None) -> None:
         name = take_name(name or f"fixed_{body}", self._joint_names_taken)
         self.joints.append(Joint(name, KINDS["fixed"], parent, body, where.dense()))
+
+    # --- shapes -----------------------------------------------------------------------------------------------------------
+    def _shapes(self, body: int) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
+        """What is drawn of a body, and what touches: geoms that no mask and no pair lets touch are drawn only."""
+        model = self._compiled.model
+        visuals, collisions = [], []
+        first = int(model.body_geomadr[body])
+        for geom in range(first, first + int(model.body_geomnum[body])):
+            made = self._geometry(geom)
+            if made is None:
+                continue
+            may_touch = touches(model, geom)
+            if may_touch:
+                collisions.append(replace(made, friction=float(model.geom_friction[geom][0])))
+            if not may_touch or int(model.geom_group[geom]) in _DRAWN:
+                visuals.append(made)
+        return tuple(visuals), tuple(collisions)
+
+    def _geometry(self, geom: int) -> Geometry | None:
+        model, compiled = self._compiled.model, self._compiled
+        kind, where = compiled.enum("mjtGeom", model.geom_type[geom]), placed(model.geom_pos[geom], model.geom_quat[geom])
+        shape: Shape
+        if kind in ("mesh", "sdf"):
+            shape, where = self._mesh(int(model.geom_dataid[geom]), where)
+        elif kind == "hfield":
+            shape = self._height_field(int(model.geom_dataid[geom]))
+        elif kind in SHAPES:
+            shape = SHAPES[kind](model.geom_size[geom].tolist())
+        else:
+            self._notes.add(
+                f"geoms of type {kind}, of which there is no shape here, left out",
+                compiled.names("geom")[geom], compiled.line("geom", geom),
+            )  # fmt: skip
+            return None
+        return Geometry(shape, where, self._color(geom), compiled.names("geom")[geom])
+
+    def _color(self, geom: int) -> tuple[float, float, float, float]:
+        model = self._compiled.model
+        own, material = model.geom_rgba[geom], int(model.geom_matid[geom])
+        rgba = model.mat_rgba[material] if material >= 0 and np.array_equal(own, _NO_COLOR) else own
+        red, green, blue, opacity = np.clip(rgba, 0.0, 1.0).tolist()
+        return red, green, blue, opacity
+
+    def _height_field(self, field: int) -> HeightField:
+        """Its surface; MuJoCo has heights as parts of the largest, and half lengths, and a box of some depth below."""
+        model, first = self._compiled.model, int(self._compiled.model.hfield_adr[field])
+        rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
+        half_x, half_y, highest, _ = model.hfield_size[field].tolist()
+        parts = model.hfield_data[first : first + rows * columns].astype(float).reshape(rows, columns)
+        return HeightField(tuple(map(tuple, (parts * highest).tolist())), (2.0 * half_x, 2.0 * half_y))
+
+    def _mesh(self, mesh: int, where: Transform) -> tuple[Shape, Transform]:
+        """The mesh's file, or the hull of its corners if it has none that says the same; and the pose of either.
+
+        MuJoCo moves meshes to their centers and principal axes, and its geoms with them: file → R(refquat)ᵀ (p − refpos),
+        scaled, → its own corners by the inverse of (mesh_pos, mesh_quat).
+        """
+        model, given = self._compiled.model, self._meshes.get(mesh)
+        found = None if given is None else self._file(given)
+        turn = Transform() if given is None else placed((0.0, 0.0, 0.0), given.refquat)
+        scale = model.mesh_scale[mesh]
+        uniform = bool(np.all(scale == scale[0])) or turn.almost_equal(Transform(), 0.0)
+        if given is None or found is None or not uniform:
+            first = int(model.mesh_vertadr[mesh])
+            corners = model.mesh_vert[first : first + int(model.mesh_vertnum[mesh])].astype(float)
+            self._notes.add(
+                "meshes that are not in a file that can be read (.stl, .obj, .dae, .ply), drawn as their convex hulls",
+                self._compiled.names("mesh")[mesh], self._compiled.line("mesh", mesh),
+            )  # fmt: skip
+            return Hull(tuple(map(tuple, corners.tolist()))), where
+        shift = placed((-scale * np.asarray(given.refpos)).tolist(), (1.0, 0.0, 0.0, 0.0))
+        moved = placed(model.mesh_pos[mesh], model.mesh_quat[mesh])
+        shape = Mesh(given.file, tuple(scale.tolist()), str(found))
+        if not turn.almost_equal(Transform(), 0.0):  # uniform scale, which commutes with the turn
+            shift = turn.inverse() @ shift
+        return shape, (where @ moved.inverse() @ shift).dense()
+
+    def _file(self, mesh: Any) -> Path | None:
+        """The file of a mesh, if it is of a kind that is read here."""
+        if not mesh.file or Path(mesh.file).suffix.lower() not in (".stl", ".obj", ".dae", ".ply"):
+            return None
+        folder = Path(self._compiled.spec.modelfiledir or ".")
+        places = (folder / (self._compiled.spec.meshdir or "") / mesh.file, folder / mesh.file)
+        return next((place for place in places if place.is_file()), None)
 
     # --- joints -----------------------------------------------------------------------------------------------------------
     def _joint(self, joint: int, name: str, parent: str, child: str, where: Transform) -> Joint:
