@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError
 from ..spatial import Transform, quaternion_of, quaternion_product, quaternion_rotation
 from .drives import Control
-from .elements import Actuator, Joint, drive_targets
+from .elements import Actuator, drive_targets
 from .mechanism import HasMechanism, Mechanism
 from .tree.tree import WORLD_LINK, Link, alignment
 
@@ -42,7 +42,6 @@ class Layout:
         q, v: our names of the components, in their order; "cos" and "sin" stand for an angle.
         turned: velocities, vector by vector, that they give in the axes of the other frame: F's where ours are in M's
             (`to_parent`), else M's where ours are in F's.
-        to_parent: see `turned`.
         oriented: whether the components depend on the axes of both frames.
         in_world: whether the coordinates place the child in the world instead of in F.
     """
@@ -84,9 +83,7 @@ PINOCCHIO: Table = {
     "spherical": {"spherical": Layout(("qx", "qy", "qz", "qw"), _ANGULAR, oriented=True)},
     # their velocity is along the axes of the child
     "planar": {"planar": Layout(("x", "y", "cos", "sin"), ("x", "y", "angle"), (("x", "y"),), to_parent=False, oriented=True)},
-    "floating": {
-        "floating": Layout(("x", "y", "z", "qx", "qy", "qz", "qw"), (*_LINEAR, *_ANGULAR), oriented=True),
-    },
+    "floating": {"floating": Layout(("x", "y", "z", "qx", "qy", "qz", "qw"), (*_LINEAR, *_ANGULAR), oriented=True)},
 }
 
 MUJOCO: Table = {
@@ -415,8 +412,6 @@ def _spread(x: np.ndarray, *others: np.ndarray | None) -> np.ndarray:
 
 
 # --- the joints of other programs, matched with ours ----------------------------------------------------------------------
-
-
 def pinocchio(robot: Mechanism | HasMechanism, model: Any, *, continuous: Collection[str] = ()) -> Order:
     """Conversion to and from Pinocchio's states.
 
@@ -494,12 +489,9 @@ def _pinocchio_type(shortname: str) -> str:
 
 # --- matching ---------------------------------------------------------------------------------------------------------------
 def _order(
-    robot: Mechanism | HasMechanism,
-    peer: str,
-    table: Table,
-    theirs: Sequence[tuple[str, str | None]],
+    robot: Mechanism | HasMechanism, peer: str, table: Table, theirs: Sequence[tuple[str, str | None]],
     sizes: tuple[int, int] | None = None,
-) -> Order:
+) -> Order:  # fmt: skip
     """The order for joints of theirs: their names, and their types as the table calls them (None: not known)."""
     mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
     tree = mechanism.tree
@@ -507,9 +499,14 @@ def _order(
     joints, q, v = [], 0, 0
     for (name, kind), ours in zip(theirs, _matched(mechanism.name, peer, [name for name, _ in theirs], links), strict=True):
         link = links[ours]
-        layout = _layout(mechanism.name, peer, table, link, name, kind)
-        if layout.oriented:
-            _check_axes(mechanism, peer, mechanism.joint(ours))
+        layout = _layout(mechanism.name, peer, table, link, kind)
+        joint = mechanism.joint(ours)
+        turn = alignment(joint.axis, joint.second_axis).matrix()
+        if layout.oriented and np.abs(np.array([list(row) for row in turn], dtype=float) - np.eye(3)).max() > 1e-12:
+            raise InputError(  # orientations and planes about other axes than the frame's own, which no other program has
+                f"{mechanism.name}: the coordinates of joint {ours!r} are along axes that axis={tuple(joint.axis)} turns "
+                f"away from its frame's, which {peer} cannot say; turn the joint's pose instead and leave the axis at z"
+            )
         base = _base(mechanism.name, peer, link) if layout.in_world else None
         joints.append(JointOrder(link, name, layout, slice(q, q + len(layout.q)), slice(v, v + len(layout.v)), base))
         q, v = q + len(layout.q), v + len(layout.v)
@@ -533,8 +530,10 @@ def _matched(mechanism: str, peer: str, theirs: Sequence[str], links: dict[str, 
         same = {extra[0]: missing[0]}
         extra, missing = [], []
     if extra or missing:
-        faults = [f"{peer} has {_some(extra)}, which move nothing here"] * bool(extra)
-        faults += [f"{peer} lacks {_some(missing)}"] * bool(missing)
+        some, lacking = (
+            ", ".join(map(repr, names[:6])) + f", … ({len(names)} in all)" * (len(names) > 6) for names in (extra, missing)
+        )
+        faults = [f"{peer} has {some}, which move nothing here"] * bool(extra) + [f"{peer} lacks {lacking}"] * bool(missing)
         raise InputError(
             f"{mechanism}: the joints are not the same: {'; '.join(faults)}. Read the same file in both programs, with the "
             "base held alike, and lock the same joints; fixed joints do not count"
@@ -542,11 +541,7 @@ def _matched(mechanism: str, peer: str, theirs: Sequence[str], links: dict[str, 
     return (same.get(name, name) for name in theirs)
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:6]) + (f", … ({len(names)} in all)" if len(names) > 6 else "")
-
-
-def _layout(mechanism: str, peer: str, table: Table, link: Link, name: str, kind: str | None) -> Layout:
+def _layout(mechanism: str, peer: str, table: Table, link: Link, kind: str | None) -> Layout:
     layouts = table.get(link.kind.name, {})
     if kind is None and layouts:
         return next(iter(layouts.values()))
@@ -557,16 +552,6 @@ def _layout(mechanism: str, peer: str, table: Table, link: Link, name: str, kind
             f"{mechanism}: joint {link.name!r} is {link.kind.name!r} here {there}; states are converted from {known}"
         )
     return layouts[kind]
-
-
-def _check_axes(mechanism: Mechanism, peer: str, joint: Joint) -> None:
-    """Refuses orientations and planes about other axes than the frame's own, which no other program has."""
-    turn = np.array([list(row) for row in alignment(joint.axis, joint.second_axis).matrix()], dtype=float)
-    if np.abs(turn - np.eye(3)).max() > 1e-12:
-        raise InputError(
-            f"{mechanism.name}: the coordinates of joint {joint.name!r} are along axes that axis={tuple(joint.axis)} turns "
-            f"away from its frame's, which {peer} cannot say; turn the joint's pose instead and leave the axis at z"
-        )
 
 
 def _base(mechanism: str, peer: str, link: Link) -> tuple[np.ndarray, np.ndarray] | None:

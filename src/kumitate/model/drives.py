@@ -242,13 +242,6 @@ class DCMotor(Drive):
 
 
 # --- hydraulic cylinders --------------------------------------------------------------------------------------------------
-class _Flow(NamedTuple):
-    """The flow into a chamber [m³/s], and how it changes with the pressure there [m³/(s·Pa)]."""
-
-    into: Scalar
-    by_pressure: Scalar = 0.0
-
-
 @dataclass(frozen=True, kw_only=True)
 class HydraulicCylinder(DriveWithState):
     """f = A p_A − B p_B + feed_forward; the pressures of the two chambers are the drive's own state.
@@ -303,23 +296,20 @@ class HydraulicCylinder(DriveWithState):
         out = maximum(minimum(q - self.retracted, self.stroke), 0.0)
         stiff_a = self.bulk_modulus / (self.dead_volume + A * out)
         stiff_b = self.bulk_modulus / (self.dead_volume + B * (self.stroke - out))
-        into_a, into_b = self._flows(command.target, a, b)
-        lost = self.leak * (a - b)
+        (into_a, a_by_a), (into_b, b_by_b) = self._flows(command.target, a, b)
+        leak, lost = self.leak, self.leak * (a - b)
         return StateLaw(
             A * a - B * b + command.feed_forward,
             (A, -B),
-            (stiff_a * (into_a.into - lost - A * v), stiff_b * (into_b.into + lost + B * v)),
-            (
-                (stiff_a * (into_a.by_pressure - self.leak), stiff_a * self.leak),
-                (stiff_b * self.leak, stiff_b * (into_b.by_pressure - self.leak)),
-            ),
+            (stiff_a * (into_a - lost - A * v), stiff_b * (into_b + lost + B * v)),
+            ((stiff_a * (a_by_a - leak), stiff_a * leak), (stiff_b * leak, stiff_b * (b_by_b - leak))),
             (-A * stiff_a, B * stiff_b),
         )
 
-    def _flows(self, target: Scalar, a: Scalar, b: Scalar) -> tuple[_Flow, _Flow]:
-        """The flows into the two chambers at their pressures."""
+    def _flows(self, target: Scalar, a: Scalar, b: Scalar) -> tuple[Scalars, Scalars]:
+        """Of the two chambers at their pressures: the flow into it [m³/s], and how it changes with the pressure there."""
         if self.valve is None:
-            return _Flow(target), _Flow(-target * (self.rod_side_area / self.piston_area))
+            return (target, 0.0), (-target * (self.rod_side_area / self.piston_area), 0.0)
         opening = maximum(minimum(target, 1.0), -1.0)
         width = self.valve * maximum(opening, -opening)
         extends = opening > 0.0
@@ -328,13 +318,13 @@ class HydraulicCylinder(DriveWithState):
             self._through(width, select(extends, self.tank, self.supply), b),
         )
 
-    def _through(self, width: Scalar, source: Scalar, pressure: Scalar) -> _Flow:
+    def _through(self, width: Scalar, source: Scalar, pressure: Scalar) -> Scalars:
         """Through an edge of the valve, from a pressure into a chamber: width·Δ/(Δ² + laminar²)^¼, which is width·√Δ above."""
         away = source - pressure
         square = away * away + self.laminar**2
         root = sqrt(square)
         flow = away / sqrt(root)
-        return _Flow(width * flow, -width * (0.5 * away * away + self.laminar**2) / (square * sqrt(root)))
+        return width * flow, -width * (0.5 * away * away + self.laminar**2) / (square * sqrt(root))
 
 
 #: The kinds of drives by their names in files.

@@ -131,17 +131,13 @@ def cut(mechanism: Mechanism, joint: str, *, floating_base: bool = False) -> Mec
     kind = "floating" if floating_base else "fixed"
     name = free_name(f"{kind}_base", {item.name for item in mechanism.joints} - {joint} | {loop.name for loop in loops})
     base = Joint(name, KINDS[kind], WORLD, root, Transform() if floating_base else standing(mechanism)[root])
+    bodies = tuple(body for body in mechanism.bodies if body.name in kept)
+    frames = tuple(frame for frame in mechanism.frames if frame.body in kept)
+    pairs = tuple(pair for pair in mechanism.no_contact if set(pair) <= kept)
     return replace(
-        mechanism,
-        name=f"{mechanism.name}_{root}",
-        bodies=tuple(body for body in mechanism.bodies if body.name in kept),
-        joints=(base, *joints),
-        loops=loops,
-        couplings=couplings,
-        frames=tuple(frame for frame in mechanism.frames if frame.body in kept),
-        starts=fitting(mechanism.starts, joints),
-        no_contact=tuple(pair for pair in mechanism.no_contact if set(pair) <= kept),
-    )
+        mechanism, name=f"{mechanism.name}_{root}", bodies=bodies, joints=(base, *joints), loops=loops, couplings=couplings,
+        frames=frames, starts=fitting(mechanism.starts, joints), no_contact=pairs,
+    )  # fmt: skip
 
 
 # --- locking and welding --------------------------------------------------------------------------------------------------
@@ -251,10 +247,8 @@ def weld(mechanism: Mechanism, a: str, b: str, *, pose: Transform | None = None)
             mechanism.body(name)
     if a == b:
         raise ModelError(f"{mechanism.name}: {a!r} cannot be welded to itself; name two bodies")
-    if pose is None:
-        at = standing(mechanism)
-        pose = at[a].inverse() @ at[b]
-    pose = checked_pose(mechanism.name, "the pose", pose).dense()
+    at = standing(mechanism)
+    pose = checked_pose(mechanism.name, "the pose", at[a].inverse() @ at[b] if pose is None else pose).dense()
     for joint in mechanism.joints:
         for parent, child, X_PC in ((a, b, pose), (b, a, pose.inverse())):
             between = joint.parent == parent and joint.child == child
@@ -336,11 +330,9 @@ def turned_round(mechanism: Mechanism, joint: Joint) -> Iterator[Joint]:
         yield replace(swapped, axis=_minus(joint.axis))
     elif joint.kind.name == "universal":
         rows = np.array([list(row) for row in alignment(joint.axis, joint.second_axis).matrix()])
-        yield replace(
-            swapped, axis=_minus(rows[:, 1]), second_axis=_minus(joint.axis), limits=joint.limits[::-1],
-            damping=_reversed(joint.damping), friction=_reversed(joint.friction), armature=_reversed(joint.armature),
-            stiffness=_reversed(joint.stiffness), rest=_reversed(joint.rest),
-        )  # fmt: skip
+        keys = ("limits", "damping", "friction", "armature", "stiffness", "rest")
+        exchanged: dict[str, Any] = {key: getattr(joint, key)[::-1] for key in keys}
+        yield replace(swapped, axis=_minus(rows[:, 1]), second_axis=_minus(joint.axis), **exchanged)
     elif joint.kind.is_group and not _driven(joint):
         yield swapped
     else:
@@ -358,10 +350,6 @@ def _driven(joint: Joint) -> bool:
 
 def _minus(direction: object) -> tuple[float, ...]:
     return tuple((-np.asarray(direction)).tolist())
-
-
-def _reversed(values: object) -> tuple[float, ...]:
-    return tuple(np.asarray(values)[::-1].tolist())
 
 
 def _new_body(name: str, mechanism: Mechanism) -> str:

@@ -64,15 +64,9 @@ MOST = Rule("zero or more, infinite for none", "Leave out limits that are not kn
 
 
 def checked_number(owner: str, what: str, value: Any, rule: Rule = FINITE, *, error: type[KumitateError] = ModelError) -> float:
-    """The value as a float.
+    """The value as a float; an `error` with value, rule and remedy if it is not a real number or breaks the rule.
 
-    Args:
-        owner: its owner in messages, such as "body 'hand'"; what: the quantity with its unit, such as "the mass [kg]".
-        rule: that it must obey.
-        error: the class of the error.
-
-    Raises:
-        KumitateError: of that class, if the value is not a real number or breaks the rule; with the value, rule and remedy.
+    `owner` is its owner in messages, such as "body 'hand'", and `what` the quantity with its unit, such as "the mass [kg]".
 
     >>> checked_number("body 'hand'", "the mass [kg]", 2, MASS)
     2.0

@@ -38,21 +38,14 @@ def read_xacro(
     arguments: Mapping[str, Any] | None = None,
     packages: Mapping[str, str] | None = None,
 ) -> Mechanism:
-    """The mechanism of a xacro file. Lines in messages are those of the expanded text.
+    """The mechanism of a xacro file, as of `read_urdf`. Lines in messages are those of the expanded text.
 
     Packages that the file names by $(find …) are sought like those of meshes: in the folders above it and in ROS's own places.
     Expanding a file evaluates expressions in it, which read files and the environment, so that files should be of a source that
     you trust. It is done in a process of its own, which is stopped after 10 s of processor time.
 
-    Args:
-        path: of the file, such as arm.urdf.xacro.
-        floating_base, fix_inertia, keep_angles: as of `read_urdf`.
-        arguments: values of <xacro:arg>, by name.
-        packages: folders of packages, by name.
-
-    Raises:
-        InputError: if xacrodoc is not installed.
-        ModelError: with xacro's reason, if the file cannot be expanded; and as `read_urdf`.
+    `arguments` are the values of <xacro:arg>, and `packages` folders of packages, by name. A `ModelError` with xacro's reason
+    if the file cannot be expanded, and an `InputError` without xacrodoc.
     """
     if find_spec("xacrodoc") is None:
         raise InputError(

@@ -74,10 +74,10 @@ def from_json(text: str, source: str = "<text>") -> Mechanism:
             f"{source}:{error.lineno}: not valid JSON at column {error.colno}: {error.msg}; close every bracket and quote "
             "every name"
         ) from None
-    except RecursionError:
-        raise ModelError(f"{source}: {_DEEP}") from None
     except ValueError as error:
         raise ModelError(f"{source}: not valid JSON: {error}") from None
+    except RecursionError:
+        raise ModelError(f"{source}: {_DEEP}") from None
     if not isinstance(content, dict) or "kumitate" not in content:
         raise ModelError(
             f'{source}: the JSON is not a mechanism of kumitate: it has no entry "kumitate" with the version; robot '

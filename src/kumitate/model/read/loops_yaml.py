@@ -37,18 +37,10 @@ _KNOWN = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 def read_loops_yaml(
     path: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False
 ) -> Mechanism:
-    """The mechanism of the URDF beside a YAML file, with the loops that the YAML names.
+    """The mechanism of the URDF beside a YAML file (robot.urdf beside robot.yaml), with the loops that the YAML names.
 
-    Args:
-        path: of the YAML, robot.yaml; the URDF is robot.urdf in the same folder.
-        floating_base, fix_inertia, keep_angles: as of `read_urdf`.
-
-    Raises:
-        ModelError: if the YAML breaks a rule, or names links that the URDF does not have; and as `read_urdf`.
-        InputError: if ruamel.yaml is not installed.
-
-    Warns:
-        KumitateWarning: for entries that are not known, and names of joints that the URDF does not have; and as `read_urdf`.
+    As of `read_urdf`; and a `ModelError` if the YAML breaks a rule, or names links that the URDF does not have, and a warning
+    for entries that are not known, and names of joints that the URDF does not have. Needs ruamel.yaml.
     """
     source = Path(path)
     notes = Notes(str(source))

@@ -34,23 +34,8 @@ from .urdf_transmissions import note_transmissions
 from .xml import Element, Notes, read_xml
 
 # --- the elements of a URDF -----------------------------------------------------------------------------------------------
-# The format itself has no loops; they are read by two extensions of Drake.
-#
-# `<loop_joint>` is a joint between two places on links of the tree, whose frames it lets move as its type allows:
-#
-# <loop_joint name="elbow" type="revolute">
-#       <link1 link="lower_arm" xyz="0 0 -3" rpy="0 0 0"/>
-#       <link2 link="upper_arm" xyz="0 0 1"/>
-#       <axis xyz="0 1 0"/>
-#       <dynamics damping="0.1" friction="0" spring_stiffness="5" spring_reference="0.2"/>
-#     </loop_joint>
-#
-# A <limit> and <dynamics> are read as of other joints. `xyz` [m] and `rpy` [rad] place the frame on its link (zero if left
-# out); the axis has the same components in both frames. Further types are ours: `universal` also has an <axis2>, `helical` a
-# `pitch` [m per turn], `distance`, a rod with a ball at either end, a `length` [m], and `line` is a spring and damper between
-# two points. `rolling_disc` and `rolling_sphere` roll without slip about the frame on link2, with a `radius` [m], on the
-# plane through that on link1; the axis is the normal of the plane, and the axle of the disc. A `<drake:ball_constraint>`
-# keeps a point of one link at a point of another.
+# The format itself has no loops; they are read by two extensions of Drake, <loop_joint> and <drake:ball_constraint>, with
+# further types of our own (docs/urdf-and-sdf.md, "Loops in URDF").
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -218,10 +203,8 @@ def read_dynamics(element: Element, owner: str) -> dict[str, Any]:
     found = {ours: dynamics.number(key, 0.0) for ours, key in DYNAMICS.items()}
     for ours, value in found.items():
         if value < 0.0 and ours != "rest":
-            key = DYNAMICS[ours]
-            raise dynamics.error(
-                f'{owner}: <dynamics> {key}="{dynamics.get(key)}" is negative and would drive the joint; give zero or more'
-            )
+            said = f'<dynamics> {DYNAMICS[ours]}="{dynamics.get(DYNAMICS[ours])}"'
+            raise dynamics.error(f"{owner}: {said} is negative and would drive the joint; give zero or more")
     return found
 
 
@@ -236,19 +219,18 @@ def read_limits(element: Element, name: str, kind: str, notes: Notes) -> tuple[L
         notes.leave(limit, "<limit> of joints that have not one degree of freedom, not used", name)
         return ()
     lower, upper, velocity, effort = (limit.bound(key) for key in ("lower", "upper", "velocity", "effort"))
-    if kind == "continuous":
-        if lower or upper:
-            notes.add("lower and upper of the <limit> of continuous joints, which turn without end, not used", name, limit.line)
-        return (Limits(None, None, velocity, effort),)
-    if limit.get("lower") is None and limit.get("upper") is None:  # URDF's defaults, 0 to 0, would lock the joint
+    given = limit.get("lower") is not None or limit.get("upper") is not None
+    if kind == "continuous" and (lower or upper):
+        notes.add("lower and upper of the <limit> of continuous joints, which turn without end, not used", name, limit.line)
+    elif kind != "continuous" and not given:  # URDF's defaults, 0 to 0, would lock the joint
         notes.add(f"{kind} joints whose <limit> has neither lower nor upper, read as without bounds", name, limit.line)
+    if kind == "continuous" or not given:
         return (Limits(None, None, velocity, effort),)
     # URDF's default for either bound is 0; an infinite one was given, so it is not the default
     lower, upper = (0.0 if not limit.get(key) else value for key, value in (("lower", lower), ("upper", upper)))
     if lower is not None and upper is not None and lower > upper:
-        raise limit.error(
-            f"joint {name!r}: the lower limit {lower:g} is above the upper limit {upper:g}; swap the two, or correct a sign"
-        )
+        remedy = "swap the two, or correct a sign"
+        raise limit.error(f"joint {name!r}: the lower limit {lower:g} is above the upper limit {upper:g}; {remedy}")
     return (Limits(lower, upper, velocity, effort),)
 
 
@@ -275,8 +257,7 @@ def read_couplings(elements: Mapping[str, Element], joints: Sequence[Joint], not
     followed = {name: mimic.need("joint") for name, mimic in mimics.items()}
     check_circles(followed, elements)
     couplings = []
-    for name, mimic in mimics.items():
-        leader = followed[name]
+    for (name, mimic), leader in zip(mimics.items(), followed.values(), strict=True):
         multiplier, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
         if leader not in elements:
             leave_leaderless(mimic, name, leader, list(elements), notes)
@@ -317,9 +298,8 @@ def read_loops(robot: Element, bodies: Mapping[str, str], joints: Collection[str
     for element in robot.all("loop_joint"):
         name = element.need("name")
         if name in loops or name in joints:
-            raise element.error(
-                f"the name {name!r} of this <loop_joint> is another joint's already; names must be unique, rename one"
-            )
+            rule = "names must be unique, rename one"
+            raise element.error(f"the name {name!r} of this <loop_joint> is another joint's already; {rule}")
         loops[name] = _loop_joint(element, name, bodies, notes)
     for number, element in enumerate(robot.all(_BALL), 1):
         name = free_name(element.get("name") or f"ball_constraint_{number}", {*loops, *joints})
@@ -440,9 +420,8 @@ def urdf_mechanism(
                 f"floating_base was asked for, but robot {name!r} has no <link> that could float; read it without"
             )
         else:
-            notes.add(
-                f"robot {name!r} has no <link>, and so no bodies; if it is a xacro source, expand it with what calls its macros"
-            )
+            remedy = "if it is a xacro source, expand it with what calls its macros"
+            notes.add(f"robot {name!r} has no <link>, and so no bodies; {remedy}")
         names = {link: WORLD if body is None else body.name for link, body in bodies.items()}
         for element, parent, child in connections.values():
             with notes.catching():
@@ -471,9 +450,8 @@ def _named(robot: Element, tag: str) -> dict[str, Element]:
     for element in robot.all(tag):
         name = element.need("name")
         if name in found:
-            raise element.error(
-                f"the {tag} name {name!r} is used in line {found[name].line} already; names must be unique, rename one"
-            )
+            rule = "names must be unique, rename one"
+            raise element.error(f"the {tag} name {name!r} is used in line {found[name].line} already; {rule}")
         found[name] = element
     return found
 
@@ -542,9 +520,8 @@ def _bodies(links: dict[str, Element], root: str, reader: LinkReader, notes: Not
                 bodies[link] = reader.body(element, link)
             continue
         body = reader.body(element, free_name(f"{WORLD}_link", links))
-        if root == WORLD and body == Body(body.name):
-            bodies[link] = None
-        else:
+        bare = root == WORLD and body == Body(body.name)
+        if not bare:
             notes.add(f"the link {WORLD!r} is a body here, not the world, and is called {body.name!r}", line=element.line)
-            bodies[link] = body
+        bodies[link] = None if bare else body
     return bodies

@@ -213,16 +213,14 @@ def on_one_line(points: np.ndarray) -> bool:
 def convex_hull(surface: Facets, name: str) -> Facets:
     """The convex hull; its vertices are a subset of the surface's. A flat surface has a flat hull with faces on both sides.
 
-    Raises:
-        InputError: if all vertices lie on one line; `name` is the mesh's in the message.
+    An `InputError` if all vertices lie on one line; `name` is the mesh's in the message.
     """
     points = surface.vertices
     grid = _on_grid(points)
     far = _far_apart(grid)
     if len(far) < 3:
-        raise InputError(
-            f"{name}: its vertices lie on one line, so that it has no hull; use a sphere, a capsule or a box instead"
-        )
+        remedy = "use a sphere, a capsule or a box instead"
+        raise InputError(f"{name}: its vertices lie on one line, so that it has no hull; {remedy}")
     if len(far) == 3:
         rim = _rim(points, points[far])
         fan = np.array([[0, k, k + 1] for k in range(1, len(rim) - 1)])
@@ -289,8 +287,7 @@ def _hull(grid: np.ndarray, far: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _standing_out(grid: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Which points (n,) stand out from their neighbours along the mean of their faces' normals, not just by rounding, as within
-    sides and along edges."""
+    """Which points (n,) stand out from their neighbours along the mean of their faces' normals, and not just by rounding."""
     edges = np.stack([grid[faces[:, (k + 1) % 3]] - grid[faces[:, k]] for k in range(3)], axis=1).astype(float)
     normals = np.cross(edges[:, 0], edges[:, 1])
     normals /= np.linalg.norm(normals, axis=1)[:, None]

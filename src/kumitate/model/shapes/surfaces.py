@@ -96,8 +96,7 @@ class SideFiles:
 
     def get(self, name: str) -> bytes:
         """The content of a file; KeyError if it is absent."""
-        content = self.find(name)
-        if content is None:
+        if (content := self.find(name)) is None:
             raise KeyError(name)
         return content
 
@@ -125,9 +124,7 @@ class SideFiles:
 def texture_colors(image: Any, uv: np.ndarray) -> np.ndarray | None:
     """The colours (m, 3) uint8 that a texture has in the middles of faces; None if it is not a picture, or a huge one.
 
-    Args:
-        image: the bytes of a picture's file, or the picture as Pillow has it.
-        uv: of the faces' corners, (m, 3, 2); v goes up, and both wrap around.
+    `image`: a picture's file, or Pillow's; `uv`: of the faces' corners (m, 3, 2), of which v goes up, and both wrap around.
     """
     pixels = (_of_file if isinstance(image, bytes) else _pixels)(image)
     if pixels is None:
@@ -164,7 +161,7 @@ def fewer_faces(surface: Facets, faces: int) -> Facets:
     if len(surface.faces) <= faces:
         return surface
     fast_simplification = needed("fast_simplification", "meshes need the package fast-simplification", "mesh")
-    best, best_fault = surface, np.inf
+    best, best_fault, box = surface, np.inf, box_of(surface.vertices)
     for cells in _GRIDS:
         joined = weld(surface, cells)
         if len(joined.faces) > faces:
@@ -175,9 +172,7 @@ def fewer_faces(surface: Facets, faces: int) -> Facets:
         if len(joined.faces) == 0:
             continue
         excess = max(len(joined.faces) / faces - 1.25, 0.0)
-        fault = excess + float(
-            np.abs(box_of(joined.vertices) - box_of(surface.vertices)).max() / np.ptp(box_of(surface.vertices), axis=0).max()
-        )
+        fault = excess + float(np.abs(box_of(joined.vertices) - box).max() / np.ptp(box, axis=0).max())
         if fault < best_fault - _TOLERANCE:  # a coarser grid costs detail, and must be worth it
             best, best_fault = joined, fault
         if fault <= _TOLERANCE:

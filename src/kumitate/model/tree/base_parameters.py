@@ -42,16 +42,12 @@ def base_parameter_tree(tree: Tree) -> BaseParameterTree:
     inertias = [link.inertia for link in tree.links]
     for link in reversed(tree.links):
         movable = link.kind.movable_inertia(inertias[link.index])
-        inertias[link.index] = _difference(inertias[link.index], movable)
+        pairs = zip(floats(numbers_of(inertias[link.index])), floats(numbers_of(movable)), strict=True)
+        inertias[link.index] = inertia_of([0.0 if abs(x - y) <= _ROUNDING * abs(x) else x - y for x, y in pairs])
         if link.parent != WORLD_LINK:  # the parent is the world, which does not move
             inertias[link.parent] = inertias[link.parent] + movable.to_parent(link.placement)
     links = tuple(replace(link, inertia=inertia) for link, inertia in zip(tree.links, inertias, strict=True))
     return BaseParameterTree(links, tree.places, tree.nq, tree.nv, tree.chords, tree.gears, tree.mass, tree.size)
-
-
-def _difference(a: Inertia, b: Inertia) -> Inertia:
-    pairs = zip(floats(numbers_of(a)), floats(numbers_of(b)), strict=True)
-    return inertia_of([0.0 if abs(x - y) <= _ROUNDING * abs(x) else x - y for x, y in pairs])
 
 
 #: Numbers of an inertia: mass, first moment (x, y, z), rotational inertia about the origin (xx, yy, zz, xy, xz, yz).

@@ -24,7 +24,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...scalar import floats
-from ...spatial import Inertia, Symmetric3, Transform
+from ...spatial import Inertia, Symmetric3, Transform, Vector3
 from ..joints.contract import basis_motions
 from .tree import WORLD_LINK, Tree
 
@@ -169,8 +169,10 @@ def _pieces(tree: Tree, lenders: Sequence[int], *, must: bool) -> dict[int, Iner
     unit = 1.0 / np.sqrt([spin, spin, spin, mass, mass, mass])
     scale = np.outer(unit, unit)
     # about the links' centers of mass, since their frames may be far from them
-    seen = {index: _center(tree.links[index].inertia) for index in touched}
-    M = np.array([_matrix(tree.links[index].inertia.to_parent(seen[index])) * scale for index in touched])
+    own = {index: tree.links[index].inertia for index in touched}
+    shifts = {index: I.first_moment * (-1.0 / I.mass) if I.mass > 0.0 else Vector3() for index, I in own.items()}
+    seen = {index: Transform(translation=shift) for index, shift in shifts.items()}
+    M = np.array([_matrix(own[index].to_parent(seen[index])) * scale for index in touched])
     A = np.zeros((len(offers), *M.shape))
     for change, (link, piece) in zip(A, offers, strict=True):
         change[touched.index(link.index)] += _matrix(piece.to_parent(seen[link.index])) * scale
@@ -225,11 +227,6 @@ def _centred(x: np.ndarray, M: np.ndarray, A: np.ndarray, cost: np.ndarray) -> n
 
 def _times(inertia: Inertia, factor: float) -> Inertia:
     return Inertia(inertia.mass * factor, inertia.first_moment * factor, inertia.rotational * factor)
-
-
-def _center(inertia: Inertia) -> Transform:
-    """The pose of a link in a frame at its center of mass."""
-    return Transform(translation=inertia.first_moment * (-1.0 / inertia.mass)) if inertia.mass > 0.0 else Transform()
 
 
 def _matrix(inertia: Inertia) -> np.ndarray:

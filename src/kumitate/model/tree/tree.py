@@ -328,20 +328,17 @@ def _placement(X_PF: Transform, kind: JointKind) -> tuple[Transform, Transform]:
     """X_PF with its rotation as turns about axes, and the turn about z that was taken out of it (given to F and M alike)."""
     alpha, beta, gamma = zxz_rotation(X_PF.rotation.matrix())  # type: ignore[arg-type]
     turns = [AxisTurn.by(2, alpha), AxisTurn.by(0, beta)]
-    extra = Transform()
     if kind.screw_symmetric:
-        extra = Transform(AxisTurn.by(2, -gamma))
-    else:
-        turns.append(AxisTurn.by(2, gamma))
-    return Transform(RotationChain(tuple(turns)), X_PF.translation), extra
+        return Transform(RotationChain(tuple(turns)), X_PF.translation), Transform(AxisTurn.by(2, -gamma))
+    return Transform(RotationChain((*turns, AxisTurn.by(2, gamma))), X_PF.translation), Transform()
 
 
 def exact(X: Transform, tolerance: float = 4e-15) -> Transform:
     """A numeric pose that is a product of others, with what rounding has left of zeros and ones taken out."""
-    size = max((abs(float(x)) for x in X.translation), default=0.0)
+    shift = floats(X.translation)
+    least = tolerance * max(map(abs, shift))
     rows = [[_whole(float(x), tolerance) for x in row] for row in X.rotation.matrix()]
-    shift = Vector3(*(0.0 if abs(float(x)) <= tolerance * size else float(x) for x in X.translation))
-    return Transform(DenseRotation(Matrix3.of(rows)), shift)
+    return Transform(DenseRotation(Matrix3.of(rows)), Vector3(*(0.0 if abs(x) <= least else x for x in shift)))
 
 
 def _whole(value: float, tolerance: float) -> float:
@@ -352,4 +349,4 @@ def _whole(value: float, tolerance: float) -> float:
 def _numeric(X: Transform) -> Transform:
     """The pose with a dense rotation of floats, entries within rounding of 0 and ±1 made exact."""
     rows = [[_whole(float(value), 1e-15) for value in row] for row in X.rotation.matrix()]
-    return Transform(DenseRotation(Matrix3.of(rows)), Vector3(*(float(x) for x in X.translation)))
+    return Transform(DenseRotation(Matrix3.of(rows)), Vector3(*floats(X.translation)))

@@ -30,14 +30,9 @@ def writable() -> str:
 
 
 def mechanism_text(mechanism: Mechanism, path: str | os.PathLike[str]) -> str:
-    """The text of a mechanism in the format of the path's suffix.
+    """The text of a mechanism in the format of the path's suffix; with a warning for each kind of thing that it cannot express.
 
-    Raises:
-        InputError: for another suffix, or joints that the format has nothing for; kumitate's own .json
-            expresses everything but functions.
-
-    Warns:
-        KumitateWarning: once for each kind of thing that the format cannot express, with the names of the elements.
+    An `InputError` for another suffix, or joints that the format has nothing for; kumitate's .json expresses all but functions.
     """
     target = Path(path)
     writer = WRITERS.get(target.suffix.lower())

@@ -164,7 +164,11 @@ class BodyTree:
             self._fix_to(name, WORLD, Transform())
         for body in range(1, compiled.model.nbody):
             self._add(body)
-        self.frames = tuple(self._frames())
+        taken, model = {body.name for body in self.bodies} | {WORLD}, compiled.model
+        self.frames = tuple(  # sites, by their names; one that a body has too gets underscores
+            Frame(take_name(name, taken), self.body_names[body], placed(model.site_pos[at], model.site_quat[at]).dense())
+            for at, (name, body) in enumerate(zip(compiled.names("site"), model.site_bodyid.tolist(), strict=True))
+        )
 
     # --- bodies -----------------------------------------------------------------------------------------------------------
     def _add(self, body: int) -> None:
@@ -248,19 +252,12 @@ class BodyTree:
         elif kind in SHAPES:
             shape = SHAPES[kind](model.geom_size[geom].tolist())
         else:
-            self._notes.add(
-                f"geoms of type {kind}, of which there is no shape here, left out",
-                compiled.names("geom")[geom], compiled.line("geom", geom),
-            )  # fmt: skip
+            remark = f"geoms of type {kind}, of which there is no shape here, left out"
+            self._notes.add(remark, compiled.names("geom")[geom], compiled.line("geom", geom))
             return None
-        return Geometry(shape, where, self._color(geom), compiled.names("geom")[geom])
-
-    def _color(self, geom: int) -> tuple[float, float, float, float]:
-        model = self._compiled.model
         own, material = model.geom_rgba[geom], int(model.geom_matid[geom])
         rgba = model.mat_rgba[material] if material >= 0 and np.array_equal(own, _NO_COLOR) else own
-        red, green, blue, opacity = np.clip(rgba, 0.0, 1.0).tolist()
-        return red, green, blue, opacity
+        return Geometry(shape, where, np.clip(rgba, 0.0, 1.0).tolist(), compiled.names("geom")[geom])
 
     def _height_field(self, field: int) -> HeightField:
         """Its surface; MuJoCo has heights as parts of the largest, and half lengths, and a box of some depth below."""
@@ -284,10 +281,8 @@ class BodyTree:
         if given is None or found is None or not uniform:
             first = int(model.mesh_vertadr[mesh])
             corners = model.mesh_vert[first : first + int(model.mesh_vertnum[mesh])].astype(float)
-            self._notes.add(
-                "meshes that are not in a file that can be read (.stl, .obj, .dae, .ply), drawn as their convex hulls",
-                self._compiled.names("mesh")[mesh], self._compiled.line("mesh", mesh),
-            )  # fmt: skip
+            remark = "meshes that are not in a file that can be read (.stl, .obj, .dae, .ply), drawn as their convex hulls"
+            self._notes.add(remark, self._compiled.names("mesh")[mesh], self._compiled.line("mesh", mesh))
             return Hull(tuple(map(tuple, corners.tolist()))), where
         shift = placed((-scale * np.asarray(given.refpos)).tolist(), (1.0, 0.0, 0.0, 0.0))
         moved = placed(model.mesh_pos[mesh], model.mesh_quat[mesh])
@@ -309,21 +304,15 @@ class BodyTree:
         """One joint; its coordinates are MuJoCo's: q = ref where the body is as in the file."""
         model = self._compiled.model
         kind = KINDS[_KINDS[self._compiled.enum("mjtJoint", model.jnt_type[joint])]]
-        axis, passive = (0.0, 0.0, 1.0), self._passive(joint, kind.nv)
+        axis, limits, passive = (0.0, 0.0, 1.0), (), self._passive(joint, kind.nv)
         if kind.nv == 1:
             axis = tuple(model.jnt_axis[joint].tolist())
             ref = float(model.qpos0[model.jnt_qposadr[joint]])
             where = where @ _backward(kind.name, np.array(axis), ref)
-        passive["drive"] = self._drives.get(joint)
-        return Joint(name, kind, parent, child, where.dense(), axis, None, self._limits(joint, kind.nv), **passive)
-
-    def _limits(self, joint: int, nv: int) -> tuple[Limits, ...]:
-        model = self._compiled.model
-        if nv != 1:
-            return ()
-        lower, upper = model.jnt_range[joint].tolist() if model.jnt_limited[joint] else (None, None)
-        effort = abs(model.jnt_actfrcrange[joint]).max() if model.jnt_actfrclimited[joint] else None
-        return (Limits(lower, upper, None, effort),)
+            lower, upper = model.jnt_range[joint].tolist() if model.jnt_limited[joint] else (None, None)
+            effort = abs(model.jnt_actfrcrange[joint]).max() if model.jnt_actfrclimited[joint] else None
+            limits = (Limits(lower, upper, None, effort),)
+        return Joint(name, kind, parent, child, where.dense(), axis, None, limits, drive=self._drives.get(joint), **passive)
 
     def _passive(self, joint: int, nv: int) -> dict[str, Any]:
         """Damping, friction, armature and springs, one per degree of freedom in our order: angular before linear."""
@@ -342,14 +331,6 @@ class BodyTree:
             found["stiffness"] = float(model.jnt_stiffness[joint])
             found["rest"] = float(model.qpos_spring[model.jnt_qposadr[joint]])
         return found
-
-    # --- frames -----------------------------------------------------------------------------------------------------------
-    def _frames(self) -> Iterator[Frame]:
-        """Sites, by their names; one that a body has too gets underscores."""
-        model, taken = self._compiled.model, {body.name for body in self.bodies} | {WORLD}
-        for site, name in enumerate(self._compiled.names("site")):
-            body = self.body_names[int(model.site_bodyid[site])]
-            yield Frame(take_name(name, taken), body, placed(model.site_pos[site], model.site_quat[site]).dense())
 
 
 def _backward(kind: str, axis: np.ndarray, ref: float) -> Transform:
