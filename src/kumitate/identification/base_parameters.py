@@ -95,9 +95,6 @@ def unknowns_of(mechanism: Mechanism, find: Sequence[str]) -> Unknowns:
     """The parameters of names "inertia:BODY", "armature:JOINT", "damping:…", "friction:…", "drive:…"; * stands for any part.
 
     With *, bodies without mass and joints of six degrees of freedom are left out: they are frames and free bases.
-
-    Raises:
-        InputError: for a name that nothing has.
     """
     tree, dofs = mechanism.tree, [joint for joint in mechanism.joints for _ in range(joint.kind.nv)]
     moving = [body for body in mechanism.bodies if tree.places[body.name].link >= 0]
@@ -315,20 +312,14 @@ def _of(unknowns: Unknowns) -> BaseParameters:
 
 def regrouped(rows: np.ndarray, unknowns: Unknowns) -> BaseParameters:
     """The combinations of unknown parameters that span these rows (…, parameters), each named by one of them."""
-    chosen = _independent(rows, _order(unknowns))
+    by_body = [SIZE * k + rank for k in range(len(unknowns.bodies)) for rank in _RANKS]  # outward, regrouped inward
+    chosen = _independent(rows, [*by_body, *range(unknowns.inertial, len(unknowns.names))])
     G = np.linalg.lstsq(rows[:, chosen], rows, rcond=None)[0] if chosen else np.zeros((0, len(unknowns.names)))
     G = np.where(np.abs(G) <= _NOTHING * np.abs(G).max(axis=1, keepdims=True, initial=1e-300), 0.0, G)
     G[:, chosen] = np.eye(len(chosen))
     H = np.zeros((len(unknowns.names), len(chosen)))
     H[chosen, range(len(chosen))] = 1.0
     return BaseParameters(tuple(unknowns.names[i] for i in chosen), unknowns.names, G, H)
-
-
-def _order(unknowns: Unknowns) -> list[int]:
-    """The parameters in the order in which they are taken: bodies outward, as parameters are regrouped inward."""
-    names = unknowns.names
-    by_body = [[10 * k + rank for rank in _RANKS] for k in range(len(unknowns.bodies))]
-    return [i for own in by_body for i in own] + list(range(unknowns.inertial, len(names)))
 
 
 def _independent(rows: np.ndarray, order: list[int]) -> list[int]:

@@ -198,11 +198,7 @@ def allowed_motions(robot: Robot, q: np.ndarray, v: np.ndarray, held: np.ndarray
 
 
 def loop_base_parameters(robot: Robot, unknowns: Unknowns, of_tree: BaseParameters) -> BaseParameters:
-    """The base parameters of a mechanism with loops, as combinations of its tree's.
-
-    Raises:
-        InputError: if no regular postures with closed loops are found near the robot's start.
-    """
+    """The base parameters of a mechanism with loops, as combinations of its tree's, by regular postures near its start."""
     rng = np.random.default_rng(0)
     q = _postures(robot, rng)
     rows, count = [], 0
@@ -351,7 +347,9 @@ def robust_fit(
         predicted = [(own.rows @ found.beta + own.known) * found.reciprocals for own in rows]
         residuals = [log.tau - efforts for (log, _), efforts in zip(parts, predicted, strict=True)]
         least = FINEST * np.maximum(equations.efforts, 1e-100)
-        most = BEYOND * np.maximum(_OF_MEDIAN * _median(np.concatenate(residuals)), least)
+        known = [np.abs(column[np.isfinite(column)]) for column in np.concatenate(residuals).T]
+        medians = np.array([np.median(own) if len(own) else 0.0 for own in known])
+        most = BEYOND * np.maximum(_OF_MEDIAN * medians, least)
         cut = [
             (replace(log, tau=efforts + np.clip(residual, -most, most)), states)
             for (log, states), efforts, residual in zip(parts, predicted, residuals, strict=True)
@@ -361,9 +359,3 @@ def robust_fit(
         if np.all(np.abs(found.beta - before) <= _SETTLED_WEIGHTS * np.sqrt(np.diag(found.covariance)[: len(before)])):
             break
     return equations, found
-
-
-def _median(residuals: np.ndarray) -> Any:
-    """The median (nv) of the sizes of residuals that are known; 0 where none is."""
-    sizes = [np.abs(column[np.isfinite(column)]) for column in residuals.T]
-    return np.array([np.median(own) if len(own) else 0.0 for own in sizes])

@@ -44,11 +44,7 @@ class MotionLog:
 
     @classmethod
     def of(cls, given: Any, mechanism: Mechanism) -> MotionLog:
-        """A log from another one, a result of `simulate`, or a mapping with "t" or "time", "q", "tau", and what else is known.
-
-        Raises:
-            InputError: for parts that are missing, of wrong shapes, or not finite (tau may be NaN).
-        """
+        """A log from another one, a result of `simulate`, or a mapping with "t" or "time", "q", "tau", and what is known."""
         if isinstance(given, Mapping):
             unknown = [key for key in given if not any(key in names for names in _NAMES.values())]
             if unknown:

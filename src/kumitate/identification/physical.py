@@ -83,12 +83,10 @@ class _Problem:
 def physical(
     unknowns: Unknowns, base: BaseParameters, equations: LogEquations, found: Fit, reach: np.ndarray, spread: float
 ) -> Physical:
-    """The most probable possible parameters.
+    """The most probable possible parameters, for the noises of the fit that was `found` without regard to what is possible.
 
-    Args:
-        found: the fit without regard to what is possible, whose noises are used.
-        reach: for each property of a joint, a value that would explain all efforts alone.
-        spread: how far, in logarithms, bodies may be from the model: about 1 for factors of 3.
+    `reach`: for each property of a joint, a value that would explain all efforts alone; `spread`: how far, in logarithms,
+    bodies may be from the model, about 1 for factors of 3.
     """
     model, inertial, drives = unknowns.values, unknowns.inertial, np.zeros(len(unknowns.drives))
     thetas, joints = [logarithms(model[k : k + SIZE]) for k in range(0, inertial, SIZE)], model[inertial:]

@@ -243,13 +243,9 @@ _OF_TIMES, _VECTORS = ("residual", "penetration", "work", "gained"), ("force", "
 
 
 def save(result: Record, path: str | os.PathLike[str]) -> Path:
-    """Write a result to a file in the format given by the suffix (.h5, .hdf5, .npz).
+    """Writes a result to a file in the format given by the suffix (.h5, .hdf5, .npz), and returns the path.
 
-    Returns:
-        The path.
-
-    Raises:
-        InputError: for another suffix, a folder that does not exist, settings that are not plain data, or HDF5 without h5py.
+    An `InputError` for another suffix, a folder that does not exist, settings that are not plain data, or HDF5 without h5py.
     """
     target = Path(path)
     if target.suffix.lower() not in (*HDF5, *NPZ):
@@ -287,7 +283,14 @@ def load(path: str | os.PathLike[str]) -> Record:
         raise InputError(f"{target}: is neither an HDF5 nor an .npz file; give a file that `save` wrote")
     try:
         with closing(reader(target)) as entries:
-            _check_header(target, entries)
+            header = json.loads(entries.text("header")) if "header" in entries else None
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise InputError(f"{target}: is not a result of kumitate (no header {FORMAT!r}); give a file that `save` wrote")
+            if header.get("version") != VERSION:  # of a newer one
+                raise InputError(
+                    f"{target}: is of format {header.get('version')!r}, and this kumitate reads format {VERSION}; "
+                    "update kumitate (pip install --upgrade kumitate)"
+                )
             return _result(entries)
     except KumitateError:
         raise
@@ -350,18 +353,6 @@ def _plain(value: Any) -> Any:
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-def _check_header(path: Path, entries: Entries) -> None:
-    """Checks that the file is a result of kumitate, in a format not newer than this version reads."""
-    header = json.loads(entries.text("header")) if "header" in entries else None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise InputError(f"{path}: is not a result of kumitate (no header {FORMAT!r}); give a file that `save` wrote")
-    if header.get("version") != VERSION:
-        raise InputError(
-            f"{path}: is of format {header.get('version')!r}, and this kumitate reads format {VERSION}; "
-            "update kumitate (pip install --upgrade kumitate)"
-        )
-
-
 def _result(entries: Entries) -> Record:
     from ..model.read.json import from_json  # the readers are loaded when they are needed
 

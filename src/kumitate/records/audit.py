@@ -249,10 +249,8 @@ def energy_notes(
 ) -> tuple[str, ...]:  # fmt: skip
     """A note on energy that nothing accounts for: on the step with the largest change, or else on the drift of the run.
 
-    Args:
-        time: (n,) [s]; energies: kinetic and potential (2, n) [J]; work: done since the start (n,) [J], contact included.
-        remedy: of `energy_balance`.
-        singular: whether the step from the time of this index passes a singular posture of the loops.
+    `energies` are kinetic and potential (2, n), `work` that since the start (n), contact included [J]; `remedy` is that of
+    `energy_balance`; `singular` says whether the step from the time of this index passes a singular posture of the loops.
     """
     balance = energies.sum(axis=0) - work
     jumps, drifts = np.diff(balance), balance - balance[0]
@@ -286,11 +284,7 @@ def limits_passed(
     mechanism: Mechanism, time: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
     loop_tau: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[LimitPassed, ...]:  # fmt: skip
-    """The limits of joints that a motion exceeds, those of the tree first.
-
-    Args:
-        time: (n,) [s]; `q`: (n, nq); `v`, `tau`: (n, nv), in SI units.
-        loop_tau: the efforts (n, k) of drives in loop joints and lines, by name.
+    """The limits of joints that a motion exceeds, those of the tree first; `loop_tau`: efforts (n, k) of drives in loops.
 
     Position limits are checked for joints whose coordinates correspond one to one to degrees of freedom (not for quaternions).
     """

@@ -118,8 +118,7 @@ class Touched(NamedTuple):
     Attributes:
         record: its forces.
         acceleration: the mechanism's (n, nv), with them.
-        unsolved: (n) per step, the remaining error of the solver for its impulses, as a part of the points'
-            speeds.
+        unsolved: (n) per step, the remaining error of the solver for its impulses, as a part of the points' speeds.
         closes: the overlap that one step closes [m], of all points or of each (m): deeper ones are pushed apart at a bounded
             speed. Infinite for compliant points.
         warned: further warnings about bodies that overlap at the start; notes: for the audit alone.
@@ -186,9 +185,7 @@ def throws(
 ) -> tuple[str, ...]:
     """A warning about bodies that overlap at the start, if the springs of contact would throw them up (`THROWN`).
 
-    Args:
-        bodies: of each point, or pair; gaps: there [m]; energy: of the springs there [J].
-        slowly: whether overlaps are left out, so that bodies part slowly.
+    `gaps` [m] and `energy` of springs [J] are of each point, or pair; `slowly`: overlaps are left out, and bodies part slowly.
     """
     weight = mechanism.tree.mass * FALL
     if energy.sum() < THROWN * weight:

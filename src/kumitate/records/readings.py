@@ -46,8 +46,7 @@ def along(
 ) -> Any:  # fmt: skip
     """What a page computes of a mechanism at all times: page(m, *state, wrenches, drives of loops), compiled once for each.
 
-    Args:
-        state: what the page takes, (n, …) or numbers; wrenches: (n, 6) or (6) by place; loop_tau: (n, nv of the loop) by loop.
+    `state`: (n, …) or numbers; `wrenches`: (n, 6) or (6) by place; `loop_tau`: (n, nv of the loop) by loop.
     """
     pushes, drives = wrenches or {}, loop_tau or {}
     sizes = tuple((name, np.shape(values)[1:]) for name, values in state.items())
@@ -125,13 +124,9 @@ class Powers(NamedTuple):
 def balance_of(result: Record, *, height: float = 0.0, wrenches: Given | None = None) -> Balance:
     """The zero-moment point along a result, on horizontal ground at a `height` [m], and the ground reaction there.
 
-    Args:
-        wrenches: known external [n; f], other than those of the ground, by name of a body or frame: arrays (n, 6) or (6), or
-            functions of (t, q, v), in the axes of the world, about its origin. Those that acted in the run count
-            unless others are given in their place.
-
-    Raises:
-        InputError: if a place does not exist, or the run is of an earlier version, which does not keep what acted.
+    `wrenches` are known external [n; f], other than those of the ground, by name of a body or frame: arrays (n, 6) or (6), or
+    functions of (t, q, v), in the axes of the world, about its origin. Those that acted in the run count unless others are
+    given in their place; runs of earlier versions do not keep them.
     """
     m, pushes = result.mechanism, _pushes(result, wrenches)
     zmp, force, moment = along(_balance, m, {"q": result.q, "v": result.v, "a": result.a, "height": height}, pushes)
@@ -159,15 +154,7 @@ def _momenta(m: Mechanism, q: Any, v: Any, a: Any, *_: Any) -> dict[str, Any]:
 
 
 def powers_of(result: Record, *, wrenches: Given | None = None, loop_tau: Given | None = None) -> Powers:
-    """The power of each source along a result.
-
-    Args:
-        wrenches: as in `balance_of`; `loop_tau`: drives' forces along the degrees of freedom of loops, by the loop's name,
-            likewise.
-
-    Raises:
-        InputError: if a place or loop does not exist, or the run is of an earlier version, which does not keep what acted.
-    """
+    """The power of each source along a result; `wrenches`, and drives' forces in loops by name, as in `balance_of`."""
     m = result.mechanism
     check_line_laws(result, "powers")
     pushes, driving = _pushes(result, wrenches), acted(result, "loop_tau", loop_tau)
@@ -213,13 +200,8 @@ def contact_loads(result: Record, others: Mapping[str, Any] | None = None) -> Lo
 
     Contact forces are means over a step, in which joint damping and springs are implicit. For joints to transmit what they
     did, the efforts are those that give the run's mean accelerations, with all that a joint exerts along its axes included. Of
-    mechanisms with loops they are the run's own, exact to the order of the step.
-
-    Args:
-        others: other wrenches that acted, (n, 6) by the name of a body or frame, likewise.
-
-    Raises:
-        InputError: if the mechanism has loops and joints whose damping or springs are too fast for the step.
+    mechanisms with loops they are the run's own, exact to the order of the step: an `InputError` if damping or springs are too
+    fast for it. `others` are other wrenches that acted, (n, 6) by the name of a body or frame, likewise.
     """
     mechanism, record = result.mechanism, result.contact
     if record is None:

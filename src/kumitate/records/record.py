@@ -179,15 +179,10 @@ class Record:
 
 
 def acted(result: Record, what: str, given: Given | None = None) -> dict[str, np.ndarray]:
-    """The wrenches, or the drives of loops, along a run, (n, …) or constant, by name.
+    """The "wrenches", or drives of loops ("loop_tau"), along a run, (n, …) or constant, by name.
 
-    Args:
-        what: "wrenches" or "loop_tau".
-        given: others than those that the run keeps, in their place or in addition.
-
-    Raises:
-        InputError: if some acted that are neither kept nor given, which files of earlier versions lack; for a number of rows
-            that is not the run's.
+    `given` are others than the run keeps, in their place or in addition. An `InputError` if some acted that are neither kept
+    nor given, which files of earlier versions lack.
     """
     sources = {**getattr(result, what), **(given or {})}
     missing = set(result.settings.get(what) or ()) - set(sources)
@@ -210,11 +205,7 @@ def acted(result: Record, what: str, given: Given | None = None) -> dict[str, np
 
 
 def check_line_laws(result: Record, what: str) -> None:
-    """Refuses to compute forces of a run whose file does not have the forces of its lines.
-
-    Raises:
-        InputError: naming the lines.
-    """
+    """Refuses, by an `InputError`, to compute forces of a run whose file does not have the forces of its lines."""
     missing = result.settings.get(LEFT_OUT)
     if missing:
         raise InputError(
