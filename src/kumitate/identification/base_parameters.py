@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -191,22 +192,20 @@ def felt_by_structure(tree: Tree, gravity: Sequence[float]) -> np.ndarray:
     still = neutral(tree)
     free_fall = np.array([[0.0, 0.0, 0.0, *gravity]]) if any(gravity) else np.zeros((0, 6))
     found = outward(tree, lambda link, parent: _felt_at(link, parent, states, still), _Felt(free_fall, np.zeros((0, SIZE))))
-    own = [(link, found[link]) for link in tree.links]
-    rows = np.zeros((sum(len(felt.felt) for _, felt in own), SIZE * len(tree.links) + tree.nv))
-    starts: dict[int, int] = {}
-    at = 0
-    for link, felt in own:
-        starts[link.index] = at
-        mine, block = slice(at, at + len(felt.felt)), slice(SIZE * link.index, SIZE * (link.index + 1))
+    starts = list(accumulate((len(found[link].felt) for link in tree.links), initial=0))
+    rows = np.zeros((starts[-1], SIZE * len(tree.links) + tree.nv))
+    for link in tree.links:
+        felt = found[link]
+        mine = slice(starts[link.index], starts[link.index + 1])
+        block = slice(SIZE * link.index, SIZE * (link.index + 1))
         rows[mine, block] = felt.felt[:, :SIZE]
         armatures = SIZE * len(tree.links) + link.v_start
         rows[mine, armatures : armatures + link.kind.nv] = felt.felt[:, SIZE:]
         carried = 0
         for carrier in reversed(tree.ancestors(link.index)[1:]):  # from the root, as `inward` is stacked
             count = len(found[carrier].felt)
-            rows[starts[carrier.index] : starts[carrier.index] + count, block] = felt.inward[carried : carried + count]
+            rows[starts[carrier.index] : starts[carrier.index + 1], block] = felt.inward[carried : carried + count]
             carried += count
-        at += len(felt.felt)
     return rows
 
 

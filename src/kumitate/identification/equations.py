@@ -250,8 +250,7 @@ _ROUNDS = 40
 _SETTLED = 1e-3
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """The result of least squares.
 
     Attributes:
@@ -260,7 +259,6 @@ class Fit:
         noise: the standard deviation of the efforts (nv) about the fit [units of the log].
         covariance: of (β, 1/K of unknown drives); without the directions of `unseen`.
         unseen: orthonormal directions (…, count + drives), in units of the model's scales, that the motion does not excite.
-        scales: of (β, 1/K of unknown drives), by which they were compared.
     """
 
     beta: np.ndarray
@@ -268,7 +266,6 @@ class Fit:
     noise: np.ndarray
     covariance: np.ndarray
     unseen: np.ndarray
-    scales: np.ndarray
 
 
 def fit(equations: LogEquations, start: np.ndarray, drives: tuple[int, ...]) -> Fit:
@@ -303,7 +300,7 @@ def fit(equations: LogEquations, start: np.ndarray, drives: tuple[int, ...]) -> 
             "a payload"
         )
     half = (Vt[seen].T / s[seen]) * scales[:, None]
-    return Fit(beta, reciprocals, noise, half @ half.T, Vt[~seen], scales)
+    return Fit(beta, reciprocals, noise, half @ half.T, Vt[~seen])
 
 
 def _linearised(
@@ -313,11 +310,8 @@ def _linearised(
     count = equations.count
     blocks, right = [], []
     for i, (R, sigma) in enumerate(zip(equations.triangles, noise.tolist(), strict=True)):
-        block = np.zeros((len(R), count + len(drives)))
-        block[:, :count] = R[:, :count] * reciprocals[i]
-        if i in drives:
-            block[:, count + drives.index(i)] = R[:, :count] @ beta + R[:, count]
-        blocks.append(block / sigma)
+        by_drives = np.outer(R[:, :count] @ beta + R[:, count], [float(i == k) for k in drives])
+        blocks.append(np.hstack([R[:, :count] * reciprocals[i], by_drives]) / sigma)
         right.append(-equations.residual(i, beta, float(reciprocals[i])) / sigma)
     return np.vstack(blocks), np.concatenate(right)
 

@@ -53,14 +53,9 @@ class Excitation:
 
 
 def exciting_trajectory(
-    robot: Robot | Mechanism,
-    *,
-    find: Sequence[str] = ("inertia:*",),
-    period: float = 10.0,
-    harmonics: int = 5,
-    trials: int = 400,
-    seed: int = 0,
-) -> Excitation:
+    robot: Robot | Mechanism, *, find: Sequence[str] = ("inertia:*",), period: float = 10.0, harmonics: int = 5,
+    trials: int = 400, seed: int = 0,
+) -> Excitation:  # fmt: skip
     """A motion within the limits of position and velocity whose log shows the parameters well.
 
     Contact between bodies is not looked at: simulate the motion, or look at it, before a robot makes it.

@@ -128,18 +128,17 @@ def _best_window(robot: Robot, logs: Sequence[MotionLog], solved: Any) -> int:
     tried = [window for window in _WINDOWS if window <= most]
     if not tried:
         raise InputError(f"identify: a log has {4 * most} samples; differentiation needs {4 * _WINDOWS[0]}. Give a longer one")
-    best, least = tried[0], np.inf
-    for window in tried:
+
+    def unlikely(window: int) -> float:  # minus the logarithm of the likelihood
         parts = []
         for log in logs:
             states, cut = states_of(robot, log, window), tried[-1] // 2  # the same samples for all windows
             chosen = np.arange(cut, len(log) - cut, max(1, len(log) * len(logs) // _TRIED))
             parts.append((log.rows(chosen), States(*(part[chosen] for part in states))))
         equations, found = solved(parts)
-        unlikely = float(equations.samples @ np.log(found.noise))  # minus the logarithm of the likelihood
-        if unlikely < least:
-            best, least = window, unlikely
-    return best
+        return float(equations.samples @ np.log(found.noise))
+
+    return min(tried, key=unlikely)
 
 
 def _reach(unknowns: Unknowns, sizes: np.ndarray, parts: Sequence[tuple[MotionLog, States]]) -> np.ndarray:

@@ -128,13 +128,9 @@ def states_of(robot: Robot, log: MotionLog, window: int) -> States:
         return np.asarray(robot.difference(log.q[k][:, None, :], log.q[near]))
 
     shift, slope = _fitted(log.time, around, window)
-    v = slope
-    if log.v is not None:
-        measured = log.v
-        v, slope = _fitted(log.time, lambda k, near: measured[near], window)
-    else:
-        _, slope = _fitted(log.time, lambda k, near: v[near], window)
-    return States(robot.integrate(log.q, shift), v, slope)
+    rates = slope if log.v is None else log.v
+    v, a = _fitted(log.time, lambda k, near: rates[near], window)
+    return States(robot.integrate(log.q, shift), slope if log.v is None else v, a)
 
 
 def _fitted(
@@ -195,11 +191,8 @@ def read_log(
     """
     names, numbers = _table(path)
     asked = _OWN if columns is None else columns
-    found: dict[str, np.ndarray] = {}
-    for part, wanted in asked.items():
-        chosen = _chosen(path, names, part, wanted, optional=columns is None)
-        if chosen:
-            found[part] = numbers[:, chosen]
+    places = {part: _chosen(path, names, part, wanted, optional=columns is None) for part, wanted in asked.items()}
+    found = {part: numbers[:, chosen] for part, chosen in places.items() if chosen}
     for part, unit in (units or {}).items():
         if part not in found:
             raise InputError(f"{path}: units names {part!r}, which is not read{did_you_mean(part, found, lead=', ')}")
@@ -237,9 +230,7 @@ def _chosen(path: Any, names: Sequence[str], part: str, wanted: str | Sequence[s
     """The numbers of the columns of a part."""
     found: list[int] = []
     for name in (wanted,) if isinstance(wanted, str) else wanted:
-        own = [k for k, column in enumerate(names) if column == name] or [
-            k for k, one in enumerate(names) if fnmatchcase(one, name)
-        ]
+        own = [k for k, one in enumerate(names) if one == name] or [k for k, one in enumerate(names) if fnmatchcase(one, name)]
         if not own and not (optional and part != "t"):
             near = did_you_mean(name, names, lead=", ")
             remedy = "; give columns={'t': …, 'q': […], 'tau': […]}" if optional else ""
