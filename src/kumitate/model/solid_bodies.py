@@ -59,14 +59,9 @@ def capsule(radius: float, length: float, **options: Any) -> Body:
 
 
 def solid(
-    shape: Shape,
-    *,
-    mass: float | None = None,
-    density: float | None = None,
-    name: str = "",
-    friction: float | None = None,
+    shape: Shape, *, mass: float | None = None, density: float | None = None, name: str = "", friction: float | None = None,
     color: tuple[float, float, float, float] | None = None,
-) -> Body:
+) -> Body:  # fmt: skip
     """A body of even density with one shape, which is drawn and touches.
 
     Args:

@@ -76,14 +76,12 @@ class EulerAngles(JointKind):
     def __post_init__(self) -> None:
         given = [[float(letter == name) for name in "xyz"] for letter in self.axes] if isinstance(self.axes, str) else self.axes
         if not isinstance(given, Iterable) or len(given := list(given)) != 3:
-            raise ModelError(
-                f'euler_angles: the axes are {shown(self.axes)}; they must be three directions. Give three vectors, or "zyx"'
-            )
+            rule = 'they must be three directions. Give three vectors, or "zyx"'
+            raise ModelError(f"euler_angles: the axes are {shown(self.axes)}; {rule}")
         rows = np.array([checked_numbers("euler_angles", f"axis {k + 1}", row, 3) for k, row in enumerate(given)])
         if not (np.linalg.norm(rows, axis=1) > 1e-12).all():
-            raise ModelError(
-                f"euler_angles: one of the axes {shown(self.axes)} has no direction; give three vectors that are not zero"
-            )
+            rule = "give three vectors that are not zero"
+            raise ModelError(f"euler_angles: one of the axes {shown(self.axes)} has no direction; {rule}")
         object.__setattr__(self, "axes", tuple(_direction(row) for row in rows))
         a, b, c = self._axes
         if min(float(a.cross(b).norm()), float(b.cross(c).norm())) < _PLANE:

@@ -30,14 +30,9 @@ _MEMORY, _QUOTED = 4 * 2**30, 300
 
 
 def read_xacro(
-    path: str | os.PathLike[str],
-    *,
-    floating_base: bool = False,
-    fix_inertia: bool = False,
-    keep_angles: bool = False,
-    arguments: Mapping[str, Any] | None = None,
-    packages: Mapping[str, str] | None = None,
-) -> Mechanism:
+    path: str | os.PathLike[str], *, floating_base: bool = False, fix_inertia: bool = False, keep_angles: bool = False,
+    arguments: Mapping[str, Any] | None = None, packages: Mapping[str, str] | None = None,
+) -> Mechanism:  # fmt: skip
     """The mechanism of a xacro file, as of `read_urdf`. Lines in messages are those of the expanded text.
 
     Packages that the file names by $(find …) are sought like those of meshes: in the folders above it and in ROS's own places.
@@ -64,11 +59,10 @@ def read_xacro(
 
 def _expanded(place: Path, arguments: Mapping[str, Any], packages: Mapping[str, str]) -> dict[str, str]:
     """The `text` of a file, expanded in a process of its own, or the `error`."""
-    request = {
-        "file": str(place.absolute()), "path": sys.path, "seconds": SECONDS, "bytes": _MEMORY,
-        "arguments": {name: str(value) for name, value in arguments.items()},
-        "packages": {name: str(folder) for name, folder in packages.items()},
-    }  # fmt: skip
+    given = {
+        name: {key: str(x) for key, x in part.items()} for name, part in (("arguments", arguments), ("packages", packages))
+    }
+    request = {"file": str(place.absolute()), "path": sys.path, "seconds": SECONDS, "bytes": _MEMORY, **given}
     script = str(Path(__file__).with_name("xacro_process.py"))
     command = [sys.executable, "-P", script]  # -P: json.py is beside the script, and not the one meant
     try:

@@ -10,10 +10,11 @@ import os
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import InputError, warn
 from ...scalar.under_way import say
@@ -23,13 +24,12 @@ _PACKAGE, _ENDING = "robot_descriptions", "_description"
 _KINDS = {"URDF_PATH": ("", ""), "XACRO_PATH": ("xacro", "xacrodoc"), "MJCF_PATH": ("mjcf", "mujoco"), "SDF_PATH": ("", "")}
 
 
-@dataclass(frozen=True)
-class RobotFile:
+class RobotFile(NamedTuple):
     """The file of a robot; `arguments` and `packages` are those of a xacro source."""
 
     path: Path
-    arguments: dict[str, Any] = field(default_factory=dict)
-    packages: dict[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = {}
+    packages: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -153,10 +153,8 @@ def similar(name: str, samples: list[str]) -> str:
 def robots_folder() -> Path | None:
     """Where example-robot-data puts its files: in its wheel's own folder, or beside Pinocchio's; None if they are not there."""
     spec = importlib.util.find_spec("pinocchio")
-    above = [
-        *(Path(folder, "cmeel.prefix") for folder in sys.path),
-        *(Path(spec.origin).parents if spec and spec.origin else ()),
-    ]
+    beside = Path(spec.origin).parents if spec and spec.origin else ()
+    above = [*(Path(folder, "cmeel.prefix") for folder in sys.path), *beside]
     return next((place for p in above if (place := p / "share" / _DATA / "robots").is_dir()), None)
 
 

@@ -86,18 +86,16 @@ class SdfJoint:
         """
         X_PC, X_CJ = frames.relative(self.child, self.parent, self.element), frames.relative(self.key, self.child, self.element)
         bodies: list[Body] = []
-        joints: list[Joint] = []
         child, axes, where = self.child, self._turned(X_CJ), X_PC
         if self._apart(X_CJ):
             bodies.append(Body(name))
             child, axes, where = name, self.axes, frames.relative(self.key, self.parent, self.element)
         if len(axes) == 2 and not _square(axes):
-            middle = f"{name}_between"
-            bodies.append(Body(middle))
-            joints.append(self._joint(self.key, "revolute", self.parent, middle, where, axes[:1]))
+            bodies.append(Body(middle := f"{name}_between"))
+            joints = [self._joint(self.key, "revolute", self.parent, middle, where, axes[:1])]
             joints.append(self._joint(f"{self.key}_2", "revolute", middle, child, Transform(), axes[1:]))
         else:
-            joints.append(self._joint(self.key, self.kind, self.parent, child, where, axes))
+            joints = [self._joint(self.key, self.kind, self.parent, child, where, axes)]
         if child != self.child:
             joints.append(Joint(f"{name}_to_{self.child}", KINDS["fixed"], child, self.child, X_CJ.inverse().dense()))
         return bodies, joints

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -113,8 +112,7 @@ SEPARATOR = "::"
 _STEPS = 16
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A frame: `pose` in the frame `base`; fixed to the link that carries `carrier` (None: a link itself)."""
 
     element: Element
@@ -294,13 +292,10 @@ class SdfLinkReader:
     """Reads the links of one file."""
 
     def __init__(self, frames: Frames, notes: Notes, *, static: Collection[str] = (), fix_inertia: bool = False):
-        self.frames = frames
-        #: the scopes of models that do not move
-        self.static = static
+        #: `static`: the scopes of models that do not move
+        self.frames, self.static, self.notes, self.fix_inertia = frames, static, notes, fix_inertia
         #: finds the meshes of a file, by the file: included ones have theirs beside them
         self.meshes: dict[str, MeshFinder] = {}
-        self.notes = notes
-        self.fix_inertia = fix_inertia
         #: the masks of the collisions of each body that has any
         self.masks: dict[str, list[Mask]] = {}
 
@@ -323,9 +318,9 @@ class SdfLinkReader:
     def _inertial(self, link: Element, key: str, scope: str) -> tuple[float, Transform, np.ndarray]:
         """Mass, the pose of the inertial frame in the link, and inertia about its origin in the link's axes."""
         inertial = link.child("inertial")
-        if inertial is None and any(scope.startswith(held) for held in self.static):
-            return 0.0, Transform(), np.zeros((3, 3))
         if inertial is None:
+            if any(scope.startswith(held) for held in self.static):
+                return 0.0, Transform(), np.zeros((3, 3))
             remark = "links without <inertial>, which by SDF's rule have 1 kg and 1 kg·m² about every axis"
             self.notes.add(remark, key, link.line)
             return 1.0, Transform(), np.eye(3)
@@ -396,6 +391,4 @@ class SdfLinkReader:
         """The colour: the diffuse one, or else the ambient one."""
         material = item.child("material")
         part = None if material is None else material.child("diffuse") or material.child("ambient")
-        if part is None:
-            return None
-        return clipped_color(read_numbers(part, 3, 4), self.notes, "", part.line)
+        return None if part is None else clipped_color(read_numbers(part, 3, 4), self.notes, "", part.line)

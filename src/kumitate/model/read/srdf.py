@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from ..mechanism import WORLD, Mechanism
 from .xml import Element, Notes, read_xml
 
 
-@dataclass(frozen=True)
-class VirtualJoint:
+class VirtualJoint(NamedTuple):
     """The joint of the robot's root according to the file: of `kind`, from the frame `parent` to the body `child`."""
 
     name: str
@@ -29,8 +28,7 @@ class VirtualJoint:
     child: str
 
 
-@dataclass(frozen=True)
-class EndEffector:
+class EndEffector(NamedTuple):
     """A tool: the group of its joints, the body that carries it, and the group that moves that body, if said."""
 
     name: str
@@ -127,9 +125,7 @@ class _Reader:
     """Reads one file for one mechanism."""
 
     def __init__(self, robot: Element, mechanism: Mechanism, *, skip_unknown: bool):
-        self.robot = robot
-        self.mechanism = mechanism
-        self.skip_unknown = skip_unknown
+        self.robot, self.mechanism, self.skip_unknown = robot, mechanism, skip_unknown
         self.notes = Notes(robot.source)
         self.joints = {joint.name: joint for joint in mechanism.joints}
         self.carriers = {joint.child: joint for joint in mechanism.joints}
@@ -150,13 +146,19 @@ class _Reader:
         name = robot.get("name") or self.mechanism.name
         groups = {group: self._members(group, ()) for group in self.groups}
         moving = {group: tuple(name for name in self.joints if name in members) for group, members in groups.items()}
-        effectors = tuple(self._end_effector(element) for element in robot.all("end_effector"))
+        effectors = []
+        for element in robot.all("end_effector"):
+            name_of, group, parent = (element.need(key) for key in ("name", "group", "parent_link"))
+            if group not in self.groups or parent not in self.bodies:
+                remark = "<end_effector> of a group or link that is not there, kept as it is written"
+                self.notes.add(remark, name_of, element.line)
+            effectors.append(EndEffector(name_of, group, parent, element.get("parent_group")))
         passive = [self._joint(element, "<passive_joint>") for element in robot.all("passive_joint")]
         poses, pairs = self._poses(), self._pairs()
         self.notes.add_unread(robot, {})
         self.notes.warn()
         names = tuple(joint.name for joint in passive if joint is not None and joint.kind.nv)
-        return Srdf(name, self.mechanism, poses, moving, pairs, names, self.virtual, effectors)
+        return Srdf(name, self.mechanism, poses, moving, pairs, names, self.virtual, tuple(effectors))
 
     # --- references -------------------------------------------------------------------------------------------------------
     def _found(self, name: str) -> Joint | None:
@@ -235,12 +237,6 @@ class _Reader:
             self.notes.add("chains between links that the mechanism does not have, left out", " … ".join(ends), element.line)
             return []
         return joints_between(self.carriers, *ends)
-
-    def _end_effector(self, element: Element) -> EndEffector:
-        name, group, parent = (element.need(key) for key in ("name", "group", "parent_link"))
-        if group not in self.groups or parent not in self.bodies:
-            self.notes.add("<end_effector> of a group or link that is not there, kept as it is written", name, element.line)
-        return EndEffector(name, group, parent, element.get("parent_group"))
 
     def _pairs(self) -> dict[tuple[str, str], str]:
         pairs: dict[tuple[str, str], str] = {}

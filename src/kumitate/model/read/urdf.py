@@ -52,9 +52,7 @@ class LinkReader:
     """Reads the links of one file."""
 
     def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes, *, fix_inertia: bool = False):
-        self.meshes = meshes
-        self.notes = notes
-        self.fix_inertia = fix_inertia
+        self.meshes, self.notes, self.fix_inertia = meshes, notes, fix_inertia
         self.colors: dict[str, Color] = {}
         #: materials outside of links that are not used so far, by name
         self.unused: dict[str, list[Element]] = {}
@@ -71,11 +69,10 @@ class LinkReader:
 
     def body(self, link: Element, name: str) -> Body:
         """The body of a link, with the name `name`."""
-        mass, center, inertia = self._inertial(link)
-        visuals = tuple(self._shapes(link, "visual"))
-        collisions = tuple(self._shapes(link, "collision"))
+        inertial = self._inertial(link)
+        shapes = [tuple(self._shapes(link, role)) for role in ("visual", "collision")]
         with (link.child("inertial") or link).located():
-            return Body(name, mass, center, inertia, visuals, collisions)
+            return Body(name, *inertial, *shapes)
 
     # --- inertia --------------------------------------------------------------------------------------------------------
     def _inertial(self, link: Element) -> tuple[float, tuple[float, ...], list[list[float]]]:
@@ -134,9 +131,8 @@ class LinkReader:
 
     def _own_color(self, material: Element) -> Color | None:
         part = material.child("color")
-        if part is None:
-            return None
-        return clipped_color(part.numbers("rgba", 4), self.notes, material.get("name") or "", part.line)
+        name = material.get("name") or ""
+        return None if part is None else clipped_color(part.numbers("rgba", 4), self.notes, name, part.line)
 
 
 #: Kinds by URDF's names for them.
@@ -149,7 +145,6 @@ _KINDS = {
 
 #: Types without an axis.
 _ROUND = ("floating", "ball", "spherical")
-
 
 #: Types of joints and loops with one degree of freedom, which may have a <limit>.
 _LIMITED = ("revolute", "prismatic", "continuous", "helical", "line")

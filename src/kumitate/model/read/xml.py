@@ -137,11 +137,10 @@ class Element:
 
     def child(self, tag: str) -> Element | None:
         """The first child of this tag. Further ones stay unread."""
-        for part in self.children:
-            if part.tag == tag:
-                part._visited = True
-                return part
-        return None
+        part = next((part for part in self.children if part.tag == tag), None)
+        if part is not None:
+            part._visited = True
+        return part
 
     def has(self, tag: str) -> bool:
         """Whether there is a child of this tag; this does not count as reading it."""

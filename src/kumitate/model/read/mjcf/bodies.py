@@ -304,7 +304,8 @@ class BodyTree:
         """One joint; its coordinates are MuJoCo's: q = ref where the body is as in the file."""
         model = self._compiled.model
         kind = KINDS[_KINDS[self._compiled.enum("mjtJoint", model.jnt_type[joint])]]
-        axis, limits, passive = (0.0, 0.0, 1.0), (), self._passive(joint, kind.nv)
+        axis, passive = (0.0, 0.0, 1.0), self._passive(joint, kind.nv)
+        limits: tuple[Limits, ...] = ()
         if kind.nv == 1:
             axis = tuple(model.jnt_axis[joint].tolist())
             ref = float(model.qpos0[model.jnt_qposadr[joint]])
