@@ -132,7 +132,6 @@ _KINDS = {"free": "floating", "ball": "spherical", "slide": "prismatic", "hinge"
 #: Below this distance a joint counts as at its body's origin, or its axis as through it [m].
 _TOUCHING = 1e-12
 _ORIGIN = (0.0, 0.0, 0.0)
-_UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 
 class BodyTree:
@@ -191,7 +190,7 @@ class BodyTree:
         at = np.zeros(3)
         for joint in joints:
             there = self._place(joint)
-            where = where @ placed(there - at, _UPRIGHT)
+            where = where @ placed(there - at)
             at = there
             last = joint == joints[-1] and not at.any()
             made = self._compiled.names("joint")[joint]
@@ -206,7 +205,7 @@ class BodyTree:
         if not joints:
             self._fix_to(name, parent, where)
         elif parent != name:
-            self._fix_to(name, parent, placed(-at, _UPRIGHT), f"{parent}_to_{name}")
+            self._fix_to(name, parent, placed(-at), f"{parent}_to_{name}")
 
     def _place(self, joint: int) -> np.ndarray:
         """The joint's place in its body [m]; zero where the body's origin does as well."""
@@ -284,7 +283,7 @@ class BodyTree:
             remark = "meshes that are not in a file that can be read (.stl, .obj, .dae, .ply), drawn as their convex hulls"
             self._notes.add(remark, self._compiled.names("mesh")[mesh], self._compiled.line("mesh", mesh))
             return Hull(tuple(map(tuple, corners.tolist()))), where
-        shift = placed((-scale * np.asarray(given.refpos)).tolist(), (1.0, 0.0, 0.0, 0.0))
+        shift = placed((-scale * np.asarray(given.refpos)).tolist())
         moved = placed(model.mesh_pos[mesh], model.mesh_quat[mesh])
         shape = Mesh(given.file, tuple(scale.tolist()), str(found))
         if not turn.almost_equal(Transform(), 0.0):  # uniform scale, which commutes with the turn
@@ -339,7 +338,7 @@ def _backward(kind: str, axis: np.ndarray, ref: float) -> Transform:
     if ref == 0.0:
         return Transform()
     if kind == "prismatic":
-        return placed(-ref * axis, _UPRIGHT)
+        return placed(-ref * axis)
     half = -0.5 * ref
     return placed(_ORIGIN, (np.cos(half), *(np.sin(half) * axis)))
 

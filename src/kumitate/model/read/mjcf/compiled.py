@@ -180,7 +180,7 @@ def _line(info: str) -> int:
     return int(found[1]) if found else 0
 
 
-def placed(xyz: Any, quaternion: Any) -> Transform:
+def placed(xyz: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Transform:
     """The pose of a position and MuJoCo's quaternion (w, x, y, z), with right angles exactly right."""
     w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
     rows = np.array([list(row) for row in quaternion_rotation((x, y, z, w)).matrix()], dtype=float)

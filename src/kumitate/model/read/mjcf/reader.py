@@ -23,8 +23,6 @@ from ..xml import Notes
 from .bodies import SHAPES, BodyTree, kept_apart, touches
 from .compiled import CompiledModel, compiled_file, placed
 
-_UPRIGHT = (1.0, 0.0, 0.0, 0.0)
-
 
 class Constraints:
     """The equality constraints of one model, as loops and couplings.
@@ -49,9 +47,9 @@ class Constraints:
                 continue
             kind, data = compiled.enum("mjtEq", model.eq_type[equality]), model.eq_data[equality]
             if kind == "connect":
-                self._close(equality, "spherical", ((data[:3], _UPRIGHT), (data[3:6], _UPRIGHT)))
+                self._close(equality, "spherical", ((data[:3],), (data[3:6],)))
             elif kind == "weld":  # the anchor in the second body; its place and the second body's orientation in the first
-                self._close(equality, "fixed", ((data[3:6], data[6:10]), (data[:3], _UPRIGHT)))
+                self._close(equality, "fixed", ((data[3:6], data[6:10]), (data[:3],)))
             elif kind in ("joint", "tendon"):
                 self._related(equality)
             else:
@@ -64,7 +62,7 @@ class Constraints:
         return free_name(self._compiled.names("equality")[equality], {*self._joints, *(loop.name for loop in self.loops)})
 
     # --- loops ------------------------------------------------------------------------------------------------------------
-    def _close(self, equality: int, kind: str, places: Sequence[tuple[Any, Any]]) -> None:
+    def _close(self, equality: int, kind: str, places: Sequence[tuple[Any, ...]]) -> None:
         """A loop between two bodies, at places given by position and quaternion, or between two sites, which have their own."""
         compiled, model = self._compiled, self._compiled.model
         ends = [int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])]
