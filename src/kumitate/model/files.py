@@ -22,7 +22,7 @@ LARGEST_MODEL = 64 * 2**20
 
 @contextmanager
 def opened(path: str | os.PathLike[str], *, error: type[KumitateError] = ModelError) -> Iterator[tuple[BinaryIO, Path, int]]:
-    """A file opened for reading, its path with ~ replaced, and its size [bytes]; an `error` if it is no regular file."""
+    """A file opened for reading, its path with ~ replaced, and its size [bytes]; an `error` if it is not a regular file."""
     source = os.fspath(path)
     name = source if len(source) < 200 and source.isprintable() else repr(source[:60]) + "…"
     try:
