@@ -101,11 +101,7 @@ class KeyedGoals:
 
 
 def by_priority(goals: Any) -> list[list[Goal]]:
-    """The lists of goals, the first first, of a goal, a list of goals, or lists of goals.
-
-    Raises:
-        InputError: for anything but goals.
-    """
+    """The lists of goals, the first first, of a goal, a list of goals, or lists of goals; `InputError` for anything else."""
     given = [goals] if isinstance(goals, Goal) else list(goals)
     inner = [list(one) for one in given if isinstance(one, list | tuple)]
     levels = inner if len(inner) == len(given) else [given]
@@ -119,11 +115,7 @@ def by_priority(goals: Any) -> list[list[Goal]]:
 
 
 def checked_target(what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """A target (..., *shape) of finite numbers, with its own axes made one.
-
-    Raises:
-        InputError: for another shape or other values.
-    """
+    """A target (..., *shape) of finite numbers, with its own axes made one; `InputError` for other shapes or values."""
     values = np.asarray(given, dtype=float)
     own = values.shape[values.ndim - len(shape) :] if values.ndim >= len(shape) else values.shape
     if own != shape or not np.isfinite(values).all():

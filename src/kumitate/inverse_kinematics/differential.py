@@ -15,11 +15,11 @@ from ..dynamics.factored import largest, least_within
 from ..errors import InputError
 from ..kinematics import integrate, normalized
 from ..model import HasMechanism, Mechanism, joint_columns
-from ..scalar import Program, Scalar, loop, maximum, minimum, select, sqrt, trace
-from ..spatial import Vector3
+from ..scalar import Scalar, loop, maximum, minimum, select, sqrt, trace
+from ..spatial import Vector3, dot
 from .contract import Goal, KeyedGoals, Posture, by_priority
 from .places import CenterOfMassGoal
-from .program import Level, dot, level_of, limits_of, with_loops
+from .program import Level, level_of, limits_of, with_loops
 
 __all__ = ["AccelerationLimit", "CollisionLimit", "DifferentialIK", "JointLimit", "Moved", "SupportLimit", "VelocityLimit"]
 
@@ -142,8 +142,7 @@ class DifferentialIK:
         self._levels: list[int] = []
         self._targets: list[np.ndarray] = []
         self._settle(goals)
-        pairs = [(*pair, limit.distance) for limit in limits if isinstance(limit, CollisionLimit) for pair in limit.pairs]
-        self._near = _Pairs(self.mechanism, pairs) if pairs else None
+        self._near = _near(self.mechanism, tuple(limits))
         self._kernel = _kernel(self.mechanism, KeyedGoals(by_priority(goals)), tuple(limits), float(gain), float(damping))
 
     def step(self, q: Any, dt: float, goals: Any = None) -> Moved:
@@ -181,7 +180,7 @@ class DifferentialIK:
 
 
 class _Pairs:
-    """The shortest ways between the bodies and shapes of some pairs."""
+    """The shortest ways between the bodies and shapes of some pairs, that have distances to keep."""
 
     def __init__(self, mechanism: Mechanism, pairs: Sequence[tuple[str, str, float]]):
         from ..contact.queries import ShapeTable  # loaded only where it is asked for
@@ -209,25 +208,25 @@ class _Pairs:
 
 
 @lru_cache(maxsize=64)
-def _kernel(mechanism: Mechanism, goals: KeyedGoals, limits: tuple[Any, ...], gain: float, damping: float) -> Kernel:
-    return Kernel(_program(mechanism, goals.levels, limits, gain, damping))
-
-
-def _program(
-    mechanism: Mechanism, levels: Sequence[Sequence[Goal]], limits: Sequence[Any], gain: float, damping: float
-) -> Program:
-    """(q, v, dt, what is near, target_0, …) → the next q, the velocities that lead there, and the largest error before."""
-    tree, bounds = mechanism.tree, _Bounds(mechanism, limits)
-    goals = [goal for level in levels for goal in level]
+def _near(mechanism: Mechanism, limits: tuple[Any, ...]) -> _Pairs | None:
+    """The pairs of these limits; None without any."""
     pairs = [(*pair, limit.distance) for limit in limits if isinstance(limit, CollisionLimit) for pair in limit.pairs]
-    bodies = _Pairs(mechanism, pairs).bodies if pairs else []
+    return _Pairs(mechanism, pairs) if pairs else None
+
+
+@lru_cache(maxsize=64)
+def _kernel(mechanism: Mechanism, keyed: KeyedGoals, limits: tuple[Any, ...], gain: float, damping: float) -> Kernel:
+    """(q, v, dt, what is near, target_0, …) → the next q, the velocities that lead there, and the largest error before."""
+    tree, bounds, pairs, levels = mechanism.tree, _Bounds(mechanism, limits), _near(mechanism, limits), keyed.levels
+    goals, bodies = [goal for level in levels for goal in level], pairs.bodies if pairs else []
+    supports = [limit for limit in limits if isinstance(limit, SupportLimit)]
 
     def step(q: Any, v: Any, dt: Scalar, *others: Any) -> dict[str, Any]:
         near, targets = (others[0], others[1:]) if bodies else ([], others)
         posture, wanted = Posture(tree, q), dict(zip(map(id, goals), targets, strict=True))
         error = largest(level_of([goal for goal in goals if not goal.wish] or goals, posture, wanted).errors, 0.0)
         low, high = bounds.at(q, v, dt)
-        sides = [*_apart(posture, bodies, near), *(side for limit in limits for side in _supported(limit, posture))]
+        sides = [*_apart(posture, bodies, near), *(side for limit in supports for side in _supported(limit, posture))]
         A, b, move = list[list[Scalar]](), list[Scalar](), list[Scalar]()
         for k, own in enumerate(levels):
             level = level_of(own, posture, wanted)
@@ -252,7 +251,7 @@ def _program(
     sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": tree.nv, "dt": ()}
     sizes |= {"near": (len(bodies), 10)} if bodies else {}
     sizes |= {f"target_{k}": goal.size(tree) for k, goal in enumerate(goals)}
-    return trace(step, sizes, f"differential_ik_{mechanism.name}")
+    return Kernel(trace(step, sizes, f"differential_ik_{mechanism.name}"))
 
 
 #: A side of the motions x that are allowed, c · x ≤ d: c and d.
@@ -274,14 +273,8 @@ def _apart(posture: Posture, bodies: Sequence[tuple[str, str]], near: Any) -> li
     return found
 
 
-def _supported(limit: Any, posture: Posture) -> list[Side]:
-    """The center of mass stays within each edge of a polygon; none for other limits.
-
-    Raises:
-        InputError: for corners that are not those of a convex polygon.
-    """
-    if not isinstance(limit, SupportLimit):
-        return []
+def _supported(limit: SupportLimit, posture: Posture) -> list[Side]:
+    """The center of mass stays within each edge of a polygon, which must be convex."""
     corners = np.array(limit.corners, dtype=float).reshape(-1, 2)
     from_middle = corners - corners.mean(axis=0)
     corners = corners[np.argsort(np.arctan2(from_middle[:, 1], from_middle[:, 0]))]
@@ -354,12 +347,10 @@ def _of_freedoms(mechanism: Mechanism, limit: Any, given: Any, single: list[int]
 def _least(
     A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], sides: Sequence[Side], within: tuple[Any, Any, Scalar], damping: float
 ) -> list[Scalar]:
-    """The x of least |A x − b|² + d |x|² within bounds, and on its side of every c · x ≤ d.
+    """The x of least |A x − b|² + d |x|² within the lower and upper bounds, and on its side of every c · x ≤ d.
 
     Sides that are passed are springs of large weight: which they are is found by trying (Hintermüller, Ito and Kunisch 2002).
-
-    Args:
-        within: the lower and the upper bounds, and the size of the gradient.
+    `within` has the bounds and the size of the gradient.
     """
     columns = [list(column) for column in zip(*A, strict=True)]
     H = [[dot(p, q) + (damping if i == j else 0.0) for j, q in enumerate(columns)] for i, p in enumerate(columns)]

@@ -17,8 +17,21 @@ from ..spatial import DenseRotation, Matrix3, Vector3, quaternion_log, quaternio
 from .contract import Goal, Posture, checked_target
 
 
+class _AtPoint(Goal):
+    """A point of the robot, that a posture `reached`, is at a point of the world."""
+
+    def size(self, tree: Tree) -> int:
+        return 3
+
+    def scales(self, tree: Tree) -> list[float]:
+        return [1.0] * 3
+
+    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
+        return [wanted - is_at for wanted, is_at in zip(target, self.reached(posture), strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
-class PositionGoal(Goal):
+class PositionGoal(_AtPoint):
     """The origin of a body or frame is at a point.
 
     Attributes:
@@ -33,21 +46,12 @@ class PositionGoal(Goal):
     def key(self) -> Hashable:
         return "position", self.place, self.weight
 
-    def size(self, tree: Tree) -> int:
-        return 3
-
     def target(self, tree: Tree) -> np.ndarray:
         tree.place(self.place, "a goal is for")
         return checked_target(f"the position of {self.place!r}", self.point, (3,))
 
-    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
-        return [wanted - is_at for wanted, is_at in zip(target, posture.pose(self.place).translation, strict=True)]
-
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         return posture.jacobian(self.place)[3:]
-
-    def scales(self, tree: Tree) -> list[float]:
-        return [1.0] * 3
 
     def reached(self, posture: Posture) -> list[Scalar]:
         return list(posture.pose(self.place).translation)
@@ -83,7 +87,10 @@ class OrientationGoal(Goal):
         return checked_rotation(self.place, checked_target(f"the orientation of {self.place!r}", self.rotation, (3, 3)))
 
     def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
-        return turn_missing(posture, self.place, target)
+        """The rotation vector in the world from the place to its target."""
+        R = Matrix3.of([target[:3], target[3:6], target[6:9]])
+        away = DenseRotation(R @ posture.pose(self.place).rotation.matrix().T)
+        return list(quaternion_log(quaternion_of(away)))
 
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         return posture.jacobian(self.place)[:3]
@@ -92,27 +99,11 @@ class OrientationGoal(Goal):
         return [TURNED] * 9
 
     def reached(self, posture: Posture) -> list[Scalar]:
-        return rotation_entries(posture, self.place)
-
-
-def rotation_entries(posture: Posture, place: str) -> list[Scalar]:
-    """R_WB (9) of a place, row by row."""
-    return [x for row in posture.pose(place).rotation.matrix().rows for x in row]
-
-
-def turn_missing(posture: Posture, place: str, wanted: Sequence[Scalar]) -> list[Scalar]:
-    """The rotation vector [rad], in the world, that takes a place to the rotation with these nine entries, row by row."""
-    R = Matrix3.of([wanted[:3], wanted[3:6], wanted[6:9]])
-    away = DenseRotation(R @ posture.pose(place).rotation.matrix().T)
-    return list(quaternion_log(quaternion_of(away)))
+        return [x for row in posture.pose(self.place).rotation.matrix().rows for x in row]
 
 
 def checked_rotation(place: str, entries: np.ndarray) -> np.ndarray:
-    """The entries (..., 9) of rotations.
-
-    Raises:
-        InputError: if R Rᵀ is not 1, or R mirrors.
-    """
+    """The entries (..., 9) of rotations; raises `InputError` if R Rᵀ is not 1, or R mirrors."""
     x, y, z = R = np.ascontiguousarray(entries.reshape(-1, 9).T).reshape(3, 3, -1)  # side by side: faster than one by one
     off = float(np.abs(np.einsum("ikn,jkn->ijn", R, R) - np.eye(3)[:, :, None]).max(initial=0.0))
     volume = sum(x[i] * (y[i - 2] * z[i - 1] - y[i - 1] * z[i - 2]) for i in range(3))
@@ -126,7 +117,7 @@ def checked_rotation(place: str, entries: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class PoseGoal(Goal):
-    """A body or frame is at a pose.
+    """A body or frame is at a pose: an `OrientationGoal` and a `PositionGoal` in one.
 
     Attributes:
         place: name of the body or frame.
@@ -150,9 +141,14 @@ class PoseGoal(Goal):
         R = checked_rotation(self.place, X[..., :3, :3].reshape(*X.shape[:-2], 9))
         return np.concatenate([R, X[..., :3, 3]], axis=-1)
 
+    @property
+    def _parts(self) -> tuple[OrientationGoal, PositionGoal]:
+        return OrientationGoal(self.place, None), PositionGoal(self.place, None)
+
     def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
-        shift = [wanted - is_at for wanted, is_at in zip(target[9:12], posture.pose(self.place).translation, strict=True)]
-        return [*turn_missing(posture, self.place, target[:9]), *shift]
+        turn, shift = self._parts
+        missing = shift.errors(posture, target[9:12])
+        return [*turn.errors(posture, target[:9]), *missing]
 
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         return posture.jacobian(self.place)
@@ -161,7 +157,7 @@ class PoseGoal(Goal):
         return [TURNED] * 9 + [1.0] * 3
 
     def reached(self, posture: Posture) -> list[Scalar]:
-        return [*rotation_entries(posture, self.place), *posture.pose(self.place).translation]
+        return [x for part in self._parts for x in part.reached(posture)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,10 +208,6 @@ class LookAtGoal(Goal):
         return pose.rotation.rotate(Vector3(*(own / np.linalg.norm(own)).tolist())), away * (1.0 / distance), distance
 
 
-# --- postures -------------------------------------------------------------------------------------------------------------
-# The center of mass at a point in the world.
-
-
 @dataclass(frozen=True, eq=False)
 class PostureGoal(Goal):
     """The robot is in a posture, mostly as a goal of low priority: of all solutions the nearest to it is then taken.
@@ -249,7 +241,7 @@ class PostureGoal(Goal):
 
 
 @dataclass(frozen=True, eq=False)
-class CenterOfMassGoal(Goal):
+class CenterOfMassGoal(_AtPoint):
     """The center of mass of all moving bodies is at a point.
 
     Attributes:
@@ -262,21 +254,12 @@ class CenterOfMassGoal(Goal):
     def key(self) -> Hashable:
         return "center_of_mass", self.weight
 
-    def size(self, tree: Tree) -> int:
-        return 3
-
     def target(self, tree: Tree) -> np.ndarray:
         return checked_target("the center of mass", self.point, (3,))
-
-    def errors(self, posture: Posture, target: Sequence[Scalar]) -> list[Scalar]:
-        return [a - b for a, b in zip(target, center_of_mass(posture.tree, posture.q), strict=True)]
 
     def slopes(self, posture: Posture, target: Sequence[Scalar]) -> list[list[Scalar]]:
         linear = momentum_matrix(posture.tree, posture.q)[3:]
         return [[entry / posture.tree.mass for entry in row] for row in linear]
-
-    def scales(self, tree: Tree) -> list[float]:
-        return [1.0] * 3
 
     def reached(self, posture: Posture) -> list[Scalar]:
         return list(center_of_mass(posture.tree, posture.q))

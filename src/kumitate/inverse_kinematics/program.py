@@ -7,10 +7,12 @@ from math import inf
 from typing import Any, NamedTuple
 
 from ..dynamics import chord_closings, constraint_rows, link_motions, loop_jacobian, projected, solve_symmetric
+from ..dynamics.factored import largest
 from ..kinematics import integrate, normalized
 from ..model import Mechanism, Tree
 from ..model.bounds import position_limits
-from ..scalar import Program, Scalar, absolute, both, either, is_zero, loop, maximum, minimum, select, trace
+from ..scalar import Program, Scalar, both, either, loop, maximum, minimum, select, trace
+from ..spatial import dot
 from .contract import Goal, Posture
 
 # --- one step of inverse kinematics: damped least squares in the order of priorities --------------------------------------
@@ -38,13 +40,7 @@ class Level(NamedTuple):
 
 
 def damped_step(levels: Sequence[Level], free: Sequence[Scalar], damping: Scalar) -> list[Scalar]:
-    """The displacement (nv) towards the goals.
-
-    Args:
-        levels: by priority, the first first.
-        free: 1 for degrees of freedom that may move, 0 for others (nv).
-        damping: per squared error.
-    """
+    """The displacement (nv) towards the goals; `free` is 1 for freedoms that may move (nv), `damping` per squared error."""
     n = len(free)
     move: list[Scalar] = [0.0] * n
     null: list[list[Scalar]] = [[free[i] if i == k else 0.0 for i in range(n)] for k in range(n)]
@@ -63,7 +59,8 @@ def damped_step(levels: Sequence[Level], free: Sequence[Scalar], damping: Scalar
 
 def _solution(A: Sequence[Sequence[Scalar]], product: list[list[Scalar]], b: Sequence[Scalar], damping: Scalar) -> list[Scalar]:
     """The least squares of A x = b with damping d: Aᵀ (A Aᵀ + d)⁻¹ b = (Aᵀ A + d)⁻¹ Aᵀ b, the form with fewer unknowns."""
-    H, across = _plus(product, damping), _transposed(A)
+    H = [[entry + damping if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(product)]
+    across = _transposed(A)
     if len(A) < len(across):
         y = solve_symmetric(H, list(b))
         return [dot(column, y) for column in across]
@@ -81,15 +78,6 @@ def _transposed(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     return [list(column) for column in zip(*A, strict=True)]
 
 
-def _plus(A: Sequence[Sequence[Scalar]], damping: Scalar) -> list[list[Scalar]]:
-    """A + damping · 1."""
-    return [[entry + damping if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(A)]
-
-
-def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), 0.0)
-
-
 def limits_of(mechanism: Mechanism) -> tuple[dict[int, float], dict[int, float]]:
     """The lowest and the highest values of coordinates that have limits, by their index in q."""
     found = list(position_limits(mechanism))
@@ -102,9 +90,9 @@ def free_at_limits(
     """1 for every degree of freedom, 0 for those at a limit that the first priority pulls against."""
     free: list[Scalar] = [1.0] * tree.nv
     for link in tree.links:
-        for k in range(link.kind.nv):
+        for k in range(link.kind.nv if link.kind.nq == link.kind.nv else 0):
             i, column = link.q_start + k, link.v_start + k
-            if link.kind.nq != link.kind.nv or (i not in low and i not in high):
+            if i not in low and i not in high:
                 continue
             pull = sum((w * row[column] * e for w, row, e in zip(first.weights, first.slopes, first.errors, strict=True)), 0.0)
             if i in low:
@@ -173,17 +161,17 @@ def search_program(
         def body(k: Any, carry: _Search) -> tuple[_Search, None]:
             at, here = carry.q, carry.levels
             step = damped_step(here, free_at_limits(tree, at, here[0], low, high), carry.damping)
-            largest = _largest(step)
-            short = minimum(1.0, LONGEST_STEP / maximum(largest, LONGEST_STEP))
+            longest = largest(step, 0.0)
+            short = minimum(1.0, LONGEST_STEP / maximum(longest, LONGEST_STEP))
             moved = clipped(normalized(tree, integrate(tree, at, [x * short for x in step])), low, high)
             there = levels_at(moved)
             squared = there[0].squared_error()
             better = either(squared < carry.squared, squared < NEAR * NEAR)
             q = [select(better, a, b) for a, b in zip(moved, at, strict=True)]
-            error = select(better, _largest(there[0].errors), carry.error)
+            error = select(better, largest(there[0].errors, 0.0), carry.error)
             levels = [_chosen(better, a, b) for a, b in zip(there, here, strict=True)]
             damping = select(better, maximum(carry.damping * LESS, DAMPING), carry.damping * MORE)
-            return _Search(q, levels, error, select(better, squared, carry.squared), damping, largest, carry.steps + 1.0), None
+            return _Search(q, levels, error, select(better, squared, carry.squared), damping, longest, carry.steps + 1.0), None
 
         def unfinished(carry: _Search) -> Scalar:
             moves = either(tolerance < carry.error, carry.move > STILL) if rests else tolerance < carry.error
@@ -191,7 +179,7 @@ def search_program(
 
         start = clipped(q, low, high)
         begin = levels_at(start)
-        first = _Search(start, begin, _largest(begin[0].errors), begin[0].squared_error(), DAMPING, 1.0, 0.0)
+        first = _Search(start, begin, largest(begin[0].errors, 0.0), begin[0].squared_error(), DAMPING, 1.0, 0.0)
         found, _, error, *_, count = loop(steps, body, first, while_=unfinished)[0]
         if tree.closed:
             closed, _ = projected(tree, found, [0.0] * tree.nv)
@@ -228,10 +216,3 @@ def _chosen(condition: Scalar, a: Level, b: Level) -> Level:
     errors = [select(condition, x, y) for x, y in zip(a.errors, b.errors, strict=True)]
     slopes = [[select(condition, x, y) for x, y in zip(*rows, strict=True)] for rows in zip(a.slopes, b.slopes, strict=True)]
     return Level(errors, slopes, a.weights)
-
-
-def _largest(values: Sequence[Scalar]) -> Scalar:
-    found: Scalar = 0.0
-    for value in values:
-        found = maximum(found, absolute(value))
-    return found

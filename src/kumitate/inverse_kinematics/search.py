@@ -46,11 +46,7 @@ class Found(NamedTuple):
 
 
 class Search:
-    """A search from each of many postures, in double precision.
-
-    Attributes:
-        lanes: how many searches are worked on at a time.
-    """
+    """A search from each of many postures, in double precision; `lanes`: how many are worked on at a time."""
 
     def __init__(self, program: Program | StoredProgram, *, quick: bool = False):
         self._double = Kernel(program, quick=quick)
@@ -105,11 +101,9 @@ DRAWN = 256
 
 
 class ComparedPostures:
-    """Random postures, compared with several targets.
+    """Random postures (postures, nq), compared with several targets.
 
-    Attributes:
-        postures: their coordinates (postures, nq).
-        nearness: to every target (targets, postures), larger where nearer, −∞ for those that were taken.
+    `nearness` to every target (targets, postures) is larger where nearer, −∞ for those that were taken.
     """
 
     def __init__(self, postures: np.ndarray, nearness: np.ndarray):

@@ -228,7 +228,7 @@ class _Standing:
     def height(self, q: np.ndarray) -> float:
         """The mean height of the legs' first joints above the feet [m]."""
         poses = link_poses(self.own.tree, q.tolist())
-        hips = np.mean([float(poses[self.own.tree.links[leg.joints[0].index]].translation.z) for leg in self.legs])
+        hips = np.mean([float(poses[leg.joints[0]].translation.z) for leg in self.legs])
         return float(hips - self.feet(q)[:, 2, 3].mean())
 
     def under_the_hips(self, q: np.ndarray) -> np.ndarray:
@@ -236,7 +236,7 @@ class _Standing:
         poses, feet = link_poses(self.own.tree, q.tolist()), self.feet(q)
         found = feet[:, :2, 3].copy()
         for row, leg in zip(found, self.legs, strict=True):
-            places = np.array([list(poses[self.own.tree.links[link.index]].translation) for link in leg.joints], dtype=float)
+            places = np.array([list(poses[link].translation) for link in leg.joints], dtype=float)
             lengths = np.linalg.norm(np.diff(places, axis=0), axis=1)
             long = np.flatnonzero(lengths > _THIGH * self.height(q))
             row[0] = places[long[0] if len(long) else 0, 0]
@@ -245,8 +245,7 @@ class _Standing:
     def level(self, q: np.ndarray, told: str, *, most: float) -> StandingPosture:
         """A posture with its feet put level where they stand, its center of mass moved over them where it is not.
 
-        Raises:
-            InputError: if they are further from level than `most` [m], or cannot be put so.
+        Raises `InputError` if they are further from level than `most` [m], or cannot be put so.
         """
         q = on_ground(self.own, q, self.contact)
         feet = self.feet(q)
@@ -259,11 +258,7 @@ class _Standing:
             return self.over_the_feet(q, feet[:, :2, 3], told)
 
     def over_the_feet(self, q: np.ndarray, places: np.ndarray, told: str) -> StandingPosture:
-        """A posture near q with the feet at places (legs, 2) of the floor, and the center of mass over their middle.
-
-        Raises:
-            InputError: if there is none.
-        """
+        """A posture near q with the feet at places (legs, 2) of the floor, and the center of mass over their middle, if any."""
         feet = self.feet(q)
         feet[:, :2, 3] = places
         for _ in range(_ROUNDS):
@@ -274,21 +269,19 @@ class _Standing:
             q = self.moved(q, (*away, 0.0))
         raise InputError(f"{self.own.name}: its center of mass does not come over its feet")
 
-    def _touches(self, q: np.ndarray) -> dict[str, np.ndarray]:
-        return ground_touches(self.own, q, self.contact, [leg.foot for leg in self.legs])
+    def _touches(self, q: np.ndarray) -> list[np.ndarray]:
+        """The points of each foot that may touch, and their gaps."""
+        feet = [leg.foot for leg in self.legs]
+        touches = ground_touches(self.own, q, self.contact, feet)
+        return [touches[foot] for foot in feet]
 
     def _points(self, q: np.ndarray) -> np.ndarray:
         """(n, 3) where feet touch the floor."""
-        touches = self._touches(q)
-        points = np.vstack([touches[leg.foot] for leg in self.legs])
+        points = np.vstack(self._touches(q))
         return points[points[:, 3] < _TOGETHER][:, :3]
 
     def _reached(self, q: np.ndarray, feet: np.ndarray) -> np.ndarray:
-        """The coordinates near q with the base where it is, and the feet level at their places on the floor.
-
-        Raises:
-            InputError: if there are none.
-        """
+        """The coordinates near q with the base where it is, and the feet level at their places on the floor, if any."""
         tree, soles = self.own.tree, [leg.is_flat for leg in self.legs]
         # the program is of the legs alone, under a base that is fixed where its coordinates are neutral
         still = {link.name: link.coordinates(q.tolist()) for link in tree.links if link.name not in self.moving}
@@ -300,9 +293,8 @@ class _Standing:
             x, y = foot[:2, 0] / np.linalg.norm(foot[:2, 0])
             foot[:3, :3] = [[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]]
         for _ in range(_ROUNDS):
-            at, touches = self.feet(q), self._touches(q)
-            gaps = np.array([touches[leg.foot][:, 3].min() for leg in self.legs])
-            wanted[:, 2, 3] = at[:, 2, 3] - gaps
+            at = self.feet(q)
+            wanted[:, 2, 3] = at[:, 2, 3] - [points[:, 3].min() for points in self._touches(q)]
             off = np.abs(wanted - at)
             if max(off[:, :3, 3].max(), off[soles].max(initial=0.0)) < _EXACT:
                 return q
@@ -314,7 +306,7 @@ class _Standing:
             found = inverse_kinematics(legs, goals, q[moving], restarts=0, tolerance=0.1 * _EXACT, quick=True)
             if not found.solved:
                 break
-            q = q.copy()
+            q = np.array(q)
             q[moving] = found.q
         raise InputError(f"{self.own.name}: its feet do not reach the floor")
 
