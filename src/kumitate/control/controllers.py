@@ -37,7 +37,7 @@ class CompiledPage:
     Called with arrays of numbers, it runs as a compiled kernel, over batches too. It has one output.
     """
 
-    def __init__(self, function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]], name: str):
+    def __init__(self, function: Callable[..., Any], inputs: Mapping[str, int | tuple[int, ...]], name: str):
         """`function` and `inputs` as in `kumitate.scalar.trace`; `name`: of the program."""
         self.program = trace(function, inputs, name)
         if len(self.program.outputs) != 1:
@@ -110,16 +110,22 @@ def _further(function: Callable[..., Any]) -> list[inspect.Parameter]:
 Controller = Callable[..., Any]
 
 
+def _forces_for(mechanism: Mechanism) -> Callable[[Any, Any, Any], Any]:
+    """(q, v, v̇) → the joint forces, loops having no other forces than their springs and dampers."""
+    tree = with_limbs(mechanism.base_parameter_tree)
+
+    def forces(q: Any, v: Any, a: Any) -> Any:
+        pushed = chord_drives(tree, chord_closings(tree, q, v), {}, None)
+        return rnea(tree, q, v, a, gravity=mechanism.gravity, wrenches=pushed)
+
+    return forces
+
+
 def gravity_compensation(robot: Any) -> Controller:
     """The joint forces that hold the robot at rest in its posture, joint springs included."""
     mechanism = mechanism_of(robot)
-    tree, still = with_limbs(mechanism.base_parameter_tree), table([0.0] * mechanism.nv)
-
-    def holding(q: Any) -> Any:
-        pushed = chord_drives(tree, chord_closings(tree, q, still), {}, None)
-        return rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed)
-
-    page = CompiledPage(holding, {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
+    forces, still = _forces_for(mechanism), table([0.0] * mechanism.nv)
+    page = CompiledPage(lambda q: forces(q, still, still), {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
     return lambda t, q, v: page(q)
 
 
@@ -153,14 +159,8 @@ def computed_torque(robot: Any, reference: Any, *, kp: Any, kd: Any) -> Controll
 def inverse_dynamics(robot: Any, acceleration: Controller) -> Controller:
     """The joint forces for an acceleration v̇ (nv) = f(t, q, v); for a mechanism with loops, those with zero loop forces."""
     mechanism = mechanism_of(robot)
-    tree = with_limbs(mechanism.base_parameter_tree)
-
-    def inverse(q: Any, v: Any, a: Any) -> Any:
-        pushed = chord_drives(tree, chord_closings(tree, q, v), {}, None)
-        return rnea(tree, q, v, a, gravity=mechanism.gravity, wrenches=pushed)
-
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
-    page = CompiledPage(inverse, sizes, f"inverse_dynamics_{mechanism.name}")
+    sizes = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
+    page = CompiledPage(_forces_for(mechanism), sizes, f"inverse_dynamics_{mechanism.name}")
 
     def law(t: Any, q: Any, v: Any, **inputs: Any) -> Any:
         return page(q, v, evaluated(acceleration, t, q, v, inputs))
@@ -252,8 +252,8 @@ def _error_page(mechanism: Mechanism) -> Callable[[Any, Any], Any]:
     """(q, goal) → the dv (nv) that leads from q to the goal."""
     if mechanism.nq == mechanism.nv:
         return lambda q, goal: np.asarray(goal) - np.asarray(q)
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "goal": mechanism.nq}
-    return CompiledPage(lambda q, goal: difference(mechanism.tree, q, goal), sizes, f"difference_{mechanism.name}")
+    nq, name = mechanism.nq, f"difference_{mechanism.name}"
+    return CompiledPage(lambda q, goal: difference(mechanism.tree, q, goal), {"q": nq, "goal": nq}, name)
 
 
 def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], ...]:

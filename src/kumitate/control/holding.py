@@ -131,8 +131,7 @@ def _floor(mechanism: Mechanism, q: list[float], standing: Iterable[str]) -> dic
 def _shared(mechanism: Mechanism, q: list[float], omega: float, standing: Sequence[str], felt: np.ndarray) -> np.ndarray:
     """The inertias `felt`, with those of legs made such that the robot bounces on its feet at the rate omega.
 
-    That is the natural mode with the most of the vertical momentum while feet stay at their points, and all but the legs is
-    rigid.
+    That is the mode with the most vertical momentum while feet stay at their points, and all but the legs is rigid.
     """
     tree = mechanism.tree
     places = body_points(tree, q, _floor(mechanism, q, standing))
@@ -195,13 +194,10 @@ def _gradient_of_load(mechanism: Mechanism, q: list[float], places: Sequence[Pla
 def _held(mechanism: Mechanism) -> list[Link]:
     """The joints that are to be held."""
     drives = {joint.name: joint.drive for joint in mechanism.joints}
-    motors_only = bool(mechanism.loops) and any(drive is not None for drive in drives.values())
-    return [
-        link
-        for link in mechanism.tree.links
-        if link.kind.nv == link.kind.nq == 1
-        and (isinstance(drives[link.name], EffortDrive) or (drives[link.name] is None and not motors_only))
-    ]
+    motors_only = bool(mechanism.loops) and any(drives.values())
+    kinds = (EffortDrive,) if motors_only else (EffortDrive, type(None))
+    single = (link for link in mechanism.tree.links if link.kind.nv == link.kind.nq == 1)
+    return [link for link in single if isinstance(drives[link.name], kinds)]
 
 
 def _felt_in_loops(mechanism: Mechanism, q: list[float], held: list[int]) -> np.ndarray:
@@ -231,13 +227,12 @@ def _above(mechanism: Mechanism, standing: Iterable[str] | None) -> set[int]:
     tree = mechanism.tree
     if standing is None:
         return {link.index for link in tree.links}
-    bodies, names = {body.name for body in mechanism.bodies}, tuple(standing)
-    for name in names:
-        if name not in bodies:
-            raise InputError(
-                f"{mechanism.name}: standing has {shown(name)}, which is not a body; there are {', '.join(sorted(bodies))}"
-            )
-    links = [tree.places[name].link for name in names if name in tree.places]
+    bodies, names = sorted(body.name for body in mechanism.bodies), tuple(standing)
+    if other := [name for name in names if name not in bodies]:
+        raise InputError(
+            f"{mechanism.name}: standing has {shown(other[0])}, which is not a body; there are {', '.join(bodies)}"
+        )
+    links = [tree.places[name].link for name in names]
     return {above.index for link in links if link >= 0 for above in tree.ancestors(link)}
 
 

@@ -71,9 +71,7 @@ def operational_space(
         bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=mechanism.gravity)
         return [h + t + dot((row[k] for row in J), forces) for k, (h, t) in enumerate(zip(bias, tau, strict=True))]
 
-    sizes: dict[str, int | tuple[int, ...]] = {
-        "q": mechanism.nq, "v": mechanism.nv, "pose": 7, "rate": 6, "bend": 6, "tau": mechanism.nv,
-    }  # fmt: skip
+    sizes = {"q": mechanism.nq, "v": mechanism.nv, "pose": 7, "rate": 6, "bend": 6, "tau": mechanism.nv}
     page = CompiledPage(law, sizes, f"operational_space_{mechanism.name}_{place}")
     goal, goal_rate, goal_bend = _motion(reference)
     rest = np.zeros(mechanism.nv)

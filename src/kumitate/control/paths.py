@@ -21,8 +21,8 @@ from ..spatial import Vector3, quaternion_exp, quaternion_log, quaternion_produc
 class PlannedMotion(ABC):
     """A planned motion.
 
-    Called with a number or a symbol it returns an array of one value per component (a plain value if `_plain`); with an array
-    of m times, arrays of m rows.
+    Called with a number or a symbol it returns an array of one value per component (a plain value for way-points that are
+    numbers); with an array of m times, arrays of m rows.
 
     Attributes:
         orders: the number of orders of derivatives, the values included.
@@ -57,16 +57,17 @@ class PlannedMotion(ABC):
 
     @cached_property
     def _kernels(self) -> list[Kernel]:
-        def kernel(order: int) -> Kernel:
-            return Kernel(trace(lambda t: self._at(t, order), {"t": ()}, f"{type(self).__name__.lower()}_{order}"))
-
-        return [kernel(order) for order in range(self.orders)]
+        name = type(self).__name__.lower()
+        pages = [partial(self._at, order=order) for order in range(self.orders)]
+        return [Kernel(trace(page, {"t": ()}, f"{name}_{order}")) for order, page in enumerate(pages)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlannedMotion:
         return self  # it has no state
 
 
 Values = Any
+#: The part of a limit below which `smooth_clamp` changes nothing.
+_KNEE = 0.8
 
 
 def smooth_step(x: Values, sharpness: float) -> Values:
@@ -103,17 +104,17 @@ def blend(x: Values, start: float, end: float) -> Values:
     return _each(one, x)
 
 
-def smooth_clamp(x: Values, limit: Values, *, knee: float = 0.8) -> Values:
-    """x up to `knee` times the limit; beyond, it approaches ±limit without reaching it.
+def smooth_clamp(x: Values, limit: Values) -> Values:
+    """x up to four fifths of the limit; beyond, it approaches ±limit without reaching it.
 
-    Value and slope are continuous; the bend is a tanh. Below the knee nothing changes.
+    Value and slope are continuous; the bend is a tanh.
 
     >>> smooth_clamp(0.5, 1.0), round(smooth_clamp(50.0, 1.0), 6)
     (0.5, 1.0)
     """
 
     def one(item: Any, bound: Any) -> Any:
-        straight, rest = knee * bound, (1.0 - knee) * bound
+        straight, rest = _KNEE * bound, (1.0 - _KNEE) * bound
         size = absolute(item)
         over = maximum(size - straight, 0.0)
         bent = select(size < straight, size, straight + rest * tanh(over / rest))
@@ -164,21 +165,16 @@ class Trapezoid(PlannedMotion):
         self._plain = first.ndim == 0
         self.start, self.goal = np.atleast_1d(first), np.atleast_1d(last)
         self._way = self.goal - self.start
-        limits = {}
-        for name, limit in (("velocity", velocity), ("acceleration", acceleration)):
-            limits[name] = checked_array("a trapezoid", f"the limit of {name}", limit, self._way.shape, BOUND)
-            if not (limits[name] > 0.0).all():
-                raise InputError(f"the limit of {name} is {limit}; it must be positive")
-        far = np.abs(self._way) > 0.0
-        fastest, strongest = (
-            float((limits[name][far] / np.abs(self._way[far])).min(initial=np.inf)) for name in ("velocity", "acceleration")
-        )
-        if not far.any():
-            fastest = strongest = 1.0
+        far, most = np.abs(self._way) > 0.0, list[float]()
+        for name, given in (("velocity", velocity), ("acceleration", acceleration)):
+            limit = checked_array("a trapezoid", f"the limit of {name}", given, self._way.shape, BOUND)
+            if not (limit > 0.0).all():
+                raise InputError(f"the limit of {name} is {given}; it must be positive")
+            most.append(float((limit[far] / np.abs(self._way[far])).min(initial=np.inf)))
         # rates of the path parameter s, from 0 to 1
-        peak = min(fastest, strongest**0.5)
-        self._strength = strongest
-        self.rise = peak / strongest if far.any() else 0.0
+        fastest, self._strength = most if far.any() else (1.0, 1.0)
+        peak = min(fastest, self._strength**0.5)
+        self.rise = peak / self._strength if far.any() else 0.0
         self.begin = float(begin)
         self.end = self.begin + (1.0 / peak + self.rise if far.any() else 0.0)
 
@@ -219,9 +215,6 @@ class Spline(PlannedMotion):
 
     Before the first time it rests at the first way-point, after the last time at the last. The independent variable is called
     time here; it may as well be an angle, and the values gains (thesis eq. 6.6).
-
-    Called with a number or a symbol it returns an array of one value per component (a plain value for way-points that are
-    numbers); with an array of m times, arrays of m rows.
 
     Attributes:
         times: (k,), increasing.
@@ -366,8 +359,7 @@ def _least_jerk(
 
 def _jerk_form(h: float) -> np.ndarray:
     """Q (6, 6) with ∫ jerk² = xᵀ Q x over one piece, x being value, velocity and acceleration at its start and end."""
-    basis = np.eye(6)
-    columns: Sequence[np.ndarray] = [_piece(h, x[:3, None], x[3:, None])[3:, 0] for x in basis]
+    columns = [_piece(h, x[:3, None], x[3:, None])[3:, 0] for x in np.eye(6)]
     C = np.array([6.0, 24.0, 60.0])[:, None] * np.array(columns).T  # jerk = C₀ + C₁ t + C₂ t²
     powers = np.array([[h ** (i + j + 1) / (i + j + 1) for j in range(3)] for i in range(3)])
     return C.T @ powers @ C
@@ -390,36 +382,26 @@ class PoseSpline(PlannedMotion):
 
     Attributes:
         times: (k,); `quaternions`: (k, 4), x y z w; `positions`: a `Spline` (k, 3) [m].
-        turnings, turning_rates: angular velocities [rad/s] and accelerations [rad/s²] at the way-points (k, 3), in the axes of
-            the moving frame.
+        turnings: angular velocities at the way-points (k, 3), in the axes of the moving frame [rad/s].
     """
 
     orders = 3
     _plain = False
 
-    def __init__(
-        self,
-        times: Any,
-        quaternions: Any,
-        positions: Any,
-        *,
-        turnings: Any = None,
-        velocities: Any = None,
-        accelerations: Any = None,
-    ):
+    def __init__(self, times: Any, quaternions: Any, positions: Any):
         """The spline through orientations (k, 4) and positions (k, 3) at `times` (k,).
+
+        At the way-points angular velocities are zero at the ends and otherwise the mean of the rotations before and after;
+        angular accelerations are zero there.
 
         Args:
             times: two or more, increasing.
             quaternions: x y z w, of unit length; of the two signs, the one nearer to the previous way-point is taken.
-            turnings: angular velocities (k, 3) at the way-points, in the axes of the moving frame; by default zero at the ends
-                and otherwise the mean of the rotations before and after. Angular accelerations are zero there.
-            velocities, accelerations: of the positions, as in `Spline`.
 
         Raises:
             InputError: if shapes do not fit, or quaternions are not of unit length.
         """
-        self.positions = Spline(times, positions, velocities=velocities, accelerations=accelerations)
+        self.positions = Spline(times, positions)
         self.times = self.positions.times
         k = len(self.times)
         self.quaternions = np.array(quaternions, dtype=float)
@@ -434,19 +416,12 @@ class PoseSpline(PlannedMotion):
         self.quaternions /= lengths[:, None]
         turns = [_between(a, b) for a, b in zip(self.quaternions, self.quaternions[1:], strict=False)]
         steps = np.diff(self.times)
-        self.turnings = _mean_turnings(turns, steps) if turnings is None else np.array(turnings, dtype=float)
-        if self.turnings.shape != (k, 3):
-            raise InputError(f"turnings of a pose spline have shape {self.turnings.shape}; give ({k}, 3)")
-        self.turning_rates = np.zeros((k, 3))
+        self.turnings, still = _mean_turnings(turns, steps), np.zeros(3)
         self._turns = []
         for i, (turn, h) in enumerate(zip(turns, steps, strict=True)):
-            rates = _turn_rates(turn, self.turnings[i + 1], self.turning_rates[i + 1])
-            self._turns.append(
-                Spline(
-                    [0.0, h], [np.zeros(3), turn], velocities=[self.turnings[i], rates[0]],
-                    accelerations=[self.turning_rates[i], rates[1]],
-                )
-            )  # fmt: skip
+            rate, bend = _turn_rates(turn, self.turnings[i + 1])
+            speeds = {"velocities": [self.turnings[i], rate], "accelerations": [still, bend]}
+            self._turns.append(Spline([0.0, h], [still, turn], **speeds))
 
     def _at(self, t: Scalar, order: int) -> list[Scalar]:
         base = self.quaternions[0].tolist()
@@ -480,14 +455,14 @@ def _mean_turnings(turns: Sequence[np.ndarray], steps: np.ndarray) -> np.ndarray
     return np.vstack([np.zeros(3), (1.0 - share) * speeds[:-1] + share * speeds[1:], np.zeros(3)])
 
 
-def _turn_rates(turn: np.ndarray, omega: np.ndarray, omega_rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and second rates of the rotation vector of a frame with angular velocity ω and ω̇: the inverse of `_turning`."""
+def _turn_rates(turn: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and second rates of the rotation vector of a frame that turns at ω without changing it: inverts `_turning`."""
     r = Vector3.of(turn.tolist())
     zero = Vector3()
     J = np.array([list(_turning(r, Vector3.unit(i), zero)[0]) for i in range(3)]).T
     rate = np.linalg.solve(J, omega)
     rest = np.array(list(_turning(r, Vector3.of(rate.tolist()), zero)[1]))
-    return rate, np.linalg.solve(J, omega_rate - rest)
+    return rate, np.linalg.solve(J, -rest)
 
 
 def _turning(r: Vector3, rate: Vector3, bend: Vector3) -> tuple[Vector3, Vector3]:

@@ -58,8 +58,7 @@ def partition(tree: Tree, q: Scalars, base: str = "world", *, about_mass_center:
         base: a body or frame of a mechanism that floats by one joint of six degrees of freedom; "world" for one that is fixed
             there.
         about_mass_center: whether momentum, and V_f's linear part, are taken at the center of mass instead of the base's
-            origin.
-            The angular rows of M_fl are then what turns a base that is free to move: M_f is block diagonal.
+            origin. The angular rows of M_fl are then what turns a base that is free to move: M_f is block diagonal.
 
     Raises:
         ModelError: if the mechanism does not float and the base is not the world, or the other way round; InputError: for a
@@ -74,13 +73,15 @@ def partition(tree: Tree, q: Scalars, base: str = "world", *, about_mass_center:
     units = [Motion.of([1.0 if i == k else 0.0 for i in range(6)]) for k in range(6)]
     M_f = Dense.columns([whole.times(unit) for unit in units])
     joints = actuated_columns(tree, base)
-    A = Dense.columns([_column(momentum_matrix(tree, q), k, Force).to_child(at) for k in joints])
+    momenta = list(zip(*momentum_matrix(tree, q), strict=True))
+    A = Dense.columns([Force.of(momenta[k]).to_child(at) for k in joints])
     M = crba(tree, q)
     M_l = Dense.of([[M[i][j] for j in joints] for i in joints])
     M_fl = A
     if root is not None:
         shift = Transform(translation=p - p_B)
-        J = Dense.columns([_column(jacobian(tree, q, place), k, Motion).to_child(shift) for k in joints])
+        velocities = list(zip(*jacobian(tree, q, place), strict=True))
+        J = Dense.columns([Motion.of(velocities[k]).to_child(shift) for k in joints])
         M_fl = A - M_f @ J  # the root moves so that the base stays at rest
         M_l = M_l - J.T @ A - (A - M_f @ J).T @ J
     rows = [[list(row) for row in matrix.rows] for matrix in (M_f, M_fl, M_l)]
@@ -100,7 +101,7 @@ def reactionless_velocity(
     """The joint rates θ̇ = N_fl b (n) nearest to desired ones b (n) that have no momentum along `rows` (thesis eq. 6.9).
 
     The projector is smooth: where the coupling loses rank, directions are released gradually, at about 1e-10 of the whole
-        inertia.
+    inertia.
 
     Args:
         rows: of [l; p], in the axes of the world; (3,) keeps the x of the center of mass (thesis 6.3.2).
@@ -191,10 +192,6 @@ def _root_rates(tree: Tree, q: Scalars, root: Link, p_B: Vector3, V_B: Scalars) 
     return [twist.dot(force) for force in root.kind.active(root.coordinates(q))]  # T_aᵀ S = 1 (eq. 2.8)
 
 
-def _column(matrix: Sequence[Scalars], k: int, kind: Any) -> Any:
-    return kind.of([row[k] for row in matrix])
-
-
 def _scaled(tree: Tree, row: int, value: Scalar) -> Scalar:
     """A momentum per m ℓ² or m ℓ, so that angular and linear rows compare."""
     return value * (1.0 / (tree.mass * (tree.size**2 if row < 3 else tree.size)))
@@ -221,39 +218,31 @@ def reactionless(
     wish: Controller,
     base: str = "world",
     *,
-    rows: Sequence[int] = (0, 1, 2, 3, 4, 5),
+    rows: Sequence[int] = _ALL,
     about_mass_center: bool = False,
-    decay: float = 0.0,
 ) -> Controller:
     """Drives the joints with desired accelerations (n) = f(t, q, v), projected so that no reaction acts on the base.
 
     Args:
         robot: fixed to the world (base "world"), or floating by its first joint, which is not driven.
         wish: desired joint accelerations, without those of the floating joint.
-        base, rows, about_mass_center, decay: as in `reactionless_acceleration`. To hold the attitude of a free body, take
+        base, rows, about_mass_center: as in `reactionless_acceleration`. To hold the attitude of a free body, take
             rows=(0, 1, 2) and about_mass_center=True; its center of mass is at rest by itself.
     """
     mechanism = mechanism_of(robot)
     tree, joints = mechanism.tree, actuated_columns(mechanism.tree, base)
 
     def law(q: Any, v: Any, b: Any) -> Any:
-        options: dict[str, Any] = {"rows": rows, "about_mass_center": about_mass_center, "decay": decay}
-        found = reactionless_acceleration(tree, q, v, b, base, **options)
+        found = reactionless_acceleration(tree, q, v, b, base, rows=rows, about_mass_center=about_mass_center)
         return joint_acceleration_torque(tree, q, v, found, joints, gravity=mechanism.gravity)
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "b": len(joints)}
+    sizes = {"q": mechanism.nq, "v": mechanism.nv, "b": len(joints)}
     page = CompiledPage(law, sizes, f"reactionless_{mechanism.name}_{base}")
     return lambda t, q, v: page(q, v, np.asarray(wish(t, q, v)))
 
 
 def joint_acceleration_torque(
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    wanted: Scalars,
-    joints: Sequence[int],
-    *,
-    gravity: Scalars,
+    tree: Tree, q: Scalars, v: Scalars, wanted: Scalars, joints: Sequence[int], *, gravity: Scalars
 ) -> list[Scalar]:
     """The forces (nv) that give the driven joints their accelerations; all other joints move freely.
 

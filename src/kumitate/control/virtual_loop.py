@@ -74,8 +74,8 @@ def loop_accelerations(
     def forces(accelerations: Scalars, damping: float) -> list[Scalar]:
         return solved_rows(tree, system.rows, system.Lambda, [-a for a in accelerations], damping=damping)
 
-    pulled, carried = forces(system.pull, PUSHED), forces(system.drift, CARRIED)
-    return system.accelerations([a + b for a, b in zip(pulled, carried, strict=True)])
+    both = zip(forces(system.pull, PUSHED), forces(system.drift, CARRIED), strict=True)
+    return system.accelerations([pulled + carried for pulled, carried in both])
 
 
 def _by_drives(M: Sequence[Scalars], undriven: Sequence[int]) -> Callable[[Scalars], list[Scalar]]:
@@ -145,10 +145,9 @@ def virtual_loop(
         opened.tree.place(name, f"{opened.name}: a wrench acts on")
     if (stiffness or damping) and not on_loop:
         raise InputError("stiffness and damping pull towards the projected state; they need on_loop=True")
-    nq, nv = opened.nq, opened.nv
+    nq, nv, falling = opened.nq, opened.nv, _virtual_gravity(opened, gravity, undriven)
     free = [k for columns in columns_of(opened, undriven).values() for k in columns]
     driven = [k for k in range(nv) if k not in free]
-    falling = _virtual_gravity(opened, gravity, undriven)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         applied = Wrenches(closed.base_parameter_tree, dict(zip(names, values, strict=True))) if names else None
@@ -162,8 +161,7 @@ def virtual_loop(
         closed_q, closed_v = projected(closed.base_parameter_tree, q, v)
         return [*closed_q, *closed_v]
 
-    state: dict[str, int | tuple[int, ...]] = {"q": nq, "v": nv}
-    pushes: dict[str, int | tuple[int, ...]] = {f"wrench_{name}": 6 for name in names}
+    state, pushes = {"q": nq, "v": nv}, {f"wrench_{name}": 6 for name in names}
     fd = CompiledPage(forward, {**state, "tau": nv, **pushes}, f"closed_{opened.name}")
     id_ = CompiledPage(inverse, {**state, "a": nv}, f"opened_{opened.name}")
     project = CompiledPage(nearest, state, f"on_loop_{opened.name}")

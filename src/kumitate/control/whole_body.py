@@ -54,19 +54,11 @@ class DrivenLimits(NamedTuple):
         return cls(np.array(driven), np.array(place, dtype=int), *np.array(rows).reshape(-1, 4).T)
 
     def stops(self, rate: float, q: Any, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The bounds of v̇ with which the distance d to a stop obeys d̈ + 2 r ḋ + r² d ≥ 0, so that it stays positive.
-
-        Args:
-            rate: r [1/s]; 0: no bounds.
-        """
+        """The bounds of v̇ with which the distance d to a stop obeys d̈ + 2 r ḋ + r² d ≥ 0: it stays positive; r = 0: none."""
         if rate == 0.0:
             return np.full(self.low.shape, -np.inf), np.full(self.high.shape, np.inf)
         at, speed = np.asarray(q, dtype=float)[self.place], v[self.driven]
         return rate**2 * (self.low - at) - 2.0 * rate * speed, rate**2 * (self.high - at) - 2.0 * rate * speed
-
-
-#: Faces of the pyramid inside the friction cone.
-FACES = 4
 
 
 @dataclass(frozen=True)
@@ -90,11 +82,6 @@ class StandingPoint:
             raise InputError(f"the contact point of {self.body!r} has friction {self.friction}; give a number ≥ 0")
         if not np.linalg.norm(self.normal) > 0.0:
             raise InputError(f"the contact point of {self.body!r} has the normal {tuple(self.normal)}; give a direction")
-
-    @property
-    def offset(self) -> Vector3:
-        """The point, in the frame of its body."""
-        return Vector3.of([float(x) for x in self.point])
 
     def cone(self) -> np.ndarray:
         """Rows C (5, 3) of C f ≥ 0: forces within a pyramid inside the friction cone, and pressing."""
@@ -127,7 +114,7 @@ def whole_body_program(mechanism: Mechanism, goals: Sequence[Goal], contacts: Se
             begin += size
         return {"errors": errors, "J": slopes}
 
-    shapes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "targets": sum(sizes)}
+    shapes = {"q": mechanism.nq, "v": mechanism.nv, "targets": sum(sizes)}
 
     def speeds(q: Any, v: Any, targets: Any) -> dict[str, Any]:
         return {"speeds": [dot(row, v) for row in rows(q, targets)["J"]]}
@@ -144,23 +131,18 @@ def whole_body_program(mechanism: Mechanism, goals: Sequence[Goal], contacts: Se
 
 
 def _place(mechanism: Mechanism, contact: StandingPoint) -> Place:
-    base = mechanism.tree.places[contact.body]
-    return Place(base.link, (base.pose @ Transform(identity_rotation(), contact.offset)).dense())
+    base, offset = mechanism.tree.places[contact.body], Vector3.of([float(x) for x in contact.point])
+    return Place(base.link, (base.pose @ Transform(identity_rotation(), offset)).dense())
 
 
 # --- the controller -------------------------------------------------------------------------------------------------------
 class QuadraticProgram:
     """min ½ xᵀ H x + gᵀ x with A x = b and low ≤ C x ≤ high, of fixed sizes; each solution begins from the one before."""
 
-    def __init__(self, size: int, equalities: int, inequalities: int, accuracy: float = 1e-6):
-        """The program of these sizes; `accuracy`: largest residual of a solution.
-
-        Raises:
-            InputError: if ProxQP is not installed.
-        """
+    def __init__(self, size: int, equalities: int, inequalities: int):
         proxqp = needed("proxsuite", "whole-body control needs ProxQP", "qp").proxqp
         self._solver, self._begun = proxqp.dense.QP(size, equalities, inequalities), False
-        self._solver.settings.eps_abs = accuracy
+        self._solver.settings.eps_abs = 1e-6  # the largest residual of a solution
         self._solver.settings.initial_guess = proxqp.InitialGuess.WARM_START_WITH_PREVIOUS_RESULT
         self._solved = proxqp.QPSolverOutput.PROXQP_SOLVED
 

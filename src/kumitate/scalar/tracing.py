@@ -6,7 +6,7 @@ Without a trace in progress, `loop`, `call` and `table` do the same on floats.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -37,7 +37,7 @@ def _scope(graph: Graph) -> Iterator[Graph]:
         _active.reset(before)
 
 
-def trace(function: Callable[..., Any], inputs: dict[str, int | tuple[int, ...]], name: str = "") -> Program:
+def trace(function: Callable[..., Any], inputs: Mapping[str, int | tuple[int, ...]], name: str = "") -> Program:
     """The program of `function`.
 
     Args:
