@@ -137,15 +137,15 @@ def test_floors_have_a_height_and_slopes_become_slabs():
     low, high = np.array([0.0, 0.0, 0.0]), np.array([2.0, 0.0, 1.0])
     box, tile = Geometry(Box((1.0, 1.0, 0.1))), Geometry(Polygon(((0, 0), (1, 0), (0, 1))), color=(1.0, 0.0, 0.0, 1.0))
     slope = Geometry(Plane(), pose((0.0, 0.0, 0.5), (0.0, 0.3, 0.0)))
-    about = surroundings([box, tile, slope, Geometry(Plane(), pose((0, 0, -2.0))), Geometry(Plane())], low, high)
-    assert about.floor == 0.0
-    assert [type(item.shape) for item in about.shapes] == [Box, Polygon, Box]
-    assert about.shapes[1].color == tile.color
-    X = np.array(about.shapes[2].pose.matrix(), dtype=float)
-    top = X[:3, 3] + 0.5 * about.shapes[2].shape.size[2] * X[:3, 2]
+    shapes, floor = surroundings([box, tile, slope, Geometry(Plane(), pose((0, 0, -2.0))), Geometry(Plane())], low, high)
+    assert floor == 0.0
+    assert [type(item.shape) for item in shapes] == [Box, Polygon, Box]
+    assert shapes[1].color == tile.color
+    X = np.array(shapes[2].pose.matrix(), dtype=float)
+    top = X[:3, 3] + 0.5 * shapes[2].shape.size[2] * X[:3, 2]
     assert (top - [0.0, 0.0, 0.5]) @ X[:3, 2] == pytest.approx(0.0, abs=1e-12)  # its upper face lies in the plane
     np.testing.assert_allclose(np.cross(top - [1.0, 0.0, 0.5], X[:3, 2]), 0.0, atol=1e-12)  # below the middle of the motion
-    assert surroundings([slope], low, high).floor is None
+    assert surroundings([slope], low, high)[1] is None
 
 
 def test_pictures_show_the_ground_and_the_arrows(bounced, tmp_path):

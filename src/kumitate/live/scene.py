@@ -12,11 +12,11 @@ import numpy as np
 from ..model import Geometry, Mesh
 from ..model.meshes import Facets
 from ..spatial import Transform
-from ..view.scene.build import groups_of, stored_once
+from ..view.scene.build import groups_of
 from ..view.scene.motion import quaternions
 from ..view.stick_shapes import drawn_shapes, inertia_block
 from ..view.style import PALETTE
-from ..view.surfaces import load_surfaces
+from ..view.surfaces import load_surfaces, surface_of, unscaled
 from .settings import LiveRobot
 
 #: Shapes whose corners are rounded off by shading.
@@ -129,7 +129,7 @@ class LiveScene:
         surfaces, nodes = load_surfaces(asked), []
         for body, items in shapes.items():
             for k, item in enumerate(item for item in items if _drawable(item, surfaces)):
-                surface = _surface(item.shape, surfaces)
+                surface = surface_of(item.shape, surfaces)
                 nodes.append(self._server.scene.add_mesh_simple(
                     f"{self.bodies[body].name}/{name} {k}", surface.vertices, surface.faces, color=_OVER[name], wireframe=True,
                     **_placed(item.pose),
@@ -163,24 +163,19 @@ class LiveScene:
 
 
 def _drawable(item: Geometry, surfaces: dict[Mesh, Facets]) -> bool:
-    return not isinstance(item.shape, Mesh) or stored_once(item.shape) in surfaces
-
-
-def _surface(shape: Any, surfaces: dict[Mesh, Facets]) -> Facets:
-    return surfaces[stored_once(shape)].scaled(shape.scale) if isinstance(shape, Mesh) else shape.facets()  # type: ignore[index]
+    return not isinstance(item.shape, Mesh) or unscaled(item.shape) in surfaces
 
 
 def _corners(item: Geometry, surfaces: dict[Mesh, Facets], X_WB: np.ndarray) -> np.ndarray:
     """The corners of a shape of a body at X_WB (4, 4), in the world (m, 3) [m]."""
     X = X_WB @ np.asarray(item.pose.matrix(), dtype=float)
-    return np.asarray(_surface(item.shape, surfaces).vertices @ X[:3, :3].T + X[:3, 3])
+    return np.asarray(surface_of(item.shape, surfaces).vertices @ X[:3, :3].T + X[:3, 3])
 
 
 def _add(server: Any, node: str, item: Geometry, surfaces: dict[Mesh, Facets], color: tuple[int, ...]) -> Any:
     """The node of a shape; a mesh with colours of its own has those of its faces."""
     shape = item.shape
-    surface = _surface(shape, surfaces)
-    where = _placed(item.pose)
+    surface, where = surface_of(shape, surfaces), _placed(item.pose)
     if surface.colors is not None and (surface.colors != surface.colors[0]).any():
         import trimesh
 

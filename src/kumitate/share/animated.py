@@ -16,7 +16,7 @@ from ..model import WORLD, Joint, Mesh
 from ..model.meshes import Facets
 from ..view.scene.motion import quaternions
 from ..view.stick_shapes import drawn_shapes, with_struts
-from ..view.surfaces import load_surfaces, unscaled
+from ..view.surfaces import load_surfaces, surface_of
 from . import RunWithRobot
 from .mcap_log import samples_at
 
@@ -68,9 +68,7 @@ def moving_scene(result: RunWithRobot, rate: float | None) -> MovingScene:
 
 
 def _shape(name: str, item: Any, surfaces: dict[Mesh, Facets]) -> MovingShape:
-    shape = item.shape
-    facets = surfaces[unscaled(shape)].scaled(shape.scale) if isinstance(shape, Mesh) else shape.facets()
-    color = item.color
+    facets, color = surface_of(item.shape, surfaces), item.color
     if color is None:
         color = _GREY if facets.colors is None else (*(facets.colors.mean(axis=0) / 255.0).tolist(), 1.0)
     rows = np.asarray(item.pose.matrix(), dtype=float)

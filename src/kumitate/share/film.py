@@ -22,13 +22,9 @@ _SMALLEST, _LARGEST = 64, 4096
 
 
 def write_film(
-    run: RunWithRobot,
-    path: Path,
-    *,
-    fps: float = 25.0,
-    size: tuple[int, int] = (960, 540),
+    run: RunWithRobot, path: Path, *, fps: float = 25.0, size: tuple[int, int] = (960, 540),
     progress: Callable[[float], None] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Writes a run as a film in real time, H.264 in MP4.
 
     The pictures are of the page, with the robot's meshes, rendered by Chromium; without it, of the skeleton of `run.animate`.
@@ -57,6 +53,11 @@ def write_film(
 
 
 def _pictures(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int], folder: Path) -> Iterator[bytes]:
+    from ..view import write_page
+    from ..view.arrows import arrows_of
+    from ..view.scene import build_scene
+    from ..view.snapshots import nearest
+
     browser = find_chromium() if SUPPORTED else None
     if browser is None:
         warn(
@@ -64,35 +65,19 @@ def _pictures(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int], fol
             f"it, or set {VARIABLE} to its path"
         )
         return _skeletons(run, moments, size)
-    return page_pictures(browser, _page(run, moments, folder), moments.tolist(), size)
-
-
-def _page(run: RunWithRobot, moments: np.ndarray, folder: Path) -> Path:
-    """The page of the run without its plots."""
-    from ..view import write_page
-    from ..view.arrows import arrows_of
-    from ..view.scene import build_scene
-    from ..view.snapshots import nearest
-
     samples = np.unique(nearest(run.time, moments))
-    scene = build_scene(
-        run.mechanism, run.time[samples], run.poses(samples), ground=ground_of(run.settings), arrows=arrows_of(run, samples)
-    )  # fmt: skip
-    return write_page(folder / "film.html", scene)
+    options = {"ground": ground_of(run.settings), "arrows": arrows_of(run, samples)}
+    page = write_page(folder / "film.html", build_scene(run.mechanism, run.time[samples], run.poses(samples), **options))
+    return page_pictures(browser, page, moments.tolist(), size)
 
 
 def _skeletons(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int]) -> Iterator[bytes]:
     """The pictures of `run.animate` as PNG."""
-    from ..view.arrows import arrows_at
-    from ..view.drawing_window import Stage
-    from ..view.snapshots import drawer, nearest
-    from ..view.stick_shapes import with_struts
+    from ..view.snapshots import drawer, nearest, staged
     from ..view.style import drawing, print_style
 
-    samples = nearest(run.time, moments)
-    kept, index = np.unique(samples, return_inverse=True)
-    mechanism, X = with_struts(run.mechanism, run.poses(kept))
-    stage = Stage(mechanism, X, ground=ground_of(run.settings), arrows=arrows_at(run, run.time[kept]))
+    kept, index = np.unique(nearest(run.time, moments), return_inverse=True)
+    stage, X, _ = staged(run, run.poses(kept), run.time[kept])
     Image = drawing("PIL.Image")
     with print_style():
         draw = drawer(stage, size)
@@ -103,10 +88,10 @@ def _skeletons(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int]) ->
 
 
 def _told(pictures: Iterator[bytes], count: int, progress: Callable[[float], None] | None) -> Iterator[bytes]:
-    for k, picture in enumerate(pictures):
+    for k, picture in enumerate(pictures, 1):
         yield picture
         if progress is not None:
-            progress((k + 1) / count)
+            progress(k / count)
 
 
 def encoder() -> str:

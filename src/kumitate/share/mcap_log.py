@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..records.readings import contact_loads
 from ..scalar import floats
 from ..spatial import quaternion_of
 from ..view.scene.motion import quaternions
+from ..view.snapshots import nearest
 from . import RunWithRobot
 
 #: The types of the messages in logs. Files of ROS 2 (common_interfaces, tf2_msgs) define them, with those that they hold.
@@ -89,20 +91,15 @@ def samples_at(result: RunWithRobot, rate: float | None) -> np.ndarray:
     if rate is None or len(time) < 2:
         return np.arange(len(time))
     rate = checked_number(result.mechanism.name, "the rate [Hz]", rate, POSITIVE, error=InputError)
-    wanted = np.arange(time[0], time[-1] + 0.5 / rate, 1.0 / rate)
-    after = np.clip(np.searchsorted(time, wanted), 1, len(time) - 1)
-    return np.unique(np.where(wanted - time[after - 1] <= time[after] - wanted, after - 1, after))
+    return np.unique(nearest(time, np.arange(time[0], time[-1] + 0.5 / rate, 1.0 / rate)))
 
 
 def _describe(log: _Log, mechanism: Mechanism) -> None:
     """The robot as URDF: viewers draw its shapes. What URDF cannot express is of no concern for a picture."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), suppress(InputError):
         warnings.simplefilter("ignore", KumitateWarning)
-        try:
-            text = mechanism_text(mechanism, "robot.urdf")
-        except InputError:
-            return
-    log.write("/robot_description", "std_msgs/msg/String", 0, {"data": text})
+        text = mechanism_text(mechanism, "robot.urdf")
+        log.write("/robot_description", "std_msgs/msg/String", 0, {"data": text})
 
 
 def _write_poses(log: _Log, mechanism: Mechanism, poses: np.ndarray) -> None:
@@ -154,14 +151,11 @@ def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
     except InputError as error:
         warn(f"the log is without forces at joints: {error}")
         return
-    if loads:
-        rotations = result.poses()[:, :, :3, :3]
-        places = {body.name: k for k, body in enumerate(mechanism.bodies)}
-        for name, values in loads.items():
-            if name in places:
-                R = rotations[:, places[name]]
-                own = np.concatenate([np.einsum("nij,ni->nj", R, values[:, part]) for part in (slice(3), slice(3, 6))], axis=1)
-                yield f"/contact_wrench/{name}", name, own
+    rotations = result.poses()[:, :, :3, :3] if loads else np.zeros(0)
+    for k, body in enumerate(mechanism.bodies):
+        if body.name in loads:
+            own = np.einsum("nij,npi->npj", rotations[:, k], loads[body.name].reshape(-1, 2, 3)).reshape(-1, 6)
+            yield f"/contact_wrench/{body.name}", body.name, own
 
 
 def _loop_frame(name: str) -> str:

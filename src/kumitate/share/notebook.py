@@ -40,14 +40,10 @@ _LOADER = """<!doctype html><html lang="en"><meta charset="utf-8">
 </script></body></html>"""
 
 
-def framed(page: str, *, height: int = 560) -> str:
-    """A page as an HTML element: it plays in notebooks that are opened again, without a network or a running Python.
-
-    Args:
-        page: the whole document; height: of the frame [pixels].
-    """
+def framed(page: str) -> str:
+    """A page, the whole document, as an element: it plays in notebooks that are opened again, without a running Python."""
     document = html.escape(self_unpacking(page), quote=True)
-    style = f"width:100%;height:{height}px;border:1px solid #8884;border-radius:6px"
+    style = "width:100%;height:560px;border:1px solid #8884;border-radius:6px"
     # without allow-same-origin the page cannot read the notebook, its cookies or its files
     return f'<iframe sandbox="allow-scripts" loading="lazy" title="3D playback" style="{style}" srcdoc="{document}"></iframe>'
 
@@ -70,14 +66,16 @@ _SIDE, _DOTS = 3.6, 130
 def robot_html(mechanism: Mechanism, q: Any) -> str:
     """A robot at coordinates q (nq): its picture, if matplotlib is installed, and its joints."""
     picture = _picture(mechanism, q) if find_spec("matplotlib") and mechanism.bodies else ""
-    counts = _counted(mechanism)
+    counted = ((len(mechanism.bodies), "body", "bodies"), (len(mechanism.loops), "loop", "loops"))
+    counts = [f"{count} {one if count == 1 else many}" for count, one, many in counted if count]
+    counts += [f"nq = {mechanism.nq}, nv = {mechanism.nv}", f"{sum(body.mass for body in mechanism.bodies):.4g} kg"]
     rows = [(j.name, j.kind.name, f"{j.parent} → {j.child}", limits_text(j.limits)) for j in mechanism.joints]
     rows += [(loop.name, f"{loop.kind.name}, loop", f"{loop.body_a} – {loop.body_b}", "") for loop in mechanism.loops]
     titles = ("joint", "kind", "between", "limits [rad, m]")
     columns = slice(None) if any(row[-1] for row in rows) else slice(-1)
     table = _table(titles[columns], [row[columns] for row in rows])
     return (
-        f'<div><p><b>{html.escape(mechanism.name)}</b> · {html.escape(counts)}</p>'
+        f'<div><p><b>{html.escape(mechanism.name)}</b> · {html.escape(", ".join(counts))}</p>'
         f'<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">{picture}<div>{table}</div></div></div>'
     )  # fmt: skip
 
@@ -99,13 +97,6 @@ def live_html(title: str, page: Callable[[], str]) -> str:
     except KumitateError as error:
         shown = f"<p>{html.escape(str(error))}</p>"
     return f"<div><p><b>{html.escape(title)}</b></p>{shown}</div>"
-
-
-def _counted(mechanism: Mechanism) -> str:
-    parts = [(len(mechanism.bodies), "body", "bodies"), (len(mechanism.loops), "loop", "loops")]
-    counts = [f"{count} {one if count == 1 else many}" for count, one, many in parts if count]
-    mass = sum(body.mass for body in mechanism.bodies)
-    return ", ".join([*counts, f"nq = {mechanism.nq}, nv = {mechanism.nv}", f"{mass:.4g} kg"])
 
 
 def _table(titles: Iterable[str], rows: Sequence[Sequence[str]]) -> str:

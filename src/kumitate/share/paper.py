@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,7 +74,7 @@ def read_paper(path: str | Path) -> Paper:
     reader.enable(["table", "strikethrough", "replacements", "smartquotes"])
     numbers = count(1)
     of_equations = {
-        "renderer": _equation(source),
+        "renderer": partial(_equation, source),
         "label_renderer": lambda label: f'<a class="mathlabel" href="#{html.escape(label)}">({next(numbers)})</a>',
     }  # fmt: skip
     for name, options in (("front_matter", {}), ("footnote", {}), ("dollarmath", of_equations)):
@@ -150,8 +151,7 @@ def write_paper(path: str | Path, paper: Paper, page: str, figure: Callable[[str
 
 
 def _figure(shown: str, caption: str) -> str:
-    told = f"<figcaption>{caption}</figcaption>" if caption else ""
-    return f"<figure>{shown}{told}</figure>\n"
+    return f"<figure>{shown}{f'<figcaption>{caption}</figcaption>' if caption else ''}</figure>\n"
 
 
 def _read(source: Path, name: str) -> bytes:
@@ -167,15 +167,10 @@ def _read(source: Path, name: str) -> bytes:
         ) from None
 
 
-def _equation(source: Path) -> Callable[[str, dict[str, bool]], str]:
-    """What makes MathML of LaTeX."""
-
-    def made(text: str, options: dict[str, bool]) -> str:
-        why = f"{source}: equations need docutils"
-        convert = needed("docutils.utils.math.latex2mathml", why, "paper").tex2mathml
-        try:
-            return str(convert(text, as_block=options["display_mode"]))
-        except Exception as error:  # also what it does not expect of wrong text
-            raise InputError(f"{source}: the equation {text.strip()!r} cannot be shown: {error}; write it in LaTeX") from None
-
-    return made
+def _equation(source: Path, text: str, options: dict[str, bool]) -> str:
+    """LaTeX as MathML."""
+    convert = needed("docutils.utils.math.latex2mathml", f"{source}: equations need docutils", "paper").tex2mathml
+    try:
+        return str(convert(text, as_block=options["display_mode"]))
+    except Exception as error:  # also what it does not expect of wrong text
+        raise InputError(f"{source}: the equation {text.strip()!r} cannot be shown: {error}; write it in LaTeX") from None

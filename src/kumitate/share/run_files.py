@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,9 +64,8 @@ def columns_of(result: Record) -> list[Column]:
 def _of_joints(result: Record) -> Iterator[Column]:
     names = (result.mechanism.q_names, *(result.mechanism.v_names,) * 3)
     for order, quantity in enumerate(("q", "v", "a", "tau")):
-        values = getattr(result, quantity)
-        for k, (name, unit) in enumerate(zip(names[order], units(result.mechanism, order), strict=True)):
-            yield Column(f"{quantity}.{name}", unit, values[:, k])
+        columns = zip(names[order], units(result.mechanism, order), getattr(result, quantity).T, strict=True)
+        yield from (Column(f"{quantity}.{name}", unit, values) for name, unit, values in columns)
 
 
 def _of_loops(result: Record) -> Iterator[Column]:
@@ -85,14 +84,11 @@ def _of_loops(result: Record) -> Iterator[Column]:
                     whole = f"{part}.{name}" if len(parts) == 1 else f"{part}.{name}.{own}"
                     yield Column(whole, unit_of(own, min(order, 3)), arrays[part][:, k])
         if kind is None:
-            yield from (Column(f"effort.{name}", _effort_unit(result.mechanism, name), x[:, 0]) for x in arrays.values())
+            (coupling,) = (one for one in result.mechanism.couplings if one.name == name.removesuffix(" (coupling)"))
+            unit = unit_of(result.mechanism.joint(coupling.joint).kind.velocities[0], 3)
+            yield from (Column(f"effort.{name}", unit, x[:, 0]) for x in arrays.values())
         elif "wrench" in arrays:
             yield from _wrench(f"joint_wrench.{name}", arrays["wrench"])
-
-
-def _effort_unit(mechanism: Mechanism, coupling: str) -> str:
-    joints = {item.name: mechanism.joint(item.joint) for item in mechanism.couplings}
-    return unit_of(joints[coupling.removesuffix(" (coupling)")].kind.velocities[0], 3)
 
 
 def _wrench(name: str, values: np.ndarray) -> Iterator[Column]:
@@ -189,15 +185,9 @@ def write_run(result: Record, path: str | os.PathLike[str], **options: Any) -> P
             f"{target}: runs are exported as {', '.join(WRITERS)}; {target.suffix!r} is not one of these. To open a run again "
             "in kumitate, save it as .h5 or .npz"
         )
-    _check_options(target, suffix, options)
+    known = [p.name for p in inspect.signature(WRITERS[suffix]).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    if other := [name for name in options if name not in known]:
+        raise InputError(f"{target}: {suffix} files have no option {other[0]!r}; they have {', '.join(known) or 'none'}")
     with replacing(target) as temporary:
         WRITERS[suffix](result, temporary, **options)
     return target
-
-
-def _check_options(target: Path, suffix: str, options: Mapping[str, Any]) -> None:
-    known = [p.name for p in inspect.signature(WRITERS[suffix]).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    for name in options:
-        if name not in known:
-            there = f"they have {', '.join(known)}" if known else "they have none"
-            raise InputError(f"{target}: {suffix} files have no option {name!r}; {there}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..records.readings import Given, balance_of, momenta_of, powers_of
 from ..records.record import Record
 from .figures import panels_figure
 from .panel import Panel
-from .style import INK, PALETTE, QUIET, checked_target, drawing, print_style, tint, write_figure
+from .style import INK, PALETTE, QUIET, drawing, print_style, tint, write_figure
 
 _XYZ = ("x", "y", "z")
 #: Powers below this fraction of the largest are rounding, and not drawn.
@@ -24,12 +25,7 @@ _AROUND = 0.35
 
 
 def plot_balance(
-    result: Record,
-    path: str | os.PathLike[str],
-    contacts: Any = None,
-    *,
-    height: float = 0.0,
-    wrenches: Given | None = None,
+    result: Record, path: str | os.PathLike[str], contacts: Any = None, *, height: float = 0.0, wrenches: Given | None = None
 ) -> Path:
     """Draw the balance of a result into a PDF, EPS, PNG or SVG: zero-moment point and center of mass, in plan and over time.
 
@@ -41,14 +37,12 @@ def plot_balance(
     Raises:
         InputError: for another suffix, or as `balance_of` and `support_polygon`.
     """
-    target = checked_target(path)
-    return write_figure(balance_figure(result, contacts, height=height, wrenches=wrenches), target)
+    return write_figure(partial(balance_figure, result, contacts, height=height, wrenches=wrenches), path)
 
 
 def plot_momentum(result: Record, path: str | os.PathLike[str]) -> Path:
     """Draw the momenta about the center of mass, and their rates, into a PDF, EPS, PNG or SVG."""
-    target = checked_target(path)
-    return write_figure(momentum_figure(result), target)
+    return write_figure(partial(momentum_figure, result), path)
 
 
 def plot_power(
@@ -59,8 +53,7 @@ def plot_power(
     Args:
         wrenches, loop_tau: as in `records.readings.powers_of`.
     """
-    target = checked_target(path)
-    return write_figure(power_figure(result, wrenches=wrenches, loop_tau=loop_tau), target)
+    return write_figure(partial(power_figure, result, wrenches=wrenches, loop_tau=loop_tau), path)
 
 
 def momentum_figure(result: Record) -> Any:

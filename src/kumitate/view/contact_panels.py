@@ -50,7 +50,7 @@ def contact_panels(result: Record, name: str) -> Iterator[Panel]:
 def _bodies(result: Record, record: ContactRecord) -> tuple[list[str], str]:
     """The bodies of the mechanism with the largest impulses, in the model's order, and a sentence if others touched too."""
     moving = [body.name for body in result.mechanism.bodies if result.mechanism.tree.places[body.name].link >= 0]
-    pushed = {name: float(_forces(record, name)[0].sum()) for name in moving if any(name in pair for pair in record.bodies)}
+    pushed = {name: float(_forces(record, name)[0].sum()) for name in moving if _points(record, name)}
     largest = sorted(pushed, key=lambda name: -pushed[name])[:_BODIES]
     touched = sum(impulse > 0.0 for impulse in pushed.values())
     note = (
@@ -87,13 +87,11 @@ def _places(record: ContactRecord, bodies: list[str]) -> Panel:
     names, columns = [], []
     for body in bodies:
         weight = record.normal_force[:, _points(record, body)]
-        total = weight.sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            center = np.einsum("nm,nmk->nk", weight, record.position[:, _points(record, body)]) / total[:, None]
-        for k, axis in enumerate("xy"):
-            names.append(axis if len(bodies) == 1 else f"{body} {axis}")
-            columns.append(np.where(total > 0.0, center[:, k], np.nan))
-    return Panel("Center of pressure", "m", tuple(names), np.column_stack(columns))
+        total = weight.sum(axis=1, keepdims=True)
+        moment = np.einsum("nm,nmk->nk", weight, record.position[:, _points(record, body)])
+        names += [axis if len(bodies) == 1 else f"{body} {axis}" for axis in "xy"]
+        columns.append(moment[:, :2] / np.where(total > 0.0, total, np.nan))
+    return Panel("Center of pressure", "m", tuple(names), np.hstack(columns))
 
 
 # --- the joint forces of a motion as curves: those it determines, and those of least norm ---------------------------------
@@ -114,7 +112,6 @@ def force_panels(result: Record) -> list[Panel]:
     mechanism, tree = result.mechanism, result.mechanism.tree
     check_resistance(mechanism)
     places = {joint.name: tree.places[joint.child] for joint in mechanism.joints}
-
     loads, drives = contact_loads(result, acted(result, "wrenches")), acted(result, "loop_tau")
 
     def wrenches(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
@@ -129,8 +126,7 @@ def force_panels(result: Record) -> list[Panel]:
         turned = [force.to_parent(chord.turn) for chord, force in zip(tree.chords, of_loops, strict=True)]
         return [list(force) for force in (*carried, *turned)]
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv}
-    sizes |= {f"wrench_{k}": 6 for k in range(len(loads.wrenches))}
+    sizes = {"q": mechanism.nq, "v": mechanism.nv, "tau": mechanism.nv, **{f"wrench_{name}": 6 for name in loads.wrenches}}
     sizes |= {f"drive_{name}": force.shape[-1] for name, force in drives.items()}
     kernel = Kernel(trace(wrenches, sizes, f"forces_{mechanism.name}"))
     values = kernel(result.q, result.v, loads.tau, *loads.wrenches.values(), *drives.values())
@@ -140,13 +136,13 @@ def force_panels(result: Record) -> list[Panel]:
     panels = []
     for determined, how in ((True, "determined"), (False, "least in norm")):
         for what, unit, half in (("force", "N", range(3, 6)), ("moment", "N·m", range(3))):
-            chosen = [(i, k) for i, name in enumerate(joints) for k in half if known[name][k] == determined]
-            columns = [values[:, i, k] for i, k in chosen]
             least = max(_UNSEEN * float(np.abs(values[:, :, list(half)]).max(initial=0.0)), 1e-9)
-            kept = [j for j, column in enumerate(columns) if np.abs(column).max() > least]
-            if kept:
-                names = tuple(f"{joints[chosen[j][0]]} {COMPONENTS[chosen[j][1]]}" for j in kept)
-                panels.append(Panel(f"Joint {what}, {how}", unit, names, np.column_stack([columns[j] for j in kept])))
+            chosen = [(i, k) for i, name in enumerate(joints) for k in half if known[name][k] == determined]
+            curves = {
+                f"{joints[i]} {COMPONENTS[k]}": values[:, i, k] for i, k in chosen if np.abs(values[:, i, k]).max() > least
+            }
+            if curves:
+                panels.append(Panel(f"Joint {what}, {how}", unit, tuple(curves), np.column_stack(list(curves.values()))))
     return panels
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..model import WORLD, Geometry, Mechanism
 from .arrows import Arrows
 from .outlines import Outline, Silhouettes, View
@@ -18,31 +17,14 @@ from .surfaces import surroundings
 #: Colours for bodies without their own, taken in turn: muted and distinguishable.
 BODY_COLORS = ("#7aa6d8", "#e8a46a", "#7fbfa3", "#c79ac9", "#d9c36a", "#8fc7dd", "#d98a86", "#a7a7c9")
 WORLD_COLOR = "#9a9a9a"
-#: The colour of contact force arrows.
-FORCE_COLOR = "#c2174b"
+#: The colours of contact force arrows, and of shadows.
+FORCE_COLOR, _SHADOW = "#c2174b", "#dcdcdc"
 #: With surroundings, the window follows the motion only if it extends this many times the mechanism's size.
 _LANDSCAPE = 25.0
 #: Arrows shorter than this have no head [points].
 _HEADED = 7.0
 #: Where in a corner it is asked whether bodies are in the way, as parts of half of it.
 _GRID = np.linspace(-0.95, 0.95, 13)
-
-
-def checked_poses(name: str, bodies: int, poses: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The poses (m, bodies, 4, 4) and times (m,) [s] as arrays.
-
-    Raises:
-        InputError: if their shapes do not fit, they are empty, or not finite.
-    """
-    X, t = np.asarray(poses, dtype=float), np.asarray(times, dtype=float)
-    if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
-        raise InputError(
-            f"{name}: drawings got poses of shape {X.shape} at times of shape {t.shape}; give times (m,) with m ≥ 1 and poses "
-            f"(m, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
-        )
-    if not (np.isfinite(X).all() and np.isfinite(t).all()):
-        raise InputError(f"{name}: a pose or a time to draw is not finite; leave out the frames from there on")
-    return X, t
 
 
 class Stage:
@@ -65,32 +47,23 @@ class Stage:
     ):  # fmt: skip
         self.view = view or View.of_motion(poses)
         self.silhouettes = Silhouettes(mechanism, self.view)
-        level = not ground or surroundings(ground, poses[0, 0, :3, 3], poses[0, 0, :3, 3]).floor is not None
-        self.grounded = bool(np.any(mechanism.gravity)) and not self.view.plane and level
-        self._colors = _body_colors(mechanism)
+        self._colors, self.arrows = _body_colors(mechanism), arrows
         self._above = Silhouettes(mechanism, View.along(2))
-        some = poses[np.unique(np.linspace(0, len(poses) - 1, 120).astype(int))]
-        boxes = [self.silhouettes.box(X) for X in some]
-        low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
-        whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
-        self.extent = float(own.max()) or 1.0
         origins = poses[..., :3, 3].reshape(-1, 3)
-        self._about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
-        self.floor = self._floor(poses) if self._about.floor is None else self._about.floor
-        self.arrows = arrows
+        self._still, self._level = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
+        self.grounded = bool(np.any(mechanism.gravity)) and not self.view.plane and (not ground or self._level is not None)
+        some = poses[np.unique(np.linspace(0, len(poses) - 1, 120).astype(int))]
+        low, high = np.array([self.silhouettes.box(X) for X in some]).swapaxes(0, 1)
+        self.extent = float((high - low).max()) or 1.0
+        lowest = float(poses[..., 2, 3].min())  # the ground is at 0 if nothing goes below, otherwise below everything
+        below = 0.0 if lowest > -0.02 * self.extent else lowest - 0.06 * self.extent
+        self.floor = below if self._level is None else self._level
         if self.grounded:  # the shadow must be in the window
-            boxes = [self._box(X) for X in some]
-            low, high = np.array([box[0] for box in boxes]), np.array([box[1] for box in boxes])
-            whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
-        self.follows = bool(whole.max() > (_LANDSCAPE if self._about.shapes else 2.5) * own.max())
+            low, high = np.array([self._box(X) for X in some]).swapaxes(0, 1)
+        whole, own = high.max(axis=0) - low.min(axis=0), (high - low).max(axis=0)
+        self.follows = bool(whole.max() > (_LANDSCAPE if self._still else 2.5) * own.max())
         self._center = 0.5 * (high.max(axis=0) + low.min(axis=0))
-        size = own if self.follows else whole
-        self.size = np.maximum(1.1 * size, 0.5 * self.extent)
-
-    def _floor(self, poses: np.ndarray) -> float:
-        """The height of the ground [m]: 0 if nothing goes below, otherwise below everything."""
-        lowest = float(poses[..., 2, 3].min())
-        return 0.0 if lowest > -0.02 * self.extent else lowest - 0.06 * self.extent
+        self.size = np.maximum(1.1 * (own if self.follows else whole), 0.5 * self.extent)
 
     def _box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The corners of the bounding box of one posture in the view, with its shadow."""
@@ -102,10 +75,7 @@ class Stage:
 
     def window(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The corners (2,), (2,) [m] of the window in one posture."""
-        center = self._center
-        if self.follows:
-            low, high = self._box(poses)
-            center = 0.5 * (low + high)
+        center = 0.5 * sum(self._box(poses)) if self.follows else self._center
         return center - 0.5 * self.size, center + 0.5 * self.size
 
     def frame(self, axes: Any, poses: np.ndarray) -> None:
@@ -117,9 +87,9 @@ class Stage:
         axes.axis("off")
         if self.grounded:
             self._draw_ground(axes, poses)
-        elif self._about.floor is not None:
+        elif self._level is not None:
             self._draw_floor_line(axes)
-        self._draw_outlines(axes, self.silhouettes.still(self._about.shapes), 0.0, 1.5)
+        self._draw_outlines(axes, self.silhouettes.still(self._still), 0.0, 1.5)
 
     def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True, moment: int | None = None) -> None:
         """Draw one posture; `fade` (0…1) lightens it, for past postures; `moment`: the index of its force arrows."""
@@ -132,26 +102,20 @@ class Stage:
     def _draw_outlines(self, axes: Any, outlines: Sequence[Outline], fade: float, zorder: float) -> None:
         from matplotlib.collections import PolyCollection
 
-        faces = [tint(tint(self._color(outline), outline.tone), fade) for outline in outlines]
-        edges = [tint(tint(self._color(outline), -0.55), fade) for outline in outlines]
-        polygons = [outline.points for outline in outlines]
-        axes.add_collection(
-            PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.45, joinstyle="round", zorder=zorder)
+        colors = [one.color or (WORLD_COLOR if one.body < 0 else self._colors[one.body]) for one in outlines]
+        faces, edges = (
+            [tint(tint(color, tone), fade) for color, tone in zip(colors, tones, strict=True)]
+            for tones in ([one.tone for one in outlines], [-0.55] * len(outlines))
         )
+        style = {"linewidths": 0.45, "joinstyle": "round", "zorder": zorder}
+        axes.add_collection(PolyCollection([one.points for one in outlines], facecolors=faces, edgecolors=edges, **style))
 
     def _draw_arrows(self, axes: Any, arrows: Arrows, moment: int) -> None:
         from matplotlib.patches import FancyArrowPatch
 
         starts, ends = (points @ self.view.axes[:2].T for points in arrows.shafts(moment, self.extent))
         axes.scatter(*starts.T, s=3.5, color=FORCE_COLOR, linewidths=0.0, zorder=6)
-        style: dict[str, Any] = {
-            "color": FORCE_COLOR,
-            "linewidth": 1.1,
-            "shrinkA": 0.0,
-            "shrinkB": 0.0,
-            "mutation_scale": 5.0,
-            "zorder": 6,
-        }
+        style = {"color": FORCE_COLOR, "linewidth": 1.1, "shrinkA": 0.0, "shrinkB": 0.0, "mutation_scale": 5.0, "zorder": 6}
         _, unit = self._corner(axes, (0, 0))
         for start, end in zip(starts, ends, strict=True):
             long = np.linalg.norm(end - start) > _HEADED * unit
@@ -174,12 +138,12 @@ class Stage:
         words = {"xytext": (0, 2.5), "textcoords": "offset points", "fontsize": 7, "annotation_clip": False}
         axes.annotate(label, start, ha="left", va="bottom", zorder=5, **words)
 
-    def triad(self, axes: Any, corner: tuple[int, int] = (0, 1), length: float = 18.0) -> None:
-        """The world's axes, `length` points long, in a corner (0 or 1 from the left, 0 or 1 from below)."""
+    def triad(self, axes: Any, corner: tuple[int, int]) -> None:
+        """The world's axes, 18 points long, in a corner (0 or 1 from the left, 0 or 1 from below)."""
         from matplotlib.patheffects import withStroke
 
         center, unit = self._corner(axes, corner)
-        light = [withStroke(linewidth=2.0, foreground="white")]  # for pictures that bodies fill to the corners
+        length, light = 18.0, [withStroke(linewidth=2.0, foreground="white")]  # for pictures that bodies fill to the corners
         tips = length * unit * self.view.axes[:2].T
         base = center - 0.5 * (tips.min(axis=0) + tips.max(axis=0))
         for name, tip in zip("xyz", tips, strict=True):
@@ -209,17 +173,12 @@ class Stage:
         unit = float(((high - low) / points).max())
         return low + 20.0 * unit + np.array(corner) * (high - low - 40.0 * unit), unit
 
-    def _color(self, outline: Outline) -> Any:
-        if outline.body < 0:
-            return outline.color or WORLD_COLOR
-        return outline.color or self._colors[outline.body]
-
     def _draw_shadow(self, axes: Any, poses: np.ndarray) -> None:
         """The vertical projection onto the ground, a cue to heights and distances."""
         from matplotlib.collections import PolyCollection
 
         axes.add_collection(
-            PolyCollection(self._shadow(poses), facecolors="#dcdcdc", edgecolors="#dcdcdc", linewidths=0.3, zorder=2)
+            PolyCollection(self._shadow(poses), facecolors=_SHADOW, edgecolors=_SHADOW, linewidths=0.3, zorder=2)
         )
 
     def _shadow(self, poses: np.ndarray) -> list[np.ndarray]:

@@ -7,6 +7,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..examples.catalogue import Plate
 from ..records.record import Record
 from .panel import Panel
 from .panels import panels_of
-from .style import INK, QUIET, checked_target, curve_style, drawing, print_style, write_figure
+from .style import INK, QUIET, curve_style, drawing, print_style, write_figure
 
 #: Inches: a panel with its labels, two of which are as wide as the text of an A4 page; a line of a legend.
 PANEL_WIDTH, PANEL_HEIGHT, LEGEND_LINE = 3.5, 1.75, 0.155
@@ -38,8 +39,7 @@ def plot(result: Record, path: str | os.PathLike[str], panels: Sequence[str] | N
     Raises:
         InputError: for another suffix, a panel that does not exist, a folder that does not exist, or a result with no times.
     """
-    target = checked_target(path)
-    return write_figure(figure(result, panels, degrees=degrees), target)
+    return write_figure(partial(figure, result, panels, degrees=degrees), path)
 
 
 def figure(result: Record, panels: Sequence[str] | None = None, *, degrees: bool = True) -> Any:
@@ -248,15 +248,7 @@ def _by_rows(items: list[Any], columns: int) -> list[Any]:
 
 # --- figures of an example's own curves, in the style of the others -------------------------------------------------------
 def plot_plate(time: np.ndarray, plate: Plate, path: str | os.PathLike[str]) -> Path:
-    """Draw an example's figure over its times (n,) [s] into a PDF, EPS, PNG or SVG, by the suffix.
-
-    Returns:
-        The path.
-
-    Raises:
-        InputError: for another suffix, or a folder that does not exist.
-    """
-    target = checked_target(path)
+    """Draw an example's figure over its times (n,) [s] into a file, as of `plot`."""
     panels = [Panel(one.quantity, one.unit, one.names, one.values, log=one.log) for one in plate.panels]
     over = time if plate.over is None else plate.over
-    return write_figure(panels_figure(over, panels, caption=plate.caption, across=plate.across), target)
+    return write_figure(partial(panels_figure, over, panels, caption=plate.caption, across=plate.across), path)

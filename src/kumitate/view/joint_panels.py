@@ -22,9 +22,7 @@ class Sort(NamedTuple):
     units: tuple[str, str, str, str]
 
 
-ANGLE = Sort(
-    ("angle", "angular velocity", "angular acceleration", "torque"), ("rad", "rad/s", "rad/s²", "N·m")
-)  # fmt: skip
+ANGLE = Sort(("angle", "angular velocity", "angular acceleration", "torque"), ("rad", "rad/s", "rad/s²", "N·m"))
 LENGTH = Sort(("position", "velocity", "acceleration", "force"), ("m", "m/s", "m/s²", "N"))
 QUATERNION = Sort(("quaternion", "", "", ""), ("", "", "", ""))
 SORTS = {"angle": ANGLE, "length": LENGTH, "plain": QUATERNION}
@@ -84,9 +82,9 @@ def base_groups(
     panels.
     """
     carriers = {joint.parent for joint in mechanism.joints if joint.kind.nv}
-    robots = [item for item in bases if item.joint.child in carriers]
-    bodies = [item for item in bases if item.joint.child not in carriers]
-    groups = {"bases": robots, "bodies": bodies}
+    groups: dict[str, list[JointColumns]] = {"bases": [], "bodies": []}
+    for item in bases:
+        groups["bases" if item.joint.child in carriers else "bodies"].append(item)
     few = {item.joint.name for group in groups.values() if len(group) <= _APART for item in group}
     apart = [item for item in bases if item.joint.name in few]
     return apart, {word: group for word, group in groups.items() if len(group) > _APART}
@@ -96,10 +94,8 @@ def many_bases(group: Sequence[JointColumns], word: str, order: int, values: np.
     """The panels of q (order 0), v (1), a (2) or tau (3) of many floating bases, each with a curve for every base.
 
     Of bodies that are free in space these are the positions in the world and the angles turned since the start; of joints in
-    a plane, their coordinates; of rates and efforts, the sizes of the vectors. The note of the panels says so.
-
-    Args:
-        word: what they are: "bodies" or "bases"; `values`: of the whole mechanism, (n, nq) or (n, nv).
+    a plane, their coordinates; of rates and efforts, the sizes of the vectors. The note of the panels says so. `values` are of
+    the whole mechanism, (n, nq) or (n, nv).
     """
     found: dict[tuple[str, Sort], dict[str, np.ndarray]] = {}
     for item in group:
@@ -164,15 +160,14 @@ def joint_panels(result: Record, order: int, *, degrees: bool) -> Iterator[Panel
     bases = [item for item in columns if is_base(item)]
     bare = len(bases) == len(columns) and result.contact is None
     apart, together = base_groups(bases, result.mechanism)
-    for base in apart:
-        prefix = "base " if len(bases) == 1 else f"{base.joint.name}: "
-        for panel in _panels_of_one(base, prefix, order, values, degrees=degrees):
-            if order < 3 or np.any(panel.values) or bare:  # an undriven floating base has no efforts to show
-                yield panel
-    for word, group in together.items():
-        for panel in many_bases(group, word, order, values, degrees=degrees):
-            if order < 3 or np.any(panel.values) or bare:
-                yield panel
+    prefixes = {base.joint.name: "base " if len(bases) == 1 else f"{base.joint.name}: " for base in apart}
+    shown = [
+        *(_panels_of_one(base, prefixes[base.joint.name], order, values, degrees=degrees) for base in apart),
+        *(many_bases(group, word, order, values, degrees=degrees) for word, group in together.items()),
+    ]
+    for panel in (panel for panels in shown for panel in panels):
+        if order < 3 or np.any(panel.values) or bare:  # an undriven floating base has no efforts to show
+            yield panel
     yield from _panels_of_rest(result, [item for item in columns if not is_base(item)], order, values, degrees=degrees)
 
 
@@ -209,11 +204,10 @@ def _panels_of_rest(
             pooled[sort][1].extend(whole)
     loops = _loop_columns(result, order)
     for sort in dict.fromkeys((*pooled, *loops)):
-        indices, labels = pooled.get(sort, ([], []))
-        labels = [*labels, *loops.get(sort, {})]
-        parts = [values[:, indices], *loops.get(sort, {}).values()]
-        word = "joint " if sort is not LENGTH else "joint " if ANGLE not in pooled else "slider "
-        yield joint_panel(word, order, sort, labels, np.column_stack(parts), degrees=degrees, by_joint=True)
+        (indices, labels), closing = pooled.get(sort, ([], [])), loops.get(sort, {})
+        word = "slider " if sort is LENGTH and ANGLE in pooled else "joint "
+        curves = np.column_stack([values[:, indices], *closing.values()])
+        yield joint_panel(word, order, sort, [*labels, *closing], curves, degrees=degrees, by_joint=True)
 
 
 def _loop_columns(result: Record, order: int) -> dict[Sort, dict[str, np.ndarray]]:

@@ -57,20 +57,6 @@ def page_text(scene: Mapping[str, Any], target: str = "page") -> str:
     return filled("page.html", parts, style="page.css", player="player.js")
 
 
-def embedded(data: Mapping[str, Any], target: str) -> str:
-    """Plain data as the text of a page's JSON element.
-
-    Raises:
-        InputError: if it is not plain data.
-    """
-    try:
-        text = json.dumps(data, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{target}: the scene is not plain data ({error}); make it with build_scene") from error
-    # as JSON this is the same; as HTML nothing in it can end the element that holds it
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 def filled(template: str, parts: Mapping[str, str], **assets: str) -> str:
     """A page: the template with each {{name}} replaced by the part or the asset file of that name."""
     whole = {**parts, **{name: _asset(file) for name, file in assets.items()}}
@@ -110,22 +96,21 @@ def write_sweep_page(
     """
     count = len(columns["run"])
     chosen = np.unique(np.linspace(0, count - 1, min(count, SHOWN)).round().astype(int)).tolist() if count else []
-    plotted = [name for name in columns if name not in _TEXTS]
+    shown = {name: [_short(values[k]) for k in chosen] for name, values in columns.items() if name not in _TEXTS}
     data = {
         "title": title, "runs": runs, "done": count, "command": f"kumitate simulate {shlex.quote(folder)} --run ",
         "columns": [
-            {
-                "name": name, "unit": units[name], "parameter": name in parameters,
-                "values": [_short(columns[name][k]) for k in chosen],
-            }
-            for name in plotted
+            {"name": name, "unit": units[name], "parameter": name in parameters, "values": values}
+            for name, values in shown.items()
         ],
         **{name: [columns[name][k] for k in chosen] for name in ("run", "status", "message", "recorded")},
     }  # fmt: skip
-    target = Path(path)
-    parts = {"title": html.escape(title), "data": embedded(data, str(target))}
-    with replacing(target) as temporary:
-        temporary.write_text(filled("sweep.html", parts, style="sweep.css", script="sweep.js"), encoding="utf-8", newline="\n")
+    text = json.dumps(data, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
+    # as JSON this is the same; as HTML nothing in it can end the element that holds it
+    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    page = filled("sweep.html", {"title": html.escape(title), "data": text}, style="sweep.css", script="sweep.js")
+    with replacing(target := Path(path)) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
     return target
 
 

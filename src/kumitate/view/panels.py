@@ -57,10 +57,9 @@ def panels_of(result: Record, panels: Sequence[str] | None = None, *, degrees: b
     usual = (*usual, "determinant") if has_one_loop(result) else usual
     usual = usual if result.contact is None else (*usual, *USUAL_CONTACT_PANELS)
     wanted = usual if panels is None else (panels,) if isinstance(panels, str) else tuple(panels)
-    for name in wanted:
-        if name not in PANELS and name.partition(":")[0] not in _NAMED_PANELS:
-            known = (*PANELS, *(f"{kind}:NAME" for kind in _NAMED_PANELS))
-            raise InputError(f"{result.mechanism.name}: there is no panel {name!r}; there are {', '.join(known)}")
+    if other := [name for name in wanted if name not in PANELS and name.partition(":")[0] not in _NAMED_PANELS]:
+        known = (*PANELS, *(f"{kind}:NAME" for kind in _NAMED_PANELS))
+        raise InputError(f"{result.mechanism.name}: there is no panel {other[0]!r}; there are {', '.join(known)}")
     return [panel for name in wanted for panel in _panels(result, name, degrees=degrees)]
 
 
@@ -83,10 +82,8 @@ def _panels(result: Record, name: str, *, degrees: bool) -> Iterator[Panel]:
         if result.mechanism.loops:  # open mechanisms have no determinant
             values = closure_determinant(result.mechanism, result.q)
             yield Panel("Determinant of the loops' J Jᵀ", "", ("det(J Jᵀ)",), values[:, None])
-    elif name == "joint_forces":
-        yield from force_panels(result)
-    elif name == "loop_forces":
-        yield from loop_panels(result)
+    elif name in ("joint_forces", "loop_forces"):
+        yield from (force_panels if name == "joint_forces" else loop_panels)(result)
     elif name in CONTACT_PANELS:
         yield from contact_panels(result, name)
     elif kind in _PLACE_PANELS:

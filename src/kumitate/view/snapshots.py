@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ from ..errors import InputError
 from ..model.files import replacing
 from ..records.record import Record
 from .arrows import arrows_at
-from .drawing_window import FORCE_COLOR, Stage, checked_poses
+from .drawing_window import FORCE_COLOR, Stage
 from .outlines import View
 from .stick_shapes import with_struts
-from .style import QUIET, checked_target, drawing, print_style, write_figure
+from .style import QUIET, drawing, print_style, write_figure
 
 #: Inches: the text width of an A4 page, the largest heights of a strip and of one picture, the line under each picture.
 PAGE_WIDTH, MOST_HEIGHT, MOST_PICTURE, CAPTION = 7.0, 5.2, 2.2, 0.2
@@ -42,24 +43,34 @@ def snapshots(
     Raises:
         InputError: for another suffix, a folder that does not exist, poses that do not fit, or fewer than 1 picture.
     """
-    target = checked_target(path)
-    return write_figure(snapshots_figure(result, poses, times, count, overlay=overlay, view=view), target)
+    return write_figure(partial(snapshots_figure, result, poses, times, count, overlay=overlay, view=view), path)
 
 
 def snapshots_figure(
     result: Record, poses: np.ndarray, times: np.ndarray, count: int = 8, *, overlay: bool = False, view: View | None = None
 ) -> Any:
     """The figure of `snapshots` as a `matplotlib.figure.Figure`, to change and to save."""
-    mechanism = result.mechanism
-    X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
-    arrows = arrows_at(result, t)
-    mechanism, X = with_struts(mechanism, X)
+    stage, X, t = staged(result, poses, times, view)
     if count < 1:
-        raise InputError(f"{mechanism.name}: {count} snapshots cannot be drawn; give 1 or more")
+        raise InputError(f"{result.mechanism.name}: {count} snapshots cannot be drawn; give 1 or more")
     moments = np.unique([np.abs(t - moment).argmin() for moment in np.linspace(t[0], t[-1], count)])
-    stage = Stage(mechanism, X, view, ground=ground_of(result.settings), arrows=arrows)
     with print_style():
         return _overlay(stage, X[moments], t[moments]) if overlay else _strip(stage, X[moments], t[moments], moments)
+
+
+def staged(result: Record, poses: Any, times: Any, view: View | None = None) -> tuple[Stage, np.ndarray, np.ndarray]:
+    """The window of a motion, its poses with those of rods and springs, and its times; arguments as of `snapshots`."""
+    name, bodies = result.mechanism.name, len(result.mechanism.bodies)
+    X, t = np.asarray(poses, dtype=float), np.asarray(times, dtype=float)
+    if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
+        raise InputError(
+            f"{name}: drawings got poses of shape {X.shape} at times of shape {t.shape}; give times (m,) with m ≥ 1 and poses "
+            f"(m, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
+        )
+    if not (np.isfinite(X).all() and np.isfinite(t).all()):
+        raise InputError(f"{name}: a pose or a time to draw is not finite; leave out the frames from there on")
+    mechanism, X = with_struts(result.mechanism, X)
+    return Stage(mechanism, X, view, ground=ground_of(result.settings), arrows=arrows_at(result, t)), X, t
 
 
 def _strip(stage: Stage, poses: np.ndarray, times: np.ndarray, moments: np.ndarray) -> Any:
@@ -102,20 +113,17 @@ def _arrangement(count: int, size: np.ndarray) -> tuple[int, float]:
 def _overlay(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
     Figure = drawing("matplotlib.figure").Figure
 
-    low = np.min([stage.window(X)[0] for X in poses], axis=0)
-    high = np.max([stage.window(X)[1] for X in poses], axis=0)
-    size = high - low
-    scale = min(0.75 * PAGE_WIDTH / size[0], MOST_HEIGHT / size[1])
-    width, height = scale * size
+    corners = np.array([stage.window(X) for X in poses])
+    low, high = corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
+    width, height = min(0.75 * PAGE_WIDTH / (high - low)[0], MOST_HEIGHT / (high - low)[1]) * (high - low)
     made = Figure(figsize=(width + 0.1, height + CAPTION + 0.1))
     whole = made.get_size_inches()
     axes = made.add_axes((0.05 / whole[0], (CAPTION + 0.05) / whole[1], width / whole[0], height / whole[1]))
     stage.frame(axes, poses[0])
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
-    for k, X in enumerate(poses):
-        age = 1.0 - (k + 1) / len(poses)
-        stage.draw(axes, X, fade=0.82 * age, shadow=k == len(poses) - 1)
+    for k, X in enumerate(poses, 1):
+        stage.draw(axes, X, fade=0.82 * (1.0 - k / len(poses)), shadow=k == len(poses))
     stage.scale_bar(axes)
     stage.triad(axes, stage.free_corner(axes, list(poses)))
     text = f"{times[0]:g} s (pale) to {times[-1]:g} s" if len(times) > 1 else f"{times[0]:g} s"
@@ -148,41 +156,26 @@ def animate(
     Raises:
         InputError: for a suffix that is not .gif, a folder that does not exist, or poses, fps or a size that cannot be drawn.
     """
-    target, mechanism = Path(path), result.mechanism
+    target = Path(path)
     if target.suffix.lower() != ".gif":
         raise InputError(f"{target}: animations are written as .gif; got the suffix {target.suffix!r}")
     if not 0.0 < fps <= 50.0 or min(size) < 16:
         raise InputError(f"{target}: {fps} pictures per second of {size} pixels; give 0 < fps ≤ 50 and at least 16 × 16 pixels")
-    X, t = checked_poses(mechanism.name, len(mechanism.bodies), poses, times)
-    arrows = arrows_at(result, t)
-    mechanism, X = with_struts(mechanism, X)
-    slower = _slowing(float(t[-1] - t[0]))
-    moments = t[0] + np.arange(int((t[-1] - t[0]) * slower * fps + 1e-6) + 1) / (slower * fps)
+    stage, X, t = staged(result, poses, times, view)
+    span = float(t[-1] - t[0])
+    slower = math.ceil(3.0 / span / 10.0) * 10 if 0.0 < span <= 0.1 else 1  # below 0.1 s it would be too short to see
+    moments = t[0] + np.arange(int(span * slower * fps + 1e-6) + 1) / (slower * fps)
     samples = nearest(t, moments)
     # a GIF counts in hundredths of a second: rounding the ends, not the lengths, keeps real time
     ends = np.round(100.0 * np.arange(len(moments) + 1) / fps).astype(int)
     durations = [int(10 * length) for length in np.diff(ends)]
     durations[-1] += int(1000 * PAUSE)
-    stage = Stage(mechanism, X, view, ground=ground_of(result.settings), arrows=arrows)
-    pictures = _pictures(stage, X[samples], samples, moments, size, slower, progress)
     with replacing(target) as temporary, print_style():
-        first = next(pictures)
-        first.save(
-            temporary,
-            format="GIF",
-            save_all=True,
-            append_images=pictures,
-            duration=durations,
-            loop=0,
-            disposal=1,
-            optimize=False,
-        )
+        draw = drawer(stage, size, slower)
+        pictures = _in_same_colors(lambda k: draw(X[samples[k]], int(samples[k]), float(moments[k])), len(moments), progress)
+        whole = {"format": "GIF", "save_all": True, "loop": 0, "disposal": 1, "optimize": False}
+        next(pictures).save(temporary, append_images=pictures, duration=durations, **whole)
     return target
-
-
-def _slowing(span: float) -> int:
-    """The factor by which a motion of this duration [s] is slowed down: below 0.1 s it would be too short to see."""
-    return 1 if span > 0.1 or span <= 0.0 else math.ceil(3.0 / span / 10.0) * 10
 
 
 def nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
@@ -193,43 +186,26 @@ def nearest(times: np.ndarray, moments: np.ndarray) -> np.ndarray:
     return np.where(moments - times[before] <= times[after] - moments, before, after)
 
 
-def _pictures(
-    stage: Stage,
-    poses: np.ndarray,
-    samples: np.ndarray,
-    moments: np.ndarray,
-    size: tuple[int, int],
-    slower: int,
-    progress: Callable[[float], None] | None,
-) -> Iterator[Any]:
-    """The pictures, all in the same 255 colours."""
+def _in_same_colors(
+    drawn: Callable[[int], np.ndarray], count: int, progress: Callable[[float], None] | None
+) -> Iterator[Any]:  # fmt: skip
+    """The pictures of numbers 0 to `count`, all in the same 255 colours."""
     Image = drawing("PIL.Image")
-    draw = drawer(stage, size, slower)
-
-    def drawn(k: int) -> np.ndarray:
-        return draw(poses[k], int(samples[k]), float(moments[k]))
-
-    examples = np.concatenate([drawn(k) for k in np.unique(np.linspace(0, len(poses) - 1, 5).astype(int))])
+    examples = np.concatenate([drawn(k) for k in np.unique(np.linspace(0, count - 1, 5).astype(int))])
     palette = Image.fromarray(examples).quantize(255, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     colors = np.array(palette.getpalette()).reshape(-1, 3)
     colors[colors.min(axis=1) >= 248] = 255  # the paper is white, not nearly white
     palette.putpalette(colors.ravel().tolist())
-    for k in range(len(poses)):
+    for k in range(count):
         yield Image.fromarray(drawn(k)).quantize(palette=palette, dither=Image.Dither.NONE)
         if progress is not None:
-            progress((k + 1) / len(poses))
+            progress((k + 1) / count)
 
 
 def drawer(stage: Stage, size: tuple[int, int], slower: int = 1) -> Callable[[np.ndarray, int, float], np.ndarray]:
     """What draws pictures (height, width, 3) of a stage: from the poses (bodies, 4, 4), their sample, and the time [s]."""
-    FigureCanvasAgg, Figure = (
-        getattr(drawing(f"matplotlib.{module}"), name)
-        for module, name in (("backends.backend_agg", "FigureCanvasAgg"), ("figure", "Figure"))
-    )
-    dpi = 100.0
-    figure = Figure(figsize=(size[0] / dpi, size[1] / dpi), dpi=dpi)
-    canvas = FigureCanvasAgg(figure)
-
+    figure = drawing("matplotlib.figure").Figure(figsize=(size[0] / 100.0, size[1] / 100.0), dpi=100.0)
+    canvas = drawing("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     corners: list[tuple[int, int]] = []
 
     def drawn(X: np.ndarray, sample: int, moment: float) -> np.ndarray:

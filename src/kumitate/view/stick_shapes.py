@@ -24,7 +24,6 @@ from ..model import (
     Geometry,
     Joint,
     Line,
-    Loop,
     Mechanism,
     Mesh,
     RollingDisc,
@@ -66,8 +65,10 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
             shapes[WORLD].append(pin)
     for loop in mechanism.loops:
         if isinstance(loop.kind, RollingDisc | RollingSphere):
-            if loop.body_b != WORLD and own[loop.body_b] is None:
-                shapes[loop.body_b].append(_wheel(loop, loop.kind))
+            if loop.body_b != WORLD and own[loop.body_b] is None:  # what rolls has no shape of its own
+                R, r = alignment(loop.axis, loop.second_axis), loop.kind.radius
+                wheel = Sphere(r) if isinstance(loop.kind, RollingSphere) else Cylinder(r, 0.06 * r)
+                shapes[loop.body_b].append(Geometry(wheel, loop.pose_b @ Transform(R)))
             continue
         ends = {loop.body_a: loop.pose_a, loop.body_b: loop.pose_b}
         bare = {name for name in ends if name != WORLD and own[name] is None}
@@ -75,14 +76,6 @@ def drawn_shapes(mechanism: Mechanism, meshes: Collection[Mesh] = ()) -> dict[st
             if name in bare or (name == WORLD and bare):  # bodies with shapes show their joints themselves
                 shapes[name].append(Geometry(Sphere(1.7 * radius), place))
     return {name: tuple(items) for name, items in shapes.items()}
-
-
-def _wheel(loop: Loop, kind: RollingDisc | RollingSphere) -> Geometry:
-    """What rolls, where the body has no shape of its own."""
-    place = loop.pose_b @ Transform(alignment(loop.axis, loop.second_axis))
-    return Geometry(
-        Sphere(kind.radius) if isinstance(kind, RollingSphere) else Cylinder(kind.radius, 0.06 * kind.radius), place
-    )
 
 
 def body_tip(body: Body) -> np.ndarray:
@@ -121,11 +114,10 @@ def _own_shapes(body: Body, drawable: set[tuple[str, str | None]]) -> tuple[Geom
 def _attachments(mechanism: Mechanism) -> dict[str, list[np.ndarray]]:
     """The points of each body where joints are attached, in its frame; for the end of a branch its tip."""
     points: dict[str, list[np.ndarray]] = {name: [] for name in (WORLD, *(body.name for body in mechanism.bodies))}
-    for joint in mechanism.joints:
-        points[joint.parent].append(np.array(list(joint.pose.translation), dtype=float))
-    for loop in mechanism.loops:
-        points[loop.body_a].append(np.array(list(loop.pose_a.translation), dtype=float))
-        points[loop.body_b].append(np.array(list(loop.pose_b.translation), dtype=float))
+    places = [(joint.parent, joint.pose) for joint in mechanism.joints]
+    places += [end for loop in mechanism.loops for end in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))]
+    for name, place in places:
+        points[name].append(np.array(list(place.translation), dtype=float))
     for body in mechanism.bodies:
         if not points[body.name] and body.mass > 0.0:
             points[body.name].append(body_tip(body))
@@ -149,11 +141,8 @@ def _link_radius(mechanism: Mechanism, points: dict[str, list[np.ndarray]]) -> f
 
 def _link(body: Body, points: Sequence[np.ndarray], carries: bool, radius: float) -> list[Geometry]:
     """A capsule to each point; an inertia block if a branch ends with its center of mass in its joint."""
-    shapes = []
-    for point in points:
-        length = float(np.linalg.norm(point))
-        if length > 2.0 * radius:
-            shapes.append(Geometry(Capsule(radius, length), _along(point, 0.5 * point)))
+    lengths = ((point, float(np.linalg.norm(point))) for point in points)
+    shapes = [Geometry(Capsule(radius, long), _along(point, 0.5 * point)) for point, long in lengths if long > 2.0 * radius]
     if carries or body.mass <= 0.0:
         return shapes
     if not shapes:
@@ -222,7 +211,10 @@ def with_struts(mechanism: Mechanism, poses: np.ndarray) -> tuple[Mechanism, np.
     bodies, added = [], []
     for loop in mechanism.loops:
         if isinstance(loop.kind, Distance | Line):
-            start, end = (_point(places, loop, half) for half in ("a", "b"))
+            start, end = (
+                places[body][:, :3, :3] @ np.array(list(place.translation), dtype=float) + places[body][:, :3, 3]
+                for body, place in ((loop.body_a, loop.pose_a), (loop.body_b, loop.pose_b))
+            )
             length = np.linalg.norm(end - start, axis=1)
             if not (length > 0.0).any():
                 continue
@@ -252,12 +244,6 @@ def _rod(name: str, length: float) -> Body:
 
 def _piece(name: str, shape: Cylinder, height: float, color: tuple[float, float, float, float]) -> Body:
     return Body(name, visuals=(Geometry(shape, pose((0.0, 0.0, height)), color),))
-
-
-def _point(places: dict[str, np.ndarray], loop: Loop, half: str) -> np.ndarray:
-    """The position of one end of the loop in the world, (m, 3)."""
-    body, place = (loop.body_a, loop.pose_a) if half == "a" else (loop.body_b, loop.pose_b)
-    return places[body][:, :3, :3] @ np.array(list(place.translation), dtype=float) + places[body][:, :3, 3]
 
 
 def _from_to(start: np.ndarray, end: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -68,14 +68,17 @@ def tint(color: Any, amount: float) -> tuple[float, float, float]:
 def write_figure(figure: Any, path: str | os.PathLike[str]) -> Path:
     """Write a matplotlib figure as PDF, EPS, PNG or SVG, by the suffix; whole or not at all, and the same bytes every time.
 
+    Args:
+        figure: or a function that draws it, which is called once the path is known to be good.
+
     Raises:
         InputError: for another suffix, or a folder that does not exist.
     """
     target = checked_target(path)
-    suffix = target.suffix.lower()
+    drawn, suffix = figure() if callable(figure) else figure, target.suffix.lower()
     dated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with replacing(target) as temporary, print_style():
-        figure.savefig(temporary, format=suffix[1:], metadata=dated.get(suffix))
+        drawn.savefig(temporary, format=suffix[1:], metadata=dated.get(suffix))
     return target
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,11 @@ _FEWEST = 2000
 def unscaled(mesh: Mesh) -> Mesh:
     """The mesh as in its file. Pages store it once for all scales and reflections."""
     return replace(mesh, scale=(1.0, 1.0, 1.0))
+
+
+def surface_of(shape: Any, surfaces: Mapping[Mesh, Facets]) -> Facets:
+    """The facets of a shape; of a mesh those of `load_surfaces`, at its scale."""
+    return surfaces[unscaled(shape)].scaled(shape.scale) if isinstance(shape, Mesh) else shape.facets()
 
 
 def load_surfaces(mechanism: Mechanism) -> dict[Mesh, Facets]:
@@ -107,21 +112,10 @@ _SIDE, _THICK = 0.75, 0.03
 _LEVEL = 1e-9
 
 
-@dataclass(frozen=True)
-class DrawnSurroundings:
-    """Shapes fixed in the world, and the height of the floor.
-
-    Attributes:
-        shapes: boxes, polygons and others, by their poses in the world.
-        floor: the height of the highest level plane [m]; None without one.
-    """
-
-    shapes: tuple[Geometry, ...] = ()
-    floor: float | None = None
-
-
-def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) -> DrawnSurroundings:
-    """The ground of a run as it is drawn.
+def surroundings(
+    ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray
+) -> tuple[tuple[Geometry, ...], float | None]:  # fmt: skip
+    """The ground of a run as it is drawn: shapes fixed in the world, and the height of the highest level plane [m], or None.
 
     Args:
         ground: shapes by their poses in the world.
@@ -139,7 +133,7 @@ def surroundings(ground: Sequence[Geometry], low: np.ndarray, high: np.ndarray) 
             floors.append(float(X[2, 3]))
         else:
             shapes.append(replace(_slab(X, low, high), color=item.color or GROUND_COLOR))
-    return DrawnSurroundings(tuple(shapes), max(floors, default=None))
+    return tuple(shapes), max(floors, default=None)
 
 
 def _slab(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> Geometry:

@@ -68,7 +68,8 @@ def shape_data(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape,
         data["color"] = [float(part) for part in item.color]
     shape, scale = item.shape, (1.0, 1.0, 1.0)
     if shape.kind in PRIMITIVES:
-        return {"type": shape.kind, **_numbers(shape), **data}
+        numbers = {field.name: np.asarray(getattr(shape, field.name), dtype=float).tolist() for field in fields(shape)}
+        return {"type": shape.kind, **numbers, **data}
     if isinstance(shape, Mesh):
         shape, scale = unscaled(shape), shape.scale
         colors = surfaces[shape].colors
@@ -82,11 +83,6 @@ def stored_once(shape: Shape) -> Shape:
     return unscaled(shape) if isinstance(shape, Mesh) else shape
 
 
-def _numbers(shape: Any) -> dict[str, Any]:
-    """The fields of a primitive: lengths, or lists of them."""
-    return {field.name: np.asarray(getattr(shape, field.name), dtype=float).tolist() for field in fields(shape)}
-
-
 def _short(numbers: Any) -> list[float]:
     """Rounded to seven digits: what a drawing needs."""
     return [float(f"{float(number):.7g}") for number in numbers]
@@ -95,14 +91,6 @@ def _short(numbers: Any) -> list[float]:
 # --- where a motion is: the box that it stays in, what the camera must keep in view, and from where it is seen best -------
 #: Directions along which a mesh's furthest vertices are found, (3, k): edges, corners and faces of a cube.
 _DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], dtype=float).T - 1.0
-
-
-def outlines(
-    mechanism: Mechanism, shapes: Mapping[str, Sequence[Geometry]], surfaces: Mapping[Shape, Facets]
-) -> list[list[tuple[np.ndarray, float]]]:
-    """`_outline` of each shape of the bodies in their order, and of the world last."""
-    names = [*(body.name for body in mechanism.bodies), WORLD]
-    return [[_outline(item, surfaces) for item in shapes[name]] for name in names]
 
 
 def _outline(item: Geometry, surfaces: Mapping[Shape, Facets]) -> tuple[np.ndarray, float]:
@@ -126,12 +114,10 @@ def bounds(
 ) -> dict[str, Any]:
     """The bounding box of the motion, the mechanism's size, the ground's height, and the direction of view.
 
-    `outlines` are of the bodies and, last, of the world; `floor`: the ground's height, if it is known.
+    `outlines` are `_outline` of the shapes of the bodies and, last, of the world; `floor`: the ground's height, if it is known.
     """
     origins = frames[:, :, :3, 3]
-    low, high = [origins.min(axis=1)], [origins.max(axis=1)]
-    reached = [origins]
-    centers = [origins.reshape(-1, 3)]
+    low, high, reached, centers = [origins.min(axis=1)], [origins.max(axis=1)], [origins], [origins.reshape(-1, 3)]
     still = np.broadcast_to(np.eye(4), (len(frames), 4, 4))
     for poses, items in zip([*frames.swapaxes(0, 1), still], outlines, strict=True):
         for points, radius in items:
@@ -225,15 +211,16 @@ def build_scene(
     shapes = drawn_shapes(mechanism, loaded)
     touching = _touching(mechanism, shapes, loaded)
     origins = frames[:, :, :3, 3].reshape(-1, 3)
-    about = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
-    drawn = [item for items in (*shapes.values(), about.shapes, *touching.values()) for item in items]
+    around, floor = surroundings(ground, origins.min(axis=0), origins.max(axis=0))
+    drawn = [item for items in (*shapes.values(), around, *touching.values()) for item in items]
     # the facets of the shapes that the page cannot draw from their parameters
     others = (shape for shape in dict.fromkeys(item.shape for item in drawn) if shape.kind not in PRIMITIVES)
     surfaces = {shape: shape.facets() for shape in others if not isinstance(shape, Mesh)} | dict(loaded)
     used = [shape for shape in dict.fromkeys(stored_once(item.shape) for item in drawn) if shape in surfaces]
     groups, parents = groups_of(mechanism), carriers(mechanism)
     times, frames = times[keep], frames[keep]
-    extent = bounds(frames, outlines(mechanism, shapes, surfaces), about.floor)
+    ordered = [shapes[name] for name in (*(body.name for body in mechanism.bodies), WORLD)]
+    extent = bounds(frames, [[_outline(item, surfaces) for item in items] for items in ordered], floor)
 
     def stored(items: Iterable[Geometry]) -> list[dict[str, Any]]:
         return [shape_data(item, used, surfaces) for item in items]
@@ -252,9 +239,9 @@ def build_scene(
             }
             for body, joint, parent in zip(mechanism.bodies, mechanism.joints, parents, strict=True)
         ],
-        "world": stored((*shapes[WORLD], *about.shapes)),
+        "world": stored((*shapes[WORLD], *around)),
         "loops": loop_data(mechanism),
-        "landscape": bool(about.shapes),
+        "landscape": bool(around),
         "contact": None if arrows is None else _contact(arrows, extent["size"]),
         "trail": trail,
         "channels": plots(mechanism, channels, groups),
@@ -283,22 +270,16 @@ def _touching(
 
     Without meshes that were not loaded, and without points and lines.
     """
-    found = {
-        body.name: tuple(
-            item
-            for item in body.collisions
-            if (stored_once(item.shape) in loaded if isinstance(item.shape, Mesh) else item.shape.has_surface)
-        )
-        for body in mechanism.bodies
-    }
-    differ = any(
-        {_place(item) for item in found[name]} != {_place(item) for item in shapes[name]} for name in found if found[name]
-    )
+
+    def seen(shape: Shape) -> bool:
+        return unscaled(shape) in loaded if isinstance(shape, Mesh) else shape.has_surface
+
+    def places(items: Iterable[Geometry]) -> set[Any]:
+        return {(item.shape, tuple(np.asarray(item.pose.matrix(), dtype=float).ravel())) for item in items}
+
+    found = {body.name: tuple(item for item in body.collisions if seen(item.shape)) for body in mechanism.bodies}
+    differ = any(places(items) != places(shapes[name]) for name, items in found.items() if items)
     return found if differ else dict.fromkeys(found, ())
-
-
-def _place(item: Geometry) -> tuple[Any, ...]:
-    return item.shape, tuple(np.asarray(item.pose.matrix(), dtype=float).ravel())
 
 
 def _contact(arrows: Arrows, size: float) -> dict[str, Any]:
