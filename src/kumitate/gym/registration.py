@@ -31,7 +31,8 @@ class Registered(NamedTuple):
 #: By name; the function `task` of the module of that name in `tasks` makes it, or that of its family's, from the name.
 TASKS = {
     "cart_pole": Registered("kumitate/CartPole-v0", 500), "acrobot": Registered("kumitate/Acrobot-v0", 500),
-    "cassie": Registered("kumitate/Cassie-v0", 500), "cassie_standing": Registered("kumitate/CassieStanding-v0", 500),
+    "cassie": Registered("kumitate/Cassie-v0", 500, "cassie"),
+    "cassie_standing": Registered("kumitate/CassieStanding-v0", 500, "cassie"),
     "cassie_walking": Registered("kumitate/CassieWalking-v0", 500), "anymal": Registered("kumitate/Anymal-v0", 1000, "walking"),
     "anymal_rough": Registered("kumitate/AnymalRough-v0", 500), "g1": Registered("kumitate/G1-v0", 1000, "walking"),
     "half_cheetah": Registered("kumitate/HalfCheetah-v5", 1000, "suite"),

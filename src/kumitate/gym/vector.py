@@ -53,14 +53,14 @@ class Episodes:
 
     def begin(self, rows: np.ndarray) -> None:
         """Starts new episodes in these rows (k): random numbers and parameters of each, no action taken yet."""
-        task, batch = self.task, self.batch
+        task, batch, own = self.task, self.batch, self.task.simulation.actuation.forcing.values_of_inputs
         numbers = np.array([self.random[row].random(task.draws + task.varied) for row in rows])
         start = task.begin(numbers[:, : task.draws], *self._next_levels(rows))
         batch.reset(rows, start.q, start.v)
         if parameters := {**task.parameters(numbers[:, task.draws :]), **start.parameters}:
             batch.set(parameters, rows)
         for name, values in batch.inputs.items():
-            values[rows] = start.inputs.get(name, self._own[name])
+            values[rows] = start.inputs.get(name, own[name])
         for name in task.pushes:
             batch.wrenches[name][rows] = 0.0
         self._sense(rows)
@@ -91,10 +91,8 @@ class Episodes:
 
     def info(self, row: int) -> dict[str, Any]:
         """What is reported of one row."""
-        found = {}
-        for name in self.task.info:
-            value = self.batch.outputs[name][row]
-            found[name] = value.copy() if value.ndim else float(value)
+        values = {name: self.batch.outputs[name][row] for name in self.task.info}
+        found = {name: value.copy() if value.ndim else float(value) for name, value in values.items()}
         return {**found, "diverged": True} if self.diverged[row] else found
 
     def picture(self, row: int) -> np.ndarray:
@@ -130,36 +128,21 @@ class Episodes:
         self._begun[rows] = True
         return (self.levels[rows],)
 
-    @property
-    def _own(self) -> Any:
-        return self.task.simulation.actuation.forcing.values_of_inputs
-
     def _taken(self, actions: Any) -> np.ndarray:
         """What the actions put into the input (N, components)."""
-        task, count = self.task, len(self.batch)
-        given = np.asarray(actions)
-        if task.choices is None:
-            shape: tuple[int, ...] = (count, task.action_size)
-            if given.shape != shape or given.dtype.kind not in "fiu":
-                raise _wrong(task, given, f"real numbers of the shape {shape}")
-            bad = np.flatnonzero(~np.isfinite(given).all(axis=1))
-        else:
-            if given.shape != (count,) or given.dtype.kind not in "iu":
-                raise _wrong(task, given, f"whole numbers of the shape {(count,)}")
-            bad = np.flatnonzero((given < 0) | (given >= len(task.choices)))
-        if len(bad):
-            must = "finite" if task.choices is None else f"one of the choices 0 to {len(task.choices) - 1}"
+        task, given, choices = self.task, np.asarray(actions), self.task.choices
+        shape = (len(self.batch), *((task.action_size,) if choices is None else ()))
+        sort, kinds = ("real", "fiu") if choices is None else ("whole", "iu")
+        if given.shape != shape or given.dtype.kind not in kinds:
             raise InputError(
-                f"{task.name}: the action of row {bad[0]} is {given[bad[0]]}; it must be {must}. Look at the policy"
+                f"{task.name}: the actions are of the shape {given.shape} and the type {given.dtype}; they must be {sort} "
+                f"numbers of the shape {shape}. Give one for each environment"
             )
-        return given if task.choices is None else task.choices[given]
-
-
-def _wrong(task: Task, given: np.ndarray, must: str) -> InputError:
-    return InputError(
-        f"{task.name}: the actions are of the shape {given.shape} and the type {given.dtype}; they must be {must}. Give one "
-        "for each environment"
-    )
+        usable = np.isfinite(given).all(axis=1) if choices is None else (given >= 0) & (given < len(choices))
+        if not usable.all():
+            row, must = int(usable.argmin()), "finite" if choices is None else f"one of the choices 0 to {len(choices) - 1}"
+            raise InputError(f"{task.name}: the action of row {row} is {given[row]}; it must be {must}. Look at the policy")
+        return given if choices is None else choices[given]
 
 
 # --- `Env`: one episode at a time -----------------------------------------------------------------------------------------
@@ -335,9 +318,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.elapsed += 1
         if mode is AutoresetMode.NEXT_STEP:
             self._begin(over)
-        truncated = np.zeros(self.num_envs, dtype=bool)
-        if self.max_episode_steps is not None:
-            truncated = self.elapsed >= self.max_episode_steps
+        most = np.inf if self.max_episode_steps is None else self.max_episode_steps
+        truncated = self.elapsed >= most
         rewards, terminated, infos = episodes.rewards.copy(), episodes.terminated.copy(), {}
         self._ended = terminated | truncated
         if mode is AutoresetMode.SAME_STEP and self._ended.any():
