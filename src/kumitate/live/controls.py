@@ -54,18 +54,14 @@ class Controls:
         if self._play.label != label:
             self._play.label = label
         pace = f" · {100.0 * player.pace * player.speed:.0f} % of real time" if player.playing and player.pace < 0.95 else ""
-        kinetic, potential, total = energy
-        self._numbers.content = (
-            f"**t = {player.state.time:.3f} s**{pace}\n\nkinetic {kinetic:.4g} J · potential {potential:.4g} J\n\n"
-            f"**total {total:.4g} J**"
-        )
+        parts = "kinetic {:.4g} J · potential {:.4g} J\n\n**total {:.4g} J**".format(*energy)
+        self._numbers.content = f"**t = {player.state.time:.3f} s**{pace}\n\n{parts}"
         if self._message.content != player.message:
             self._message.content = player.message
         for one in player.sliders:
             self._sliders[one.name].value = one.shown(player.state.q)
-        now = clock.monotonic()
-        if not player.playing or now - self._plotted > _PLOT:
-            self._plotted = now
+        if not player.playing or clock.monotonic() - self._plotted > _PLOT:
+            self._plotted = clock.monotonic()
             with self._plotting:
                 self._show_past()
 
@@ -73,7 +69,7 @@ class Controls:
     def _add_time(self, reload: Callable[[], None] | None) -> None:
         player, gui = self._player, self._gui
         self._play = gui.add_button("Play")
-        self._play.on_click(_told(self._toggle))
+        self._play.on_click(_told(lambda: player.pause() if player.playing else player.play()))
         gui.add_button("Step").on_click(_told(player.step))
         gui.add_button("Reset").on_click(_told(player.reset))
         if reload is not None:
@@ -86,12 +82,6 @@ class Controls:
         self._back = gui.add_slider("back [s]", -1.0, 0.0, 0.01, 0.0, hint="Goes back to a state that was shown")
         self._back.on_update(_by_person(lambda value: player.seek(player.past[-1].time + value)))
         self._numbers, self._message = gui.add_markdown(""), gui.add_markdown("")
-
-    def _toggle(self) -> None:
-        if self._player.playing:
-            self._player.pause()
-        else:
-            self._player.play()
 
     # --- joints, targets and parameters -----------------------------------------------------------------------------------
     def _add_joints(self) -> None:
@@ -113,9 +103,8 @@ class Controls:
         with gui.add_folder(title, expand_by_default=len(settings) <= _OPEN):
             for one in settings:
                 if one.lower is None or one.upper is None or one.lower >= one.upper:
-                    handle = gui.add_number(
-                        one.label, one.value, step=10.0 ** math.floor(math.log10(abs(one.value) or 1.0) - 1)
-                    )
+                    step = 10.0 ** math.floor(math.log10(abs(one.value) or 1.0) - 1)
+                    handle = gui.add_number(one.label, one.value, step=step)
                 else:
                     handle = _slider(gui, one.label, one.lower, one.upper, one.value)
                 handle.on_update(self._set(one))
@@ -144,14 +133,11 @@ class Controls:
 
         self._values.clear()
         parts = self._signals[self.signal.value].parts
-        series = (
-            uplot.Series(label="t [s]"),
-            *(uplot.Series(label=part, stroke=PALETTE[k % len(PALETTE)], width=2) for k, part in enumerate(parts)),
-        )
+        strokes = (uplot.Series(label=part, stroke=PALETTE[k % len(PALETTE)], width=2) for k, part in enumerate(parts))
+        series = (uplot.Series(label="t [s]"), *strokes)
+        scales = {"x": uplot.Scale(time=False, auto=True), "y": uplot.Scale(auto=True)}
         with self._folder:
-            self._curves = self._gui.add_uplot(
-                self._data(), series, scales={"x": uplot.Scale(time=False, auto=True), "y": uplot.Scale(auto=True)}, aspect=1.6
-            )
+            self._curves = self._gui.add_uplot(self._data(), series, scales=scales, aspect=1.6)
 
     def _data(self) -> tuple[np.ndarray, ...]:
         """The times [s] and curves of the past."""

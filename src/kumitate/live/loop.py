@@ -28,25 +28,16 @@ _LENGTHS = ("position", "length", "x", "y", "z")
 
 
 class JointSlider(NamedTuple):
-    """A slider of one coordinate.
+    """A slider of one coordinate."""
 
-    Attributes:
-        name: of the coordinate, as in `Mechanism.q_names`.
-        q: its place in q.
-        least, most: its limits, infinite where there are none [rad, m].
-        lower, upper: the ends of the slider: the limits, or half a turn or the mechanism's size to that side [rad, m].
-        turns: whether it is an angle without limits, which is shown without full turns.
-        unit: of its numbers, "rad" or "m".
-    """
-
-    name: str
-    q: int
-    least: float
+    name: str  # of the coordinate, as in `Mechanism.q_names`
+    q: int  # its place in q
+    least: float  # limits, infinite where there are none [rad, m]
     most: float
-    lower: float
+    lower: float  # the ends of the slider: the limits, or half a turn or the mechanism's size to that side [rad, m]
     upper: float
-    turns: bool
-    unit: str
+    turns: bool  # whether it is an angle without limits, which is shown without full turns
+    unit: str  # of its numbers, "rad" or "m"
 
     def shown(self, q: np.ndarray) -> float:
         """Where the slider stands at coordinates (nq)."""
@@ -68,8 +59,7 @@ def joint_sliders(mechanism: Mechanism) -> list[JointSlider]:
             reach = max(mechanism.tree.size, 0.1) if length else np.pi
             lower = least if np.isfinite(least) else min(0.0, most) - reach
             upper = most if np.isfinite(most) else max(0.0, least) + reach
-            turns = not length and not np.isfinite([least, most]).any()
-            where = q.start + k
+            turns, where = not length and not np.isfinite([least, most]).any(), q.start + k
             unit = "m" if length else "rad"
             found.append(JointSlider(mechanism.q_names[where], where, least, most, lower, upper, turns, unit))
     return found
@@ -78,8 +68,7 @@ def joint_sliders(mechanism: Mechanism) -> list[JointSlider]:
 def slid(loops: LoopEquations, sliders: list[JointSlider], q: np.ndarray, name: str, value: float) -> np.ndarray:
     """The closed posture (nq) nearest to q with one coordinate at a value.
 
-    Raises:
-        InputError: if the loops cannot be closed with it, or another joint would pass a limit that it kept before.
+    Raises `InputError` if the loops cannot be closed with it, or another joint would pass a limit that it kept before.
     """
     value = next(one for one in sliders if one.name == name).meant(q, value)
     moved, _ = state_by_name(loops, (q, np.zeros(loops.mechanism.nv)), {name: value}, {}, {})
@@ -106,18 +95,15 @@ FREQUENCY = 15.0
 class Spring:
     """A damped spring between a point of a body and a target in the world.
 
-    Attributes:
-        body: that it pulls; point: (3,) in the body's frame [m]; target: (3,) in the world [m].
-        mass: that it moves [kg], from which its stiffness m ω² and its critical damping 2 m ω follow. With it no explicit
-            step below 1/ω is unstable, on heavy bodies and on light ones.
-        center: (3,) of the body's mass, if the spring turns the body alone: by the moment of its force about it [m]; or None.
+    From the `mass` that it moves its stiffness m ω² and its critical damping 2 m ω follow. With it no explicit step below 1/ω
+    is unstable, on heavy bodies and on light ones.
     """
 
-    body: str
-    point: np.ndarray
-    target: np.ndarray
-    mass: float
-    center: np.ndarray | None = None
+    body: str  # that it pulls
+    point: np.ndarray  # (3,) in the body's frame [m]
+    target: np.ndarray  # (3,) in the world [m]
+    mass: float  # [kg]
+    center: np.ndarray | None = None  # (3,) of mass, if it turns the body alone, by the moment of its force about it [m]
 
     @classmethod
     def grab(cls, robot: LiveRobot, q: np.ndarray, body: str, position: Any, *, turns: bool = False) -> Spring:
@@ -187,9 +173,7 @@ class Player:
         self.simulation, self._shown = simulation, shown
         mechanism = simulation.robot.mechanism
         self.sliders, self._loops = joint_sliders(mechanism), loop_equations(mechanism)
-        forcing = simulation.actuation.forcing
-        taken = {name for name, given in forcing.wrenches.items() if given is not None}
-        self.pulled = tuple(name for name in forcing.wrenches if name not in taken)
+        self.pulled = tuple(name for name, given in simulation.actuation.forcing.wrenches.items() if given is None)
         self._first = self.state = simulation.start()
         ends = {one.q: (one.lower, one.upper) for one in self.sliders}
         self.settings = settings_of(simulation, self._first.parameters, ends)
@@ -254,7 +238,7 @@ class Player:
             before = self._given[setting.group]
             self._given[setting.group] = with_setting(before, setting, value, self.settings)
             try:
-                self.simulation.step(self.state, 0, inputs=self._given["inputs"], parameters=self._given["parameters"])
+                self.simulation.step(self.state, 0, **self._given)
                 self.message = ""
             except KumitateError as error:
                 self._given[setting.group], self.message = before, str(error)
@@ -325,16 +309,14 @@ class Player:
 
     def _step(self, count: int) -> None:
         """Makes steps, each with the force that the spring then has; where they fail, the state stays, and time stops."""
-        robot, spring = self.simulation.robot, self.spring
-        step = partial(self.simulation.step, inputs=self._given["inputs"], parameters=self._given["parameters"])
+        spring, step = self.spring, partial(self.simulation.step, **self._given)
         try:
             if spring is None:
                 self.state = step(self.state, count)
                 return
             for _ in range(count):
-                state = self.state
-                pull = spring.wrench(robot, state.q, state.v)
-                self.state = step(state, wrenches={spring.body: pull})
+                pull = spring.wrench(self.simulation.robot, self.state.q, self.state.v)
+                self.state = step(self.state, wrenches={spring.body: pull})
         except KumitateError as error:
             self.playing, self.message = False, str(error)
 

@@ -33,12 +33,9 @@ _NOTHING = np.zeros((1, 2, 3), dtype=np.float32)
 
 
 class LiveScene:
-    """A robot in a viser scene.
+    """A robot in a viser scene: the nodes of its `bodies`, by name, and of the `shapes` of each.
 
-    Attributes:
-        OVERLAYS: what `overlay` shows, and what that is.
-        bodies: the nodes of the bodies, by name.
-        shapes: of each body, the nodes of its shapes.
+    `OVERLAYS` are what `overlay` shows, and what that is.
     """
 
     OVERLAYS: ClassVar[Mapping[str, str]] = {
@@ -114,9 +111,7 @@ class LiveScene:
             for node in self.bodies.values():
                 node.show_axes = shown
             return
-        if name not in self._overlays:
-            self._overlays[name] = self._drawn_over(name)
-        for handle in self._overlays[name]:
+        for handle in self._overlays.setdefault(name, []) or self._drawn_over(name):
             handle.visible = shown
 
     def _drawn_over(self, name: str) -> list[Any]:
@@ -126,14 +121,12 @@ class LiveScene:
         if name == "inertias":
             shapes = {body.name: (inertia_block(body, radius),) for body in mechanism.bodies if body.mass > 0.0}
         asked = replace(mechanism, bodies=tuple(replace(body, visuals=shapes.get(body.name, ())) for body in mechanism.bodies))
-        surfaces, nodes = load_surfaces(asked), []
+        surfaces, nodes = load_surfaces(asked), self._overlays[name]
         for body, items in shapes.items():
             for k, item in enumerate(item for item in items if _drawable(item, surfaces)):
-                surface = surface_of(item.shape, surfaces)
-                nodes.append(self._server.scene.add_mesh_simple(
-                    f"{self.bodies[body].name}/{name} {k}", surface.vertices, surface.faces, color=_OVER[name], wireframe=True,
-                    **_placed(item.pose),
-                ))  # fmt: skip
+                surface, node = surface_of(item.shape, surfaces), f"{self.bodies[body].name}/{name} {k}"
+                options = {"color": _OVER[name], "wireframe": True, **_placed(item.pose)}
+                nodes.append(self._server.scene.add_mesh_simple(node, surface.vertices, surface.faces, **options))
         return nodes
 
     def show_forces(self, positions: np.ndarray, forces: np.ndarray) -> None:

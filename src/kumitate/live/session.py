@@ -59,10 +59,9 @@ def _is_local(name: str) -> bool:
 
 @contextmanager
 def own_pages_only(address: str) -> Iterator[None]:
-    """Has a server of viser, started in the block, refuse handshakes of other pages; viser has no option for it.
+    """Has a server of viser that listens at an address, started in the block, refuse handshakes of other pages.
 
-    Args:
-        address: that the server listens at.
+    viser has no option for it.
     """
     import websockets.asyncio.server as library
 
@@ -170,7 +169,7 @@ class LiveView:
         player = self.player
         self._scene = LiveScene(self.server, player.simulation.robot, player.state.q, dark=self._dark)
         self._scene.on_drag(player.pulled, self._dragged)
-        self._controls = Controls(self.server, player, self._scene, None if self._reload is None else self.reload)
+        self._controls = Controls(self.server, player, self._scene, self._reload and self.reload)
         self._controls.forces.on_update(lambda event: self._show(player))
         player.begin()
 
@@ -203,10 +202,7 @@ class LiveView:
         robot, state, spring = player.simulation.robot, player.state, player.spring
         with self._drawing, self.server.atomic():
             self._scene.move(robot.poses(state.q))
-            if spring is None:
-                self._scene.show_pull()
-            else:
-                self._scene.show_pull(spring.end(robot, state.q), spring.target)
+            self._scene.show_pull(*(() if spring is None else (spring.end(robot, state.q), spring.target)))
             self._scene.show_forces(*(self._forces(state) if self._controls.forces.value else _NONE))
             energy = robot.energy(state.q, state.v)
             self._controls.show((float(energy.kinetic), float(energy.potential), float(energy.total)))

@@ -15,56 +15,36 @@ from ..simulate.stepping.advance import State
 
 
 class LiveRobot(Protocol):
-    """Functions of one state, as of `kumitate.Robot`."""
+    """Functions of one state, as of `kumitate.Robot`.
 
-    @property
-    def mechanism(self) -> Mechanism:
-        """What moves."""
+    `starts` are the states (q, v) that have names, `mass` is in kg; `poses` are X_WB (4, 4) of all bodies, by name, `jacobian`
+    is J (6, nv) of a body, J v = [ω; v] in the axes of the world, and `mass_matrix` M (nv, nv).
+    """
 
-    @property
-    def starts(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """The states (q, v) that have names."""
-
-    @property
-    def mass(self) -> float:
-        """[kg]."""
-
-    def poses(self, q: Any) -> dict[str, np.ndarray]:
-        """The poses X_WB (4, 4) of all bodies, by name."""
-
-    def jacobian(self, q: Any, place: str) -> np.ndarray:
-        """J (6, nv) of a body: J v = [ω; v], in the axes of the world."""
-
-    def mass_matrix(self, q: Any) -> np.ndarray:
-        """M (nv, nv)."""
-
-    def energy(self, q: Any, v: Any) -> Energy:
-        """Kinetic, potential and total [J]."""
+    mechanism: Mechanism
+    starts: dict[str, tuple[np.ndarray, np.ndarray]]
+    mass: float
+    poses: Callable[[Any], dict[str, np.ndarray]]
+    jacobian: Callable[[Any, str], np.ndarray]
+    mass_matrix: Callable[[Any], np.ndarray]
+    energy: Callable[[Any, Any], Energy]
 
 
 class LiveSimulation(Protocol):
-    """Steps and starts, as of `kumitate.Simulation`."""
+    """Steps and starts, as of `kumitate.Simulation`; the `robot` is a `LiveRobot`.
 
-    @property
-    def robot(self) -> Any:
-        """A `LiveRobot`."""
+    `step` gives the state `count` steps later, `touching` the contact of the step that begins at a state, or None.
+    """
 
-    @property
-    def step_size(self) -> float:
-        """[s]."""
+    robot: Any
+    step_size: float
+    actuation: Actuation
 
-    @property
-    def actuation(self) -> Actuation:
-        """What drives it; wrenches without a source of their own can be given to steps."""
-
-    def start(self, q: Any = None, v: Any = None) -> State:
-        """The state that runs begin at."""
-
-    def step(self, state: State, count: int = 1, *, wrenches: Any = None, inputs: Any = None, parameters: Any = None) -> State:
-        """The state `count` steps later, with these wrenches, inputs and parameters by name."""
-
-    def touching(self, state: State) -> Any:
-        """The contact of the step that begins at a state; None without contact of bodies."""
+    def start(self, q: Any = None, v: Any = None) -> State: ...
+    def step(
+        self, state: State, count: int = 1, *, wrenches: Any = None, inputs: Any = None, parameters: Any = None
+    ) -> State: ...
+    def touching(self, state: State) -> Any: ...
 
 
 # --- settings -------------------------------------------------------------------------------------------------------------
@@ -74,22 +54,14 @@ _MOST_CURVES = 8
 
 
 class Setting(NamedTuple):
-    """One number that can be set.
+    """One number that can be set."""
 
-    Attributes:
-        label: on the page, such as "target joint1".
-        group: of the keywords of `Simulation.step`, "inputs" or "parameters".
-        name: of the input or parameter, and `place` in its values; None where it is one number.
-        value: at the start.
-        lower, upper: the ends of its slider; None for a number without bounds.
-    """
-
-    label: str
-    group: str
-    name: str
-    place: int | None
-    value: float
-    lower: float | None = None
+    label: str  # on the page, such as "target joint1"
+    group: str  # of the keywords of `Simulation.step`, "inputs" or "parameters"
+    name: str  # of the input or parameter
+    place: int | None  # in its values; None where it is one number
+    value: float  # at the start
+    lower: float | None = None  # the ends of its slider; None for a number without bounds
     upper: float | None = None
 
 
@@ -129,9 +101,7 @@ def settings_of(
 def with_setting(given: dict[str, Any], setting: Setting, value: float, settings: list[Setting]) -> dict[str, Any]:
     """Values by name as keywords of `Simulation.step` take them, with one number changed.
 
-    Args:
-        given: those that were set before; of an input or parameter that is not among them, the values of the start hold.
-        settings: all of them.
+    Of an input or parameter that is not among those `given` before, the values of the start hold, which `settings` have.
     """
     if setting.place is None:
         return {**given, setting.name: value}

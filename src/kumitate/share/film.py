@@ -66,9 +66,9 @@ def _pictures(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int], fol
         )
         return _skeletons(run, moments, size)
     samples = np.unique(nearest(run.time, moments))
-    options = {"ground": ground_of(run.settings), "arrows": arrows_of(run, samples)}
-    page = write_page(folder / "film.html", build_scene(run.mechanism, run.time[samples], run.poses(samples), **options))
-    return page_pictures(browser, page, moments.tolist(), size)
+    ground, arrows = ground_of(run.settings), arrows_of(run, samples)
+    scene = build_scene(run.mechanism, run.time[samples], run.poses(samples), ground=ground, arrows=arrows)
+    return page_pictures(browser, write_page(folder / "film.html", scene), moments.tolist(), size)
 
 
 def _skeletons(run: RunWithRobot, moments: np.ndarray, size: tuple[int, int]) -> Iterator[bytes]:

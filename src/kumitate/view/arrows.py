@@ -25,19 +25,12 @@ _MEAN = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Arrows:
-    """Forces at m points and k moments, in the axes of the world.
+    """Forces at m points and k moments, in the axes of the world."""
 
-    Attributes:
-        points: where they act (k, m, 3) [m].
-        forces: on the body A of each point (k, m, 3) [N], the mean from each moment on; zero where nothing touches.
-        grounded: whether body B of each point is the ground (m).
-        reach: about how large the largest robot or body is that touches [m].
-    """
-
-    points: np.ndarray
-    forces: np.ndarray
-    grounded: np.ndarray
-    reach: float = math.inf
+    points: np.ndarray  # where they act (k, m, 3) [m]
+    forces: np.ndarray  # on the body A of each point (k, m, 3) [N], the mean from each moment on; zero where nothing touches
+    grounded: np.ndarray  # whether body B of each point is the ground (m)
+    reach: float = math.inf  # about how large the largest robot or body is that touches [m]
 
     def scale(self, size: float) -> float:
         """The force per arrow length [N/m], a round number; `size`: of the mechanism [m].

@@ -102,12 +102,9 @@ _UNSEEN = 1e-4
 def force_panels(result: Record) -> list[Panel]:
     """The wrench of every joint on the body it carries, about that body's frame and in its axes.
 
-    Loop joints come last: their wrench on `body_b`, about and in their frame there. Components that are
-    zero all the time are left out. Those that the motion determines have panels of their own; the others are of least norm
+    Loop joints come last: their wrench on `body_b`, about and in their frame there. Components that are zero all the time are
+    left out. Those that the motion determines have panels of their own; the others are of least norm
     (`dynamics.loops.wrenches`). Contact forces, external wrenches and drives of loops are in them.
-
-    Raises:
-        ModelError: if a motion of the mechanism has no inertia; InputError: as `contact_loads` and `acted`.
     """
     mechanism, tree = result.mechanism, result.mechanism.tree
     check_resistance(mechanism)
@@ -152,11 +149,7 @@ _NOTHING = 1e-9
 
 
 def loop_panels(result: Record) -> list[Panel]:
-    """The sizes of the force and of the moment of every loop, which do not depend on axes, then the efforts of couplings.
-
-    Raises:
-        KumitateError: as `loop_forces`.
-    """
+    """The sizes of the force and of the moment of every loop, which do not depend on axes, then the efforts of couplings."""
     if not result.mechanism.tree.closed or not len(result):
         return []
     forces = loop_forces(result)

@@ -31,11 +31,8 @@ class Stage:
     """A view of a motion, with a window of the same scale for all its postures.
 
     Args:
-        mechanism: to draw.
-        poses: of the whole motion, (m, bodies, 4, 4); they decide the view and the window.
-        view: by default chosen from the motion.
-        ground: shapes fixed in the world, by their poses there.
-        arrows: contact forces.
+        poses: of the whole motion, (m, bodies, 4, 4); they decide the view, unless it is given, and the window.
+        ground: shapes fixed in the world, by their poses there; arrows: contact forces.
 
     Attributes:
         size: of the window (2,) [m]. If the motion is much longer than the mechanism, the window follows it.
@@ -107,7 +104,7 @@ class Stage:
             [tint(tint(color, tone), fade) for color, tone in zip(colors, tones, strict=True)]
             for tones in ([one.tone for one in outlines], [-0.55] * len(outlines))
         )
-        style = {"linewidths": 0.45, "joinstyle": "round", "zorder": zorder}
+        style: dict[str, Any] = {"linewidths": 0.45, "joinstyle": "round", "zorder": zorder}
         axes.add_collection(PolyCollection([one.points for one in outlines], facecolors=faces, edgecolors=edges, **style))
 
     def _draw_arrows(self, axes: Any, arrows: Arrows, moment: int) -> None:
@@ -115,11 +112,11 @@ class Stage:
 
         starts, ends = (points @ self.view.axes[:2].T for points in arrows.shafts(moment, self.extent))
         axes.scatter(*starts.T, s=3.5, color=FORCE_COLOR, linewidths=0.0, zorder=6)
-        style = {"color": FORCE_COLOR, "linewidth": 1.1, "shrinkA": 0.0, "shrinkB": 0.0, "mutation_scale": 5.0, "zorder": 6}
+        style: dict[str, Any] = {"color": FORCE_COLOR, "linewidth": 1.1, "shrinkA": 0.0, "shrinkB": 0.0, "mutation_scale": 5.0}
         _, unit = self._corner(axes, (0, 0))
         for start, end in zip(starts, ends, strict=True):
             long = np.linalg.norm(end - start) > _HEADED * unit
-            axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>" if long else "-", **style))
+            axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>" if long else "-", zorder=6, **style))
 
     @property
     def force_scale(self) -> str:

@@ -179,11 +179,7 @@ def _decades(values: np.ndarray) -> tuple[float, float]:
 
 
 def _own_legend(axes: Any, panel: Panel) -> bool:
-    """Places the legend above the axes, to the right of the title, if there is space; otherwise inside, above the curves.
-
-    Returns:
-        Whether it is above.
-    """
+    """Places the legend above the axes, to the right of the title, if there is space (True); else inside, above the curves."""
     many = len(panel.names) > 4 or sum(map(len, panel.names)) > 36
     size, columns = (6.0 if many else 7.5), min(len(panel.names), 4)
     width = 0.32 * columns + 0.043 * sum(map(len, panel.names)) + 0.052 * len(panel.quantity)  # inches, the title with it

@@ -37,15 +37,10 @@ def broadside(points: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """An orthographic view.
+    """An orthographic view."""
 
-    Attributes:
-        axes: rows right, up, towards the eye, (3, 3), in the world.
-        plane: whether it is perpendicular to the plane of the motion.
-    """
-
-    axes: np.ndarray
-    plane: bool = False
+    axes: np.ndarray  # rows right, up, towards the eye, (3, 3), in the world
+    plane: bool = False  # whether it is perpendicular to the plane of the motion
 
     @classmethod
     def along(cls, axis: int) -> View:
@@ -61,11 +56,7 @@ class View:
 
     @classmethod
     def of_motion(cls, poses: np.ndarray) -> View:
-        """The view perpendicular to a planar motion (x-z, y-z or x-y), otherwise from above at a corner.
-
-        Args:
-            poses: X_WB, (n, bodies, 4, 4).
-        """
+        """The view perpendicular to a planar motion (x-z, y-z or x-y), X_WB (n, bodies, 4, 4), else from above at a corner."""
         origins, turns = poses[..., :3, 3], poses[..., :3, :3]
         size = float(np.ptp(origins.reshape(-1, 3), axis=0).max())
         own = float(np.ptp(origins[0], axis=0).max())  # without the motion of the whole mechanism
@@ -79,14 +70,13 @@ class View:
 
 
 class Outline(NamedTuple):
-    """A filled polygon: points (k, 2) [m] in the view; `depth` towards the eye [m]; `tone` −1…1, dark to light, of its colour;
-    `body` the index of the body it belongs to (−1: the world), `color` that the model gives."""
+    """A filled polygon in the view."""
 
-    points: np.ndarray
-    depth: float
-    tone: float
-    body: int
-    color: tuple[float, float, float] | None
+    points: np.ndarray  # (k, 2) [m]
+    depth: float  # towards the eye [m]
+    tone: float  # −1…1, dark to light, of its colour
+    body: int  # the index of the body it belongs to (−1: the world)
+    color: tuple[float, float, float] | None  # that the model gives
 
 
 class Silhouettes:

@@ -11,27 +11,17 @@ _ROOM = 1.6
 
 
 class Panel(NamedTuple):
-    """Curves of one quantity.
+    """Curves of one quantity."""
 
-    Attributes:
-        quantity: its name, such as "Joint angle"; `unit`: of the values, empty for dimensionless ones.
-        names: of the curves; `values`: (n, curves).
-        by_joint: whether the curves belong to the joints, so that panels may share a legend.
-        log: whether the axis of the values is logarithmic.
-        reach: the limits of the value axis, if they differ from those of the curves.
-        named: whether the curves are named in a legend.
-        note: a sentence about what the panel leaves out, and how to see it; empty if it leaves out nothing.
-    """
-
-    quantity: str
-    unit: str
-    names: tuple[str, ...]
-    values: np.ndarray
-    by_joint: bool = False
-    log: bool = False
-    reach: tuple[float, float] | None = None
-    named: bool = True
-    note: str = ""
+    quantity: str  # its name, such as "Joint angle"
+    unit: str  # of the values, empty for dimensionless ones
+    names: tuple[str, ...]  # of the curves
+    values: np.ndarray  # (n, curves)
+    by_joint: bool = False  # whether the curves belong to the joints, so that panels may share a legend
+    log: bool = False  # whether the axis of the values is logarithmic
+    reach: tuple[float, float] | None = None  # the limits of the value axis, if they differ from those of the curves
+    named: bool = True  # whether the curves are named in a legend
+    note: str = ""  # a sentence about what the panel leaves out, and how to see it; empty if it leaves out nothing
 
 
 def without_impacts(panel: Panel) -> Panel:

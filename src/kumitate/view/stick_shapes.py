@@ -201,10 +201,7 @@ _THIN = 0.01
 def with_struts(mechanism: Mechanism, poses: np.ndarray) -> tuple[Mechanism, np.ndarray]:
     """The mechanism with one more body for each rod and two for each spring, a tube and a core; and the poses of all.
 
-    For drawing only: the added bodies have no mass.
-
-    Args:
-        poses: X_WB (m, bodies, 4, 4).
+    For drawing only: the added bodies have no mass. Poses are X_WB (m, bodies, 4, 4).
     """
     places = {WORLD: np.broadcast_to(np.eye(4), (len(poses), 4, 4))}
     places |= {body.name: poses[:, k] for k, body in enumerate(mechanism.bodies)}

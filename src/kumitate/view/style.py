@@ -44,11 +44,7 @@ def print_style() -> AbstractContextManager[None]:
 
 
 def drawing(module: str) -> Any:
-    """A module of matplotlib or Pillow, loaded on first use.
-
-    Raises:
-        InputError: if it is not installed, with the extra that installs it.
-    """
+    """A module of matplotlib or Pillow, loaded on first use; `InputError` names the extra that installs it."""
     package = "Pillow" if module.startswith("PIL") else module.partition(".")[0]
     return needed(module, f"figures and animations need {package}", "plot")
 

@@ -49,13 +49,17 @@ def playable(simulation: MechanismSimulation, sliders: Asked = None) -> Mechanis
     """
     simulation.check_without_python("a page")
     setup = simulation.setup
-    more = parameters_asked(simulation, sliders)
-    if more and sliders is None and _fixed(simulation, more):
+    more, own = parameters_asked(simulation, sliders), dict[str, float]()
+    try:
+        own = _own(simulation, more) if more else own
+    except InputError:  # it cannot have parameters, which a page has unasked where it can
+        if sliders is not None:
+            raise
         more = []
     if more or (simulation.interaction.of_many_bodies and simulation.interaction.begins_traced):
         asked = setup.parameters
         given = asked if not isinstance(asked, str) else (asked,)
-        parameters = {**given, **_own(simulation, more)} if isinstance(given, dict) else (*given, *more)
+        parameters = {**given, **own} if isinstance(given, dict) else (*given, *more)
         simulation = type(simulation)(replace(setup, parameters=parameters, side_by_side=True))
     bodies = len(simulation.mechanism.bodies)
     if not isinstance(simulation.compiled, CompiledStep) and bodies > _MOST:
@@ -73,31 +77,17 @@ def _own(simulation: MechanismSimulation, names: Sequence[str]) -> dict[str, flo
     return {name: float(np.ravel(value)[0]) for name, value in shown.items()}
 
 
-def _fixed(simulation: MechanismSimulation, names: Sequence[str]) -> bool:
-    """Whether a simulation cannot have parameters, which a page has unasked where it can."""
-    try:
-        type(simulation)(replace(simulation.setup, parameters=tuple(names)))
-    except InputError:
-        return True
-    return False
-
-
 def pullable(simulation: MechanismSimulation, asked: str | Sequence[str] | None) -> list[str]:
-    """The bodies that can be pulled, of those that are asked for: all that move, "all", some by name, or none.
-
-    Raises:
-        InputError: for a body that there is not, or that does not move.
-    """
+    """The bodies that can be pulled, of those that are asked for: all that move, "all", some by name, or none."""
     m = simulation.mechanism
     moving = [body.name for body in m.bodies if m.tree.places[body.name].link >= 0]
     if asked is None or asked == "all":
         return moving if asked else []
     names = [asked] if isinstance(asked, str) else list(asked)
-    for name in names:
-        if name not in moving:
-            why = "is fixed to the world" if name in m.tree.places else "is not a body"
-            near = did_you_mean(str(name), moving, lead=", ")
-            raise InputError(f"{m.name}: {name!r} cannot be pulled, as it {why}{near}; there are {', '.join(moving)}")
+    if other := [name for name in names if name not in moving]:
+        why = "is fixed to the world" if other[0] in m.tree.places else "is not a body"
+        near = did_you_mean(str(other[0]), moving, lead=", ")
+        raise InputError(f"{m.name}: {other[0]!r} cannot be pulled, as it {why}{near}; there are {', '.join(moving)}")
     return names
 
 
@@ -134,11 +124,7 @@ def _widened(scene: dict[str, Any]) -> dict[str, Any]:
 def with_takeover(
     scene: dict[str, Any], run: Any, simulation: MechanismSimulation, sliders: Asked, pull: str | Sequence[str] | None
 ) -> dict[str, Any]:
-    """The scene of a run that a reader can take over; arguments and errors as of `live_data`.
-
-    Raises:
-        InputError: if the run is of another mechanism than the simulation.
-    """
+    """The scene of a run, of the same mechanism, that a reader can take over; arguments and errors as of `live_data`."""
     # files keep poses as matrices, and so other numbers of the same mechanism than those that it was made with
     if run.mechanism is not simulation.mechanism and to_json(run.mechanism) != to_json(simulation.mechanism):
         raise InputError(
@@ -167,20 +153,13 @@ def _notes(simulation: MechanismSimulation) -> list[str]:
 
 # --- its data -------------------------------------------------------------------------------------------------------------
 class Undisturbed(NamedTuple):
-    """A motion that nobody disturbs, by native code whose bits do not depend on the processor.
+    """A motion that nobody disturbs, by native code whose bits do not depend on the processor."""
 
-    Attributes:
-        step: [s]; start: what its steps carry, as of `start_of`.
-        replay: how many steps a page repeats, and q and v behind them.
-        seen: q (n, nq) at some times, at first that of the start.
-        stepper: of a scene, which has made room for this motion.
-    """
-
-    step: float
-    start: dict[str, np.ndarray]
-    replay: dict[str, Any]
-    seen: np.ndarray
-    stepper: SceneStepper | None = None
+    step: float  # [s]
+    start: dict[str, np.ndarray]  # what its steps carry, as of `start_of`
+    replay: dict[str, Any]  # how many steps a page repeats, and q and v behind them
+    seen: np.ndarray  # q (n, nq) at some times, at first that of the start
+    stepper: SceneStepper | None = None  # of a scene, which has made room for this motion
 
 
 def _undisturbed(simulation: MechanismSimulation, step: float, q: np.ndarray, v: np.ndarray) -> Undisturbed:
@@ -215,9 +194,8 @@ def _sound(q: np.ndarray, v: np.ndarray) -> bool:
 
 
 def live_data(
-    simulation: MechanismSimulation, undisturbed: Undisturbed, size: float, sliders: Asked,
-    pull: str | Sequence[str] | None,
-) -> dict[str, Any]:  # fmt: skip
+    simulation: MechanismSimulation, undisturbed: Undisturbed, size: float, sliders: Asked, pull: str | Sequence[str] | None
+) -> dict[str, Any]:
     """The simulator of a page, as the entry "live" of a scene of `build_scene`.
 
     Args:

@@ -17,11 +17,7 @@ GRIP: dict[str, int | tuple[int, ...]] = {"body": (), "point": 3}
 
 
 def programs_of(code: StepCode, pulled: Sequence[str], mobility: Callable[..., Program] | None = None) -> dict[str, Program]:
-    """The programs of a page beside the step, by name.
-
-    Args:
-        pulled: the bodies that can be pulled; mobility: (mechanism, lever, their places) → the program of that name.
-    """
+    """The programs of a page beside the step, by name; mobility: (mechanism, lever, places of bodies) → that of its name."""
     m, places = code.mechanism, [code.mechanism.tree.places[name] for name in pulled]
     found = {"look": look_program(m), "show": show_program(code)}
     if pulled:

@@ -22,7 +22,7 @@ from ...simulate.scenes.model import SceneModel
 from ...simulate.simulation import MechanismSimulation
 from ...simulate.stepping.interaction import Interaction, Stabilisation, StepDesign
 from ...simulate.stepping.step_code import StepCode
-from ...spatial import Matrix3, Vector3
+from ...spatial import Matrix3, Vector3, dot
 from .programs import GRIP
 from .sliders import FixedParameterError, PageSlider
 
@@ -46,11 +46,7 @@ class PlayedScene:
         return np.array([np.concatenate([np.ravel(x) for x in self._changeable(row).values()]) for row in rows])
 
     def _changeable(self, row: np.ndarray) -> dict[str, Any]:
-        """Floating-point numbers of the scene that do not depend on its state, by their names.
-
-        Raises:
-            FixedParameterError: if its programs are others than without changed parameters.
-        """
+        """Floating-point numbers of the scene that do not depend on its state, by their names, if its programs are the same."""
         model, found = self._of(row)
         if any(not (_floats(x) or np.array_equal(x, self._own[name])) for name, x in found.items()):
             raise FixedParameterError(
@@ -157,10 +153,11 @@ def mobility_of_parts(m: Mechanism, lever: Program, places: Sequence[Place]) -> 
 
     def accelerations(part: RobotPart) -> Program:
         tree, nv, still = part.mechanism.base_parameter_tree, part.mechanism.nv, Acting((0.0, 0.0, 0.0))
-        sizes: dict[str, int | tuple[int, ...]] = {"q": part.mechanism.nq, "tau": nv}
-        return trace(
-            lambda q, tau: list(aba_with_loops(tree, q, [0.0] * nv, tau, still)), sizes, f"yield_{part.mechanism.name}"
-        )
+
+        def moved(q: Any, tau: Any) -> list[Any]:
+            return list(aba_with_loops(tree, q, [0.0] * nv, tau, still))
+
+        return trace(moved, {"q": part.mechanism.nq, "tau": nv}, f"yield_{part.mechanism.name}")
 
     moved = [accelerations(part) for part in parts]
 
@@ -172,14 +169,14 @@ def mobility_of_parts(m: Mechanism, lever: Program, places: Sequence[Place]) -> 
             own, at = [[row[k] for k in part.v] for row in rows], [q[k] for k in part.q]
             free = list(call(program, at, [0.0] * len(part.v)))
             gained = [[a - b for a, b in zip(call(program, at, row), free, strict=True)] for row in own]
-            found = [x + _dot(own[k // 3], gained[k % 3]) for k, x in enumerate(found)]
+            found = [x + dot(own[k // 3], gained[k % 3]) for k, x in enumerate(found)]
         if not layout:
             return found
         chosen: list[Any] = [0.0] * len(m.tree.links)
         for k, place in enumerate(places):
             chosen[place.link] = chosen[place.link] + select(absolute(body - k) < 0.5, 1.0, 0.0)
         numbers = [[1.0 / bodies.mass[k], *bodies.center[k], *bodies.yielding[k].ravel()] for k in layout]
-        lightness, *rest = [_dot(column, [chosen[k] for k in layout]) for column in zip(*numbers, strict=True)]
+        lightness, *rest = [dot(column, [chosen[k] for k in layout]) for column in zip(*numbers, strict=True)]
         center, yielding = Vector3.of(rest[:3]), Matrix3.of([rest[k : k + 3] for k in (3, 6, 9)])
         wrenches = [[sum(row[k + i] for k in first) for i in range(6)] for row in rows]
         forces = [Vector3.of(wrench[3:]) for wrench in wrenches]
@@ -190,10 +187,6 @@ def mobility_of_parts(m: Mechanism, lever: Program, places: Sequence[Place]) -> 
         ]
 
     return trace(lambda *given: {"mobility": mobility(*given)}, {"q": m.nq, **GRIP}, f"mobility_{m.name}")
-
-
-def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:

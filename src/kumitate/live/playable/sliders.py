@@ -31,20 +31,16 @@ _TARGET = COMMANDS[0]
 class PageSlider(NamedTuple):
     """A number that a person may set.
 
-    Attributes:
-        label, unit: for people.
-        low, high: the ends; value: at the start.
-        at: the places in u, or behind it, of what it sets.
-        rows: what these are at values evenly spaced from low to high, with straight lines between them, (samples, places);
-            None where the one number of u is the value itself.
+    `rows` (samples, places) are the numbers that it sets at values evenly spaced from low to high, with straight lines between
+    them; None where the one number of u is the value itself.
     """
 
     label: str
     unit: str
     low: float
     high: float
-    value: float
-    at: np.ndarray
+    value: float  # at the start
+    at: np.ndarray  # the places in u, or behind it, of what it sets
     rows: np.ndarray | None = None
 
     @property
@@ -135,13 +131,8 @@ def _named(
         raise InputError(
             f"{owner}: the slider {name!r} has the ends {low} and {high}; give two finite numbers, the lower first"
         )
-    return [_resampled(varied, one, min(low, one.value), max(high, one.value)) for one in chosen]
-
-
-def _resampled(varied: _Parameters | None, one: PageSlider, low: float, high: float) -> PageSlider:
-    if one.rows is None or varied is None:
-        return one._replace(low=low, high=high)
-    return varied.slider(one.label, (low, high))
+    wider = [one._replace(low=min(low, one.value), high=max(high, one.value)) for one in chosen]
+    return [varied.slider(one.label, (one.low, one.high)) if varied and one.rows is not None else one for one in wider]
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------------
@@ -175,11 +166,7 @@ class _Parameters(NamedTuple):
     further: Further | None
 
     def slider(self, name: str, ends: tuple[float, float] | None = None) -> PageSlider:
-        """The slider of a parameter: its numbers at some of its values.
-
-        Raises:
-            InputError: if it stands for different numbers, or cannot have a value between its ends.
-        """
+        """The slider of a parameter: its numbers at some of its values, of which it must have one and not several."""
         varied, owner = self.varied, self.simulation.mechanism.name
         one = next(one for one in varied.asked if one.name == name)
         own = np.ravel(varied.shown(varied.blank)[name])

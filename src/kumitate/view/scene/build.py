@@ -68,8 +68,8 @@ def shape_data(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape,
         data["color"] = [float(part) for part in item.color]
     shape, scale = item.shape, (1.0, 1.0, 1.0)
     if shape.kind in PRIMITIVES:
-        numbers = {field.name: np.asarray(getattr(shape, field.name), dtype=float).tolist() for field in fields(shape)}
-        return {"type": shape.kind, **numbers, **data}
+        sizes = (field.name for field in fields(shape))  # type: ignore[arg-type]
+        return {"type": shape.kind, **{name: np.asarray(getattr(shape, name), dtype=float).tolist() for name in sizes}, **data}
     if isinstance(shape, Mesh):
         shape, scale = unscaled(shape), shape.scale
         colors = surfaces[shape].colors

@@ -40,13 +40,9 @@ def carriers(mechanism: Mechanism) -> list[int]:
 
 
 def tracks(frames: np.ndarray, parents: Sequence[int]) -> np.ndarray:
-    """Positions x y z [m] and quaternions x y z w of each body relative to its parent.
+    """Positions x y z [m] and quaternions x y z w of each body relative to its parent of `carriers`, (7 bodies, n).
 
-    Args:
-        frames: poses in the world (n, bodies, 4, 4); parents: of `carriers`.
-
-    Returns:
-        Shape (7 bodies, n): a row for each number of each body.
+    `frames` are poses in the world (n, bodies, 4, 4).
     """
     world = np.broadcast_to(np.eye(4), (len(frames), 1, 4, 4))
     carrying = np.concatenate([frames, world], axis=1)[:, list(parents)]
@@ -76,11 +72,7 @@ _MAX_ALL, _FEWEST_POINTS = 400_000, 120
 def plots(
     mechanism: Mechanism, channels: Sequence[Mapping[str, Any]], groups: Mapping[str, int]
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The plots of `build_scene`; `groups`: the number of the colour of each body, by name.
-
-    Raises:
-        InputError: for a curve whose values are not one per time.
-    """
+    """The plots of `build_scene`; `groups`: the number of the colour of each body, by name."""
     curves = sum(len(channel["series"]) for channel in channels)
     most = min(MAX_POINTS, max(_FEWEST_POINTS, _MAX_ALL // max(curves, 1)))
     carried = {joint.name: groups[joint.child] for joint in mechanism.joints}

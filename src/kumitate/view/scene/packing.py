@@ -29,23 +29,14 @@ _MISSING = 65535
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Rows of numbers (k, n) that are needed to 1/65534 of each row's range; NaN stays NaN.
+    """Rows of numbers that are needed to 1/65534 of each row's range; NaN stays NaN."""
 
-    Attributes:
-        values: (k, n).
-        finest: steps need not be finer than this, a number or one for each row (k): what differs by rounding is constant.
-    """
-
-    values: np.ndarray
-    finest: float | np.ndarray = 0.0
+    values: np.ndarray  # (k, n)
+    finest: float | np.ndarray = 0.0  # steps need not be finer, in a row or all (k): what differs by rounding is constant
 
 
 def packed(scene: Mapping[str, Any], target: str = "page") -> str:
-    """A scene as text in base64; `target` names it in errors.
-
-    Raises:
-        InputError: if the scene holds something that is neither plain data nor an array of the kinds above.
-    """
+    """A scene as text in base64, of plain data and arrays of the kinds above; `target` names it in errors about others."""
     arrays: list[bytes] = []
 
     def stored(value: Any) -> dict[str, Any]:
