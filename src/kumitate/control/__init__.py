@@ -3,15 +3,17 @@
 Planned motions are in `paths`, and exported here as well.
 """
 
-from .actuator_limits import joint_stops, limited, speed_limited
 from .controllers import (
     CompiledPage,
     Controller,
     computed_torque,
     gravity_compensation,
     inverse_dynamics,
+    joint_stops,
+    limited,
     pd,
     scheduled,
+    speed_limited,
     total,
     undriven,
 )

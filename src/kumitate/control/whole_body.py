@@ -135,7 +135,6 @@ def _place(mechanism: Mechanism, contact: StandingPoint) -> Place:
     return Place(base.link, (base.pose @ Transform(identity_rotation(), offset)).dense())
 
 
-# --- the controller -------------------------------------------------------------------------------------------------------
 class QuadraticProgram:
     """min ½ xᵀ H x + gᵀ x with A x = b and low ≤ C x ≤ high, of fixed sizes; each solution begins from the one before."""
 
@@ -210,7 +209,12 @@ class WholeBodyController:
         """
         self.mechanism = mechanism_of(robot)
         tree, nv = self.mechanism.tree, self.mechanism.nv
-        _check(self.mechanism, contacts)
+        if tree.closed:
+            raise InputError(
+                f"{self.mechanism.name}: whole-body control is for trees; open its loops first (`kumitate.model.cut`)"
+            )
+        for contact in contacts:
+            tree.place(contact.body, f"{self.mechanism.name}: a contact point is on")
         self.tracked, self.contacts = tuple(tracked), tuple(contacts)
         self._limits = DrivenLimits.of(self.mechanism, effort_limits)
         self._rate = stop_rate
@@ -226,7 +230,9 @@ class WholeBodyController:
                 [_STANDS, *(one.goal.weight for one in tracked)],
             )
         )
-        self._cone = _block_diagonal([contact.cone() for contact in contacts])
+        self._cone = np.zeros((5 * len(contacts), pushed))
+        for k, contact in enumerate(contacts):
+            self._cone[5 * k : 5 * k + 5, 3 * k : 3 * k + 3] = contact.cone()
         self.forces, self.acceleration = np.zeros((len(contacts), 3)), np.zeros(nv)
         driven = int(self._limits.driven.sum())
         self._problem = QuadraticProgram(nv + pushed, nv - driven, len(self._cone) + 2 * driven)
@@ -267,18 +273,3 @@ class WholeBodyController:
             )
         self.acceleration, self.forces = x[:nv], x[nv:].reshape(-1, 3)
         return np.where(driven, tau @ x + h, 0.0)
-
-
-def _block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
-    """The matrix with these blocks (5, 3) on its diagonal."""
-    whole = np.zeros((5 * len(blocks), 3 * len(blocks)))
-    for k, block in enumerate(blocks):
-        whole[5 * k : 5 * k + 5, 3 * k : 3 * k + 3] = block
-    return whole
-
-
-def _check(mechanism: Mechanism, contacts: Sequence[StandingPoint]) -> None:
-    if mechanism.tree.closed:
-        raise InputError(f"{mechanism.name}: whole-body control is for trees; open its loops first (`kumitate.model.cut`)")
-    for contact in contacts:
-        mechanism.tree.place(contact.body, f"{mechanism.name}: a contact point is on")

@@ -5,7 +5,6 @@ Their figures in addition to the usual graphs: curves that are not in a result, 
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 import tomllib
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..records.record import Record
 
 
@@ -118,7 +117,6 @@ def example(name: str, gallery: str = GALLERY) -> Example:
     known = examples(gallery)
     if name in known:
         return known[name]
-    alike = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(alike)}?" if alike else f"there are {', '.join(known)}"
+    hint = did_you_mean(name, known, f"there are {', '.join(known)}")
     more = "; a checkout has those of the papers: scripts/study papers" if gallery == GALLERY else ""
     raise InputError(f"there is no example {name!r}; {hint}{more}")

@@ -23,26 +23,16 @@ from ..simulate.run import simulate
 __all__ = ["Stance", "legged"]
 
 
-# --- the location of the robot files of example-robot-data ----------------------------------------------------------------
 def robot_file(name: str) -> Path:
-    """A robot's file, by its path below the folder of robots.
-
-    Raises:
-        InputError: if it is not there, with the extra that brings it.
-    """
+    """A robot's file, by its path below the folder of robots; `InputError` names the extra that brings it."""
     folder = robots_folder()
     if folder is None or not (folder / name).exists():
         raise InputError(f"{name} is not on this computer; it comes with pip install 'kumitate[robots]'")
     return folder / name
 
 
-# --- robots on feet -------------------------------------------------------------------------------------------------------
 def legged(file: str, feet: Collection[str]) -> Mechanism:
-    """A robot, free to move, whose feet alone can touch; `file`: below example-robot-data's folder of robots.
-
-    Raises:
-        InputError: if the file is not there, or a foot is not a body.
-    """
+    """A robot, free to move, whose feet alone can touch; `file`: below example-robot-data's folder of robots."""
     path = robot_file(file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` reports them
@@ -60,43 +50,30 @@ class Stance:
 
     Springs and dampers belong to the model, where steps are implicit in them: as drives with gains so high they would need
     shorter steps. The joint torques at rest are added as a constant.
-
-    Attributes:
-        robot: floating, with spheres as the shapes of its feet.
-        angles: of joints that are not at zero [rad].
-        stiffness: of every joint [N·m/rad]; `damping` [N·m·s/rad].
-        height: of the lowest point above the floor to start at [m].
     """
 
-    robot: Mechanism
-    angles: Mapping[str, float]
-    stiffness: float
-    damping: float
-    height: float = 0.0
+    robot: Mechanism  # floating, with spheres as the shapes of its feet
+    angles: Mapping[str, float]  # of joints that are not at zero [rad]
+    stiffness: float  # of every joint [N·m/rad]
+    damping: float  # [N·m·s/rad]
+    height: float = 0.0  # of the lowest point above the floor to start at [m]
 
     @cached_property
     def mechanism(self) -> Mechanism:
         """The robot with the springs and dampers."""
+        held = {"stiffness": (self.stiffness,), "damping": (self.damping,)}
         joints = (
-            replace(
-                joint, stiffness=(self.stiffness,), damping=(self.damping,), rest=(self.angles.get(joint.name, 0.0),)
-            )
-            if joint.kind.nv == 1
-            else joint
+            replace(joint, **held, rest=(self.angles.get(joint.name, 0.0),)) if joint.kind.nv == 1 else joint
             for joint in self.robot.joints
-        )  # fmt: skip
+        )
         return replace(self.robot, joints=tuple(joints))
 
     @cached_property
     def soles(self) -> list[Place]:
         """The middles of the spheres under the feet."""
         places = self.robot.tree.places
-        return [
-            Place(places[body.name].link, places[body.name].pose @ shape.pose)
-            for body in self.robot.bodies
-            for shape in body.collisions
-            if isinstance(shape.shape, Sphere)
-        ]
+        spheres = ((body.name, g.pose) for body in self.robot.bodies for g in body.collisions if isinstance(g.shape, Sphere))
+        return [Place(places[name].link, places[name].pose @ pose) for name, pose in spheres]
 
     @cached_property
     def q(self) -> np.ndarray:

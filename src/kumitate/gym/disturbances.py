@@ -14,16 +14,12 @@ _NOISE = 127
 
 
 class Disturbances:
-    """What disturbs N episodes of a task, as its table `randomised` says, by numbers that depend on a row's generator alone.
-
-    Attributes:
-        noise: of each row (N): the standard deviation of what is added to each component of its observations.
-        delay: of each row (N): by how many steps of the environment its actions come late.
-    """
+    """What disturbs N episodes of a task, as its table `randomised` says, by numbers that depend on a row's generator alone."""
 
     def __init__(self, task: Task, count: int):
         self.task = task
-        self.noise, self.delay = np.zeros(count), np.zeros(count, dtype=int)
+        self.noise = np.zeros(count)  # of each row: the standard deviation of what is added to observations
+        self.delay = np.zeros(count, dtype=int)  # by how many steps of the environment actions come late
         self._keys, self._steps = np.zeros(count, dtype=np.uint64), np.zeros(count, dtype=np.uint64)
         most = int(task.disturbances.get("delay", (0, 0))[1])
         self._waiting = np.zeros((most + 1, count, task.action_size))
@@ -57,9 +53,8 @@ class Disturbances:
 
     def _random(self, stream: int, count: int) -> np.ndarray:
         """Uniform numbers (N, count) in 0…1 of each row's present step, by a hash (SplitMix64, Steele et al. 2014)."""
-        at: Any = (self._steps * np.uint64(128) + np.uint64(stream))[:, None] * np.uint64(65536) + np.arange(
-            count, dtype=np.uint64
-        )
+        streams: Any = self._steps * np.uint64(128) + np.uint64(stream)
+        at: Any = streams[:, None] * np.uint64(65536) + np.arange(count, dtype=np.uint64)
         z: Any = self._keys[:, None] + at * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -62,17 +62,13 @@ class MujocoRobot:
         return np.concatenate([joint.coordinates(q) for joint in self.order.joints])
 
     def qvel(self, t: Any, q: Any, v: Any) -> Any:
-        """Velocities."""
+        """Velocities; of efforts in the place of v, the generalised forces for ours."""
         return np.concatenate([joint.velocities(q, v) for joint in self.order.joints])
 
     def springs(self, t: Any, q: Any, v: Any) -> Any:
         """The efforts of the joints' springs in the state."""
         links = sorted(self.robot.mechanism.tree.links, key=lambda link: link.v_start)
         return -np.stack([force for link in links for force in spring_force(link, link.coordinates(q))])  # type: ignore[arg-type]
-
-    def forces(self, q: Any, tau: Any) -> Any:
-        """Generalised forces for ours."""
-        return np.concatenate([joint.velocities(q, tau) for joint in self.order.joints])
 
     def place(self, q: Any, name: str) -> Any:
         """The position of a body or site (3) [m]."""

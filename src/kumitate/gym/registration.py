@@ -15,17 +15,11 @@ if TYPE_CHECKING:
 
 
 class Registered(NamedTuple):
-    """An environment that ships.
+    """An environment that ships."""
 
-    Attributes:
-        id: by which Gymnasium makes it.
-        max_episode_steps: after which an episode is cut off.
-        family: the module in `tasks` that makes it and others.
-    """
-
-    id: str
-    max_episode_steps: int
-    family: str = ""
+    id: str  # by which Gymnasium makes it
+    max_episode_steps: int  # after which an episode is cut off
+    family: str = ""  # the module in `tasks` that makes it and others
 
 
 #: By name; the function `task` of the module of that name in `tasks` makes it, or that of its family's, from the name.
@@ -80,10 +74,5 @@ def register() -> None:
     """Registers the environments of `TASKS` with Gymnasium; those that it knows already are left as they are."""
     for name, (identity, most, _) in TASKS.items():
         if identity not in registration.registry:
-            registration.register(
-                identity,
-                entry_point="kumitate.gym.vector:Env",
-                vector_entry_point="kumitate.gym.vector:VectorEnv",
-                max_episode_steps=most,
-                kwargs={"task": name},
-            )
+            entries = {"entry_point": "kumitate.gym.vector:Env", "vector_entry_point": "kumitate.gym.vector:VectorEnv"}
+            registration.register(identity, **entries, max_episode_steps=most, kwargs={"task": name})

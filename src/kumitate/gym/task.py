@@ -187,16 +187,12 @@ class Task(SettledAttributes):
         return found
 
     def _columns(self) -> dict[str, int]:
-        """How many targets each name has whose values are drawn; both ends of each range are tried.
-
-        Raises:
-            InputError: for ends that are impossible.
-        """
+        """How many targets each name has whose values are drawn; both ends of each range are tried."""
         varied = self.simulation.parameters
         if varied is None:
             return {}
+        columns = {one.name: len(one.targets) for one in varied.asked if one.name in self.ranges}
         for end in (0, 1):
-            columns = {one.name: len(one.targets) for one in varied.asked if one.name in self.ranges}
             ranges = {name: np.full((1, columns[name]), ends[end]) for name, ends in self.ranges.items()}
             varied.put(varied.blank[None].copy(), ranges)
         return columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -12,23 +13,62 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from ..errors import InputError
+from ..model import Plane
 from .disturbances import Disturbances
-from .pictures import Pictures, drawn_as
 from .registration import named_task
 from .task import BEFORE, Task
 
+# --- pictures of rows, drawn without a display, as figures and animations are ---------------------------------------------
+#: The size of a picture [pixels].
+SIZE = (480, 360)
+#: How far each coordinate is moved to see whether the robot moves in a plane [rad, m].
+_MOVED = 0.3
 
-# --- episodes of one task side by side: what the single and the vector environment share ----------------------------------
+
+def drawn_as(task: Task, mode: str | None) -> dict[str, Any]:
+    """The metadata of environments that are drawn in a mode, or not at all; Gymnasium shows a window by these."""
+    if mode not in (None, "rgb_array"):
+        raise InputError(f"{task.name}: render_mode is {mode!r}; it must be 'rgb_array' or None, and by gymnasium.make 'human'")
+    return {"render_modes": ["rgb_array"], "render_fps": max(round(1.0 / task.time), 1)}
+
+
+class Pictures:
+    """Draws states of a task's robot, from the side where it moves in a plane; the picture follows the robot."""
+
+    def __init__(self, task: Task):
+        from ..view.drawing_window import Stage
+        from ..view.snapshots import drawer
+        from ..view.style import print_style
+
+        robot, (q, _) = task.robot, task.robot.start
+        self._task, self._style, self._poses = task, print_style, robot.compile("poses")
+        moved = [] if robot.mechanism.loops else [robot.integrate(q, way) for way in _MOVED * np.eye(robot.nv)]
+        stage = Stage(robot.mechanism, self._poses(np.array([q, *moved])), ground=_ground(task))
+        stage.follows = True
+        self._draw = drawer(stage, SIZE)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._task,)
+
+    def picture(self, q: np.ndarray, time: float) -> np.ndarray:
+        """The picture (height, width, 3) of a state, uint8."""
+        with self._style():
+            return self._draw(self._poses(q), 0, time)
+
+
+def _ground(task: Task) -> list[Any]:
+    """The ground of contact, and planes that are fixed to the world."""
+    mechanism, contact = task.robot.mechanism, getattr(task.simulation.interaction, "contact", None)
+    places = ((body, mechanism.tree.places[body.name]) for body in mechanism.bodies)
+    fixed = [(body, place.pose) for body, place in places if place.link < 0]
+    planes = [replace(g, pose=X @ g.pose) for body, X in fixed for g in body.collisions if isinstance(g.shape, Plane)]
+    return [*getattr(contact, "ground", ()), *planes]
+
+
 class Episodes:
-    """N episodes of a task, one in each row of a batch.
+    """N episodes of a task, one in each row of a batch; arrays are (N, …), and written in place.
 
-    Attributes:
-        batch: of the task's simulation.
-        observations: (N, size), of the task's type, written in place.
-        rewards: (N); `terminated` and `diverged`: (N), whether a row's episode has ended, and whether because its motion ran
-            away: such a row has the reward zero, and zeros for observations.
-        levels: how difficult the episode of each row is (N), by the task's curriculum.
-        random: the generator of each row: what an episode starts with depends on its own row's alone.
+    Rows whose motion ran away have `diverged` besides `terminated`, the reward zero, and zeros for observations.
     """
 
     def __init__(self, task: Task, count: int):
@@ -37,8 +77,8 @@ class Episodes:
         self.observations = np.zeros((count, *task.observation_space.shape), dtype=task.observation_space.dtype)
         self.rewards = np.zeros(count)
         self.terminated, self.diverged = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-        self.levels = np.zeros(count)
-        self.random: list[np.random.Generator] = []
+        self.levels = np.zeros(count)  # how difficult the episodes are, by the task's curriculum
+        self.random: list[np.random.Generator] = []  # of each row: what an episode starts with depends on its own alone
         self._begun = np.zeros(count, dtype=bool)
         self._disturbed = Disturbances(task, count) if task.disturbed else None
         self._pictures: Pictures | None = None
@@ -145,7 +185,6 @@ class Episodes:
         return given if choices is None else choices[given]
 
 
-# --- `Env`: one episode at a time -----------------------------------------------------------------------------------------
 class Env(gymnasium.Env):
     """One environment. It steps as a row of `VectorEnv` does, to the last bit.
 
@@ -196,7 +235,6 @@ class Env(gymnasium.Env):
         return self._episodes.picture(0) if self.render_mode else None
 
 
-# --- environments ---------------------------------------------------------------------------------------------------------
 class VectorEnv(gymnasium.vector.VectorEnv):
     """N environments of a task, stepped together in machine code.
 

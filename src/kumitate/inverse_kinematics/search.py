@@ -1,15 +1,12 @@
 """Inverse kinematics of one posture or many, with further starts where the first one leads nowhere.
 
-Where searches begin again: at random postures, those first at which goals are nearest their targets.
+Searches begin again at random postures, those first at which goals are nearest their targets. The same postures are drawn for
+all targets. What they reach is computed once, and one product of matrices compares it with all targets: −½ |t − r|² = t · r −
+½ |r|² − ½ |t|². For a target this takes less time than a step of its search.
 
-The same postures are drawn for all targets. What they reach is computed once, and one product of matrices compares it with all
-targets: −½ |t − r|² = t · r − ½ |r|² − ½ |t|². For a target this takes less time than a step of its search.
-
-One search from each of many postures: in single precision until the target is near, then in double precision.
-
-In single precision one instruction works on twice as many searches, and most steps of a search are made far from the target,
-where their rounding does not matter. A search that has come near is continued in double precision, where one or two steps of
-Newton's method are left.
+A search is in single precision until the target is near, then in double precision. In single precision one instruction works
+on twice as many searches, and most steps are made far from the target, where their rounding does not matter. In double
+precision one or two steps of Newton's method are left.
 """
 
 from __future__ import annotations

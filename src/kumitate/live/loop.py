@@ -86,7 +86,6 @@ def _passed(slider: JointSlider, q: np.ndarray) -> float:
     return float(max(slider.least - q[slider.q], q[slider.q] - slider.most, 0.0))
 
 
-# --- A damped spring from a point of a body to where the mouse is ---------------------------------------------------------
 #: Its frequency on the mass that it moves [rad/s].
 FREQUENCY = 15.0
 
@@ -142,7 +141,6 @@ class Spring:
         return np.concatenate([np.cross(arm, force), moves * force])
 
 
-# --- the player -----------------------------------------------------------------------------------------------------------
 #: From one picture to the next [s].
 FRAME = 1.0 / 30.0
 #: Steps between looks at the clock and the buttons.

@@ -84,7 +84,6 @@ def own_pages_only(address: str) -> Iterator[None]:
             library.serve = serve  # type: ignore[misc]
 
 
-# --- the session ----------------------------------------------------------------------------------------------------------
 #: No positions and no forces.
 _NONE = np.zeros((0, 3)), np.zeros((0, 3))
 

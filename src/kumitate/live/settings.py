@@ -47,8 +47,8 @@ class LiveSimulation(Protocol):
     def touching(self, state: State) -> Any: ...
 
 
-# --- settings -------------------------------------------------------------------------------------------------------------
-_TARGET = COMMANDS[0]
+#: The input of the targets of drives.
+TARGET = COMMANDS[0]
 #: Most components of an output that are plotted.
 _MOST_CURVES = 8
 
@@ -80,12 +80,12 @@ def settings_of(
     limits = {joint.name: joint.limits[0] for joint in actuation.forcing.mechanism.joints if joint.limits}
     driven = actuation.forcing.mechanism.driven
     for source, how in zip(actuation.forcing.sources, actuation.how, strict=True):
-        if source.group != "commands" or source.name != _TARGET or how is not How.CONSTANT:
+        if source.group != "commands" or source.name != TARGET or how is not How.CONSTANT:
             continue
         values = np.broadcast_to(np.asarray(source.given, dtype=float), (len(driven),))
         for k, (one, value) in enumerate(zip(driven, values.tolist(), strict=True)):
             lower, upper = _range(one, limits.get(one.name, Limits()), value, ends.get(one.q))
-            found.append(Setting(f"target {one.name}", "inputs", _TARGET, k, value, lower, upper))
+            found.append(Setting(f"target {one.name}", "inputs", TARGET, k, value, lower, upper))
     given = {"inputs": actuation.forcing.inputs, "parameters": parameters}
     for group, values_by_name in given.items():
         for name, values in values_by_name.items():
@@ -120,7 +120,6 @@ def _range(driven: Driven, limits: Limits, value: float, ends: tuple[float, floa
     return (None, None) if most is None else (min(value, -most), max(value, most))
 
 
-# --- signals --------------------------------------------------------------------------------------------------------------
 class Signal(NamedTuple):
     """Numbers of every state that are drawn over time: their names, and how to read them of a state."""
 

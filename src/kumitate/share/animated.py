@@ -15,7 +15,7 @@ from ..errors import needed
 from ..model import WORLD, Joint, Mesh
 from ..model.meshes import Facets
 from ..view.scene.motion import quaternions
-from ..view.stick_shapes import drawn_shapes, with_struts
+from ..view.stick_shapes import axes_about, drawn_shapes, with_struts
 from ..view.surfaces import load_surfaces, surface_of
 from . import RunWithRobot
 from .mcap_log import samples_at
@@ -37,18 +37,13 @@ class MovingShape(NamedTuple):
 
 
 class MovingScene(NamedTuple):
-    """What is drawn of a run: bodies with their shapes, the world's last, and where they are.
-
-    Attributes:
-        names: of the bodies; shapes: of each.
-        time: [s], from zero on (n); positions (n, bodies, 3) [m], turns: unit quaternions x y z w (n, bodies, 4), continuous.
-    """
+    """What is drawn of a run: bodies with their shapes, the world's last, and where they are."""
 
     names: list[str]
     shapes: list[list[MovingShape]]
-    time: np.ndarray
-    positions: np.ndarray
-    turns: np.ndarray
+    time: np.ndarray  # (n), from zero on [s]
+    positions: np.ndarray  # (n, bodies, 3) [m]
+    turns: np.ndarray  # unit quaternions x y z w (n, bodies, 4), continuous
 
 
 def moving_scene(result: RunWithRobot, rate: float | None) -> MovingScene:
@@ -75,7 +70,6 @@ def _shape(name: str, item: Any, surfaces: dict[Mesh, Facets]) -> MovingShape:
     return MovingShape(name, Facets(facets.vertices @ rows[:3, :3].T + rows[:3, 3], facets.faces), tuple(map(float, color)))
 
 
-# --- glTF -----------------------------------------------------------------------------------------------------------------
 class _Buffer:
     """The numbers of a file under way, as accessors that its JSON names by their indices."""
 
@@ -149,7 +143,6 @@ def _primitive(buffer: _Buffer, materials: list[dict[str, Any]], shape: MovingSh
     return {"attributes": {"POSITION": position}, "indices": indices, "material": materials.index(material)}
 
 
-# --- USD ------------------------------------------------------------------------------------------------------------------
 def write_usd(result: RunWithRobot, path: Path, *, rate: float | None = 60.0) -> None:
     """Writes a run as a USD stage: bodies with their surfaces and masses, joints, an articulation, and poses over time.
 
@@ -177,12 +170,11 @@ def write_usd(result: RunWithRobot, path: Path, *, rate: float | None = 60.0) ->
     UsdPhysics.ArticulationRootAPI.Apply(root.GetPrim())
     paths = dict(zip(scene.names, _paths(root.GetPath().pathString, scene.names, Tf.MakeValidIdentifier), strict=True))
     by_name = {body.name: body for body in m.bodies}
+    codes = (1000.0 * scene.time).tolist()
     for k, (name, shapes) in enumerate(zip(scene.names, scene.shapes, strict=True)):
         body = UsdGeom.Xform.Define(stage, paths[name])
         move, turn = body.AddTranslateOp(), body.AddOrientOp(UsdGeom.XformOp.PrecisionDouble)
-        for code, at, q in zip(
-            (1000.0 * scene.time).tolist(), scene.positions[:, k].tolist(), scene.turns[:, k].tolist(), strict=True
-        ):
+        for code, at, q in zip(codes, scene.positions[:, k].tolist(), scene.turns[:, k].tolist(), strict=True):
             move.Set(Gf.Vec3d(*at), code)
             turn.Set(Gf.Quatd(q[3], Gf.Vec3d(*q[:3])), code)
         for shape in shapes:
@@ -193,12 +185,10 @@ def write_usd(result: RunWithRobot, path: Path, *, rate: float | None = 60.0) ->
             mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
             mesh.CreateDisplayColorAttr([shape.color[:3]])
         if name in by_name:
-            rigid = UsdPhysics.RigidBodyAPI.Apply(body.GetPrim())
-            rigid.CreateKinematicEnabledAttr(True)
+            UsdPhysics.RigidBodyAPI.Apply(body.GetPrim()).CreateKinematicEnabledAttr(True)
             _mass(UsdPhysics.MassAPI.Apply(body.GetPrim()), by_name[name], Gf)
-    for joint, where in zip(
-        m.joints, _paths(f"{root.GetPath()}/joints", [j.name for j in m.joints], Tf.MakeValidIdentifier), strict=True
-    ):
+    places = _paths(f"{root.GetPath()}/joints", [joint.name for joint in m.joints], Tf.MakeValidIdentifier)
+    for joint, where in zip(m.joints, places, strict=True):
         _joint(stage, where, joint, paths, (Gf, UsdPhysics))
     stage.GetRootLayer().Save()
 
@@ -236,7 +226,8 @@ def _joint(stage: Any, where: str, joint: Joint, paths: dict[str, str], usd: tup
         made.CreateBody0Rel().SetTargets([paths[joint.parent]])
     made.CreateBody1Rel().SetTargets([paths[joint.child]])
     place = np.asarray(joint.pose.matrix(), dtype=float)
-    turned = np.eye(3) if joint.kind.name not in ("revolute", "prismatic") else _along(np.asarray(joint.axis, dtype=float))
+    along_x = np.roll(axes_about(np.asarray(joint.axis, dtype=float)), 1, axis=1)
+    turned = along_x if joint.kind.name in ("revolute", "prismatic") else np.eye(3)
     for rotation, position, number in ((place[:3, :3] @ turned, place[:3, 3], 0), (turned, np.zeros(3), 1)):
         x, y, z, w = quaternions(rotation).tolist()
         getattr(made, f"CreateLocalPos{number}Attr")(gf.Vec3f(*position.tolist()))
@@ -248,11 +239,3 @@ def _joint(stage: Any, where: str, joint: Joint, paths: dict[str, str], usd: tup
         if limit is not None and limit.lower is not None and limit.upper is not None:
             made.CreateLowerLimitAttr(factor * limit.lower)
             made.CreateUpperLimitAttr(factor * limit.upper)
-
-
-def _along(axis: np.ndarray) -> np.ndarray:
-    """A rotation whose first column is an axis."""
-    axis = axis / np.linalg.norm(axis)
-    aside = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    aside /= np.linalg.norm(aside)
-    return np.column_stack([axis, aside, np.cross(axis, aside)])

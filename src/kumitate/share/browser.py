@@ -35,13 +35,9 @@ _FLAGS = (
 
 @contextmanager
 def opened(program: str, url: str, size: tuple[int, int], *, before: str = "") -> Iterator[Browser]:
-    """A browser that shows an address; it ends with the block.
+    """A browser, by its path, that shows an address in a window of a size [pixels]; it ends with the block.
 
-    Args:
-        program: the browser's path; size: of its window [pixels]; before: a script that runs before those of the page.
-
-    Raises:
-        InputError: if the browser does not start or does not answer.
+    The script `before` runs before those of the page. Raises `InputError` if the browser does not start or answer.
     """
     with tempfile.TemporaryDirectory(prefix="kumitate-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         browser = _with_page(stack, [program, *_FLAGS, f"--user-data-dir={folder}", f"--window-size={size[0]},{size[1]}"])
@@ -192,14 +188,7 @@ _AT = """new Promise((done) => {
 
 
 def page_pictures(program: str, page: Path, times: Sequence[float], size: tuple[int, int]) -> Iterator[bytes]:
-    """PNG pictures of a page of `Run.page` at these times [s].
-
-    Args:
-        program: the browser's path; page: the HTML file; size: of a picture [pixels].
-
-    Raises:
-        InputError: if the browser does not start or does not answer.
-    """
+    """PNG pictures, of a size [pixels], of a file of `Run.page` at these times [s], by a browser; errors as of `opened`."""
     with opened(program, f"{page.resolve().as_uri()}#t={float(times[0])!r}", size) as browser:
         wait_until_ready(browser)
         style = f"document.head.appendChild(document.createElement('style')).textContent = {json.dumps(_BARE)}"
@@ -210,11 +199,7 @@ def page_pictures(program: str, page: Path, times: Sequence[float], size: tuple[
 
 
 def wait_until_ready(browser: Browser) -> None:
-    """Waits until a page of `Run.page` has drawn itself.
-
-    Raises:
-        InputError: if it cannot.
-    """
+    """Waits until a page of `Run.page` has drawn itself; raises `InputError` if it cannot."""
     until = time.monotonic() + PATIENCE
     while (state := browser.evaluate("document.documentElement.dataset.state")) != "ready":
         if state == "failed" or time.monotonic() > until:

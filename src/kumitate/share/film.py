@@ -95,21 +95,13 @@ def _told(pictures: Iterator[bytes], count: int, progress: Callable[[float], Non
 
 
 def encoder() -> str:
-    """The program that encodes films.
-
-    Raises:
-        InputError: if imageio-ffmpeg is not installed.
-    """
+    """The program that encodes films."""
     otherwise = ", or write a .gif by run.animate"
     return str(needed("imageio_ffmpeg", ".mp4 files need imageio-ffmpeg", "film", otherwise).get_ffmpeg_exe())
 
 
 def encode(encoder: str, pictures: Iterable[bytes], path: Path, fps: float) -> None:
-    """Encodes PNG pictures of even sizes; 4:2:0 and the index in front, so that browsers and slides play the film.
-
-    Raises:
-        InputError: if the encoder fails, with what it says.
-    """
+    """Encodes PNG pictures of even sizes; 4:2:0 and the index in front, so that browsers and slides play the film."""
     command: Sequence[str] = (
         encoder, "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", f"{fps:g}", "-c:v", "png", "-i", "-",
         "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path),

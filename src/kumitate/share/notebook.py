@@ -10,13 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-
 from ..errors import KumitateError
-from ..kinematics import link_poses, place_pose
 from ..model import Mechanism
 from ..model.bounds import limits_text
-from ..scalar import floats
 
 # --- A page inside another: compressed, in a frame of its own that can reach nothing outside of it ------------------------
 #: Bytes of a frame in a notebook: more make notebooks slow to load and to keep in version control.
@@ -111,15 +107,13 @@ def _table(titles: Iterable[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _picture(mechanism: Mechanism, q: Any) -> str:
-    """The robot as a PNG in an element; drawn in numbers, so that nothing is compiled for it."""
+    """The robot as a PNG in an element."""
     from ..view.drawing_window import Stage
+    from ..view.scene.motion import body_poses
     from ..view.stick_shapes import with_struts
     from ..view.style import drawing, print_style
 
-    links = link_poses(mechanism.tree, list(map(float, q)))
-    places = [place_pose(mechanism.tree, links, mechanism.tree.places[body.name]) for body in mechanism.bodies]
-    X = np.array([[floats(row) for row in place.matrix()] for place in places], dtype=float)
-    drawn, poses = with_struts(mechanism, X[None])
+    drawn, poses = with_struts(mechanism, body_poses(mechanism, q)[None])
     stage = Stage(drawn, poses)
     width, height = _SIDE * stage.size / max(stage.size)
     file = io.BytesIO()

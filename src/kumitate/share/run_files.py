@@ -124,14 +124,9 @@ def _of_outputs(result: Record) -> Iterator[Column]:
             yield Column(".".join([f"output.{name}", *map(str, index)]), "", values[(slice(None), *index)])
 
 
-# --- files of other programs ----------------------------------------------------------------------------------------------
 # --- A run as a table for other programs: pandas, CSV, Parquet. All have the same columns, with units in their names ------
 def data_frame(result: Record) -> Any:
-    """The table of a run as a `pandas.DataFrame` with one row per time.
-
-    Raises:
-        InputError: if pandas is not installed.
-    """
+    """The table of a run as a `pandas.DataFrame` with one row per time."""
     pandas = needed("pandas", "tables in memory need pandas", "table", ", or write .csv")
     return pandas.DataFrame({column.title: column.values for column in columns_of(result)})
 
@@ -146,11 +141,7 @@ def write_csv(result: Record, path: Path) -> None:
 
 
 def write_parquet(result: Record, path: Path) -> None:
-    """Writes the table as Parquet; each field has its unit in its metadata, too.
-
-    Raises:
-        InputError: if pyarrow is not installed.
-    """
+    """Writes the table as Parquet; each field has its unit in its metadata, too."""
     parquet = needed("pyarrow.parquet", "Parquet files need pyarrow", "table", ", or write .csv")
     arrow = import_module("pyarrow")
     columns = columns_of(result)
@@ -159,7 +150,6 @@ def write_parquet(result: Record, path: Path) -> None:
     parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), path)
 
 
-# --- all formats ----------------------------------------------------------------------------------------------------------
 #: By suffix, the function that writes a run: write(result, path, *, options by name).
 WRITERS: dict[str, Callable[..., None]] = {
     ".csv": write_csv,

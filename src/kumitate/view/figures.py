@@ -71,12 +71,8 @@ def panels_figure(time: np.ndarray, drawn: Sequence[Panel], *, caption: str = ""
             rows, columns, left=0.62 / width, right=1.0 - 0.17 / width, bottom=(0.42 + below) / height,
             top=1.0 - (0.22 + above) / height, hspace=0.42, wspace=0.22,
         )  # fmt: skip
-        alone = columns > 1 and len(drawn) % columns == 1  # then the last panel has a row of its own
-        cells = [
-            grid[k // columns, :] if alone and k == len(drawn) - 1 else grid[k // columns, k % columns]
-            for k in range(len(drawn))
-        ]
-        axes = [made.add_subplot(cell) for cell in cells]
+        alone = len(drawn) - 1 if len(drawn) % columns == 1 else -1  # a panel that has a row of its own
+        axes = [made.add_subplot(grid[k // columns, slice(None) if k == alone else k % columns]) for k in range(len(drawn))]
         for k, (place, panel) in enumerate(zip(axes, drawn, strict=True)):
             letter = f"({chr(ord('a') + k)})" if 1 < len(drawn) <= 26 else ""
             _draw(place, time, panel, letter, shared if panel.by_joint and set(panel.names) <= set(shared) else ())
@@ -242,7 +238,6 @@ def _by_rows(items: list[Any], columns: int) -> list[Any]:
     return [item for k in range(columns) for item in items[k::columns]]
 
 
-# --- figures of an example's own curves, in the style of the others -------------------------------------------------------
 def plot_plate(time: np.ndarray, plate: Plate, path: str | os.PathLike[str]) -> Path:
     """Draw an example's figure over its times (n,) [s] into a file, as of `plot`."""
     panels = [Panel(one.quantity, one.unit, one.names, one.values, log=one.log) for one in plate.panels]

@@ -148,7 +148,6 @@ def _note(group: Sequence[JointColumns], word: str) -> str:
     )
 
 
-# --- panels of joints -----------------------------------------------------------------------------------------------------
 JOINT_PANELS = ("q", "v", "a", "tau")
 _RATES = ("wx", "wy", "wz", "vx", "vy", "vz")
 

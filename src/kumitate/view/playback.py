@@ -16,7 +16,6 @@ from .panels import has_one_loop, panels_of
 from .scene import build_scene
 
 
-# --- the curves of a result as the page plots them ------------------------------------------------------------------------
 def channels_of(result: Record) -> list[dict[str, Any]]:
     """One plot per panel of the result (joints, loops, energy, determinant, center of mass, contact) for `build_scene`.
 
@@ -25,6 +24,10 @@ def channels_of(result: Record) -> list[dict[str, Any]]:
     closed = ("determinant",) if has_one_loop(result) else ()
     touched = () if result.contact is None else ("contact_forces", "center_of_pressure")
     panels = panels_of(result, ("q", "v", "a", "tau", *touched, "energy", *closed, "center_of_mass", "center_of_mass_velocity"))
+    try:
+        panels += loop_panels(result)
+    except KumitateError as error:  # contact in steps too long for stiff loops: the motion is still worth a page
+        warn(f"the page is without forces of loops: {error}")
     return [
         {
             "title": panel.quantity,
@@ -34,7 +37,7 @@ def channels_of(result: Record) -> list[dict[str, Any]]:
             "note": panel.note,
             "series": [{"name": name, "values": panel.values[:, k]} for k, name in enumerate(panel.names)],
         }
-        for panel in sorted((*panels, *_forces_of_loops(result)), key=_rank)
+        for panel in sorted(panels, key=_rank)
     ]
 
 
@@ -45,15 +48,6 @@ def _rank(panel: Panel) -> int:
     return 0 if panel.by_joint else 1 if panel.quantity == "Energy" else 2
 
 
-def _forces_of_loops(result: Record) -> list[Panel]:
-    try:
-        return loop_panels(result)
-    except KumitateError as error:  # contact in steps too long for stiff loops: the motion is still worth a page
-        warn(f"the page is without forces of loops: {error}")
-        return []
-
-
-# --- the scene ------------------------------------------------------------------------------------------------------------
 def playback(result: Record, samples: np.ndarray, poses: np.ndarray, *, title: str = "") -> dict[str, Any]:
     """The data that the page shows of a run, for `write_page`.
 

@@ -18,6 +18,7 @@ from ..records.record import Record
 from .arrows import arrows_at
 from .drawing_window import FORCE_COLOR, Stage
 from .outlines import View
+from .scene.motion import checked_motion
 from .stick_shapes import with_struts
 from .style import QUIET, drawing, print_style, write_figure
 
@@ -60,15 +61,7 @@ def snapshots_figure(
 
 def staged(result: Record, poses: Any, times: Any, view: View | None = None) -> tuple[Stage, np.ndarray, np.ndarray]:
     """The window of a motion, its poses with those of rods and springs, and its times; arguments as of `snapshots`."""
-    name, bodies = result.mechanism.name, len(result.mechanism.bodies)
-    X, t = np.asarray(poses, dtype=float), np.asarray(times, dtype=float)
-    if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
-        raise InputError(
-            f"{name}: drawings got poses of shape {X.shape} at times of shape {t.shape}; give times (m,) with m ≥ 1 and poses "
-            f"(m, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
-        )
-    if not (np.isfinite(X).all() and np.isfinite(t).all()):
-        raise InputError(f"{name}: a pose or a time to draw is not finite; leave out the frames from there on")
+    t, X = checked_motion(result.mechanism, times, poses)
     mechanism, X = with_struts(result.mechanism, X)
     return Stage(mechanism, X, view, ground=ground_of(result.settings), arrows=arrows_at(result, t)), X, t
 
@@ -131,7 +124,6 @@ def _overlay(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
     return made
 
 
-# --- animation ------------------------------------------------------------------------------------------------------------
 #: Seconds that the last picture stays before the motion starts again.
 PAUSE = 0.8
 

@@ -185,12 +185,17 @@ def inertia_block(body: Body, radius: float) -> Geometry:
     return Geometry(Box((x, y, z)), place)
 
 
-def _along(direction: np.ndarray, center: np.ndarray) -> Transform:
-    """The pose at `center` with z along `direction`."""
+def axes_about(direction: np.ndarray) -> np.ndarray:
+    """A rotation (3, 3) whose last column is along a direction."""
     z = direction / np.linalg.norm(direction)
     x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
     x /= np.linalg.norm(x)
-    return pose(xyz=center.tolist(), matrix=np.column_stack([x, np.cross(z, x), z]).tolist())
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _along(direction: np.ndarray, center: np.ndarray) -> Transform:
+    """The pose at `center` with z along `direction`."""
+    return pose(xyz=center.tolist(), matrix=axes_about(direction).tolist())
 
 
 # --- rods and springs -----------------------------------------------------------------------------------------------------

@@ -38,11 +38,7 @@ STIFF = {
 
 
 def cassie() -> Mechanism:
-    """The robot as example-robot-data has it, its pelvis held where the file allows it to slide.
-
-    Raises:
-        InputError: if the files are not there.
-    """
+    """The robot as example-robot-data has it, its pelvis held where the file allows it to slide."""
     path = robot_file(FILE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KumitateWarning)  # `kumitate check` reports them
@@ -64,9 +60,8 @@ def freed(mechanism: Mechanism) -> Mechanism:
     def universal(joint: Joint) -> Joint:
         rod = joint.pose.rotation.unrotate(joint.pose.translation)  # about which it need not turn
         second = np.cross(joint.axis, [*rod])
-        return Joint(
-            joint.name, KINDS["universal"], joint.parent, joint.child, joint.pose, joint.axis, second / np.linalg.norm(second)
-        )
+        second /= np.linalg.norm(second)
+        return Joint(joint.name, KINDS["universal"], joint.parent, joint.child, joint.pose, joint.axis, second)
 
     joints = (universal(joint) if joint.name.endswith("achilles-spring-joint") else joint for joint in mechanism.joints)
     return replace(mechanism, joints=tuple(joints))
@@ -76,9 +71,6 @@ def standing(mechanism: Mechanism | None = None, angles: Mapping[str, float] = S
     """The robot free on the floor z = 0, with drives that hold it upright, and the coordinates (nq) that they hold.
 
     Only its feet touch: by spheres at the ends of the file's cylinders, which touch a level floor where these do.
-
-    Raises:
-        InputError: if the files are not there.
     """
     held = mechanism or cassie()
     posture = _assembled(held, {f"{side}-{name}": angle for side in SIDES for name, angle in angles.items()})

@@ -41,12 +41,8 @@ def task(*, roughness: float = 0.2, step: float = 5e-3, steps: int = 4, friction
         roughness: the largest height of the roughest strip, whose grid of 0.2 m is drawn uniformly; the first is flat. Zero is
             a plane, on which steps are many times cheaper than on triangles: to begin learning there pays.
         step: of the simulation [s], of which an action lasts for `steps`.
-
-    Raises:
-        InputError: if the robot's files are not installed.
     """
-    walker = WALKERS["anymal"]
-    robot = walker.driven
+    walker, robot = WALKERS["anymal"], WALKERS["anymal"].driven
     posture = np.array([walker.angles.get(joint.name, 0.0) for joint in robot.driven])
     columns_q, columns_v = (np.array([getattr(joint, part) for joint in robot.driven]) for part in "qv")
     standing = Stance(robot, walker.angles, 0.0, 0.0).q
@@ -130,11 +126,7 @@ def task(*, roughness: float = 0.2, step: float = 5e-3, steps: int = 4, friction
 
 @cache
 def terrain(roughness: float) -> HeightField:
-    """Strips of random heights, each rougher than the one before; the same each time.
-
-    Args:
-        roughness: the largest height of the last [m].
-    """
+    """Strips of random heights, each rougher than the one before, up to the `roughness` [m]; the same each time."""
     lines, columns = round(STRIPS * WIDTH / GRID) + 1, round(LENGTH / GRID) + 1
     strip = np.minimum(np.arange(lines) * GRID // WIDTH, STRIPS - 1)
     drawn = np.random.default_rng(1).random((lines, columns)) * (roughness * strip / (STRIPS - 1))[:, None]

@@ -40,9 +40,6 @@ def task(name: str, *, step: float = 2e-3, steps: int = 10, **options: Any) -> T
     "cassie_standing": Observed are, in the axes of the pelvis, its velocity, its angular velocity and the vertical; then how
     far the motors are from the posture, a tenth of their velocities, and the action. The reward is at most 1 a second, for an
     upright pelvis that does not move. The option `friction` is of the floor, 0.8 by default.
-
-    Raises:
-        InputError: if the robot's files, or what reads their meshes, are not installed.
     """
     return (_hanging if name == "cassie" else _standing)(step, steps, **options)
 

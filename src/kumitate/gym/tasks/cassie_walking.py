@@ -44,9 +44,6 @@ def task(*, step: float = 2.5e-3, steps: int = 8, friction: float = 0.8) -> Task
     Observed are, in the axes of the pelvis, its velocity, its angular velocity and the vertical; how far it has turned from the
     direction x; sine and cosine of the clock; the command, the speed along x [m/s]; how far the motors are from the stance, a
     tenth of their velocities, and the action. The pelvis is pushed at random, every 3 s on average, with up to 12 N·s.
-
-    Raises:
-        InputError: if the robot's files, or what reads their meshes, are not installed.
     """
     robot, q0 = walker()
     columns_q, columns_v = (np.array([getattr(joint, part) for joint in robot.driven]) for part in "qv")
@@ -103,11 +100,7 @@ def task(*, step: float = 2.5e-3, steps: int = 8, friction: float = 0.8) -> Task
 
 
 def walker() -> tuple[Mechanism, np.ndarray]:
-    """The robot with its drives, and the coordinates (nq) of its stance on the floor.
-
-    Raises:
-        InputError: if the files are not there.
-    """
+    """The robot with its drives, and the coordinates (nq) of its stance on the floor."""
     pitch, knee, crank = bent(FORWARD, BELOW)
     bends = {"knee-op": 2.0 * knee, "shin-tarsus-joint": -2.0 * knee}  # the nearest posture with closed loops has half of it
     angles = {"pitch-op": pitch, **bends, "tarsus-crank-joint": crank, "crank-rod-joint": -crank, "foot-op": crank}
@@ -146,12 +139,8 @@ def _stepping_of(mechanism: Mechanism, stance: np.ndarray) -> Callable[..., Any]
     robot, soles = Robot(mechanism), {}
     for side in SIDES:
         heel, toe = (np.array([*shape.pose.translation]) for shape in mechanism.body(f"{side}-foot").collisions)
-        pose = robot.pose(stance, f"{side}-foot")
-        soles[f"{side}-foot"] = (
-            0.5 * (heel + toe),
-            (toe - heel) / np.linalg.norm(toe - heel),
-            pose[2] @ [*0.5 * (heel + toe), 1.0],
-        )
+        middle, along = 0.5 * (heel + toe), (toe - heel) / np.linalg.norm(toe - heel)
+        soles[f"{side}-foot"] = middle, along, robot.pose(stance, f"{side}-foot")[2] @ [*middle, 1.0]
 
     def stepping(t: Any, q: Any, v: Any, clock: Any) -> Any:
         total = 0.0

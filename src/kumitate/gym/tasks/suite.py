@@ -26,28 +26,18 @@ _ALL = (-np.inf, np.inf)
 
 @dataclass(frozen=True)
 class Suited:
-    """A task, by the names that its options have in Gymnasium.
+    """A task, by the names that its options have in Gymnasium."""
 
-    Attributes:
-        file: of Gymnasium's; `frame_skip`: steps of the simulation for an action; `step`: of it [s], the file's unless given.
-        parts: from this and its robot to keywords of `Task`; `surroundings`: its contact, if it is not `rigid` by the file.
-        places: how many coordinates of its place stand first in qpos, and are not observed.
-        by_center: whether its center of mass is what moves ahead, not its root.
-        stands_up: whether height is what is rewarded, not moving ahead.
-        observed: more than qpos and qvel, by their names in `mjData`.
-        fastest: at which observed velocities are cut off.
-    """
-
-    file: str
-    frame_skip: int
-    parts: Callable[[Suited, MujocoRobot, bool], dict[str, Any]]
-    step: float = 0.0
-    surroundings: Callable[[MujocoRobot], Contact] | None = None
-    places: int = 1
-    by_center: bool = False
-    stands_up: bool = False
-    observed: tuple[str, ...] = ()
-    fastest: float = np.inf
+    file: str  # of Gymnasium's
+    frame_skip: int  # steps of the simulation for an action
+    parts: Callable[[Suited, MujocoRobot, bool], dict[str, Any]]  # from this and its robot to keywords of `Task`
+    step: float = 0.0  # of the simulation [s], the file's unless given
+    surroundings: Callable[[MujocoRobot], Contact] | None = None  # its contact, if it is not `rigid` by the file
+    places: int = 1  # how many coordinates of its place stand first in qpos, and are not observed
+    by_center: bool = False  # whether its center of mass is what moves ahead, not its root
+    stands_up: bool = False  # whether height is what is rewarded, not moving ahead
+    observed: tuple[str, ...] = ()  # more than qpos and qvel, by their names in `mjData`
+    fastest: float = np.inf  # at which observed velocities are cut off
     normal: bool = False
     reset_noise_scale: float = 0.1
     forward_reward_weight: float = 1.0
@@ -107,7 +97,7 @@ def _runner(own: Suited, seen: MujocoRobot, touches: bool) -> dict[str, Any]:
     none = np.zeros(6 * (seen.model.nbody - 1))
     more: dict[str, Callable[..., Any]] = {
         "cinert": lambda q, v, tau, pushed: seen.cinert(q), "cvel": lambda q, v, tau, pushed: seen.cvel(q, v),
-        "qfrc_actuator": lambda q, v, tau, pushed: seen.forces(q, tau)[6:], "cfrc_ext": lambda q, v, tau, pushed: pushed,
+        "qfrc_actuator": lambda q, v, tau, pushed: seen.qvel(None, q, tau)[6:], "cfrc_ext": lambda q, v, tau, pushed: pushed,
     }  # fmt: skip
     outputs: dict[str, Any] = {
         **({"pushes": "contact_wrenches", "cfrc_ext": cfrc_ext} if feels else {"cfrc_ext": lambda t, q, v: none}),

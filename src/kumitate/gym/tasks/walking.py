@@ -21,31 +21,21 @@ from ..task import Start, Task
 _SPEED, _AWAY, _HEIGHT = 0.2, 0.1, 0.02
 #: Feet that are so much higher slip e times less [m].
 _NEAR = 0.02
+#: The ranges of the velocities ahead, aside [m/s] and about the vertical [rad/s] that are commanded.
+_COMMANDS = np.array([(0.0, 1.0), (-0.3, 0.3), (-0.5, 0.5)])
 
 
 @dataclass(frozen=True)
 class Walker:
-    """A legged robot, free to move, its first joint being that of its base.
+    """A legged robot, free to move, its first joint being that of its base."""
 
-    Attributes:
-        file: below example-robot-data's folder of robots.
-        feet: the bodies of its feet, spheres, which alone can touch: scenes of many meshes take long to compile and to step.
-        angles: of the posture about which it moves, by joint [rad]; zero where nothing is said.
-        gains: of the drives of its joints [N·m/rad, N·m·s/rad], by what the joint's name holds; the first that fits.
-        reach: how far an action of 1 moves a target from the posture [rad].
-        fallen: an episode ends where the base is lower than this [m], or leans by more than 60°.
-        commands: the ranges of the velocities ahead, aside [m/s] and about the vertical [rad/s] that are commanded.
-        armature: of the drives, where the file says nothing [kg·m²].
-    """
-
-    file: str
-    feet: Sequence[str]
-    angles: Mapping[str, float]
-    gains: Mapping[str, tuple[float, float]]
-    reach: float
-    fallen: float
-    commands: tuple[tuple[float, float], ...] = ((0.0, 1.0), (-0.3, 0.3), (-0.5, 0.5))
-    armature: float = 0.0
+    file: str  # below example-robot-data's folder of robots
+    feet: Sequence[str]  # spheres, which alone can touch: scenes of many meshes take long to compile and to step
+    angles: Mapping[str, float]  # of the posture about which it moves, by joint [rad]; zero where nothing is said
+    gains: Mapping[str, tuple[float, float]]  # [N·m/rad, N·m·s/rad], by what a joint's name holds; the first that fits
+    reach: float  # how far an action of 1 moves a target from the posture [rad]
+    fallen: float  # an episode ends where the base is lower than this [m], or leans by more than 60°
+    armature: float = 0.0  # of the drives, where the file says nothing [kg·m²]
 
     @property
     def driven(self) -> Mechanism:
@@ -77,18 +67,13 @@ def task(name: str, *, step: float = 5e-3, steps: int = 4, friction: float = 0.8
     An action moves their targets, for `steps` steps of `step` [s], 0.02 s. Observed are, in the axes of the base: its
     velocity, its angular velocity, and the vertical; then the command, how far the joints are from the posture, a tenth of
     their velocities, and the action.
-
-    Raises:
-        InputError: if the robot's files are not installed.
     """
-    walker = WALKERS[name]
-    robot = walker.driven
+    walker, robot, time = WALKERS[name], WALKERS[name].driven, step * steps
     posture = np.array([walker.angles.get(joint.name, 0.0) for joint in robot.driven])
     columns_q, columns_v = (np.array([getattr(joint, part) for joint in robot.driven]) for part in "qv")
-    reach, time = walker.reach, step * steps
 
     def target(t: Any, q: Any, v: Any, action: Any) -> Any:
-        return posture + reach * clip(action, -1.0, 1.0)
+        return posture + walker.reach * clip(action, -1.0, 1.0)
 
     def observation(t: Any, q: Any, v: Any, vertical: Any, command: Any, action: Any) -> Any:
         away = q[columns_q] - posture
@@ -103,12 +88,19 @@ def task(name: str, *, step: float = 5e-3, steps: int = 4, friction: float = 0.8
         # never negative: an episode that ends early must not pay
         return time * maximum(follows + 0.5 * turns - 0.1 * slip - shaken - effort, 0.0)
 
+    def begin(numbers: np.ndarray) -> Start:
+        """Near the posture: random numbers are for the joints, the velocities and the command."""
+        around, joints = 2.0 * numbers - 1.0, len(columns_q)
+        q = np.tile(start, (len(numbers), 1))
+        q[:, columns_q] += _AWAY * around[:, :joints]
+        command = _COMMANDS[:, 0] + (_COMMANDS[:, 1] - _COMMANDS[:, 0]) * numbers[:, joints + freedoms :]
+        return Start(q, _SPEED * around[:, joints : joints + freedoms], {"command": command})
+
     start, freedoms = Stance(robot, walker.angles, 0.0, 0.0, height=_HEIGHT).q, robot.nv
     slip = _slip_of(robot, walker.feet, start)
     return Task(
-        robot, actions=len(posture), observation=observation, reward=reward, terminated=fallen,
-        begin=_starts(start, freedoms, columns_q, walker), draws=len(columns_q) + freedoms + 3, steps=steps,
-        inputs={"command": 3, "target": target},
+        robot, actions=len(posture), observation=observation, reward=reward, terminated=fallen, begin=begin,
+        draws=len(columns_q) + freedoms + 3, steps=steps, inputs={"command": 3, "target": target},
         outputs={"vertical": upward, "follows": _follows, "turns": _turns, "slip": slip},
         info=("follows", "turns", "slip"), step=step, integrator="semi_implicit_euler",
         contact=Contact(surface=Surface(friction=friction)), start=(start, np.zeros(freedoms)),
@@ -153,18 +145,3 @@ def _slip_of(mechanism: Mechanism, feet: Sequence[str], start: np.ndarray) -> Ca
         return total
 
     return slip
-
-
-def _starts(start: np.ndarray, freedoms: int, columns_q: np.ndarray, walker: Walker) -> Callable[[np.ndarray], Start]:
-    """Starts near a posture, with a command each: of random numbers for the joints, the velocities and the command."""
-    joints = len(columns_q)
-    low, high = np.array(walker.commands).T
-
-    def begin(numbers: np.ndarray) -> Start:
-        around = 2.0 * numbers - 1.0
-        q = np.tile(start, (len(numbers), 1))
-        q[:, columns_q] += _AWAY * around[:, :joints]
-        command = low + (high - low) * numbers[:, joints + freedoms :]
-        return Start(q, _SPEED * around[:, joints : joints + freedoms], {"command": command})
-
-    return begin

@@ -15,11 +15,9 @@ from ...compile import Kernel
 from ...contact.scene import GROUND
 from ...contact.settings import ground_of
 from ...errors import InputError, did_you_mean
-from ...kinematics import link_poses, place_pose
 from ...model import WORLD, Distance, Line, Mechanism, drive_states, joint_columns
 from ...model.mechanism import digest
 from ...model.read.json import to_json
-from ...scalar import floats
 from ...simulate.divergence import RUNAWAY
 from ...simulate.scenes.many_bodies import ManyBodies, SceneStepper
 from ...simulate.simulation import MechanismSimulation
@@ -27,6 +25,7 @@ from ...simulate.stepping.advance import start_of
 from ...simulate.stepping.compiled_step import CompiledStep
 from ...view.joint_panels import JOINT_PANELS, is_base, joint_panels
 from ...view.scene import build_scene
+from ...view.scene.motion import body_poses
 from ..loop import FREQUENCY, joint_sliders
 from .programs import programs_of, pushed_program
 from .scenes import PlayedScene, mobility_of_parts
@@ -40,7 +39,6 @@ _SEEN, _BETWEEN, _AROUND = 3000, 50, 1.2
 _MOST, _ARROWS = 100, 6
 
 
-# --- what can play --------------------------------------------------------------------------------------------------------
 def playable(simulation: MechanismSimulation, sliders: Asked = None) -> MechanismSimulation:
     """The simulation as a page can play it: in straight-line code, with the parameters that sliders need.
 
@@ -91,7 +89,6 @@ def pullable(simulation: MechanismSimulation, asked: str | Sequence[str] | None)
     return names
 
 
-# --- pages ----------------------------------------------------------------------------------------------------------------
 def live_scene(
     simulation: MechanismSimulation, sliders: Asked = None, pull: str | Sequence[str] | None = "all", *, title: str = ""
 ) -> dict[str, Any]:
@@ -99,18 +96,11 @@ def live_scene(
     simulation = playable(simulation, sliders)
     undisturbed = _undisturbed(simulation, simulation.step_size, *simulation._starts.default)
     m, ground = simulation.mechanism, ground_of(simulation.settings)
-    poses = np.array([_poses(m, q) for q in undisturbed.seen])
+    poses = np.array([body_poses(m, q) for q in undisturbed.seen])
     around = build_scene(m, np.arange(len(poses)), poses, ground=ground)  # so that the camera sees where it goes by itself
     scene = build_scene(m, [0.0], poses[:1], title=title, notes=_notes(simulation), ground=ground)
     data = live_data(simulation, undisturbed, scene["size"], sliders, pull)
     return {**scene, **_widened(around), "live": data}
-
-
-def _poses(m: Mechanism, q: np.ndarray) -> list[Any]:
-    """The poses (bodies, 4, 4) of all bodies at q (nq)."""
-    links = link_poses(m.tree, q.tolist())
-    placed = (place_pose(m.tree, links, m.tree.places[body.name]).matrix() for body in m.bodies)
-    return [[floats(row) for row in X] for X in placed]
 
 
 def _widened(scene: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +123,9 @@ def with_takeover(
         )
     simulation = playable(simulation, sliders)
     undisturbed = _undisturbed(simulation, float(run.settings["step"]), run.q[0], run.v[0])
-    data = live_data(simulation, undisturbed, scene["size"], sliders, pull) | {"states": _states(run, scene["time"])}
+    kept = np.searchsorted(run.time, scene["time"] - 1e-9 * (1.0 + np.abs(scene["time"])))
+    data = live_data(simulation, undisturbed, scene["size"], sliders, pull)
+    data["states"] = {"time": run.time[kept], "q": run.q[kept].ravel(), "v": run.v[kept].ravel()}  # that can be taken over
     return {**scene, "notes": [*scene["notes"], *_notes(simulation)[len(simulation.notes) :]], "live": data}
 
 
@@ -151,7 +143,6 @@ def _notes(simulation: MechanismSimulation) -> list[str]:
     return notes
 
 
-# --- its data -------------------------------------------------------------------------------------------------------------
 class Undisturbed(NamedTuple):
     """A motion that nobody disturbs, by native code whose bits do not depend on the processor."""
 
@@ -222,7 +213,7 @@ def live_data(
         module = wasm_module(programs_of(played.code, pulled, mobility_of_parts), efforts)
     state = {name: np.atleast_1d(array).astype(float).ravel() for name, array in undisturbed.start.items()}
     state = {name: array for name, array in state.items() if name in module.places}
-    index = {body.name: k for k, body in enumerate(m.bodies)}
+    index, ends = {body.name: k for k, body in enumerate(m.bodies)}, {Distance: (0,), Line: (0, 1)}
     return {
         "code": np.frombuffer(module.code, np.uint8),
         "places": {name: [address, int(np.prod(shape))] for name, (address, shape) in module.places.items()},
@@ -236,7 +227,8 @@ def live_data(
         "pulled": [index[name] for name in pulled],
         "sliders": [dial.plain for dial in dials],
         "joints": _joints(m),
-        "struts": _struts(m),
+        # the bodies drawn for rods and springs: of which loop, and whether each stands at its end
+        "struts": [[k, far] for k, loop in enumerate(m.loops) for far in ends.get(type(loop.kind), ())],
         "curves": _curves(m),
         "contact": _contact(simulation, size),
         "digest": _digest(simulation, module.code, scene.get("code", b""), *state.values()),
@@ -254,12 +246,6 @@ def _digest(simulation: MechanismSimulation, *parts: bytes | np.ndarray) -> str:
     return found.hexdigest()
 
 
-def _states(run: Any, times: np.ndarray) -> dict[str, np.ndarray]:
-    """The states of a run at the times that a page shows, which can be taken over."""
-    kept = np.searchsorted(run.time, times - 1e-9 * (1.0 + np.abs(times)))
-    return {"time": run.time[kept], "q": run.q[kept].ravel(), "v": run.v[kept].ravel()}
-
-
 def _joints(m: Mechanism) -> list[dict[str, Any]]:
     """The sliders of joints, with None in the place of infinite limits."""
     first = {item.q.start + k: item.v.start + k for item in joint_columns(m) for k in range(item.kind.nv)}
@@ -270,12 +256,6 @@ def _joints(m: Mechanism) -> list[dict[str, Any]]:
         }
         for one in joint_sliders(m)
     ]  # fmt: skip
-
-
-def _struts(m: Mechanism) -> list[list[int]]:
-    """The bodies drawn for rods and springs: of which loop, and whether each stands at its end."""
-    kinds = [(k, loop.kind) for k, loop in enumerate(m.loops) if isinstance(loop.kind, Distance | Line)]
-    return [[k, far] for k, kind in kinds for far in ((0,) if isinstance(kind, Distance) else (0, 1))]
 
 
 def _curves(m: Mechanism) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from ...simulate.driving.inputs import COMMANDS
 from ...simulate.parameters import MODEL_KINDS, Variation
 from ...simulate.simulation import MechanismSimulation
 from ..loop import joint_sliders
-from ..settings import Setting, settings_of
+from ..settings import TARGET, Setting, settings_of
 
 #: Names of sliders, or the ends of each by its name; None for those that a page has by itself.
 Asked = Sequence[str] | Mapping[str, tuple[float, float]] | None
@@ -24,8 +24,6 @@ Further = Callable[[np.ndarray], np.ndarray]
 _SAMPLES = (2, 9, 65)
 #: Numbers on straight lines may be off by this part of the largest.
 _STRAIGHT = 1e-12
-#: A target of joints has the ends of their sliders.
-_TARGET = COMMANDS[0]
 
 
 class PageSlider(NamedTuple):
@@ -135,16 +133,15 @@ def _named(
     return [varied.slider(one.label, (one.low, one.high)) if varied and one.rows is not None else one for one in wider]
 
 
-# --- inputs ---------------------------------------------------------------------------------------------------------------
 def _of_input(simulation: MechanismSimulation, one: Setting, ends: Mapping[int, tuple[float, float]]) -> PageSlider:
     m, own = simulation.mechanism, simulation.actuation.forcing.own[one.name]
     k, size = one.place or 0, own.stop - own.start
     label, low, high, unit = one.label, one.lower, one.upper, ""
-    if one.name == _TARGET and m.driven and m.driven[k].drive.holds:
+    if one.name == TARGET and m.driven and m.driven[k].drive.holds:
         unit = next((joint.unit for joint in joint_sliders(m) if joint.q == m.driven[k].q), "")
     if size == m.nv == m.nq > 1 and not (m.driven and one.name in COMMANDS):
         label = f"{one.name} {m.v_names[k]}"
-        if one.name.startswith(_TARGET) and k in ends and ends[k][0] <= one.value <= ends[k][1]:
+        if one.name.startswith(TARGET) and k in ends and ends[k][0] <= one.value <= ends[k][1]:
             low, high = ends[k]
             unit = next(joint.unit for joint in joint_sliders(m) if joint.q == k)
     if low is None or high is None or low >= high:
@@ -153,7 +150,6 @@ def _of_input(simulation: MechanismSimulation, one: Setting, ends: Mapping[int, 
     return PageSlider(label, unit, low, high, one.value, np.array([own.start + k]))
 
 
-# --- parameters -----------------------------------------------------------------------------------------------------------
 class FixedParameterError(InputError):
     """A parameter of which numbers are compiled into the code of a page."""
 
@@ -178,7 +174,8 @@ class _Parameters(NamedTuple):
         for count in _SAMPLES:
             rows = self.numbers({name: np.linspace(low, high, count)})
             exact = self.numbers({name: checked})
-            between = _between(rows, (checked - low) / (high - low))
+            lines = [np.interp(checked, np.linspace(low, high, count), column) for column in rows.T]
+            between = np.array(lines).T.reshape(exact.shape)
             if np.abs(between - exact).max(initial=0.0) <= _STRAIGHT * max(np.abs(exact).max(initial=0.0), 1e-300):
                 break
         moves = np.flatnonzero((rows != rows[:1]).any(axis=0))
@@ -227,11 +224,3 @@ def _range(holds: Any, value: float) -> tuple[float, float]:
         reach = max(abs(value), 0.1)
         return value - reach, value + reach
     return (0.0 if holds(0.0) else 0.1 * value), (2.0 * value or 1.0)
-
-
-def _between(rows: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Rows on the straight lines between samples, at parts (n) of the way."""
-    place = part * (len(rows) - 1)
-    before = np.minimum(place.astype(int), len(rows) - 2)
-    share = (place - before)[:, None]
-    return np.asarray(rows[before] * (1.0 - share) + rows[before + 1] * share)

@@ -16,7 +16,7 @@ from ..arrows import Arrows
 from ..outlines import broadside
 from ..stick_shapes import body_tip, drawn_shapes, inertia_box, with_struts
 from ..surfaces import load_surfaces, pack_surface, surroundings, unscaled
-from .motion import carriers, frames_kept, plots, quaternions, tracks
+from .motion import carriers, checked_motion, frames_kept, plots, quaternions, tracks
 from .packing import Steps
 
 # --- bodies as the page draws them and what it says of them: shapes, mass, inertia, the joint that carries each -----------
@@ -169,7 +169,6 @@ def _view_from(centers: np.ndarray, size: float) -> list[float]:
     return [float(np.cos(azimuth)), float(np.sin(azimuth)), 0.4]
 
 
-# --- the scene ------------------------------------------------------------------------------------------------------------
 #: The finest steps of positions, relative to the mechanism's size, and of quaternions.
 _FINEST = 1e-6
 
@@ -202,7 +201,9 @@ def build_scene(
         InputError: if shapes do not fit together, times do not increase, or poses are not finite.
     """
     name = mechanism.name
-    times, frames = _checked(name, len(mechanism.bodies), np.asarray(time, dtype=float), np.asarray(poses, dtype=float))
+    times, frames = checked_motion(mechanism, time, poses)
+    if not (np.diff(times) > 0.0).all() or not mechanism.bodies:
+        raise InputError(f"{name}: a scene is of one body or more, and its times must increase from frame to frame")
     trail = {"body": len(mechanism.bodies) - 1, "point": body_tip(mechanism.bodies[-1]).tolist()}
     keep = frames_kept(len(times), len(mechanism.bodies))
     arrows = None if arrows is None else arrows.at(keep)
@@ -247,20 +248,6 @@ def build_scene(
         "channels": plots(mechanism, channels, groups),
         **extent,
     }  # fmt: skip
-
-
-def _checked(name: str, bodies: int, times: np.ndarray, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if times.ndim != 1 or len(times) == 0 or frames.shape != (len(times), bodies, 4, 4) or bodies == 0:
-        raise InputError(
-            f"{name}: a scene of {bodies} bodies got times of shape {times.shape} and poses of shape {frames.shape}; "
-            f"give times (n,) with n ≥ 1 and poses (n, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
-        )
-    if not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
-        raise InputError(f"{name}: the times of a scene must be finite and increase from frame to frame")
-    if not np.isfinite(frames).all():
-        frame, body = (int(i) for i in np.argwhere(~np.isfinite(frames))[0][:2])
-        raise InputError(f"{name}: the pose of body {body} in frame {frame} is not finite; leave out the frames from there on")
-    return times, frames
 
 
 def _touching(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
+from ...kinematics import link_poses, place_pose
 from ...model import WORLD, Mechanism
 from ...scalar import trace
 from ...scalar.evaluate import evaluate_rows
@@ -26,10 +27,33 @@ MAX_POSES = 300_000
 _FEWEST = 200
 
 
+def checked_motion(mechanism: Mechanism, times: Any, poses: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Times (n,) [s] and poses (n, bodies, 4, 4) as arrays of finite numbers, one time at least."""
+    t, X = np.asarray(times, dtype=float), np.asarray(poses, dtype=float)
+    name, bodies = mechanism.name, len(mechanism.bodies)
+    if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
+        raise InputError(
+            f"{name}: {bodies} bodies are to be drawn, at times of shape {t.shape} with poses of shape {X.shape}; give times "
+            f"(n,) with n ≥ 1 and poses (n, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
+        )
+    if not np.isfinite(X).all():
+        frame, body = (int(i) for i in np.argwhere(~np.isfinite(X))[0][:2])
+        raise InputError(f"{name}: the pose of body {body} in frame {frame} is not finite; leave out the frames from there on")
+    if not np.isfinite(t).all():
+        raise InputError(f"{name}: a time to draw is not finite; leave out such frames")
+    return t, X
+
+
 def frames_kept(count: int, bodies: int) -> np.ndarray:
     """The indices of the frames that are kept of `count`, evenly spread, the first and the last among them."""
     most = min(MAX_FRAMES, max(_FEWEST, MAX_POSES // max(bodies, 1)))
     return np.array(sorted(set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist())), dtype=int)
+
+
+def body_poses(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+    """X_WB (bodies, 4, 4) at coordinates q (nq), in numbers, so that nothing is compiled for them."""
+    tree, links = mechanism.tree, link_poses(mechanism.tree, np.asarray(q, dtype=float).tolist())
+    return np.array([place_pose(tree, links, tree.places[body.name]) for body in mechanism.bodies], dtype=float)
 
 
 def carriers(mechanism: Mechanism) -> list[int]:
