@@ -10,7 +10,7 @@ import numpy as np
 
 from kumitate.compile import Kernel
 from kumitate.contact.scene import Contact
-from kumitate.control.pushes import pulse, push
+from kumitate.control import pulse, push
 from kumitate.examples.catalogue import Curves, Plate
 from kumitate.kinematics import link_poses, place_pose
 from kumitate.model import Mechanism

@@ -17,8 +17,7 @@ import numpy as np
 from kumitate.analysis import SupportPolygon, ground_wrench, support_polygon, zero_moment_point
 from kumitate.analysis.momentum import centroidal_momentum
 from kumitate.compile import Kernel
-from kumitate.control import Controller, Spline
-from kumitate.control.pushes import closed_gravity_compensation, half_sine, pulse, push
+from kumitate.control import Controller, Spline, closed_gravity_compensation, half_sine, pulse, push
 from kumitate.dynamics import Wrenches
 from kumitate.examples.catalogue import Curves, Plate
 from kumitate.kinematics import center_of_mass, link_poses, place_pose

@@ -11,8 +11,7 @@ import pytest
 import kumitate as km
 from kumitate.analysis import LoopEquations, assemble, push_force, static_equilibrium
 from kumitate.analysis.momentum import momentum
-from kumitate.control import gravity_compensation, partition
-from kumitate.control.pushes import closed_gravity_compensation, half_sine, pulse, push
+from kumitate.control import closed_gravity_compensation, gravity_compensation, half_sine, partition, pulse, push
 from kumitate.errors import InputError
 from kumitate.kinematics import center_of_mass
 from kumitate.model import KINDS, Body, Box, Joint, Mechanism

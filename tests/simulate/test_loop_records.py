@@ -13,7 +13,7 @@ from kumitate.model import Body, Coupling, Joint, Loop, Mechanism, recut
 from kumitate.records.archive import Hdf5Entries, load, save
 from kumitate.share.run_files import columns_of
 from kumitate.spatial import pose
-from kumitate.view.playback import channels_of
+from kumitate.view.page import channels_of
 
 from ..model.test_recut import crank_rocker, same_state
 

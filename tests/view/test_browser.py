@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.view.page import write_page
-from kumitate.view.playback import playback
+from kumitate.view.page import playback, write_page
 
 from .browser import played
 from .test_page import tetra_file

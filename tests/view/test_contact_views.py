@@ -15,13 +15,11 @@ from kumitate.spatial import pose
 pytest.importorskip("matplotlib")
 
 from kumitate.view.arrows import Arrows, _reach, arrows_at, arrows_of
-from kumitate.view.contact_panels import force_panels
 from kumitate.view.drawing_window import Stage
 from kumitate.view.figures import figure
 from kumitate.view.outlines import View
-from kumitate.view.panel import Panel, without_impacts
-from kumitate.view.panels import panels_of
-from kumitate.view.playback import playback
+from kumitate.view.page import playback
+from kumitate.view.panels import Panel, force_panels, panels_of, without_impacts
 from kumitate.view.scene import packed, unpacked
 from kumitate.view.snapshots import animate, snapshots_figure
 from kumitate.view.surfaces import surroundings

@@ -18,9 +18,8 @@ from kumitate.spatial import pose
 pytest.importorskip("matplotlib")
 
 from kumitate.view.figures import figure
-from kumitate.view.joint_panels import turned
-from kumitate.view.panels import panels_of
-from kumitate.view.playback import playback
+from kumitate.view.page import playback
+from kumitate.view.panels import panels_of, turned
 
 TIME = np.linspace(0.0, 1.0, 51)
 

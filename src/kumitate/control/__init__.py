@@ -6,12 +6,14 @@ Planned motions are in `paths`, and exported here as well.
 from .controllers import (
     CompiledPage,
     Controller,
+    closed_gravity_compensation,
     computed_torque,
     gravity_compensation,
     inverse_dynamics,
     joint_stops,
     limited,
     pd,
+    push,
     scheduled,
     speed_limited,
     total,
@@ -20,8 +22,7 @@ from .controllers import (
 from .fmu_controller import FmuController
 from .holding import holding_drives, holding_efforts
 from .operational_space import operational_space
-from .paths import PoseSpline, Spline, Trapezoid, blend, smooth_clamp, smooth_step, smooth_trapezoid
-from .pushes import closed_gravity_compensation, half_sine, pulse, push
+from .paths import PoseSpline, Spline, Trapezoid, blend, half_sine, pulse, smooth_clamp, smooth_step, smooth_trapezoid
 from .reaction_null_space import (
     BasePartition,
     actuated_columns,

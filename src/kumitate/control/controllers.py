@@ -1,4 +1,4 @@
-"""Controllers: functions tau = f(t, q, v) of a robot, traced into the step by `simulate`, and combined like functions.
+"""Controllers: functions tau = f(t, q, v) of a robot, traced into the step by `simulate`, combined like functions, limited.
 
 A *reference* is the desired motion of the joints: constant coordinates (nq), or anything that is called with the time and has
 `velocity` and `acceleration`, such as a `Spline`. Gains are numbers, arrays (nv), or functions of (t, q, v) that return these.
@@ -21,14 +21,15 @@ from typing import Any
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import chord_closings, chord_drives, rnea
+from ..dynamics import chord_closings, chord_drives, constraint_rows, link_motions, loop_jacobian, rnea
 from ..errors import InputError
 from ..kinematics import difference
 from ..model import Mechanism
 from ..model.bounds import position_limits
 from ..model.tree.traversal import with_limbs
 from ..model.values import BOUND, NOT_NEGATIVE, POSITIVE, checked_array, checked_number
-from ..scalar import active_scope, arrays, call, maximum, table, trace
+from ..scalar import Scalar, active_scope, arrays, call, is_zero, maximum, table, trace
+from ..spatial import dot, nearest_solution
 from .paths import blend, smooth_clamp
 
 
@@ -124,6 +125,36 @@ def gravity_compensation(robot: Any) -> Controller:
     mechanism = mechanism_of(robot)
     forces, still = _forces_for(mechanism), table([0.0] * mechanism.nv)
     page = CompiledPage(lambda q: forces(q, still, still), {"q": mechanism.nq}, f"gravity_forces_{mechanism.name}")
+    return lambda t, q, v: page(q)
+
+
+#: Damping of J Jᵀ per square of the mechanism's size: directions that the loops hardly constrain are left to the drives.
+DAMPING = 1e-12
+
+
+def closed_gravity_compensation(robot: Any) -> Controller:
+    """The joint forces of least norm that hold a mechanism with loops at rest in its posture.
+
+    `gravity_compensation` holds the tree with zero loop forces: of two feet on the floor, one carries everything. The
+    loops' forces λ are free, however, because drives and loops can work against each other: tau = g − Jᵀλ holds it with any λ,
+    and with the same motion. This law takes the λ with the least tau, so that both legs share the load; springs are included.
+    """
+    mechanism = mechanism_of(robot)
+    tree, nv = mechanism.base_parameter_tree, mechanism.nv
+
+    def holding(q: Any) -> list[Scalar]:
+        still = table([0.0] * nv)
+        closings = chord_closings(tree, q, still)
+        load = rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=chord_drives(tree, closings, {}, None))
+        motions = link_motions(tree, q, still)
+        rows = constraint_rows(tree, closings, q, still, motions)
+        J = loop_jacobian(tree, motions, [row for row in rows if is_zero(row.softness)])
+        A = [[dot(a, b) for b in J] for a in J]
+        E = [[DAMPING * tree.size**2 if i == j else 0.0 for j in range(len(J))] for i in range(len(J))]
+        strengths = nearest_solution(A, [dot(row, load) for row in J], E, sweeps=1) if J else []
+        return [load[k] - dot((row[k] for row in J), strengths) for k in range(nv)]
+
+    page = CompiledPage(holding, {"q": mechanism.nq}, f"closed_gravity_{mechanism.name}")
     return lambda t, q, v: page(q)
 
 
@@ -265,6 +296,27 @@ def _reference(mechanism: Mechanism, given: Any) -> tuple[Callable[[Any], Any], 
                 f"{mechanism.name}: {what} of the reference gives the shape {found}; it must give {size} components"
             )
     return given, given.velocity, given.acceleration
+
+
+def push(force: Sequence[float], shape: Callable[[Any], Any]) -> Controller:
+    """A force that keeps its direction: a wrench [n; f] (6) without moment, for the `wrenches` of `simulate`.
+
+    The key in `wrenches` is the body or frame at whose origin it acts.
+
+    Args:
+        force: (3) in the world [N].
+        shape: the factor of the force at time t, such as `pulse(1.0, 1.1)`.
+
+    Raises:
+        InputError: if the force does not have three components.
+
+    >>> push((-7.0, 0.0, 0.0), lambda t: 1.0)(1.05, None, None)
+    array([ 0.,  0.,  0., -7.,  0.,  0.])
+    """
+    if len(force) != 3:
+        raise InputError(f"a push has {len(force)} components; give a force of 3, in the axes of the world")
+    wrench = np.array([0.0, 0.0, 0.0, *force])
+    return lambda t, q, v: wrench * shape(t) + 0.0
 
 
 # --- limits of torque, velocity and position around a controller; traceable -------------------------------------------------

@@ -1,4 +1,4 @@
-"""Motions planned over time: splines, trapezoidal velocities, poses, and smooth steps."""
+"""Motions planned over time: splines, trapezoidal velocities, poses, smooth steps, and pulses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from ..compile import Kernel
 from ..errors import InputError
 from ..model.values import ANY, BOUND, checked_array
-from ..scalar import Scalar, Symbol, absolute, both, either, loop, maximum, minimum, select, table, tanh, trace, when
+from ..scalar import Scalar, Symbol, absolute, both, either, loop, maximum, minimum, select, sin, table, tanh, trace, when
 from ..spatial import Vector3, quaternion_exp, quaternion_log, quaternion_product, quaternion_rotation
 
 
@@ -489,3 +489,42 @@ def _series(x: Scalar, first: int) -> tuple[Scalar, Scalar]:
         slope = slope * x + value
         value = value * x + term
     return value, slope
+
+
+# --- pulses: factors of forces over time ------------------------------------------------------------------------------------
+def pulse(start: float, end: float, *, rise: float = 0.0) -> Callable[[Any], Any]:
+    """A function of time: one between `start` and `end` [s], zero otherwise.
+
+    Args:
+        rise: how long it takes to rise and to fall [s], by fifth-order polynomials that are half way up at `start` and `end`;
+            its integral stays end − start. Integrators are only of first order across a jump.
+
+    Raises:
+        InputError: if it would have to fall before it has risen.
+
+    >>> on, soft = pulse(1.0, 1.1), pulse(1.0, 1.1, rise=0.01)
+    >>> on(0.9), on(1.0), on(1.1), soft(0.995), round(soft(1.0), 9), soft(1.05)
+    (0.0, 1.0, 0.0, 0.0, 0.5, 1.0)
+    """
+    if not 0.0 <= rise < end - start:
+        raise InputError(f"a pulse from {start} to {end} s cannot rise for {rise} s; give less than its duration")
+    if rise == 0.0:
+        return lambda t: select(both(t >= start, t < end), 1.0, 0.0)
+    times = [start - rise / 2.0, start + rise / 2.0, end - rise / 2.0, end + rise / 2.0]
+    return Spline(times, [0.0, 1.0, 1.0, 0.0], velocities=[0.0] * 4, accelerations=[0.0] * 4)
+
+
+def half_sine(start: float, end: float) -> Callable[[Any], Any]:
+    """A function of time that rises to one and falls again as half a sine, from `start` to `end` [s]; zero otherwise.
+
+    >>> blow = half_sine(1.0, 1.1)
+    >>> blow(0.9), round(blow(1.05), 12), blow(1.2)
+    (0.0, 1.0, 0.0)
+
+    Raises:
+        InputError: if it does not end after its start.
+    """
+    if not end > start:
+        raise InputError(f"a half sine from {start} s to {end} s: it must end after its start. The second number is a time too")
+    rate = float(np.pi) / (end - start)
+    return lambda t: select(both(t >= start, t < end), sin(rate * (t - start)), 0.0)

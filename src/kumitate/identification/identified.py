@@ -18,7 +18,7 @@ from ..model.joints.contract import sort_of
 from ..model.tree.base_parameters import SIZE
 from ..robot import Robot
 from ..view.figures import panels_figure
-from ..view.panel import Panel
+from ..view.panels import Panel
 from ..view.style import INK, PALETTE, drawing, print_style, write_figure
 from .base_parameters import BaseParameters, Unknowns
 from .equations import BEYOND, Fit, LogEquations, LogRows, rows_of

@@ -1,7 +1,6 @@
 """Inverse kinematics: the posture at which places of a robot are where goals want them."""
 
-from .contract import Goal, Posture
-from .places import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, PostureGoal
+from .goals import CenterOfMassGoal, Goal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, Posture, PostureGoal
 from .search import Reached, inverse_kinematics
 from .stance import StandingPosture, stance
 

@@ -13,7 +13,7 @@ from ..model import Mechanism, Tree
 from ..model.bounds import position_limits
 from ..scalar import Program, Scalar, both, either, loop, maximum, minimum, select, trace
 from ..spatial import dot
-from .contract import Goal, Posture
+from .goals import Goal, Posture
 
 # --- one step of inverse kinematics: damped least squares in the order of priorities --------------------------------------
 # The damping is in proportion to the squared error (Sugihara, IEEE Trans. Robotics 27, 2011): steps are short where the

@@ -25,7 +25,7 @@ from ..model import Mechanism, Tree
 from ..model.mechanism import digest
 from ..model.values import checked_whole
 from ..scalar import Program, Scalar, trace
-from .contract import Goal, KeyedGoals, Posture, by_priority
+from .goals import Goal, KeyedGoals, Posture, by_priority
 from .program import limits_of, search_program
 
 #: Where double precision takes over [rad, m]: single precision reaches it, and one step of Newton's method leaves about 1e-8.

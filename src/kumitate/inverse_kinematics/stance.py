@@ -21,8 +21,7 @@ from ..model import Frame, Link, Mechanism, lock
 from ..model.elements import INITIAL
 from ..model.read.srdf import read_srdf
 from ..spatial import DenseRotation, Matrix3, Rotation, Transform, Vector3, identity_rotation
-from .contract import Goal
-from .places import PoseGoal, PositionGoal, PostureGoal
+from .goals import Goal, PoseGoal, PositionGoal, PostureGoal
 from .program import limits_of
 from .search import inverse_kinematics
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..compile import Kernel
 from ..errors import InputError
 from ..inverse_kinematics import Goal
-from ..inverse_kinematics.contract import Posture, checked_target
+from ..inverse_kinematics.goals import Posture, checked_target
 from ..inverse_kinematics.program import limits_of
 from ..kinematics import gathered, world_velocity
 from ..model import Mechanism

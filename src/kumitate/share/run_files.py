@@ -16,7 +16,7 @@ from ..errors import InputError, needed
 from ..model import Mechanism, joint_columns
 from ..model.files import replacing
 from ..records.record import Record
-from ..view.joint_panels import names_of, unit_of
+from ..view.panels import names_of, unit_of
 from .animated import write_gltf, write_usd
 from .film import write_film
 from .mcap_log import write_mcap

@@ -2,9 +2,8 @@
 
 from .balance import plot_balance, plot_momentum, plot_power
 from .figures import figure, plot
-from .page import write_page
+from .page import playback, write_page
 from .panels import PANELS
-from .playback import playback
 from .snapshots import animate, snapshots
 
 __all__ = [

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..records.readings import Given, balance_of, momenta_of, powers_of
 from ..records.record import Record
 from .figures import panels_figure
-from .panel import Panel
+from .panels import Panel
 from .style import INK, PALETTE, QUIET, drawing, print_style, tint, write_figure
 
 _XYZ = ("x", "y", "z")

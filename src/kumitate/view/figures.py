@@ -16,8 +16,7 @@ import numpy as np
 from ..errors import InputError
 from ..examples.catalogue import Plate
 from ..records.record import Record
-from .panel import Panel
-from .panels import panels_of
+from .panels import Panel, panels_of
 from .style import INK, QUIET, curve_style, drawing, print_style, write_figure
 
 #: Inches: a panel with its labels, two of which are as wide as the text of an A4 page; a line of a legend.

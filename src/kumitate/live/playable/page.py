@@ -23,7 +23,7 @@ from ...simulate.scenes.many_bodies import ManyBodies, SceneStepper
 from ...simulate.simulation import MechanismSimulation
 from ...simulate.stepping.advance import start_of
 from ...simulate.stepping.compiled_step import CompiledStep
-from ...view.joint_panels import JOINT_PANELS, is_base, joint_panels
+from ...view.panels import JOINT_PANELS, is_base, joint_panels
 from ...view.scene import build_scene
 from ...view.scene.motion import body_poses
 from ..loop import FREQUENCY, joint_sliders
