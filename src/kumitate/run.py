@@ -149,7 +149,7 @@ class Run(RunWithRobot):
     def plot_balance(self, path: str | Path, contacts: Any = None, **options: Any) -> Path:
         """Draws zero-moment point and center of mass, with the support polygon of `contacts` (k, 2 or 3) and its margin.
 
-        Options as in `kumitate.view.balance.plot_balance`.
+        Options as in `kumitate.view.figures.plot_balance`.
         """
         from .view import plot_balance
 
@@ -162,7 +162,7 @@ class Run(RunWithRobot):
         return plot_momentum(self, path)
 
     def plot_power(self, path: str | Path, **options: Any) -> Path:
-        """Draws the power of drives, gravity, damping, springs and wrenches; options as in `view.balance.plot_power`."""
+        """Draws the power of drives, gravity, damping, springs and wrenches; options as in `view.figures.plot_power`."""
         from .view import plot_power
 
         return plot_power(self, path, **options)

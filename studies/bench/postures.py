@@ -10,8 +10,7 @@ import numpy as np
 from kumitate import Robot
 from kumitate.compile import Kernel
 from kumitate.inverse_kinematics import PoseGoal
-from kumitate.inverse_kinematics.program import limits_of, search_program
-from kumitate.inverse_kinematics.search import STEPS
+from kumitate.inverse_kinematics.search import STEPS, limits_of, search_program
 from kumitate.measure.timing import Contender, Effort, by_turns, raw, thread_seconds
 
 from .contract import SubjectCase

@@ -14,8 +14,8 @@ from gymnasium.wrappers import RenderCollection
 
 from kumitate.errors import InputError
 from kumitate.gym import Env, Start, Task, VectorEnv
-from kumitate.gym.disturbances import Disturbances
 from kumitate.gym.tasks.cart_pole import mechanism
+from kumitate.gym.vector import Disturbances
 
 
 # --- pictures -------------------------------------------------------------------------------------------------------------

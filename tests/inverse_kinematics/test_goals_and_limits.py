@@ -8,7 +8,7 @@ import pytest
 import kumitate as km
 from kumitate.inverse_kinematics import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, PostureGoal
 from kumitate.inverse_kinematics.goals import Posture
-from kumitate.inverse_kinematics.program import Level, free_at_limits, limits_of
+from kumitate.inverse_kinematics.search import Level, free_at_limits, limits_of
 from kumitate.kinematics import integrate
 
 from ..mechanisms import cases, near, slope

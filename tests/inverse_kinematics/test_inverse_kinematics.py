@@ -11,7 +11,7 @@ import kumitate as km
 from kumitate.errors import InputError
 from kumitate.inverse_kinematics import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal, PostureGoal
 from kumitate.inverse_kinematics import search as searches
-from kumitate.inverse_kinematics.program import limits_of
+from kumitate.inverse_kinematics.search import limits_of
 
 
 def two_links(away: float = 0.0, **limits) -> km.Robot:

@@ -8,8 +8,7 @@ import pytest
 import kumitate as km
 from kumitate.inverse_kinematics import CenterOfMassGoal, LookAtGoal, OrientationGoal, PoseGoal, PositionGoal
 from kumitate.inverse_kinematics.goals import Posture
-from kumitate.inverse_kinematics.program import limits_of
-from kumitate.inverse_kinematics.search import DRAWN, compared, random_postures
+from kumitate.inverse_kinematics.search import DRAWN, compared, limits_of, random_postures
 
 ARM = km.load("pa10")
 TREE, HAND = ARM.mechanism.tree, ARM.mechanism.bodies[-1].name

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.live.loop import FREQUENCY, Player, Spring, joint_sliders
-from kumitate.live.settings import signals_of
+from kumitate.live.loop import FREQUENCY, Player, Spring, joint_sliders, signals_of
 from kumitate.model import Body, Box, Geometry, Joint, Mechanism
 from kumitate.model.elements import NamedState
 

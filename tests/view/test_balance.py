@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 
 from kumitate.analysis import support_polygon
 from kumitate.records.readings import balance_of
-from kumitate.view.balance import balance_figure, momentum_figure, plot_balance, plot_momentum, plot_power, power_figure
+from kumitate.view.figures import balance_figure, momentum_figure, plot_balance, plot_momentum, plot_power, power_figure
 
 FOOT = np.array([(0.3, 0.2, 0.0), (0.3, -0.2, 0.0), (-0.3, -0.2, 0.0), (-0.3, 0.2, 0.0), (0.0, 0.0, 0.0)])
 

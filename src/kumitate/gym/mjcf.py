@@ -19,8 +19,8 @@ from ..loading import load
 from ..model.convert import quaternion_matrix
 from ..model.read.mjcf.compiled import compiled_file
 from ..robot import Robot
-from .disturbances import gaussian
 from .task import Start, Task
+from .vector import gaussian
 
 #: The numbers of MuJoCo's methods, and its types of joints with quaternions, with the place of these in qpos.
 _EULER, _RK4, _QUATERNIONS = 0, 1, {0: 3, 1: 0}

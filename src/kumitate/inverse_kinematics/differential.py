@@ -18,7 +18,7 @@ from ..model import HasMechanism, Mechanism, joint_columns
 from ..scalar import Scalar, loop, maximum, minimum, select, sqrt, trace
 from ..spatial import Vector3, dot
 from .goals import CenterOfMassGoal, Goal, KeyedGoals, Posture, by_priority
-from .program import Level, level_of, limits_of, with_loops
+from .search import Level, level_of, limits_of, with_loops
 
 __all__ = ["AccelerationLimit", "CollisionLimit", "DifferentialIK", "JointLimit", "Moved", "SupportLimit", "VelocityLimit"]
 

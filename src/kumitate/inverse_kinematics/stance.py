@@ -22,8 +22,7 @@ from ..model.elements import INITIAL
 from ..model.read.srdf import read_srdf
 from ..spatial import DenseRotation, Matrix3, Rotation, Transform, Vector3, identity_rotation
 from .goals import Goal, PoseGoal, PositionGoal, PostureGoal
-from .program import limits_of
-from .search import inverse_kinematics
+from .search import inverse_kinematics, limits_of
 
 #: A stance found bends knees so far that the hips sink by this part of their height: on soles, and on round feet, where legs
 #: have no ankles to sway on.

@@ -16,9 +16,8 @@ from ..errors import KumitateError
 from ..share.film import encode, encoder
 from ..simulate.stepping.advance import State
 from ..view.style import PALETTE
-from .loop import Player
+from .loop import Player, Setting, signals_of
 from .scene import LiveScene
-from .settings import Setting, signals_of
 
 #: The speeds that can be chosen, in real times.
 _SPEEDS = ("2", "1", "0.5", "0.2", "0.05")

@@ -17,7 +17,7 @@ from ..view.scene.motion import quaternions
 from ..view.stick_shapes import drawn_shapes, inertia_block
 from ..view.style import PALETTE
 from ..view.surfaces import load_surfaces, surface_of, unscaled
-from .settings import LiveRobot
+from .loop import LiveRobot
 
 #: Shapes whose corners are rounded off by shading.
 _ROUND = ("sphere", "capsule", "ellipsoid", "mesh", "height_field")

@@ -18,9 +18,8 @@ import numpy as np
 from ..errors import InputError, KumitateError, needed
 from ..simulate.stepping.advance import State
 from .controls import Controls
-from .loop import Player
+from .loop import LiveSimulation, Player
 from .scene import LiveScene
-from .settings import LiveSimulation
 
 # --- who may open the viewer's connection: pages that it served itself, not any page that the same browser shows ----------
 _STARTING = Lock()

@@ -18,7 +18,7 @@ from ..compile import Kernel
 from ..errors import InputError
 from ..inverse_kinematics import Goal
 from ..inverse_kinematics.goals import Posture, checked_target
-from ..inverse_kinematics.program import limits_of
+from ..inverse_kinematics.search import limits_of
 from ..kinematics import gathered, world_velocity
 from ..model import Mechanism
 from ..scalar import Scalar, absolute, call, inlined, jacobian, maximum, select, sqrt, trace

@@ -1,7 +1,6 @@
 """Visualisation of results: graphs over time, snapshots, animations, and the page that plays a run."""
 
-from .balance import plot_balance, plot_momentum, plot_power
-from .figures import figure, plot
+from .figures import figure, plot, plot_balance, plot_momentum, plot_power
 from .page import playback, write_page
 from .panels import PANELS
 from .snapshots import animate, snapshots

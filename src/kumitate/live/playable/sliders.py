@@ -13,8 +13,7 @@ from ...errors import InputError, did_you_mean
 from ...simulate.driving.inputs import COMMANDS
 from ...simulate.parameters import MODEL_KINDS, Variation
 from ...simulate.simulation import MechanismSimulation
-from ..loop import joint_sliders
-from ..settings import TARGET, Setting, settings_of
+from ..loop import TARGET, Setting, joint_sliders, settings_of
 
 #: Names of sliders, or the ends of each by its name; None for those that a page has by itself.
 Asked = Sequence[str] | Mapping[str, tuple[float, float]] | None
