@@ -12,6 +12,7 @@ from .controllers import (
     inverse_dynamics,
     joint_stops,
     limited,
+    operational_space,
     pd,
     push,
     scheduled,
@@ -21,7 +22,6 @@ from .controllers import (
 )
 from .fmu_controller import FmuController
 from .holding import holding_drives, holding_efforts
-from .operational_space import operational_space
 from .paths import PoseSpline, Spline, Trapezoid, blend, half_sine, pulse, smooth_clamp, smooth_step, smooth_trapezoid
 from .reaction_null_space import (
     BasePartition,

@@ -27,7 +27,7 @@ class Sampled:
 
     def __init__(self, controller: Controller, period: float):
         """`period`: [s]."""
-        self.controller, self.period = controller, _positive("period", period)
+        self.controller, self.period = controller, _checked_period(period)
         self.__signature__ = signature_of(controller)
         self._held: dict[int, np.ndarray] = {}
 
@@ -75,7 +75,7 @@ class Noisy:
     def __init__(self, controller: Controller, *, q: Any = 0.0, v: Any = 0.0, period: float, seed: int):
         """`q`, `v`: standard deviations, one for all or (nq), (nv); `period`: [s]; `seed`: of the random numbers."""
         owner = "a noisy controller"
-        self.controller, self.period = controller, _positive("period", period)
+        self.controller, self.period = controller, _checked_period(period)
         self.__signature__ = signature_of(controller)
         self.seed = checked_whole(owner, "the seed", seed, 0, remedy="Give one, such as 1", error=InputError)
         self.q, self.v = (
@@ -119,5 +119,5 @@ class _History:
         return [(1.0 - share) * a + share * b for a, b in zip(self.values[k - 1], self.values[k], strict=True)]
 
 
-def _positive(name: str, value: float) -> float:
-    return checked_number("a sampled controller", f"the {name} [s]", value, POSITIVE, error=InputError)
+def _checked_period(value: float) -> float:
+    return checked_number("a sampled controller", "the period [s]", value, POSITIVE, error=InputError)

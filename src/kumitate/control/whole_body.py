@@ -20,24 +20,15 @@ from .controllers import mechanism_of
 
 __all__ = ["StandingPoint", "Tracked", "WholeBodyController"]
 
-# --- the quadratic program of whole-body control as one program of a state and the goals' targets -------------------------
-# Limits of driven joints are bounds of efforts and accelerations; a contact is a point of a body that stands on something.
-
 
 class DrivenLimits(NamedTuple):
-    """Limits of the joints of one degree of freedom, infinite where there are none.
+    """Limits of the joints of one degree of freedom, infinite where there are none."""
 
-    Attributes:
-        driven: which of the degrees of freedom (nv) they are.
-        place: where their coordinates are in q (driven).
-        least, most: efforts [N·m, N]; low, high: coordinates [rad, m] (driven).
-    """
-
-    driven: np.ndarray
-    place: np.ndarray
-    least: np.ndarray
+    driven: np.ndarray  # which of the degrees of freedom (nv) they are
+    place: np.ndarray  # where their coordinates are in q (driven)
+    least: np.ndarray  # efforts [N·m, N] (driven)
     most: np.ndarray
-    low: np.ndarray
+    low: np.ndarray  # coordinates [rad, m] (driven)
     high: np.ndarray
 
     @classmethod

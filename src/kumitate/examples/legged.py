@@ -87,8 +87,7 @@ class Stance:
     def torques(self) -> np.ndarray:
         """The joint torques in the posture (nv) [N·m], with vertical floor forces of least norm; zero at the base.
 
-        Raises:
-            InputError: if no such forces carry the robot: its center of mass lies outside the support of its feet.
+        There are none if the center of mass lies outside the support of the feet.
         """
         tree, q = self.robot.tree, self.q.tolist()
         weight = np.array(rnea(tree, q, [0.0] * tree.nv, [0.0] * tree.nv, gravity=self.robot.gravity))

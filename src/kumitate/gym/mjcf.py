@@ -29,12 +29,9 @@ _LEAST = 1e-15
 
 
 class MujocoRobot:
-    """A robot of an MJCF file, and what MuJoCo knows of its states, in the order and the axes of its `mjData`.
+    """A `robot` of an MJCF file, and what MuJoCo's `model` knows of its states, in the `order` and the axes of its `mjData`.
 
     The functions of (t, q, v) can be compiled: they are outputs of a task, or read by those.
-
-    Attributes:
-        robot: of the file; `model`: its `mujoco.MjModel`; `order`: the conversion between their states.
     """
 
     def __init__(self, file: str | Path):

@@ -76,13 +76,10 @@ class Setting(NamedTuple):
 def settings_of(
     simulation: LiveSimulation, parameters: Mapping[str, Any], ends: Mapping[int, tuple[float, float]]
 ) -> list[Setting]:
-    """What can be set: targets of drives, inputs and parameters, but for those that functions give.
+    """What can be set: targets of drives, inputs and parameters (values at the start, by name), but for those of functions.
 
-    A parameter that stands for different numbers, such as "damping:*", has none to begin with and is left out.
-
-    Args:
-        parameters: their values at the start, by name.
-        ends: of the sliders of joints, by the places of their coordinates in q [rad, m].
+    A parameter that stands for different numbers, such as "damping:*", has none to begin with and is left out. `ends` are
+    those of the sliders of joints, by the places of their coordinates in q [rad, m].
     """
     actuation, found = simulation.actuation, []
     limits = {joint.name: joint.limits[0] for joint in actuation.forcing.mechanism.joints if joint.limits}

@@ -34,9 +34,6 @@ def plot(result: Record, path: str | os.PathLike[str], panels: Sequence[str] | N
         panels: as in `kumitate.view.panels.panels_of`; by default those of the thesis.
         degrees: whether angles and their rates are in degrees (the default) or radians.
 
-    Returns:
-        The path.
-
     Raises:
         InputError: for another suffix, a panel that does not exist, a folder that does not exist, or a result with no times.
     """

@@ -30,12 +30,6 @@ MOST = 40_000_000
 def write_page(path: str | os.PathLike[str], scene: Mapping[str, Any]) -> Path:
     """Write a scene of `build_scene` as one HTML file, whole or not at all.
 
-    Args:
-        path: of the file; its folder must exist.
-
-    Returns:
-        The path.
-
     Raises:
         InputError: for another suffix than .html or .htm; if the folder does not exist, the disk refuses, or the scene holds
             something that is not plain data, or too much of it.
@@ -147,9 +141,6 @@ def write_sweep_page(
         columns: of its table, by name, all of one length; with "run", "status", "message" and "recorded".
         units: of these; `parameters`: which of them vary.
         title: of the page; `runs`: how many are asked for; `folder`: of the sweep, for the command that simulates a run again.
-
-    Raises:
-        InputError: if the folder does not exist, or the disk refuses.
     """
     count = len(columns["run"])
     chosen = np.unique(np.linspace(0, count - 1, min(count, SHOWN)).round().astype(int)).tolist() if count else []

@@ -206,11 +206,7 @@ def joint_panels(result: Record, order: int, *, degrees: bool) -> Iterator[Panel
 
 
 def panels_of_joint(result: Record, name: str, order: int, *, degrees: bool) -> Iterator[Panel]:
-    """The panels of q (order 0), v (1), a (2) or tau (3) of one joint of the tree, by its name.
-
-    Raises:
-        InputError: if there is no such joint, or it is fixed.
-    """
+    """The panels of q (order 0), v (1), a (2) or tau (3) of one joint of the tree that moves, by its name."""
     moving = {item.joint.name: item for item in joint_columns(result.mechanism) if item.kind.nv}
     if name not in moving:
         raise InputError(
@@ -281,7 +277,8 @@ def contact_panels(result: Record, name: str) -> Iterator[Panel]:
     elif name == "center_of_pressure":
         yield _places(record, bodies)
     elif name == "contact_gaps":
-        yield Panel("Contact gap", "m", tuple(bodies), np.column_stack([_gap(record, body) for body in bodies]), note=note)
+        gaps = np.column_stack([record.gap[:, _points(record, body)].min(axis=1) for body in bodies])
+        yield Panel("Contact gap", "m", tuple(bodies), np.where(gaps < _FAR, gaps, np.nan), note=note)
     elif name == "penetration":
         yield Panel("Deepest penetration", "m", ("deepest of all points",), record.penetration[:, None], log=True)
     else:
@@ -312,12 +309,6 @@ def _forces(record: ContactRecord, body: str) -> tuple[np.ndarray, np.ndarray]:
     normal = record.normal_force[:, chosen]
     across = record.force[:, chosen] - normal[..., None] * record.normal[:, chosen]
     return normal.sum(axis=1), np.linalg.norm(np.einsum("nmk,m->nk", across, signs), axis=1)
-
-
-def _gap(record: ContactRecord, body: str) -> np.ndarray:
-    """The smallest gap of a body's points (n,) [m]; NaN where none is near."""
-    smallest = record.gap[:, _points(record, body)].min(axis=1)
-    return np.where(smallest < _FAR, smallest, np.nan)
 
 
 def _places(record: ContactRecord, bodies: list[str]) -> Panel:

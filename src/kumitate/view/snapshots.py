@@ -38,9 +38,6 @@ def snapshots(
         overlay: all moments in one picture, earlier ones paler, instead of a strip.
         view: by default perpendicular to a planar motion, otherwise from above at a corner.
 
-    Returns:
-        The path.
-
     Raises:
         InputError: for another suffix, a folder that does not exist, poses that do not fit, or fewer than 1 picture.
     """
@@ -141,9 +138,6 @@ def animate(
         size: of a picture [pixels].
         progress: called with the fraction done after each picture.
         view: by default perpendicular to a planar motion, otherwise from above at a corner.
-
-    Returns:
-        The path.
 
     Raises:
         InputError: for a suffix that is not .gif, a folder that does not exist, or poses, fps or a size that cannot be drawn.

@@ -117,9 +117,7 @@ def surroundings(
 ) -> tuple[tuple[Geometry, ...], float | None]:  # fmt: skip
     """The ground of a run as it is drawn: shapes fixed in the world, and the height of the highest level plane [m], or None.
 
-    Args:
-        ground: shapes by their poses in the world.
-        low, high: corners of the bounding box of the motion (3,), (3,) [m]: sloping planes are drawn around it.
+    `ground` has shapes by their poses in the world. Sloping planes are drawn around the motion, from `low` to `high` (3,) [m].
     """
     shapes, floors = [], []
     for item in ground:

@@ -53,9 +53,6 @@ def planned(robot: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Multiple shooting: unknown are all states and torques; every interval, run over by classical Runge-Kutta steps, must end
     where the next begins.
-
-    Raises:
-        InputError: without CasADi, with how to install it.
     """
     casadi = needed("casadi", "the example acrobot plans with CasADi and its IPOPT", "casadi")
     dynamics = Kernel(forward_dynamics(robot)).to_casadi()

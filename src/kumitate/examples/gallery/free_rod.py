@@ -10,11 +10,7 @@ AXIAL_INERTIA = 1e-6
 
 
 def run(*, axial_inertia: float = AXIAL_INERTIA) -> Record:
-    """Ten seconds with ω = (0.72, 0.48, 0.24) rad/s and v = (-0.24, 0.36, 0) m/s, for which the center of mass rests.
-
-    Args:
-        axial_inertia: about the rod's own axis [kg·m²].
-    """
+    """Ten seconds with ω = (0.72, 0.48, 0.24) rad/s and v = (-0.24, 0.36, 0) m/s, for which the center of mass rests."""
     start = sample("free_rod")
     rod = free_rod(axial_inertia=axial_inertia)
     result = simulate(rod, start.q, start.v, duration=start.duration, step=1e-3, integrator="rkf45")

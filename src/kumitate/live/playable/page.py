@@ -42,8 +42,7 @@ _MOST, _ARROWS = 100, 6
 def playable(simulation: MechanismSimulation, sliders: Asked = None) -> MechanismSimulation:
     """The simulation as a page can play it: in straight-line code, with the parameters that sliders need.
 
-    Raises:
-        InputError: for functions that are called while it runs, adaptive steps, scenes of too many bodies, with what to do.
+    `InputError` says what to do about functions that are called while it runs, adaptive steps, scenes of too many bodies.
     """
     simulation.check_without_python("a page")
     setup = simulation.setup

@@ -93,9 +93,6 @@ def sliders_of(simulation: MechanismSimulation, asked: Asked, further: Further |
     """The sliders of a page; None for all that the simulation has.
 
     `further`: the numbers that parameters change apart from those of u, of which a page has places behind u.
-
-    Raises:
-        InputError: for an unknown name, ends that are not a range around the value, or parameters that do not add up.
     """
     ends = {one.q: (one.lower, one.upper) for one in joint_sliders(simulation.mechanism)}
     first = simulation.actuation.parameters(simulation.actuation.constants)
