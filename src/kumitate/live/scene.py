@@ -12,8 +12,7 @@ import numpy as np
 from ..model import Geometry, Mesh
 from ..model.meshes import Facets
 from ..spatial import Transform
-from ..view.scene.build import groups_of
-from ..view.scene.motion import quaternions
+from ..view.scene import groups_of, quaternions
 from ..view.stick_shapes import drawn_shapes, inertia_block
 from ..view.style import PALETTE
 from ..view.surfaces import load_surfaces, surface_of, unscaled

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import needed
 from ..model import WORLD, Joint, Mesh
 from ..model.meshes import Facets
-from ..view.scene.motion import quaternions
+from ..view.scene import quaternions
 from ..view.stick_shapes import axes_about, drawn_shapes, with_struts
 from ..view.surfaces import load_surfaces, surface_of
 from . import RunWithRobot

@@ -19,7 +19,7 @@ from ..model.write import mechanism_text
 from ..records.readings import contact_loads
 from ..scalar import floats
 from ..spatial import quaternion_of
-from ..view.scene.motion import quaternions
+from ..view.scene import quaternions
 from ..view.snapshots import nearest
 from . import RunWithRobot
 

@@ -109,7 +109,7 @@ def _table(titles: Iterable[str], rows: Sequence[Sequence[str]]) -> str:
 def _picture(mechanism: Mechanism, q: Any) -> str:
     """The robot as a PNG in an element."""
     from ..view.drawing_window import Stage
-    from ..view.scene.motion import body_poses
+    from ..view.scene import body_poses
     from ..view.stick_shapes import with_struts
     from ..view.style import drawing, print_style
 

@@ -19,8 +19,7 @@ from ..model.files import replacing
 from ..records.record import Record
 from .arrows import arrows_of
 from .panels import Panel, has_one_loop, loop_panels, panels_of
-from .scene import build_scene
-from .scene.packing import packed
+from .scene import build_scene, packed
 
 ASSETS = Path(__file__).with_name("assets")
 #: Characters of a page: browsers open more, but slowly, and nobody sends it.

@@ -18,7 +18,7 @@ from ..records.record import Record
 from .arrows import arrows_at
 from .drawing_window import FORCE_COLOR, Stage
 from .outlines import View
-from .scene.motion import checked_motion
+from .scene import checked_motion
 from .stick_shapes import with_struts
 from .style import QUIET, drawing, print_style, write_figure
 

@@ -24,8 +24,7 @@ from ...simulate.simulation import MechanismSimulation
 from ...simulate.stepping.advance import start_of
 from ...simulate.stepping.compiled_step import CompiledStep
 from ...view.panels import JOINT_PANELS, is_base, joint_panels
-from ...view.scene import build_scene
-from ...view.scene.motion import body_poses
+from ...view.scene import body_poses, build_scene
 from ..loop import FREQUENCY, joint_sliders
 from .programs import programs_of, pushed_program
 from .scenes import PlayedScene, mobility_of_parts

@@ -1,23 +1,238 @@
-"""A motion as data for the page: shapes, poses over time, and curves."""
+"""What the page shows, as plain data: bodies and their motion, contact, curves; and how it is packed into text."""
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import InputError
-from ...model import WORLD, Body, Geometry, Joint, Mechanism, Mesh, Shape
-from ...model.meshes import Facets
-from ..arrows import Arrows
-from ..outlines import broadside
-from ..stick_shapes import body_tip, drawn_shapes, inertia_box, with_struts
-from ..surfaces import load_surfaces, pack_surface, surroundings, unscaled
-from .motion import carriers, checked_motion, frames_kept, plots, quaternions, tracks
-from .packing import Steps
+from ..errors import InputError
+from ..kinematics import link_poses, place_pose
+from ..model import WORLD, Body, Geometry, Joint, Mechanism, Mesh, Shape
+from ..model.meshes import Facets
+from ..scalar import trace
+from ..scalar.evaluate import evaluate_rows
+from ..spatial import DenseRotation, Matrix3, quaternion_of
+from .arrows import Arrows
+from .outlines import broadside
+from .stick_shapes import body_tip, drawn_shapes, inertia_box, with_struts
+from .surfaces import load_surfaces, pack_surface, surroundings, unscaled
+
+# --- a scene as text: plain data as JSON, arrays as bytes behind it, all deflated, in base64 ------------------------------
+# The page needs curves and poses to the width of a pixel. `Steps` are therefore rounded to 65535 steps of each row's range and
+# stored as differences along the row, low bytes before high bytes, because smooth rows become bytes that repeat.
+#
+# Layout of the inflated bytes: the length of the JSON text in bytes as a little-endian u4; the text, in which an array is
+# {"array": [kind, place, shape]}; then the arrays, each at a multiple of 8 bytes from the end of the text's padding.
+# Kinds: u1, u2, u4, f4, f8 (little-endian, C order), and "steps": f8 low and f8 step of each row, then the bytes of the
+# differences.
+
+_KINDS = {"u1": "<u1", "u2": "<u2", "u4": "<u4", "f4": "<f4", "f8": "<f8"}
+#: The code of NaN; those of numbers are below it.
+_MISSING = 65535
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Rows of numbers that are needed to 1/65534 of each row's range; NaN stays NaN."""
+
+    values: np.ndarray  # (k, n)
+    finest: float | np.ndarray = 0.0  # steps need not be finer, in a row or all (k): what differs by rounding is constant
+
+
+def packed(scene: Mapping[str, Any], target: str = "page") -> str:
+    """A scene as text in base64, of plain data and arrays of the kinds above; `target` names it in errors about others."""
+    arrays: list[bytes] = []
+
+    def stored(value: Any) -> dict[str, Any]:
+        if isinstance(value, Steps):
+            kind, shape, data = "steps", value.values.shape, _differences(value)
+        elif isinstance(value, np.ndarray) and value.dtype.str.lstrip("<|") in _KINDS:
+            kind, shape = value.dtype.str.lstrip("<|"), value.shape
+            data = np.ascontiguousarray(value, dtype=_KINDS[kind]).tobytes()
+        else:
+            raise TypeError(f"a {type(value).__name__} is not plain data")
+        place = sum(map(len, arrays))
+        arrays.append(data + bytes(-len(data) % 8))
+        return {"array": [kind, place, list(shape)]}
+
+    try:
+        text = json.dumps(scene, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=stored).encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{target}: the scene is not plain data ({error}); make it with build_scene") from error
+    head = len(text).to_bytes(4, "little") + text
+    return base64.b64encode(zlib.compress(head + bytes(-len(head) % 8) + b"".join(arrays))).decode("ascii")
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """The scene in a text of `packed`; `Steps` come back as arrays of f8."""
+    data = zlib.decompress(base64.b64decode(text))
+    length = int.from_bytes(data[:4], "little")
+    base = 4 + length + -(4 + length) % 8
+
+    def restored(found: dict[str, Any]) -> Any:
+        if set(found) != {"array"}:
+            return found
+        kind, place, shape = found["array"]
+        if kind == "steps":
+            return _summed(data, base + place, *shape)
+        return np.frombuffer(data, _KINDS[kind], int(np.prod(shape)), base + place).reshape(shape)
+
+    result: dict[str, Any] = json.loads(data[4 : 4 + length], object_hook=restored)
+    return result
+
+
+def _differences(steps: Steps) -> bytes:
+    rows = np.asarray(steps.values, dtype=float)
+    known = np.isfinite(rows)
+    low = np.where(known, rows, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(known, rows, -np.inf).max(axis=1, initial=-np.inf)
+    low, span = np.where(low <= high, low, 0.0), np.where(low <= high, high - low, 0.0)
+    step = np.maximum(span / (_MISSING - 1), steps.finest)
+    codes = np.where(known, np.round((rows - low[:, None]) / np.where(step > 0.0, step, 1.0)[:, None]), _MISSING)
+    changes = np.diff(codes.astype(np.int64), axis=1, prepend=0).astype(np.uint16)
+    halves = np.concatenate([(changes & 0xFF).ravel(), (changes >> 8).ravel()]).astype(np.uint8)
+    return np.concatenate([low, step]).astype("<f8").tobytes() + halves.tobytes()
+
+
+def _summed(data: bytes, place: int, count: int, length: int) -> np.ndarray:
+    low, step = np.frombuffer(data, "<f8", 2 * count, place).reshape(2, count, 1)
+    small, large = np.frombuffer(data, "u1", 2 * count * length, place + 16 * count).reshape(2, count, length).astype(np.uint16)
+    codes = np.cumsum(small + (large << 8), axis=1, dtype=np.uint16)
+    return np.where(codes == _MISSING, np.nan, low + step * codes)
+
+
+# --- poses over time as the page plays them: of each body relative to the one that carries it -----------------------------
+# A pose between two frames is interpolated by the page; relative to its parent, a body turns about its joint there too, and
+# what a joint leaves in place is a constant, which takes no room.
+
+#: More poses than this are thinned; the page interpolates between those it has.
+MAX_FRAMES = 3000
+#: Likewise of all bodies together, as long as there are at least `_FEWEST` frames.
+MAX_POSES = 300_000
+_FEWEST = 200
+
+
+def checked_motion(mechanism: Mechanism, times: Any, poses: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Times (m,) [s] and poses (m, bodies, 4, 4) as arrays of finite numbers, one time at least."""
+    t, X = np.asarray(times, dtype=float), np.asarray(poses, dtype=float)
+    name, bodies = mechanism.name, len(mechanism.bodies)
+    if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
+        raise InputError(
+            f"{name}: {bodies} bodies are to be drawn, at times of shape {t.shape} with poses of shape {X.shape}; give times "
+            f"(m,) with m ≥ 1 and poses (m, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
+        )
+    if not np.isfinite(X).all():
+        frame, body = (int(i) for i in np.argwhere(~np.isfinite(X))[0][:2])
+        raise InputError(f"{name}: the pose of body {body} in frame {frame} is not finite; leave out the frames from there on")
+    if not np.isfinite(t).all():
+        raise InputError(f"{name}: a time to draw is not finite; leave out such frames")
+    return t, X
+
+
+def frames_kept(count: int, bodies: int) -> np.ndarray:
+    """The indices of the frames that are kept of `count`, evenly spread, the first and the last among them."""
+    most = min(MAX_FRAMES, max(_FEWEST, MAX_POSES // max(bodies, 1)))
+    return np.array(sorted(set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist())), dtype=int)
+
+
+def body_poses(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+    """X_WB (bodies, 4, 4) at coordinates q (nq), in numbers, so that nothing is compiled for them."""
+    tree, links = mechanism.tree, link_poses(mechanism.tree, np.asarray(q, dtype=float).tolist())
+    return np.array([place_pose(tree, links, tree.places[body.name]) for body in mechanism.bodies], dtype=float)
+
+
+def carriers(mechanism: Mechanism) -> list[int]:
+    """The index of the body that carries each body by its joint; −1 for the world, and for one that comes later in the list."""
+    index = {WORLD: -1, **{body.name: k for k, body in enumerate(mechanism.bodies)}}
+    found = [index[joint.parent] for joint in mechanism.joints]
+    return [parent if parent < k else -1 for k, parent in enumerate(found)]
+
+
+def tracks(frames: np.ndarray, parents: Sequence[int]) -> np.ndarray:
+    """Positions x y z [m] and quaternions x y z w of each body relative to its parent of `carriers`, (7 bodies, n).
+
+    `frames` are poses in the world (n, bodies, 4, 4).
+    """
+    world = np.broadcast_to(np.eye(4), (len(frames), 1, 4, 4))
+    carrying = np.concatenate([frames, world], axis=1)[:, list(parents)]
+    turned = carrying[..., :3, :3].swapaxes(-1, -2)
+    shift = (turned @ (frames[..., :3, 3] - carrying[..., :3, 3])[..., None])[..., 0]
+    q = quaternions(turned @ frames[..., :3, :3])
+    flips = np.where(np.einsum("nbk,nbk->nb", q[1:], q[:-1]) < 0.0, -1.0, 1.0)
+    q[1:] *= np.cumprod(flips, axis=0)[..., None]  # q and −q are the same rotation; rows must not jump between them
+    return np.concatenate([shift, q], axis=2).transpose(1, 2, 0).reshape(-1, len(frames))
+
+
+_quaternion = cache(lambda: trace(lambda R: quaternion_of(DenseRotation(Matrix3.of(R))), {"R": (3, 3)}, "quaternion"))
+
+
+def quaternions(rotations: np.ndarray) -> np.ndarray:
+    """Unit quaternions x y z w, shape (..., 4), of rotation matrices (..., 3, 3)."""
+    return evaluate_rows(_quaternion(), rotations.reshape(-1, 9)).reshape(*rotations.shape[:-2], 4)
+
+
+# --- curves as the page plots them: thinned without losing a peak, the curves of one plot together ------------------------
+#: Curves with more points than this are thinned, keeping the extremes.
+MAX_POINTS = 2000
+#: Likewise all curves of a page together, as long as each has at least `_FEWEST_POINTS` points.
+_MAX_ALL, _FEWEST_POINTS = 400_000, 120
+
+
+def plots(
+    mechanism: Mechanism, channels: Sequence[Mapping[str, Any]], groups: Mapping[str, int]
+) -> list[dict[str, Any]]:  # fmt: skip
+    """The plots of `build_scene`; `groups`: the number of the colour of each body, by name."""
+    curves = sum(len(channel["series"]) for channel in channels)
+    most = min(MAX_POINTS, max(_FEWEST_POINTS, _MAX_ALL // max(curves, 1)))
+    carried = {joint.name: groups[joint.child] for joint in mechanism.joints}
+    return [_plot(mechanism.name, channel, carried, most) for channel in channels]
+
+
+def _plot(name: str, channel: Mapping[str, Any], carried: Mapping[str, int], most: int) -> dict[str, Any]:
+    x = np.asarray(channel["x"], dtype=float)
+    series, points = [], []
+    for curve in channel["series"]:
+        y = np.asarray(curve["values"], dtype=float)
+        if x.ndim != 1 or y.shape != x.shape or len(x) == 0:
+            raise InputError(
+                f"{name}: plot {channel['title']!r}, series {curve['name']!r}: {y.shape} values for times of shape {x.shape}; "
+                "give one value per time"
+            )
+        label = str(curve["name"])
+        series.append({"name": label, **({"group": carried[label]} if label in carried else {})})
+        points.append(thinned(x, y, most))
+    length = max((len(px) for px, _ in points), default=0)
+    across, up = (
+        np.array([np.pad(part[k], (0, length - len(part[k])), mode="edge") for part in points]).reshape(-1, length)
+        for k in (0, 1)
+    )
+    reach = channel.get("reach")
+    limits = {} if reach is None else {"reach": [float(end) for end in reach]}
+    data = {"title": str(channel["title"]), "unit": str(channel.get("unit", "")), "series": series}
+    return {**data, "x": Steps(across), "y": Steps(up), **limits}
+
+
+def thinned(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """At most `limit` (≥ 4) points of a curve: its ends, and the lowest and highest of equal intervals; no peak is lost."""
+    if len(x) <= limit:
+        return x, y
+    stretches = (limit - 2) // 2
+    width = -(-len(x) // stretches)
+    index = np.minimum(np.arange(stretches * width), len(x) - 1).reshape(stretches, width)
+    low = np.where(np.isnan(y), np.inf, y)[index].argmin(axis=1)
+    high = np.where(np.isnan(y), -np.inf, y)[index].argmax(axis=1)
+    rows = np.arange(stretches)
+    keep = np.unique(np.concatenate([[0, len(x) - 1], index[rows, low], index[rows, high]]))
+    return x[keep], y[keep]
+
 
 # --- bodies as the page draws them and what it says of them: shapes, mass, inertia, the joint that carries each -----------
 #: The shapes that the page draws from their parameters; it draws others from their facets.
