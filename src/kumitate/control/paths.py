@@ -65,12 +65,11 @@ class PlannedMotion(ABC):
         return self  # it has no state
 
 
-Values = Any
 #: The part of a limit below which `smooth_clamp` changes nothing.
 _KNEE = 0.8
 
 
-def smooth_step(x: Values, sharpness: float) -> Values:
+def smooth_step(x: Any, sharpness: float) -> Any:
     """U_s(x) = 1/(1 + e^{−s x}): from 0 to 1 around x = 0, with the slope s/4 there (Y 10.10).
 
     >>> smooth_step(0.0, 100.0), round(smooth_step(0.05, 100.0), 4)
@@ -79,7 +78,7 @@ def smooth_step(x: Values, sharpness: float) -> Values:
     return _each(lambda item: 0.5 + 0.5 * tanh(0.5 * sharpness * item), x)  # the same by tanh, which does not overflow
 
 
-def smooth_trapezoid(x: Values, center: float, half_width: float, sharpness: float) -> Values:
+def smooth_trapezoid(x: Any, center: float, half_width: float, sharpness: float) -> Any:
     """trap(x; x₀, w) with rounded steps: about 1 where |x − x₀| < w, about 0 outside (Y 11.9).
 
     >>> round(smooth_trapezoid(0.0, 0.0, 0.29, 100.0), 6), round(smooth_trapezoid(0.5, 0.0, 0.29, 100.0), 6)
@@ -88,7 +87,7 @@ def smooth_trapezoid(x: Values, center: float, half_width: float, sharpness: flo
     return smooth_step((x - center) + half_width, sharpness) * smooth_step(half_width - (x - center), sharpness)
 
 
-def blend(x: Values, start: float, end: float) -> Values:
+def blend(x: Any, start: float, end: float) -> Any:
     """The fifth-order step from exactly 0 before `start` to exactly 1 after `end`, with two continuous derivatives.
 
     With `end` before `start` it falls from 1 to 0 instead: a cut-off.
@@ -104,7 +103,7 @@ def blend(x: Values, start: float, end: float) -> Values:
     return _each(one, x)
 
 
-def smooth_clamp(x: Values, limit: Values) -> Values:
+def smooth_clamp(x: Any, limit: Any) -> Any:
     """x up to four fifths of the limit; beyond, it approaches ±limit without reaching it.
 
     Value and slope are continuous; the bend is a tanh.
@@ -123,7 +122,7 @@ def smooth_clamp(x: Values, limit: Values) -> Values:
     return _each(one, x, limit)
 
 
-def _each(function: Callable[..., Any], *values: Values) -> Values:
+def _each(function: Callable[..., Any], *values: Any) -> Any:
     """A function of scalars applied to scalars, or to all entries of arrays, broadcast against each other."""
     if not any(isinstance(value, np.ndarray | list | tuple) for value in values):
         return function(*values)

@@ -11,18 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import (
-    Wrenches,
-    chord_closings,
-    chord_drives,
-    crba,
-    link_motions,
-    loop_jacobian,
-    projected,
-    rnea,
-    solve_symmetric,
-)
+from ..dynamics import Wrenches, chord_closings, chord_drives, crba, link_motions, loop_jacobian, projected, rnea
 from ..dynamics.acting import Applied
+from ..dynamics.factored import solve_symmetric
 from ..dynamics.loops.constraints import solved_rows
 from ..dynamics.loops.schur import with_rows
 from ..errors import InputError

@@ -426,7 +426,6 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """The pictures (height, width, 3) of all rows, uint8; None without a `render_mode`."""
         return tuple(self._episodes.picture(row) for row in range(self.num_envs)) if self.render_mode else None
 
-    # --- rows ---------------------------------------------------------------------------------------------------------------
     def _begin(self, chosen: np.ndarray) -> None:
         """Starts new episodes in the rows of a mask."""
         if chosen.any():

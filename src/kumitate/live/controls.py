@@ -64,7 +64,6 @@ class Controls:
             with self._plotting:
                 self._show_past()
 
-    # --- time -------------------------------------------------------------------------------------------------------------
     def _add_time(self, reload: Callable[[], None] | None) -> None:
         player, gui = self._player, self._gui
         self._play = gui.add_button("Play")
@@ -82,7 +81,6 @@ class Controls:
         self._back.on_update(_by_person(lambda value: player.seek(player.past[-1].time + value)))
         self._numbers, self._message = gui.add_markdown(""), gui.add_markdown("")
 
-    # --- joints, targets and parameters -----------------------------------------------------------------------------------
     def _add_joints(self) -> None:
         player, gui = self._player, self._gui
         units = ", ".join(dict.fromkeys(one.unit for one in player.sliders))
@@ -112,7 +110,6 @@ class Controls:
     def _set(self, setting: Setting) -> Callable[[Any], None]:
         return _by_person(lambda value: self._player.set(setting, float(value)))
 
-    # --- the past ---------------------------------------------------------------------------------------------------------
     def _add_plot(self) -> None:
         self._signals = signals_of(self._player.simulation.robot, self._player.state)
         self._values: dict[int, tuple[State, np.ndarray]] = {}
@@ -154,7 +151,6 @@ class Controls:
             self._back.min = -length
         self._back.value = max(round(self._player.state.time - past[-1].time, 2), -length)
 
-    # --- what is seen -----------------------------------------------------------------------------------------------------
     def _add_scene(self) -> None:
         gui, scene = self._gui, self._scene
         with gui.add_folder("Scene", expand_by_default=False):

@@ -69,7 +69,9 @@ class LiveScene:
             color = tuple(bytes.fromhex(named.removeprefix("#")))
             drawn = [item for item in items if _drawable(item, surfaces)]
             self.shapes[name] = [_add(server, f"{node}/{i}", item, surfaces, color) for i, item in enumerate(drawn)]
-            corners += [_corners(item, surfaces, poses[name]) for item in drawn if not item.shape.endless]
+            for item in (item for item in drawn if not item.shape.endless):
+                X = poses[name] @ np.array(item.pose, dtype=float)
+                corners.append(surface_of(item.shape, surfaces).vertices @ X[:3, :3].T + X[:3, 3])
         self._aim(np.concatenate(corners))
         self._lay_grid(float(np.concatenate(corners)[:, 2].min()), dark)
         thickness = 0.006 * self.size
@@ -156,12 +158,6 @@ class LiveScene:
 
 def _drawable(item: Geometry, surfaces: dict[Mesh, Facets]) -> bool:
     return not isinstance(item.shape, Mesh) or unscaled(item.shape) in surfaces
-
-
-def _corners(item: Geometry, surfaces: dict[Mesh, Facets], X_WB: np.ndarray) -> np.ndarray:
-    """The corners of a shape of a body at X_WB (4, 4), in the world (m, 3) [m]."""
-    X = X_WB @ np.asarray(item.pose.matrix(), dtype=float)
-    return np.asarray(surface_of(item.shape, surfaces).vertices @ X[:3, :3].T + X[:3, 3])
 
 
 def _add(server: Any, node: str, item: Geometry, surfaces: dict[Mesh, Facets], color: tuple[int, ...]) -> Any:

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from ..errors import InputError, KumitateError, needed
-from ..simulate.stepping.advance import State
 from .controls import Controls
 from .loop import LiveSimulation, Player
 from .scene import LiveScene
@@ -201,14 +200,11 @@ class LiveView:
         with self._drawing, self.server.atomic():
             self._scene.move(robot.poses(state.q))
             self._scene.show_pull(*(() if spring is None else (spring.end(robot, state.q), spring.target)))
-            self._scene.show_forces(*(self._forces(state) if self._controls.forces.value else _NONE))
+            touched = player.simulation.touching(state) if self._controls.forces.value else None
+            forces = _NONE if touched is None else (touched.record.position[0], touched.record.force[0])
+            self._scene.show_forces(*forces)  # of contact, with the efforts and the pull of the last step
             energy = robot.energy(state.q, state.v)
             self._controls.show((float(energy.kinetic), float(energy.potential), float(energy.total)))
-
-    def _forces(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Where contact acts (m, 3) [m], and its forces (m, 3) [N], with the efforts and the pull of the last step."""
-        touched = self.player.simulation.touching(state)
-        return _NONE if touched is None else (touched.record.position[0], touched.record.force[0])
 
 
 def _quiet() -> AbstractContextManager[Any]:

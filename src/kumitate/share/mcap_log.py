@@ -106,7 +106,7 @@ def _write_poses(log: _Log, mechanism: Mechanism, poses: np.ndarray) -> None:
     fixed = {joint.child: joint for joint in mechanism.joints if joint.kind.nv == 0}
     static = [(joint.parent, name, joint.pose) for name, joint in fixed.items()]
     static += [(frame.body, frame.name, frame.pose) for frame in mechanism.frames]
-    static += [(loop.body_b, _loop_frame(loop.name), loop.pose_b) for loop in mechanism.loops]
+    static += [(loop.body_b, f"loop/{loop.name}", loop.pose_b) for loop in mechanism.loops]  # it may have the name of a body
     still = [log.transform(0, a, b, [*floats(X.translation), *floats(quaternion_of(X.rotation))]) for a, b, X in static]
     if still:
         log.write("/tf_static", "tf2_msgs/msg/TFMessage", 0, {"transforms": still})
@@ -145,7 +145,7 @@ def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
     carried = {joint.name: joint.child for joint in mechanism.joints}
     try:
         for name, values in result.joint_wrenches().items():
-            topic, frame = ("joint", carried[name]) if name in carried else ("loop", _loop_frame(name))
+            topic, frame = ("joint", carried[name]) if name in carried else ("loop", f"loop/{name}")
             yield f"/{topic}_wrench/{name}", frame, values
         loads = {} if result.contact is None else contact_loads(result).wrenches
     except InputError as error:
@@ -156,11 +156,6 @@ def _wrenches(result: RunWithRobot) -> Iterator[tuple[str, str, np.ndarray]]:
         if body.name in loads:
             own = np.einsum("nij,npi->npj", rotations[:, k], loads[body.name].reshape(-1, 2, 3)).reshape(-1, 6)
             yield f"/contact_wrench/{body.name}", body.name, own
-
-
-def _loop_frame(name: str) -> str:
-    """The frame of a loop joint on its body_b: a loop may have the name of a body."""
-    return f"loop/{name}"
 
 
 def _vector(values: Sequence[float]) -> dict[str, float]:

@@ -90,8 +90,11 @@ class Stage:
 
     def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True, moment: int | None = None) -> None:
         """Draw one posture; `fade` (0…1) lightens it, for past postures; `moment`: the index of its force arrows."""
+        from matplotlib.collections import PolyCollection
+
         if self.grounded and shadow:
-            self._draw_shadow(axes, poses)
+            style: dict[str, Any] = {"facecolors": _SHADOW, "edgecolors": _SHADOW, "linewidths": 0.3, "zorder": 2}
+            axes.add_collection(PolyCollection(self._shadow(poses), **style))
         self._draw_outlines(axes, self.silhouettes.outlines(poses), fade, 3.0)
         if self.arrows is not None and moment is not None:
             self._draw_arrows(axes, self.arrows, moment)
@@ -170,16 +173,8 @@ class Stage:
         unit = float(((high - low) / points).max())
         return low + 20.0 * unit + np.array(corner) * (high - low - 40.0 * unit), unit
 
-    def _draw_shadow(self, axes: Any, poses: np.ndarray) -> None:
-        """The vertical projection onto the ground, a cue to heights and distances."""
-        from matplotlib.collections import PolyCollection
-
-        axes.add_collection(
-            PolyCollection(self._shadow(poses), facecolors=_SHADOW, edgecolors=_SHADOW, linewidths=0.3, zorder=2)
-        )
-
     def _shadow(self, poses: np.ndarray) -> list[np.ndarray]:
-        """The polygons (k, 2) of the shadow in the view."""
+        """The polygons (k, 2) in the view of the vertical projection onto the ground, a cue to heights and distances."""
         seen = (outline.points for outline in self._above.outlines(poses))
         return [np.column_stack([points, np.full(len(points), self.floor)]) @ self.view.axes[:2].T for points in seen]
 

@@ -86,7 +86,6 @@ class Silhouettes:
         shapes = drawn_shapes(mechanism)
         self.view = view
         self.name = mechanism.name
-        self.bodies = len(mechanism.bodies)
         self._items = [(index, item) for index, body in enumerate(mechanism.bodies) for item in shapes[body.name]]
         self._items += [(-1, item) for item in shapes[WORLD]]
         self._places = [np.array(item.pose.matrix(), dtype=float) for _, item in self._items]

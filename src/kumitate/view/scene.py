@@ -293,11 +293,6 @@ def shape_data(item: Geometry, meshes: Sequence[Shape], surfaces: Mapping[Shape,
     return {"type": "mesh", "mesh": meshes.index(shape), "scale": [float(part) for part in scale], **data}
 
 
-def stored_once(shape: Shape) -> Shape:
-    """The shape as the page stores it, once for all its uses and scales."""
-    return unscaled(shape) if isinstance(shape, Mesh) else shape
-
-
 def _short(numbers: Any) -> list[float]:
     """Rounded to seven digits: what a drawing needs."""
     return [float(f"{float(number):.7g}") for number in numbers]
@@ -432,7 +427,8 @@ def build_scene(
     # the facets of the shapes that the page cannot draw from their parameters
     others = (shape for shape in dict.fromkeys(item.shape for item in drawn) if shape.kind not in PRIMITIVES)
     surfaces = {shape: shape.facets() for shape in others if not isinstance(shape, Mesh)} | dict(loaded)
-    used = [shape for shape in dict.fromkeys(stored_once(item.shape) for item in drawn) if shape in surfaces]
+    once = dict.fromkeys(unscaled(item.shape) if isinstance(item.shape, Mesh) else item.shape for item in drawn)
+    used = [shape for shape in once if shape in surfaces]  # once for all uses and scales
     groups, parents = groups_of(mechanism), carriers(mechanism)
     times, frames = times[keep], frames[keep]
     ordered = [shapes[name] for name in (*(body.name for body in mechanism.bodies), WORLD)]

@@ -13,23 +13,8 @@ from statistics import median
 
 import numpy as np
 
-from ..model import (
-    KINDS,
-    WORLD,
-    Body,
-    Box,
-    Capsule,
-    Cylinder,
-    Distance,
-    Geometry,
-    Joint,
-    Line,
-    Mechanism,
-    Mesh,
-    RollingDisc,
-    RollingSphere,
-    Sphere,
-)  # fmt: skip
+from ..model import WORLD, Body, Box, Capsule, Cylinder, Geometry, Joint, Mechanism, Mesh, Sphere
+from ..model.joints import KINDS, Distance, Line, RollingDisc, RollingSphere
 from ..model.tree.tree import alignment
 from ..scalar import floats
 from ..spatial import Transform, pose

@@ -90,7 +90,10 @@ FULLY, FASTEST, GROUND = 0.2, 0.65, 6e4
 def run() -> Record:
     """Eleven and a half seconds: into the ground, through it, up, round to the side, and empty."""
     machine = excavator()
-    lengths = np.array([_lengths(machine, posture(machine, *angles)) for _, *angles in PATH])
+    still, postures = [0.0] * machine.nv, [posture(machine, *angles).tolist() for _, *angles in PATH]
+    lengths = np.array(
+        [joint_motion(machine, q, still)[0][machine.nq + 1 :] for q in postures], dtype=float
+    )  # of the cylinders
     times, swing = [row[0] for row in PATH], np.array([row[4:] for row in PATH])
 
     def opening(t: Any, q: Any, v: Any, loop_q: Any) -> Any:
@@ -108,11 +111,6 @@ def run() -> Record:
         machine, start, duration=PATH[-1][0], step=1e-3, integrator="semi_implicit_euler", inputs={"target": opening},
         wrenches=wrenches,
     )  # fmt: skip
-
-
-def _lengths(machine: Mechanism, q: np.ndarray) -> list[float]:
-    """Of the cylinders."""
-    return [float(x) for x in joint_motion(machine, q.tolist(), [0.0] * machine.nv)[0][machine.nq + 1 :]]
 
 
 def _between(times: list[float], values: np.ndarray, t: Any) -> list[Any]:
