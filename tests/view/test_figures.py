@@ -249,7 +249,7 @@ def test_snapshots_share_one_scale_and_say_their_times(pendulum):
 
 def test_poses_that_do_not_fit_are_refused(tmp_path, pendulum):
     poses = chain_poses(pendulum)
-    with pytest.raises(InputError, match=r"\(m, 2, 4, 4\)"):
+    with pytest.raises(InputError, match=r"\(n, 2, 4, 4\)"):
         snapshots(pendulum, poses[:, :1], pendulum.time, tmp_path / "strip.png")
     with pytest.raises(InputError, match="finite"):
         snapshots(pendulum, poses * np.nan, pendulum.time, tmp_path / "strip.png")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ class Stance:
     @cached_property
     def mechanism(self) -> Mechanism:
         """The robot with the springs and dampers."""
-        held = {"stiffness": (self.stiffness,), "damping": (self.damping,)}
+        held: dict[str, Any] = {"stiffness": (self.stiffness,), "damping": (self.damping,)}
         joints = (
             replace(joint, **held, rest=(self.angles.get(joint.name, 0.0),)) if joint.kind.nv == 1 else joint
             for joint in self.robot.joints

@@ -74,5 +74,8 @@ def register() -> None:
     """Registers the environments of `TASKS` with Gymnasium; those that it knows already are left as they are."""
     for name, (identity, most, _) in TASKS.items():
         if identity not in registration.registry:
-            entries = {"entry_point": "kumitate.gym.vector:Env", "vector_entry_point": "kumitate.gym.vector:VectorEnv"}
+            entries: dict[str, Any] = {
+                "entry_point": "kumitate.gym.vector:Env",
+                "vector_entry_point": "kumitate.gym.vector:VectorEnv",
+            }
             registration.register(identity, **entries, max_episode_steps=most, kwargs={"task": name})

@@ -125,7 +125,7 @@ def _ground(task: Task) -> list[Any]:
 class Episodes:
     """N episodes of a task, one in each row of a batch; arrays are (N, …), and written in place.
 
-    Rows whose motion ran away have `diverged` besides `terminated`, the reward zero, and zeros for observations.
+    Rows whose motion ran away have `diverged` in addition to `terminated`, the reward zero, and zeros for observations.
     """
 
     def __init__(self, task: Task, count: int):

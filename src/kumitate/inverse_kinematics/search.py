@@ -55,7 +55,7 @@ class Level(NamedTuple):
 
 
 def damped_step(levels: Sequence[Level], free: Sequence[Scalar], damping: Scalar) -> list[Scalar]:
-    """The displacement (nv) towards the goals; `free` is 1 for freedoms that may move (nv), `damping` per squared error."""
+    """The displacement (nv) towards the goals; `free` is 1 for what may move (nv), `damping` per squared error."""
     n = len(free)
     move: list[Scalar] = [0.0] * n
     null: list[list[Scalar]] = [[free[i] if i == k else 0.0 for i in range(n)] for k in range(n)]

@@ -367,7 +367,7 @@ class Player:
             before = self._given[setting.group]
             self._given[setting.group] = with_setting(before, setting, value, self.settings)
             try:
-                self.simulation.step(self.state, 0, **self._given)
+                self.simulation.step(self.state, 0, inputs=self._given["inputs"], parameters=self._given["parameters"])
                 self.message = ""
             except KumitateError as error:
                 self._given[setting.group], self.message = before, str(error)
@@ -438,7 +438,8 @@ class Player:
 
     def _step(self, count: int) -> None:
         """Makes steps, each with the force that the spring then has; where they fail, the state stays, and time stops."""
-        spring, step = self.spring, partial(self.simulation.step, **self._given)
+        spring = self.spring
+        step = partial(self.simulation.step, inputs=self._given["inputs"], parameters=self._given["parameters"])
         try:
             if spring is None:
                 self.state = step(self.state, count)

@@ -121,13 +121,13 @@ _FEWEST = 200
 
 
 def checked_motion(mechanism: Mechanism, times: Any, poses: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Times (m,) [s] and poses (m, bodies, 4, 4) as arrays of finite numbers, one time at least."""
+    """Times (n,) [s] and poses (n, bodies, 4, 4) as arrays of finite numbers, one time at least."""
     t, X = np.asarray(times, dtype=float), np.asarray(poses, dtype=float)
     name, bodies = mechanism.name, len(mechanism.bodies)
     if t.ndim != 1 or len(t) == 0 or X.shape != (len(t), bodies, 4, 4):
         raise InputError(
             f"{name}: {bodies} bodies are to be drawn, at times of shape {t.shape} with poses of shape {X.shape}; give times "
-            f"(m,) with m ≥ 1 and poses (m, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
+            f"(n,) with n ≥ 1 and poses (n, {bodies}, 4, 4), one matrix per body in the order of mechanism.bodies"
         )
     if not np.isfinite(X).all():
         frame, body = (int(i) for i in np.argwhere(~np.isfinite(X))[0][:2])

@@ -60,8 +60,8 @@ def freed(mechanism: Mechanism) -> Mechanism:
     def universal(joint: Joint) -> Joint:
         rod = joint.pose.rotation.unrotate(joint.pose.translation)  # about which it need not turn
         second = np.cross(joint.axis, [*rod])
-        second /= np.linalg.norm(second)
-        return Joint(joint.name, KINDS["universal"], joint.parent, joint.child, joint.pose, joint.axis, second)
+        axes = joint.axis, second / np.linalg.norm(second)
+        return Joint(joint.name, KINDS["universal"], joint.parent, joint.child, joint.pose, *axes)
 
     joints = (universal(joint) if joint.name.endswith("achilles-spring-joint") else joint for joint in mechanism.joints)
     return replace(mechanism, joints=tuple(joints))
