@@ -1,4 +1,4 @@
-// What view/scene/packing.py packed, unpacked: typed arrays behind JSON, deflated, in base64.
+// What view/scene.py packed, unpacked: typed arrays behind JSON, deflated, in base64.
 
 const KINDS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 const MISSING = 65535; // the code of NaN

@@ -66,7 +66,7 @@ def holding_drives(
     True
     """
     mechanism = mechanism_of(robot)
-    at = _checked(mechanism, q)
+    at = neutral(mechanism.tree) if q is None else checked_array(mechanism.name, "q", q, (mechanism.nq,)).tolist()
     omega = checked_number(mechanism.name, "the rate [1/s]", rate, POSITIVE, error=InputError)
     ratio = checked_number(mechanism.name, "the damping", damping, NOT_NEGATIVE, error=InputError)
     held, standing = _held(mechanism), None if standing is None else tuple(standing)
@@ -102,7 +102,8 @@ def holding_efforts(robot: Any, q: Any = None, *, standing: Iterable[str] = ()) 
     True
     """
     mechanism = mechanism_of(robot)
-    tree, at = mechanism.tree, _checked(mechanism, q)
+    tree = mechanism.tree
+    at = neutral(tree) if q is None else checked_array(mechanism.name, "q", q, (mechanism.nq,)).tolist()
     held, drives = {link.name for link in _held(mechanism)}, {joint.name: joint.drive for joint in mechanism.joints}
     bases = [link for link in tree.children(-1) if link.kind.nv == 6]
     passive = [link.name for link in tree.links if link.name not in held and drives[link.name] is None and link not in bases]
@@ -111,11 +112,6 @@ def holding_efforts(robot: Any, q: Any = None, *, standing: Iterable[str] = ()) 
     weight = tree.mass * float(np.linalg.norm(mechanism.gravity))
     falls = any(np.abs(rest.residual[link.v_start : link.v_start + 6]).max() > 1e-6 * weight for link in bases)
     return {link.name: 0.0 if falls else float(rest.tau[link.v_start]) for link in tree.links if link.name in held}
-
-
-def _checked(mechanism: Mechanism, q: Any) -> list[float]:
-    """Coordinates (nq), neutral for None."""
-    return neutral(mechanism.tree) if q is None else checked_array(mechanism.name, "q", q, (mechanism.nq,)).tolist()
 
 
 def _floor(mechanism: Mechanism, q: list[float], standing: Iterable[str]) -> dict[str, np.ndarray]:
