@@ -28,7 +28,7 @@ _OVER = {"collision shapes": (0, 114, 178), "inertias": (204, 121, 167)}
 _GRID = {False: ((215, 218, 222), (165, 170, 178)), True: ((58, 63, 72), (95, 102, 114))}
 #: How far the camera is from the middle, in radii of the robot: at 1.6 it fills the picture's height.
 _AWAY = 2.1
-_NOTHING = np.zeros((1, 2, 3), dtype=np.float32)
+_NOTHING, _NO_ROWS = np.zeros((1, 2, 3), dtype=np.float32), np.zeros((0, 3))
 
 
 class LiveScene:
@@ -130,7 +130,7 @@ class LiveScene:
                 nodes.append(self._server.scene.add_mesh_simple(node, surface.vertices, surface.faces, **options))
         return nodes
 
-    def show_forces(self, positions: np.ndarray, forces: np.ndarray) -> None:
+    def show_forces(self, positions: np.ndarray = _NO_ROWS, forces: np.ndarray = _NO_ROWS) -> None:
         """Draws forces (m, 3) [N] as lines from positions (m, 3) [m]; as long as 0.6 of the robot for its weight."""
         self._forces.points = _segments(positions, positions + self._per_newton * forces)
 

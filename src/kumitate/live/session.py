@@ -13,8 +13,6 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
-
 from ..errors import InputError, KumitateError, needed
 from .controls import Controls
 from .loop import LiveSimulation, Player
@@ -80,10 +78,6 @@ def own_pages_only(address: str) -> Iterator[None]:
             yield
         finally:
             library.serve = serve  # type: ignore[misc]
-
-
-#: No positions and no forces.
-_NONE = np.zeros((0, 3)), np.zeros((0, 3))
 
 
 class LiveView:
@@ -201,7 +195,7 @@ class LiveView:
             self._scene.move(robot.poses(state.q))
             self._scene.show_pull(*(() if spring is None else (spring.end(robot, state.q), spring.target)))
             touched = player.simulation.touching(state) if self._controls.forces.value else None
-            forces = _NONE if touched is None else (touched.record.position[0], touched.record.force[0])
+            forces = () if touched is None else (touched.record.position[0], touched.record.force[0])
             self._scene.show_forces(*forces)  # of contact, with the efforts and the pull of the last step
             energy = robot.energy(state.q, state.v)
             self._controls.show((float(energy.kinetic), float(energy.potential), float(energy.total)))

@@ -178,8 +178,6 @@ def find_chromium() -> str | None:
 # --- pictures of a page ---------------------------------------------------------------------------------------------------
 #: Shows the page's 3D view alone, with the title and without what only a reader uses.
 _BARE = "footer, #view, #facts, #notes { display: none !important; } body { grid-template-rows: 1fr 0 !important; }"
-
-
 #: Shows a time, and waits until it is drawn: the page draws in its own callback of a frame, which comes before this one.
 _AT = """new Promise((done) => {
   addEventListener("hashchange", () => requestAnimationFrame(() => done(true)), { once: true });

@@ -80,8 +80,7 @@ class _Log:
 
     def transform(self, k: int, parent: str, child: str, place: Sequence[float]) -> dict[str, Any]:
         """The pose of a frame in another, by its position and quaternion."""
-        rotation = dict(zip("xyzw", place[3:], strict=True))
-        parts = {"translation": _vector(place[:3]), "rotation": rotation}
+        parts = {"translation": _vector(place[:3]), "rotation": dict(zip("xyzw", place[3:], strict=True))}
         return {"header": self.header(k, parent), "child_frame_id": child, "transform": parts}
 
 

@@ -46,7 +46,10 @@ def task(*, roughness: float = 0.2, step: float = 5e-3, steps: int = 4, friction
     posture = np.array([walker.angles.get(joint.name, 0.0) for joint in robot.driven])
     columns_q, columns_v = (np.array([getattr(joint, part) for joint in robot.driven]) for part in "qv")
     standing = Stance(robot, walker.angles, 0.0, 0.0).q
-    lifting, striding = _steps_of_feet(Robot(robot), standing, columns_v)
+    # how angles change by lifting each foot, and by moving it ahead [rad/m]: (joints, feet) each, about the posture
+    legs = Robot(robot)
+    turning = np.linalg.pinv(np.stack([legs.jacobian(standing, foot)[3:, columns_v] for foot in _LATER]))
+    lifting, striding = turning[:, :, 2].T, turning[:, :, 0].T
     later = np.array(list(_LATER.values()))
     ground, height, time = terrain(roughness), standing[6], step * steps
 
@@ -131,10 +134,3 @@ def terrain(roughness: float) -> HeightField:
     strip = np.minimum(np.arange(lines) * GRID // WIDTH, STRIPS - 1)
     drawn = np.random.default_rng(1).random((lines, columns)) * (roughness * strip / (STRIPS - 1))[:, None]
     return HeightField(tuple(map(tuple, drawn.tolist())), (LENGTH, STRIPS * WIDTH))
-
-
-def _steps_of_feet(robot: Robot, standing: np.ndarray, columns_v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How angles change by lifting each foot, and by moving it ahead [rad/m]: (joints, feet) each, about the posture."""
-    moved = np.stack([robot.jacobian(standing, foot)[3:, columns_v] for foot in _LATER])  # (feet, 3, joints)
-    turned = np.linalg.pinv(moved)
-    return turned[:, :, 2].T, turned[:, :, 0].T

@@ -53,7 +53,11 @@ def parameters_asked(simulation: MechanismSimulation, asked: Asked) -> list[str]
 
     Gains can be named by themselves: "kp" for "gain:kp".
     """
-    inputs, gains = list(simulation.actuation.forcing.own), gains_asked(simulation)
+    from ...simulate.parameters.kinds import gains_of
+
+    setup, inputs = simulation.setup, list(simulation.actuation.forcing.own)
+    functions = (setup.controller, *(setup.wrenches or {}).values(), *(setup.loop_tau or {}).values())
+    gains = gains_of((*functions, *filter(callable, (setup.inputs or {}).values())))
     known = [one.name for one in simulation.parameters.asked] if simulation.parameters else []
     if asked is None:
         wanted = [f"gain:{name}" for name in gains]
@@ -78,15 +82,6 @@ def _unknown(simulation: MechanismSimulation, name: str, known: Sequence[str]) -
         f"{simulation.mechanism.name}: there is no slider {name!r}{did_you_mean(name, known, lead=', ')}; a page has "
         f"{', '.join(known) or 'no inputs'}, and parameters: {', '.join(kind.name for kind in MODEL_KINDS)}, as in 'mass:BODY'"
     )
-
-
-def gains_asked(simulation: MechanismSimulation) -> dict[str, Any]:
-    """The gains of a simulation's functions, by name, with their values."""
-    from ...simulate.parameters.kinds import gains_of
-
-    setup = simulation.setup
-    functions = (setup.controller, *(setup.wrenches or {}).values(), *(setup.loop_tau or {}).values())
-    return gains_of((*functions, *filter(callable, (setup.inputs or {}).values())))
 
 
 def sliders_of(simulation: MechanismSimulation, asked: Asked, further: Further | None = None) -> list[PageSlider]:
