@@ -86,25 +86,25 @@ class Stage:
             self._draw_ground(axes, poses)
         elif self._level is not None:
             self._draw_floor_line(axes)
-        self._draw_outlines(axes, self.silhouettes.still(self._still), 0.0, 1.5)
+        self._draw_outlines(axes, self.silhouettes.still(self._still), 1.5)
 
-    def draw(self, axes: Any, poses: np.ndarray, *, fade: float = 0.0, shadow: bool = True, moment: int | None = None) -> None:
-        """Draw one posture; `fade` (0…1) lightens it, for past postures; `moment`: the index of its force arrows."""
+    def draw(self, axes: Any, poses: np.ndarray, *, moment: int | None = None) -> None:
+        """Draw one posture; `moment`: the index of its force arrows."""
         from matplotlib.collections import PolyCollection
 
-        if self.grounded and shadow:
+        if self.grounded:
             style: dict[str, Any] = {"facecolors": _SHADOW, "edgecolors": _SHADOW, "linewidths": 0.3, "zorder": 2}
             axes.add_collection(PolyCollection(self._shadow(poses), **style))
-        self._draw_outlines(axes, self.silhouettes.outlines(poses), fade, 3.0)
+        self._draw_outlines(axes, self.silhouettes.outlines(poses), 3.0)
         if self.arrows is not None and moment is not None:
             self._draw_arrows(axes, self.arrows, moment)
 
-    def _draw_outlines(self, axes: Any, outlines: Sequence[Outline], fade: float, zorder: float) -> None:
+    def _draw_outlines(self, axes: Any, outlines: Sequence[Outline], zorder: float) -> None:
         from matplotlib.collections import PolyCollection
 
         colors = [one.color or (WORLD_COLOR if one.body < 0 else self._colors[one.body]) for one in outlines]
         faces, edges = (
-            [tint(tint(color, tone), fade) for color, tone in zip(colors, tones, strict=True)]
+            [tint(color, tone) for color, tone in zip(colors, tones, strict=True)]
             for tones in ([one.tone for one in outlines], [-0.55] * len(outlines))
         )
         style: dict[str, Any] = {"linewidths": 0.45, "joinstyle": "round", "zorder": zorder}

@@ -28,32 +28,29 @@ PAGE_WIDTH, MOST_HEIGHT, MOST_PICTURE, CAPTION = 7.0, 5.2, 2.2, 0.2
 
 def snapshots(
     result: Record, poses: np.ndarray, times: np.ndarray, path: str | os.PathLike[str], count: int = 8, *,
-    overlay: bool = False, view: View | None = None,
+    view: View | None = None,
 ) -> Path:  # fmt: skip
     """Draw a mechanism at `count` evenly spaced moments into a PDF, EPS, PNG or SVG.
 
     Args:
         poses: X_WB of the bodies in the mechanism's order, (m, bodies, 4, 4).
         times: of the poses, (m,) [s], increasing.
-        overlay: all moments in one picture, earlier ones paler, instead of a strip.
         view: by default perpendicular to a planar motion, otherwise from above at a corner.
 
     Raises:
         InputError: for another suffix, a folder that does not exist, poses that do not fit, or fewer than 1 picture.
     """
-    return write_figure(partial(snapshots_figure, result, poses, times, count, overlay=overlay, view=view), path)
+    return write_figure(partial(snapshots_figure, result, poses, times, count, view=view), path)
 
 
-def snapshots_figure(
-    result: Record, poses: np.ndarray, times: np.ndarray, count: int = 8, *, overlay: bool = False, view: View | None = None
-) -> Any:
+def snapshots_figure(result: Record, poses: np.ndarray, times: np.ndarray, count: int = 8, *, view: View | None = None) -> Any:
     """The figure of `snapshots` as a `matplotlib.figure.Figure`, to change and to save."""
     stage, X, t = staged(result, poses, times, view)
     if count < 1:
         raise InputError(f"{result.mechanism.name}: {count} snapshots cannot be drawn; give 1 or more")
     moments = np.unique([np.abs(t - moment).argmin() for moment in np.linspace(t[0], t[-1], count)])
     with print_style():
-        return _overlay(stage, X[moments], t[moments]) if overlay else _strip(stage, X[moments], t[moments], moments)
+        return _strip(stage, X[moments], t[moments], moments)
 
 
 def staged(result: Record, poses: Any, times: Any, view: View | None = None) -> tuple[Stage, np.ndarray, np.ndarray]:
@@ -98,27 +95,6 @@ def _arrangement(count: int, size: np.ndarray) -> tuple[int, float]:
         if worth > best[1] * 1.001:
             best, chosen = (columns, worth), scale
     return best[0], chosen
-
-
-def _overlay(stage: Stage, poses: np.ndarray, times: np.ndarray) -> Any:
-    Figure = drawing("matplotlib.figure").Figure
-
-    corners = np.array([stage.window(X) for X in poses])
-    low, high = corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
-    width, height = min(0.75 * PAGE_WIDTH / (high - low)[0], MOST_HEIGHT / (high - low)[1]) * (high - low)
-    made = Figure(figsize=(width + 0.1, height + CAPTION + 0.1))
-    whole = made.get_size_inches()
-    axes = made.add_axes((0.05 / whole[0], (CAPTION + 0.05) / whole[1], width / whole[0], height / whole[1]))
-    stage.frame(axes, poses[0])
-    axes.set_xlim(low[0], high[0])
-    axes.set_ylim(low[1], high[1])
-    for k, X in enumerate(poses, 1):
-        stage.draw(axes, X, fade=0.82 * (1.0 - k / len(poses)), shadow=k == len(poses))
-    stage.scale_bar(axes)
-    stage.triad(axes, stage.free_corner(axes, list(poses)))
-    text = f"{times[0]:g} s (pale) to {times[-1]:g} s" if len(times) > 1 else f"{times[0]:g} s"
-    axes.text(0.5, -0.01, text, transform=axes.transAxes, ha="center", va="top", fontsize=8, color=QUIET)
-    return made
 
 
 #: Seconds that the last picture stays before the motion starts again.
