@@ -23,21 +23,22 @@ from ...model import Link, Tree
 from ...scalar import Program, Scalar, Scalars, flatten, trace
 from ...spatial import Dense, Force, Inertia, InverseInertia, Matrix3, Motion, Symmetric3, Vector3
 
+T = TypeVar("T")
+Given = dict[str, Any]
+Inputs = dict[str, int | tuple[int, ...]]
 
-# --- A joint with six degrees of freedom: it constrains nothing, and only its drive acts ----------------------------------
+
 class FreeGrip:
-    """W = 0."""
+    """W = 0, of a joint with six degrees of freedom: it constrains nothing, and only its drive acts."""
 
     def force(self, relative: Scalars) -> list[Scalar]:
-        """Nothing."""
         return [0.0] * len(relative)
 
     def between(self, left: Dense, right: Dense) -> Dense:
-        """Nothing."""
         return Dense.zero(len(left.rows), len(right.rows))
 
 
-# --- the levels -----------------------------------------------------------------------------------------------------------
+# --- links and pairs of bodies ----------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Turn:
     """The angular velocity of a link from that of another link further in: ω_L = R_LP ω_P + w, each in its own axes."""
@@ -68,37 +69,21 @@ class Single:
     rotational: Symmetric3
     Phi: InverseInertia
 
-    def unheld(self, q: Scalars, v: Scalars, omega_P: Vector3) -> tuple[Motion, Motion]:
-        """The velocity-dependent part of its joint's relative acceleration, and its B (2.4) without any drive."""
-        motion = link_motion(self.link, omega_P, q, v)
-        return motion.bias, unheld_motion(self.Phi, self.rotational, self.center, motion.omega, Force())
 
+def closed_pair(joint: JointConnection, bodies: Bodies, kept: Sequence[int]) -> tuple[Bodies, list[Scalar], dict[int, Dense]]:
+    """Closes the joint between two bodies (2.15, 2.18, 2.21).
 
-@dataclass(frozen=True)
-class Closed:
-    """A closed joint: the body at the handles it keeps, and the joint's force F = F_0 + T Σ K_h F_h from the forces on them.
-
-    Attributes:
-        F_0: (6), its force in the joint's frame while the kept handles are free, including its drive.
-        K: by handle, (6 − n_J plus the number of armatures, 6).
+    Gives the body at the handles that it keeps, and the joint's force F = F_0 + T Σ K_h F_h from the forces on these: F_0 (6)
+    in its frame while they are free, its drive included; K by handle, (6 − n_J plus the number of armatures, 6).
     """
-
-    bodies: Bodies
-    F_0: list[Scalar]
-    K: dict[int, Dense]
-
-
-def closed_pair(joint: JointConnection, bodies: Bodies, kept: Sequence[int]) -> Closed:
-    """Closes the joint between two bodies (2.15, 2.18, 2.21)."""
     free = not joint.holding.softness
     grip = FreeGrip() if free else constraint_law(joint, joint.mobility(bodies), None)
     driven = joint.pull(list(joint.drive))
     apart = joint.excess(lambda handle: bodies.B[handle] + bodies.response(handle, driven))
     held = grip.force([a + b for a, b in zip(apart, joint.drift, strict=True)])
     F_0 = [a + b for a, b in zip(joint.drive, held, strict=True)]
-    after = closed_bodies(Step(0, joint, bodies, grip, F_0), set(kept))
     K = {} if free else {handle: _gain(joint, bodies, grip, handle) for handle in kept}
-    return Closed(after, F_0, K)
+    return closed_bodies(Step(0, joint, bodies, grip, F_0), set(kept)), F_0, K
 
 
 def _gain(joint: JointConnection, bodies: Bodies, grip: Any, handle: int) -> Dense:
@@ -122,9 +107,6 @@ def opened_pair(joint: JointConnection, F_0: Scalars, K: Mapping[int, Dense], fo
         total[handle] = total[handle] + pull if handle in total else pull
     return total
 
-
-# --- the programs of the threads ------------------------------------------------------------------------------------------
-T = TypeVar("T")
 
 # --- which joints can be assembled in parallel ----------------------------------------------------------------------------
 # A chain of n links takes ⌈log₂(n + 1)⌉ rounds. A body keeps at most two handles, so that all bodies of a round are alike and
@@ -192,9 +174,7 @@ def rounds(tree: Tree) -> list[list[Merge]]:
     return found
 
 
-# ---  ---------------------------------------------------------------------------------------------------------------------
-Given = dict[str, Any]
-Inputs = dict[str, int | tuple[int, ...]]
+# --- programs -------------------------------------------------------------------------------------------------------------
 #: Names of the handles of a pair: the joint's carrier and its link, and one further handle of either body.
 CARRIER, LINK, BESIDE_CARRIER, BESIDE_LINK = 0, 1, 2, 3
 _HANDLE = (InverseInertia.immovable(), Motion())
@@ -294,18 +274,19 @@ class SinglePrograms:
             q, v, _ = _parts(single.link, given["state"])
             return flatten(Turn.of(single.link, q, v))[0]
 
-        return _program("ada_turn", page, self._inputs())
+        return _program("ada_turn", page, _inputs(self.family))
 
     def unheld(self) -> Program:
-        """state, ω of the carrier → bias of the joint, B of the link."""
+        """state, ω of the carrier → the velocity-dependent relative acceleration at the joint, B (2.4) without any drive."""
 
         def page(given: Given) -> Any:
             single = self.family.like(given["numbers"])
             q, v, _ = _parts(single.link, given["state"])
-            bias, B = single.unheld(q, v, Vector3.of(given["omega"]))
-            return {"bias": list(bias), "B": list(B)}
+            motion = link_motion(single.link, Vector3.of(given["omega"]), q, v)
+            B = unheld_motion(single.Phi, single.rotational, single.center, motion.omega, Force())
+            return {"bias": list(motion.bias), "B": list(B)}
 
-        return _program("ada_unheld", page, self._inputs(omega=3))
+        return _program("ada_unheld", page, _inputs(self.family, omega=3))
 
     def moved(self) -> Program:
         """B, the sum of all forces on the link → V̇."""
@@ -315,9 +296,6 @@ class SinglePrograms:
             return list(Motion.of(given["B"]) + Phi.times(Force.of(given["force"])))
 
         return _program("ada_moved", page, {"B": 6, "force": 6, "numbers": self.family.size})
-
-    def _inputs(self, **more: int) -> Inputs:
-        return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
 
 
 @dataclass(frozen=True)
@@ -335,12 +313,13 @@ class PairPrograms:
 
         def page(given: Given) -> Any:
             pair = self.family.like(given["numbers"])
-            closed = closed_pair(self._joint(pair, given["state"], given["bias"]), self._bodies(pair, given), form.kept)
-            body = {"body": _stored(closed.bodies, form.kept)} if form.kept else {}
-            return body | {"F_0": closed.F_0} | {f"K_{h}": K.rows for h, K in closed.K.items()}
+            joint = self._joint(pair, given["state"], given["bias"])
+            bodies, F_0, K = closed_pair(joint, self._bodies(pair, given), form.kept)
+            body = {"body": _stored(bodies, form.kept)} if form.kept else {}
+            return body | {"F_0": F_0} | {f"K_{h}": gain.rows for h, gain in K.items()}
 
         inner = 0 if form.grounded else BODY[len(form.inner)]
-        return _program("ada_close", page, self._inputs(bias=6, inner=inner, outer=BODY[len(form.outer)]))
+        return _program("ada_close", page, _inputs(self.family, bias=6, inner=inner, outer=BODY[len(form.outer)]))
 
     def open(self, held: int) -> Program:
         """state, F_0, K, the forces on the kept handles → those on the joint's link and (unless the world) its carrier.
@@ -358,7 +337,7 @@ class PairPrograms:
             return {name: list(total[end]) for name, end in ends.items()}
 
         gains: Inputs = {f"K_{h}": (held, 6) for h in kept if held}
-        return _program("ada_open", page, self._inputs(F_0=6, **gains, **{f"force_{h}": 6 for h in kept}))
+        return _program("ada_open", page, _inputs(self.family, F_0=6, **gains, **{f"force_{h}": 6 for h in kept}))
 
     def rates(self) -> Program:
         """state, bias, V̇ of the link and (unless the world) of its carrier → v̇ of the joint."""
@@ -368,10 +347,7 @@ class PairPrograms:
             V = {LINK: Motion.of(given["V_L"]), WORLD: falling(self.gravity)}
             return joint.rates((V if self.form.grounded else V | {CARRIER: Motion.of(given["V_P"])}).__getitem__)
 
-        return _program("ada_rates", page, self._inputs(bias=6, V_L=6, V_P=0 if self.form.grounded else 6))
-
-    def _inputs(self, **more: int | tuple[int, ...]) -> Inputs:
-        return {"state": _state(self.family.shape.link), **more, "numbers": self.family.size}
+        return _program("ada_rates", page, _inputs(self.family, bias=6, V_L=6, V_P=0 if self.form.grounded else 6))
 
     def _joint(self, pair: PairNumbers, state: Any, bias: Scalars) -> JointConnection:
         carrier = WORLD if self.form.grounded else CARRIER
@@ -417,13 +393,14 @@ def _program(name: str, page: Callable[[Given], Any], inputs: Inputs) -> Program
     return trace(lambda *arrays: page(dict.fromkeys(inputs, ()) | dict(zip(read, arrays, strict=True))), read, name)
 
 
+def _inputs(family: Family[Any], **more: int | tuple[int, ...]) -> Inputs:
+    kind = family.shape.link.kind
+    return {"state": kind.nq + 2 * kind.nv, **more, "numbers": family.size}
+
+
 def _turn(numbers: Scalars) -> Turn:
     turn: Turn = flatten(Turn(Matrix3.zero(), Vector3()))[1](list(numbers))
     return turn
-
-
-def _state(link: Link) -> int:
-    return link.kind.nq + 2 * link.kind.nv
 
 
 def _parts(link: Link, state: Scalars) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
