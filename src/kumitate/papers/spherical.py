@@ -47,54 +47,46 @@ class Ball:
         """Whether the mechanism moves just as before."""
         return not self.notes
 
-    # --- one state, of this joint alone -----------------------------------------------------------------------------------
+    @property
+    def by_quaternion(self) -> bool:
+        """Whether its coordinates are other than the three angles."""
+        return self.kind is not self.angles
+
+    # --- one state of this joint alone, by a quaternion ------------------------------------------------------------------
     def joined(self, q: Sequence[float]) -> list[float]:
         """Coordinates of the spherical joint for the three angles."""
-        return [float(x) for x in self.kind.locate(self.angles.transform(q))] if self._by_quaternion else list(q)
+        return floats(self.kind.locate(self.angles.transform(q)))
 
-    def split(self, q: Sequence[float], near: Sequence[float] | None) -> list[float]:
-        """The three angles for coordinates of the spherical joint; of all solutions, those nearest to `near`."""
-        if not self._by_quaternion:
-            return list(q)
+    def split(self, *given: Sequence[float]) -> list[float]:
+        """The three angles for coordinates of the spherical joint, given last; nearest to those given before, if any."""
+        *near, q = given
         X_FM = self.kind.transform(q)
-        return self.angles.nearest(X_FM, near) if near is not None else floats(self.angles.locate(X_FM))
+        return self.angles.nearest(X_FM, *near) if near else floats(self.angles.locate(X_FM))
 
     def joined_rates(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
         """ω for rates at the angles q."""
-        return floats(_sum(self.angles.subspace(q), v).angular) if self._by_quaternion else list(v)
+        return floats(_sum(self.angles.subspace(q), v).angular)
 
     def split_rates(self, q: Sequence[float], v: Sequence[float], damping: float) -> list[float]:
         """The rates at the angles q for ω; see `EulerAngles.consistent_rates`."""
-        return self.angles.consistent_rates(q, v, damping) if self._by_quaternion else list(v)
+        return self.angles.consistent_rates(q, v, damping)
 
     def joined_accelerations(self, q: Sequence[float], v: Sequence[float], a: Sequence[float]) -> list[float]:
         """ω̇ = S a + Ṡ v for accelerations at the angles q and the rates v."""
-        if not self._by_quaternion:
-            return list(a)
         return floats((_sum(self.angles.subspace(q), a) + _sum(self.angles.subspace_rate(q, v), v)).angular)
 
     def split_accelerations(self, q: Sequence[float], v: Sequence[float], a: Sequence[float], damping: float) -> list[float]:
         """The accelerations at the angles q and the rates v for ω̇."""
-        if not self._by_quaternion:
-            return list(a)
         rest = Vector3.of(a) - _sum(self.angles.subspace_rate(q, v), v).angular
         return self.angles.consistent_rates(q, floats(rest), damping)
 
     def joined_efforts(self, q: Sequence[float], tau: Sequence[float]) -> list[float]:
         """The moment in M for torques of the three drives at the angles q (2.8); without bound at the singularity."""
-        if not self._by_quaternion:
-            return list(tau)
         return floats(sum((T * x for T, x in zip(self.angles.active(q), tau, strict=True)), Force()).moment)
 
     def split_efforts(self, q: Sequence[float], tau: Sequence[float]) -> list[float]:
         """The torques of the three drives at the angles q that are this moment in M: Sᵀ n, in every posture."""
-        if not self._by_quaternion:
-            return list(tau)
         return [float(S.dot(Force(Vector3.of(tau)))) for S in self.angles.subspace(q)]
-
-    @property
-    def _by_quaternion(self) -> bool:
-        return self.kind is not self.angles
 
 
 @dataclass(frozen=True)
@@ -142,10 +134,10 @@ class SphericalMerge:
         rows = np.asarray(q, dtype=float)
         before, found = near, []
         for row in rows.reshape(-1, self.mechanism.nq):
-            before = self._angles(row, before)
+            before = self._split("nq", Ball.split, *([] if before is None else [before]), row)
             found.append(before)
         angles = np.array(found).reshape(*rows.shape[:-1], self.separate.nq)
-        return angles if v is None else (angles, self._split(partial(Ball.split_rates, damping=damping), angles, v))
+        return angles if v is None else (angles, self._split("nv", partial(Ball.split_rates, damping=damping), angles, v))
 
     def merged_accelerations(self, q: Any, v: Any, a: Any) -> np.ndarray:
         """The accelerations of `mechanism` for q, v and accelerations a of `separate`."""
@@ -153,7 +145,7 @@ class SphericalMerge:
 
     def split_accelerations(self, q: Any, v: Any, a: Any, *, damping: float = 0.0) -> np.ndarray:
         """The accelerations of `separate` at its q and v for accelerations a of `mechanism`; `damping` as in `split`."""
-        return self._split(partial(Ball.split_accelerations, damping=damping), q, v, a)
+        return self._split("nv", partial(Ball.split_accelerations, damping=damping), q, v, a)
 
     def merged_efforts(self, q: Any, tau: Any) -> np.ndarray:
         """The forces of the drives of `mechanism` equivalent to tau (nv) of `separate` at its q: of equal power."""
@@ -161,7 +153,7 @@ class SphericalMerge:
 
     def split_efforts(self, q: Any, tau: Any) -> np.ndarray:
         """The forces of the drives of `separate` at its q equivalent to tau (nv) of `mechanism`."""
-        return self._split(Ball.split_efforts, q, tau)
+        return self._split("nv", Ball.split_efforts, q, tau)
 
     def beyond_limits(self, q: Any) -> dict[str, np.ndarray]:
         """How far angles are outside the limits of the three joints [rad], by their names; zero inside. q is of `separate`."""
@@ -196,52 +188,39 @@ class SphericalMerge:
     # --- joint by joint, row by row -----------------------------------------------------------------------------------------
     def _merged(self, size: str, way: Callable[..., list[float]], *given: Any) -> np.ndarray:
         """The last of `given`, all of `separate`, as `mechanism` has it: three columns by `way`, the others as they are."""
-        columns = [_columns(self.separate, "nq"), *[_columns(self.separate, "nv")] * (len(given) - 1)]
+        columns = [_columns(self.separate, each) for each in ("nq", "nv", "nv")]
         balls = {ball.name: ball for ball in self.balls}
 
         def row(*values: np.ndarray) -> list[float]:
             found: list[float] = []
             for joint in self.mechanism.joints:
-                if joint.name in balls:
-                    ball = balls[joint.name]
-                    found += way(ball, *(_three(ball, *pair) for pair in zip(values, columns, strict=True)))
+                if (ball := balls.get(joint.name)) is not None:
+                    own = [_three(ball, *pair) for pair in zip(values, columns, strict=False)]
+                    found += way(ball, *own) if ball.by_quaternion else own[-1]
                 elif getattr(joint.kind, size):
-                    found += values[-1][columns[-1][joint.name]].tolist()
+                    found += values[-1][columns[len(values) - 1][joint.name]].tolist()
             return found
 
         return _by_rows(row, *given)
 
-    def _split(self, way: Callable[..., list[float]], *given: Any) -> np.ndarray:
-        """The last of `given`, velocities of `mechanism`, as `separate` has them; what is given before is of `separate`."""
-        columns, own = (
-            [_columns(self.separate, "nq"), *[_columns(self.separate, "nv")] * (len(given) - 2)],
-            _columns(self.mechanism, "nv"),
-        )
+    def _split(self, size: str, way: Callable[..., list[float]], *given: Any) -> np.ndarray:
+        """The last of `given`, of `mechanism`, as `separate` has it; what is given before is of `separate`."""
+        columns, own = [_columns(self.separate, each) for each in ("nq", "nv")], _columns(self.mechanism, size)
+        first = {ball.joints[0]: ball for ball in self.balls}
+        inner = {name for ball in self.balls for name in ball.joints[1:]}  # in `separate` behind the first of their three
 
         def row(*values: np.ndarray) -> list[float]:
-            def split(ball: Ball) -> list[float]:
-                before = (_three(ball, *pair) for pair in zip(values[:-1], columns, strict=True))
-                return way(ball, *before, values[-1][own[ball.name]].tolist())
-
-            return self._laid_out(split, lambda name: values[-1][own[name]].tolist())
+            *before, last = values
+            found: list[float] = []
+            for name in (joint.name for joint in self.separate.joints if joint.name not in inner):
+                ball = first.get(name)
+                part = last[own[name if ball is None else ball.name]].tolist()
+                if ball is not None and ball.by_quaternion:
+                    part = way(ball, *(_three(ball, *pair) for pair in zip(before, columns, strict=False)), part)
+                found += part
+            return found
 
         return _by_rows(row, *given)
-
-    def _angles(self, row: np.ndarray, near: Any) -> np.ndarray:
-        own, columns = _columns(self.mechanism, "nq"), _columns(self.separate, "nq")
-
-        def split(ball: Ball) -> list[float]:
-            before = None if near is None else _three(ball, np.asarray(near, dtype=float), columns)
-            return ball.split(row[own[ball.name]].tolist(), before)
-
-        return np.array(self._laid_out(split, lambda name: row[own[name]].tolist()))
-
-    def _laid_out(self, split: Callable[[Ball], list[float]], other: Callable[[str], list[float]]) -> list[float]:
-        """Values in the order of `separate`, where the three joints of a ball follow each other."""
-        first = {ball.joints[0]: ball for ball in self.balls}
-        inner = {name for ball in self.balls for name in ball.joints[1:]}
-        names = (joint.name for joint in self.separate.joints if joint.name not in inner)
-        return [x for name in names for x in (split(first[name]) if name in first else other(name))]
 
 
 def _three(ball: Ball, values: np.ndarray, columns: dict[str, slice]) -> list[float]:
@@ -319,7 +298,7 @@ def merge_spherical(
     """
     if by not in ("euler", "quaternion"):
         raise ModelError(f'{mechanism.name}: joints are merged by "euler" or by "quaternion", not by {by!r}')
-    found = list(_triples(mechanism)) if joints is None else [_named(mechanism, names) for names in _triples_of(joints)]
+    found = list(_triples(mechanism)) if joints is None else _named(mechanism, joints)
     changed, balls, refused = mechanism, [], []
     taken: set[str] = set()
     for names in found:
@@ -343,30 +322,28 @@ def merge_spherical(
 
 
 # --- finding ------------------------------------------------------------------------------------------------------------
-def _triples_of(joints: Sequence[Sequence[str]] | Sequence[str]) -> list[Sequence[str]]:
-    return [joints] if all(isinstance(name, str) for name in joints) else list(joints)  # type: ignore[list-item]
-
-
-def _named(mechanism: Mechanism, names: Sequence[str]) -> Names:
-    items = [mechanism.joint(name) for name in names]
-    if len(items) != 3 or any(a.child != b.parent for a, b in pairwise(items)):
-        raise ModelError(
-            f"{mechanism.name}: {', '.join(names)} are not three joints one after the other; name three, outward, each on the "
-            "body that the one before carries"
-        )
-    wrong = next((item for item in items if not _is_revolute(item)), None)
-    if wrong is not None:
-        raise ModelError(
-            f"{mechanism.name}: {wrong.name!r} is a {wrong.kind.name} joint; three revolute joints make a spherical one"
-        )
-    a, b, c = items
-    gap = _gap(a, b, c)[1]
-    if gap > _APART:
-        raise ModelError(
-            f"{mechanism.name}: the axes of {', '.join(names)} pass {gap:.3g} m from a common point; a spherical joint needs "
-            "them to meet in one"
-        )
-    return a.name, b.name, c.name
+def _named(mechanism: Mechanism, joints: Sequence[Sequence[str]] | Sequence[str]) -> list[Names]:
+    """The triples that a user names, or the only one."""
+    triples: Any = [joints] if all(isinstance(name, str) for name in joints) else joints
+    for names in triples:
+        items = [mechanism.joint(name) for name in names]
+        if len(items) != 3 or any(a.child != b.parent for a, b in pairwise(items)):
+            raise ModelError(
+                f"{mechanism.name}: {', '.join(names)} are not three joints one after the other; name three, outward, each on "
+                "the body that the one before carries"
+            )
+        wrong = next((item for item in items if not _is_revolute(item)), None)
+        if wrong is not None:
+            raise ModelError(
+                f"{mechanism.name}: {wrong.name!r} is a {wrong.kind.name} joint; three revolute joints make a spherical one"
+            )
+        gap = _gap(*items)[1]
+        if gap > _APART:
+            raise ModelError(
+                f"{mechanism.name}: the axes of {', '.join(names)} pass {gap:.3g} m from a common point; a spherical joint "
+                "needs them to meet in one"
+            )
+    return [tuple(names) for names in triples]  # type: ignore[misc]
 
 
 def _is_revolute(joint: Joint) -> bool:
@@ -437,11 +414,9 @@ def _merged(mechanism: Mechanism, names: Names, by: str, lump: bool) -> tuple[Me
         kind = KINDS["spherical"]
     name = free_name("+".join(names), {joint.name for joint in mechanism.joints} | {loop.name for loop in mechanism.loops})
     limits = (*a.limits, *b.limits, *c.limits)
-    own = (
-        {}
-        if kind is not angles
-        else {"limits": limits, **{key: sum((getattr(j, key) for j in (a, b, c)), ()) for key in _PASSIVE}}
-    )
+    own: dict[str, Any] = {}
+    if kind is angles:
+        own = {"limits": limits, **{key: sum((getattr(j, key) for j in (a, b, c)), ()) for key in _PASSIVE}}
     X_MC = np.linalg.inv(X_PM) @ X_1 @ X_2 @ X_3
     bodies, carrier = mechanism.bodies, c.child
     welds = [Joint(a.name, KINDS["fixed"], a.parent, a.child, a.pose)]
@@ -451,18 +426,11 @@ def _merged(mechanism: Mechanism, names: Names, by: str, lump: bool) -> tuple[Me
         bodies = (*bodies, Body(carrier))
         welds.append(Joint(c.name, KINDS["fixed"], carrier, c.child, _pose(X_MC)))
     welds.append(Joint(b.name, KINDS["fixed"], carrier, b.child, _pose(np.linalg.inv(X_PM) @ X_1 @ X_2)))
-    ball = Joint(name, kind, a.parent, carrier, _pose(X_PM), first, second, **own)  # type: ignore[arg-type]
+    ball = Joint(name, kind, a.parent, carrier, _pose(X_PM), first, second, **own)
     made = {a.name: (welds[0], ball, *welds[1:]), b.name: (), c.name: ()}
     joints = tuple(part for joint in mechanism.joints for part in made.get(joint.name, (joint,)))
-    return replace(mechanism, bodies=bodies, joints=joints, starts=fitting(mechanism.starts, joints)), Ball(
-        name,
-        names,
-        limits,
-        angles,
-        kind,
-        (a.child, b.child),
-        notes,  # type: ignore[arg-type]
-    )
+    changed = replace(mechanism, bodies=bodies, joints=joints, starts=fitting(mechanism.starts, joints))
+    return changed, Ball(name, names, limits, angles, kind, (a.child, b.child), notes)
 
 
 def _aligned(axes: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...] | None, EulerAngles]:
