@@ -1,6 +1,5 @@
 """Equations of motion from energies: readable equations and fast code from SymPy (lecture Y, 8 and 9; thesis 4.2.1)."""
 
-from .equations import Equations, FirstOrder
 from .forces import (
     coulomb,
     generalised_force,
@@ -15,7 +14,7 @@ from .forces import (
 from .forward import lagrange
 from .motion_program import Trajectory
 from .symbols import coordinates
-from .system import System, of_mechanism
+from .system import Equations, FirstOrder, System, of_mechanism
 
 __all__ = [
     "Equations", "FirstOrder", "System", "Trajectory", "coordinates", "coulomb", "generalised_force", "gravity", "lagrange",

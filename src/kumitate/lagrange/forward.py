@@ -145,12 +145,7 @@ def check_size(tree: Tree) -> None:
 
 
 def joint_equations(
-    derivatives: EnergyDerivatives,
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    acting: Acting,
+    derivatives: EnergyDerivatives, tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
     """M (nv, nv) and push (nv) of M v̇ = push, for the tree without its chords and gears.
 
@@ -171,12 +166,7 @@ def joint_equations(
 
 
 def generalised_push(
-    derivatives: EnergyDerivatives,
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    acting: Acting,
+    derivatives: EnergyDerivatives, tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting
 ) -> list[Scalar]:
     """The push (nv) of `joint_equations`."""
     q, v, n = [q[k] for k in range(tree.nq)], [v[k] for k in range(tree.nv)], tree.nv

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
 
-from .. import scalar
 from ..compile import Kernel
 from ..dynamics import solve_symmetric
 from ..errors import DivergenceError, InputError
 from ..scalar import Program, Scalar, Scalars, call, directional, exp, gradient, hessian, inlined, log, select, sqrt, trace
+from ..scalar.arrays import RULES
 from .symbols import SymbolNames, sympy_module
 
 
@@ -62,7 +62,7 @@ class Converter:
                 raise InputError(f"{self.system}: an expression contains {e}; all numbers must be finite")
             return float(e)
         if e.is_Add:
-            return self._sum(e)
+            return sum((self(part) for part in e.args), 0.0)
         if e.is_Mul:
             return self._product(e)
         if e.is_Pow:
@@ -71,9 +71,6 @@ class Converter:
         if rule is None:
             raise InputError(f"{self.system}: {e.func.__name__} in {e} is not supported. Write it with other functions")
         return rule(*(self(part) for part in e.args)) if e.func is not sympy_module().Piecewise else self._cases(e)
-
-    def _sum(self, e: Any) -> Scalar:
-        return sum((self(part) for part in e.args), 0.0)
 
     def _product(self, e: Any) -> Scalar:
         above: Scalar = 1.0
@@ -107,44 +104,24 @@ class Converter:
         return value
 
 
+#: Functions of SymPy that NumPy has by other names, and those that take any number of arguments here and two there.
+_CALLED = {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "Abs": "absolute", "StrictLessThan": "less",
+    "LessThan": "less_equal", "StrictGreaterThan": "greater", "GreaterThan": "greater_equal", "Equality": "equal",
+    **{name: name for name in ("sin", "cos", "tan", "exp", "log", "tanh", "sinh", "cosh", "sign")},
+}  # fmt: skip
+_FOLDED = {"Min": "minimum", "Max": "maximum", "And": "logical_and", "Or": "logical_or"}
+
+
 @cache
 def _functions() -> dict[Any, Callable[..., Scalar]]:
+    """What functions of SymPy are on scalars."""
     s = sympy_module()
-
-    def many(pair: Callable[[Scalar, Scalar], Scalar]) -> Callable[..., Scalar]:
-        def fold(first: Scalar, *others: Scalar) -> Scalar:
-            for other in others:
-                first = pair(first, other)
-            return first
-
-        return fold
-
     return {
-        s.sin: scalar.sin,
-        s.cos: scalar.cos,
-        s.tan: lambda x: scalar.sin(x) / scalar.cos(x),
-        s.exp: exp,
-        s.log: log,
-        s.tanh: scalar.tanh,
-        s.sinh: lambda x: 0.5 * (exp(x) - exp(-x)),
-        s.cosh: lambda x: 0.5 * (exp(x) + exp(-x)),
-        s.atan2: scalar.arctan2,
-        s.atan: lambda x: scalar.arctan2(x, 1.0),
-        s.asin: lambda x: scalar.arctan2(x, sqrt(1.0 - x * x)),
-        s.acos: lambda x: scalar.arctan2(sqrt(1.0 - x * x), x),
-        s.Abs: scalar.absolute,
-        s.sign: lambda x: select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0)),
+        **{getattr(s, own): RULES[other][1] for own, other in _CALLED.items()},
+        **{getattr(s, own): lambda *parts, rule=RULES[other][1]: reduce(rule, parts) for own, other in _FOLDED.items()},
         s.Heaviside: lambda x, middle=0.5: select(x > 0.0, 1.0, select(x < 0.0, 0.0, middle)),
-        s.Min: many(scalar.minimum),
-        s.Max: many(scalar.maximum),
         s.Piecewise: select,
-        s.StrictLessThan: lambda a, b: a < b,
-        s.LessThan: lambda a, b: a <= b,
-        s.StrictGreaterThan: lambda a, b: a > b,
-        s.GreaterThan: lambda a, b: a >= b,
-        s.Equality: scalar.equal,
-        s.And: many(scalar.both),
-        s.Or: many(scalar.either),
         s.Not: lambda a: select(a, 0.0, 1.0) > 0.5,
     }
 
@@ -190,11 +167,6 @@ def expression_program(inputs: Inputs, expressions: Sequence[Any], name: str) ->
     return inputs.program(lambda convert: convert.all(expressions), name)
 
 
-def inertia_program(inputs: Inputs, kinetic: Any) -> Program:
-    """A = ∂²T/∂v² (n, n)."""
-    return hessian(inputs.program(lambda convert: convert(kinetic), "kinetic"), "v")
-
-
 def acceleration_program(inputs: Inputs, kinetic: Any, loads: Sequence[Any]) -> Program:
     """q̈ (n) from T and all other terms, `loads` = −∂U/∂q − ∂D/∂q̇ + F.
 
@@ -209,12 +181,7 @@ def acceleration_program(inputs: Inputs, kinetic: Any, loads: Sequence[Any]) -> 
     def page(*arguments: Scalars) -> list[Scalar]:
         given = [[part[k] for k in range(len(part))] for part in arguments]
         A = inlined(inertia, given)
-        flow: dict[str, Scalars] = {
-            "q": given[1],
-            "v": [0.0] * n,
-            "t": [1.0],
-            "parameters": [0.0] * len(inputs.called),
-        }
+        flow: dict[str, Scalars] = {"q": given[1], "v": [0.0] * n, "t": [1.0], "parameters": [0.0] * len(inputs.called)}
         rising = inlined(along, (*given, *(flow[name] for name in inputs.sizes)))[n:]  # the momentum's rate at q̈ = 0
         loaded = inputs.converter(*given).all(loads)
         right = [load - rise + dT for load, rise, dT in zip(loaded, rising, inlined(slope, given), strict=True)]

@@ -97,7 +97,8 @@ class SymbolNames:
         sympy = sympy_module()
         moving = expression.doit().xreplace(dict(zip(self.rates, self.plain_v, strict=True)))
         if not rates and moving.has(*self.plain_v):
-            raise InputError(f"{self.system}: {what} depends on velocities; it must be a function of {self._known()}")
+            told = ", ".join((*self.names, "t"))
+            raise InputError(f"{self.system}: {what} depends on velocities; it must be a function of {told}")
         moving = moving.xreplace(dict(zip(self.q, self.plain_q, strict=True)))
         for derivative in moving.atoms(sympy.Derivative):
             if derivative.has(*self.plain_q):
@@ -132,6 +133,3 @@ class SymbolNames:
     def is_parameter(self, symbol: Any) -> bool:
         """Whether a plain symbol is neither a coordinate, nor a velocity, nor the time."""
         return symbol not in self.plain_q and symbol not in self.plain_v and symbol is not self.plain_t
-
-    def _known(self) -> str:
-        return ", ".join((*self.names, "t"))

@@ -1,9 +1,13 @@
-"""Systems described by energies: readable equations and compiled code (lecture Y, 8 and 9)."""
+"""Systems described by energies: readable equations and compiled code (lecture Y, 8 and 9).
+
+A(q) q̈ = b + F are the equations of motion in readable form (8.15), which reduce to first order.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -15,24 +19,78 @@ from ..compile.exports import to_sympy
 from ..dynamics import FRICTION_VELOCITY
 from ..errors import InputError
 from ..model import Mechanism, check_freedom
-from ..scalar import evaluate, trace
-from .equations import Equations, FirstOrder, derived, first_order
+from ..scalar import evaluate, hessian, trace
 from .forces import pushes
 from .forward import tree_kinetic, tree_potential
 from .latex import Printer, Tidy, column, dotted
-from .motion_program import (
-    Inputs,
-    Trajectory,
-    acceleration_program,
-    expression_program,
-    inertia_program,
-    rolled_out,
-    step_program,
-)
+from .motion_program import Inputs, Trajectory, acceleration_program, expression_program, rolled_out, step_program
 from .symbols import SymbolNames, coordinates, entries, sympy_module
 
 #: The most coordinates for which accelerations are solved symbolically.
 _SOLVED = 3
+
+
+@dataclass(frozen=True)
+class Equations:
+    """A(q) q̈ = b(q, q̇) + F, as SymPy matrices over functions of time.
+
+    Attributes:
+        A: the inertia matrix ∂²T/∂q̇² (n, n).
+        b: the other terms of inertia, potentials and dissipation (n, 1).
+        F: the generalised forces (n, 1), or None if no forces were given.
+        tidied: whether everything was simplified within the time limit.
+    """
+
+    A: Any
+    b: Any
+    F: Any
+    tidied: bool
+    names: SymbolNames = field(repr=False)
+    printer: Printer = field(repr=False)
+    plain: tuple[Any, Any, Any] = field(repr=False)
+
+    @property
+    def accelerations(self) -> Any:
+        """q̈ (n, 1)."""
+        return sympy_module().Matrix([rate.diff(self.names.t) for rate in self.names.rates])
+
+    def rows(self) -> list[Any]:
+        """The equations one by one, as `sympy.Eq`."""
+        right = self.b if self.F is None else self.b + self.F
+        return [sympy_module().Eq(row, other) for row, other in zip(self.A * self.accelerations, right, strict=True)]
+
+    def latex(self, *, braces: bool = False) -> str:
+        """The equations in LaTeX, in matrix form; with `braces`, the matrices are labelled A, q̈, b and F below.
+
+        Symbols are in the order of `parameters`, as in the lecture: m l r, not l m r.
+        """
+        A, b, F = self.plain
+        moving = column(dotted(self.printer(q), 2) for q in self.names.plain_q)
+        shown = [self.printer.matrix(A), moving, self.printer.matrix(b), *([] if F is None else [self.printer.matrix(F)])]
+        if braces:
+            called = ("A", r"\ddot{q}", "b", r"\mathcal{F}")
+            shown = [f"\\underbrace{{{latex}}}_{{{name}}}" for latex, name in zip(shown, called, strict=False)]
+        inertia, accelerations, *right = shown
+        return f"{inertia} {accelerations} = {' + '.join(right)}"
+
+
+@dataclass(frozen=True)
+class FirstOrder:
+    """ẋ = f(x): twice as many equations of first order (lecture Y, eq. 8.18).
+
+    Attributes:
+        states: x = (q₁, q̇₁, q₂, q̇₂, …), as functions of time.
+        rates: f(x), expressions of the states.
+    """
+
+    states: tuple[Any, ...]
+    rates: tuple[Any, ...]
+    printed: tuple[str, ...] = field(repr=False)
+
+    def latex(self) -> str:
+        """The equations in LaTeX, the states called x₁, x₂, …"""
+        rows = (f"\\dot{{x}}_{{{k}}} &= {rate}" for k, rate in enumerate(self.printed, start=1))
+        return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
 
 
 class System:
@@ -107,8 +165,15 @@ class System:
             InputError: if the inertia matrix is singular; the message names the coordinates without inertia.
         """
         self._check_inertia(self._values)
-        energies = (self._kinetic, self._potential, self._dissipation)
-        return derived(self.names, *energies, self._pushes, Tidy(seconds), self._printer)
+        sympy, names, tidy = sympy_module(), self.names, Tidy(seconds)
+        q, v = sympy.Matrix(names.plain_q), sympy.Matrix(names.plain_v)
+        momentum = sympy.Matrix([self._kinetic]).jacobian(v).T
+        rest = sympy.Matrix([self._kinetic - self._potential]).jacobian(q).T - sympy.Matrix([self._dissipation]).jacobian(v).T
+        A = tidy.matrix(momentum.jacobian(v))
+        b = tidy.matrix(rest - momentum.jacobian(q) * v - momentum.diff(names.plain_t))
+        F = tidy.matrix(sum((push.generalised for push in self._pushes), sympy.zeros(len(q), 1))) if self._pushes else None
+        shown = None if F is None else names.restored(F)
+        return Equations(names.restored(A), names.restored(b), shown, not tidy.exhausted, names, self._printer, (A, b, F))
 
     def latex(self, *, braces: bool = False, seconds: float = 20.0) -> str:
         """The equations in LaTeX; see `Equations.latex`."""
@@ -132,7 +197,16 @@ class System:
                 f"{self.name}: {len(self.names.q)} coordinates have no readable formula for their accelerations; at most "
                 f"{_SOLVED} are solved symbolically. Use `equations` for A and b, or `compile`, which solves them numerically"
             )
-        return first_order(self.equations(seconds=seconds), Tidy(seconds))
+        equations, tidy, names = self.equations(seconds=seconds), Tidy(seconds), self.names
+        A, b, F = equations.plain
+        accelerations = tidy.matrix(A.adjugate() * (b if F is None else b + F)) / tidy(A.det())
+        states, rates = [], []
+        for q, v, a in zip(names.plain_q, names.plain_v, accelerations, strict=True):
+            states += [q, v]
+            rates += [v, a]
+        numbered = {state: sympy_module().Symbol(f"x_{k}", real=True) for k, state in enumerate(states, start=1)}
+        printed = tuple(self._printer(rate.xreplace(numbered)) for rate in rates)
+        return FirstOrder(tuple(map(names.restored, states)), tuple(map(names.restored, rates)), printed)
 
     # --- programs -----------------------------------------------------------------------------------------------------
     def compile(self, *, parameters: Mapping[Any, float] | None = None, inputs: Sequence[Any] = ()) -> Kernel:
@@ -156,13 +230,7 @@ class System:
         return Kernel(expression_program(self._inputs(parameters, inputs, plain), plain, "expressions"))
 
     def simulate(
-        self,
-        q: Any,
-        v: Any,
-        *,
-        duration: float,
-        step: float,
-        parameters: Mapping[Any, float] | None = None,
+        self, q: Any, v: Any, *, duration: float, step: float, parameters: Mapping[Any, float] | None = None
     ) -> Trajectory:
         """The motion from the coordinates q (n) with the rates v (n), in equal steps of order 8.
 
@@ -263,7 +331,7 @@ class System:
         names, n = self.names, len(self.names.q)
         free = [s for s in self._kinetic.free_symbols if names.is_parameter(s) and s not in values]
         read = Inputs(names, values, free, timed=names.plain_t in self._kinetic.free_symbols)
-        inertia = inertia_program(read, self._kinetic)
+        inertia = hessian(read.program(lambda convert: convert(self._kinetic), "kinetic"), "v")
         rng = np.random.default_rng(0)
         idle = set(range(n))
         for _ in range(3):
@@ -275,11 +343,9 @@ class System:
             idle &= {k for k in range(n) if np.abs(lost[:, k]).max(initial=0.0) > 1e-6}
         if idle:
             told = " and ".join(names.names[k] for k in sorted(idle))
-            cause = (
-                f"nothing that moves with {told} has inertia"
-                if len(idle) == 1
-                else f"a motion of {told} together moves nothing that has inertia"
-            )
+            cause = f"nothing that moves with {told} has inertia"
+            if len(idle) > 1:
+                cause = f"a motion of {told} together moves nothing that has inertia"
             raise InputError(
                 f"{self.name}: the inertia matrix ∂²T/∂q̇² is singular: {cause}, so that its acceleration is not determined. "
                 "Add the missing kinetic energy, or take the coordinate out of q"
@@ -333,17 +399,12 @@ def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
     found = coordinates(" ".join(f"q_{k}" for k in range(1, n + 1)))
     q = [found] if n == 1 else list(found)
     v = [coordinate.diff() for coordinate in q]
-    sizes: dict[str, int | tuple[int, ...]] = {"q": n, "v": n}
-    energies = trace(
-        lambda q, v: {
-            "kinetic": tree_kinetic(tree, q, v),
-            "potential": tree_potential(tree, q, mechanism.gravity),
-        },
-        sizes,
-        mechanism.name,
-    )
+
+    def energies(q: Any, v: Any) -> dict[str, Any]:
+        return {"kinetic": tree_kinetic(tree, q, v), "potential": tree_potential(tree, q, mechanism.gravity)}
+
     plain = sympy.symbols(f"q_1:{n + 1} v_1:{n + 1}", real=True)
-    expressions = to_sympy(energies, {"q": plain[:n], "v": plain[n:]})
+    expressions = to_sympy(trace(energies, {"q": n, "v": n}, mechanism.name), {"q": plain[:n], "v": plain[n:]})
     back = dict(zip(plain, [*q, *v], strict=True))
     kinetic, potential = (_rounded(expressions[key]).xreplace(back) for key in ("kinetic", "potential"))
     dissipation, forces = sympy.Integer(0), []

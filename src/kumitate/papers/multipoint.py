@@ -36,10 +36,7 @@ SWEEPS, SWEEPS_WITH_LOOPS = 8, 20
 
 
 def assumed_impulses(
-    given: Problem,
-    inside: Sequence[Scalars],
-    wanted: Sequence[Sequence[Scalars]],
-    free: Scalars,
+    given: Problem, inside: Sequence[Scalars], wanted: Sequence[Sequence[Scalars]], free: Scalars
 ) -> list[list[list[Scalar]]]:
     """Impulses (normal, tangent, tangent) of all points [N·s] that give the points inside the wanted velocities.
 

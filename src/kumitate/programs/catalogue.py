@@ -171,9 +171,7 @@ STATES: dict[str, Callable[..., Traceable]] = {
 
 # --- dynamics -------------------------------------------------------------------------------------------------------------
 #: Methods for the inertia matrix, by name; `kumitate.papers` adds others.
-MASS_MATRIX: dict[str, Callable[..., Any]] = {
-    "crba": dynamics.crba,
-}
+MASS_MATRIX: dict[str, Callable[..., Any]] = {"crba": dynamics.crba}
 
 
 def _page(room: str, name: str) -> Callable[..., Any]:

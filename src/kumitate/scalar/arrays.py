@@ -205,8 +205,8 @@ _BY_OPERATORS = {
     *(getattr(np, name) for name in ("vecdot", "matvec", "vecmat") if hasattr(np, name)), # NumPy 2
 }  # fmt: skip
 
-#: The rest, element by element.
-_RULES: dict[str, tuple[int, Callable[..., Any]]] = {
+#: The rest, element by element: how many operands each has, and its rule.
+RULES: dict[str, tuple[int, Callable[..., Any]]] = {
     **{name: (1, partial(apply, name)) for name in ("sin", "cos", "sqrt", "exp", "log", "tanh")},
     **dict.fromkeys(("absolute", "fabs"), (1, partial(apply, "abs"))),
     "sign": (1, _sign),
@@ -233,7 +233,7 @@ _RULES: dict[str, tuple[int, Callable[..., Any]]] = {
     **dict.fromkeys(("logical_or", "bitwise_or"), (2, partial(apply, "or"))),
     **dict.fromkeys(("logical_not", "invert"), (1, partial(apply, "not"))),
 }
-_ELEMENTWISE = {name: np.frompyfunc(rule, inputs, 1) for name, (inputs, rule) in _RULES.items()}
+_ELEMENTWISE = {name: np.frompyfunc(rule, inputs, 1) for name, (inputs, rule) in RULES.items()}
 
 Symbol.__array_ufunc__ = lambda self, ufunc, method, *inputs, **options: _ufunc(ufunc, method, inputs, options)  # type: ignore[attr-defined]
 Symbol.__array_function__ = _function_of_symbol  # type: ignore[attr-defined]

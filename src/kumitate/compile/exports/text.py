@@ -177,12 +177,7 @@ class _CWriter:
 
     real, quick = "double", False
 
-    def __init__(
-        self,
-        program: Program,
-        functions: Mapping[Program, str],
-        tables: dict[tuple[float, ...], str],
-    ):
+    def __init__(self, program: Program, functions: Mapping[Program, str], tables: dict[tuple[float, ...], str]):
         self.program = program
         self.functions = functions
         self.tables = tables
