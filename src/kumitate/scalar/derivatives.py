@@ -59,23 +59,20 @@ class _Slopes:
                 raise TraceError(f"the hole {program.name!r} cannot be differentiated; say in `fillings` what it stands for")
             program = self.fillings[program.name]
         if program not in self.made:
-            self.made[program] = _directional(program, self)
+            self.made[program] = self._directional(program)
         return self.made[program]
 
+    def _directional(self, program: Program) -> Program:
+        shapes = {array.name: array.shape for array in program.inputs}
+        dotted = dict(zip(_with_dots(list(shapes)), shapes.values(), strict=True))
 
-def _directional(program: Program, slopes: _Slopes) -> Program:
-    shapes = {array.name: array.shape for array in program.inputs}
-    dotted = dict(zip(_with_dots(list(shapes)), shapes.values(), strict=True))
+        def both(*arguments: Any) -> dict[str, Any]:
+            given = zip(shapes, arguments[: len(shapes)], arguments[len(shapes) :], strict=True)
+            pairs = _Forward({name: (_flat(x), _flat(dx)) for name, x, dx in given}, self).results(program)
+            values, rates = (shaped(program.outputs, [pair[k] for pair in pairs]) for k in (0, 1))
+            return values | dict(zip(_with_dots(list(values)), rates.values(), strict=True))
 
-    def both(*arguments: Any) -> dict[str, Any]:
-        half = len(arguments) // 2
-        given = dict(zip(shapes, zip(arguments[:half], arguments[half:], strict=True), strict=True))
-        forward = _Forward({name: (_flat(x), _flat(dx)) for name, (x, dx) in given.items()}, slopes)
-        pairs = forward.results(program)
-        values, rates = (shaped(program.outputs, [pair[k] for pair in pairs]) for k in (0, 1))
-        return values | dict(zip(_with_dots(list(values)), rates.values(), strict=True))
-
-    return trace(both, {**shapes, **dotted}, f"{program.name}_dot")
+        return trace(both, {**shapes, **dotted}, f"{program.name}_dot")
 
 
 def _with_dots(names: list[str]) -> list[str]:
@@ -187,41 +184,36 @@ def inlined_slopes(program: Program, inputs: Sequence[Scalars], directions: Iter
     >>> inlined_slopes(product, [[2.0, 3.0]], [[[1.0, 0.0]], [[0.0, 1.0]]])
     [[3.0], [2.0]]
     """
-    found = _StraightSlopes(program, inputs)
-    return [found.along(rates) for rates in directions]
+    others = {node.op for node in program.line} - TRACED.keys() - {"const", "input"}
+    if others:
+        raise TraceError(f"{program.name} contains {', '.join(sorted(others))}: only straight lines are inlined")
+    names = [array.name for array in program.inputs]
+    run = Interpreter(dict(zip(names, inputs, strict=True)), _APPLIED)
+    run.line(program.line)
+    partials: dict[Symbol, tuple[Scalar, ...]] = {}  # each made once for all directions
 
+    def moved(node: Symbol, rates: Mapping[Symbol, Scalar]) -> Scalar:
+        if node.op == "select":  # not by partial derivatives: the branch not chosen may be infinite
+            return apply("select", run.values[node.args[0]], *(rates.get(a, 0.0) for a in node.args[1:]))
+        if node not in partials:
+            partials[node] = _PARTIALS[node.op](run.values[node], *(run.values[a] for a in node.args))
+        return sum((p * rates[a] for p, a in zip(partials[node], node.args, strict=True) if a in rates), 0.0)
 
-class _StraightSlopes:
-    """The values of a straight line's nodes, and its partial derivatives, each made once for all directions."""
-
-    def __init__(self, program: Program, inputs: Sequence[Scalars]):
-        others = {node.op for node in program.line} - TRACED.keys() - {"const", "input"}
-        if others:
-            raise TraceError(f"{program.name} contains {', '.join(sorted(others))}: only straight lines are inlined")
-        run = Interpreter({array.name: values for array, values in zip(program.inputs, inputs, strict=True)}, _APPLIED)
-        run.line(program.line)
-        self.program, self.values, self.partials = program, run.values, dict[Symbol, tuple[Scalar, ...]]()
-
-    def along(self, rates: Sequence[Scalars]) -> list[Scalar]:
-        named = dict(zip((array.name for array in self.program.inputs), rates, strict=True))
+    def along(rates: Sequence[Scalars]) -> list[Scalar]:
+        named = dict(zip(names, rates, strict=True))
         found: dict[Symbol, Scalar] = {}  # without those that are zero
-        for node in self.program.line:
+        for node in program.line:
             if node.op == "input":
                 rate = named[node.payload[0]][node.payload[1]]
             elif node.op in _PARTIALS and any(a in found for a in node.args):
-                rate = self._rate(node, found)
+                rate = moved(node, found)
             else:
                 continue
             if rate.__class__ is Symbol or rate != 0.0:
                 found[node] = rate
-        return [found.get(node, 0.0) for node in self.program.results]
+        return [found.get(node, 0.0) for node in program.results]
 
-    def _rate(self, node: Symbol, rates: Mapping[Symbol, Scalar]) -> Scalar:
-        if node.op == "select":  # not by partial derivatives: the branch not chosen may be infinite
-            return apply("select", self.values[node.args[0]], *(rates.get(a, 0.0) for a in node.args[1:]))
-        if node not in self.partials:
-            self.partials[node] = _PARTIALS[node.op](self.values[node], *(self.values[a] for a in node.args))
-        return sum((p * rates[a] for p, a in zip(self.partials[node], node.args, strict=True) if a in rates), 0.0)
+    return list(map(along, directions))
 
 
 def gradient(program: Program, wrt: str) -> Program:

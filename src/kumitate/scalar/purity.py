@@ -119,8 +119,7 @@ def _tried(
     if not np.isfinite(values[0]).all():
         raise Refusal(f"it gives {values[0].tolist()} at the start", remembers=False)
     if written:
-        where = reach.where(written)
-        raise Refusal(f"it writes into its argument `{written}`{where}; write to a copy", remembers=False)
+        raise Refusal(f"it writes into its argument `{written}`{reach.where(written)}; write to a copy", remembers=False)
     return values
 
 
@@ -144,8 +143,7 @@ def _traced(
         given = np.array(evaluate(program, [t, *chain.from_iterable(arrays)]), dtype=float)
         scale = float(np.nan_to_num(np.abs(expected), posinf=0.0).max(initial=0.0))  # a zero beside others rounds as they do
         if not np.allclose(given, expected, rtol=1e-9, atol=1e-12 * max(scale, 1.0), equal_nan=True):
-            reason = "its trace gives other values than a call: it looks at the type of its arguments"
-            raise Refusal(reason, remembers=False)
+            raise Refusal("its trace gives other values than a call: it looks at the type of its arguments", remembers=False)
     return program
 
 
@@ -602,22 +600,15 @@ def entry_of_items(
     """The entry of a dictionary, or of some of its names: an object's own attributes, globals."""
 
     def read() -> dict[Any, Any]:
-        if names is not None:
-            return {name: items.get(name, _MISSING) for name in names}
-        return {key: value for key, value in items.items() if key not in ignored}
+        return {key: items.get(key, _MISSING) for key in tuple(items if names is None else names) if key not in ignored}
 
     return JournalEntry(read, path, items.__setitem__, items.pop)
 
 
 def entry_of_attributes(owner: Any, path: str, names: Collection[str]) -> JournalEntry:
     """The entry of values set by `setattr`: slots, and the attributes of a class."""
-
-    def read() -> dict[Any, Any]:
-        return {name: getattr(owner, name, _MISSING) for name in names}
-
-    return JournalEntry(
-        read, lambda name: f"{path}.{name}", functools.partial(setattr, owner), functools.partial(delattr, owner)
-    )
+    ways = (functools.partial(way, owner) for way in (setattr, delattr))
+    return JournalEntry(lambda: {name: getattr(owner, name, _MISSING) for name in names}, lambda name: f"{path}.{name}", *ways)
 
 
 def _same(a: Any, b: Any) -> bool:

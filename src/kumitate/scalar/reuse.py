@@ -74,19 +74,13 @@ def call_shared(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
         page: hashable; arguments: scalars in tuples and frozen dataclasses.
         name: of the program.
     """
-    if active_scope() is None:
-        return page(*arguments)
-    leaves, build = flatten(arguments)
-    constants = tuple(map(known_number, leaves))
-    prepared = _prepared((page, build([0.0] * len(leaves))), constants, name)
-    return prepared.run([leaf for leaf, number in zip(leaves, constants, strict=True) if number is None])
+    return call_grouped([(page, arguments)], name=name, at_least=1)[0]
 
 
 def _number(column: Sequence[Any]) -> float | None:
     """The number that is the same in all calls, or None."""
-    first = column[0]
-    same = all(leaf.__class__ is not Symbol and leaf == first for leaf in column)
-    return float(first) if same else None
+    first = known_number(column[0])
+    return float(first) if first is not None and all(known_number(leaf) == first for leaf in column) else None
 
 
 @lru_cache(maxsize=KEPT)
