@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 from ...errors import InputError
@@ -30,12 +31,6 @@ _WORDS = """
 _C_RESERVED = frozenset(_WORDS.split())
 _LINE = 120
 _TEMPORARY = re.compile(r"[a-z]\d+")
-
-
-def named(programs: Sequence[Program]) -> dict[Program, str]:
-    """The names of the programs' functions; the last program has the first choice."""
-    names = identifiers([program.name for program in reversed(programs)], _C_RESERVED)
-    return dict(zip(reversed(programs), names, strict=True))
 
 
 def identifiers(names: Iterable[str], reserved: Collection[str]) -> list[str]:
@@ -91,23 +86,16 @@ def to_c(
         InputError: for a hole that nothing fills.
     """
     tables: dict[tuple[float, ...], str] = {}
-    every = _with_callees(programs, fillings or {}, portable)
-    names = named(every)
-    functions, stacked, quick = [], 0, quick and real == "double"  # in float the library's own are quick
-    for one in every:
-        writer = _CWriter(one, names, tables)
-        writer.real, writer.together, writer.fillings = real, {} if portable else None, fillings or {}
-        writer.quick = quick
+    names = c_names(programs, fillings or {}, portable=portable)
+    functions, constants, stacked = [], list[str](), 0
+    quick = quick and real == "double"  # in float the library's own are quick
+    for one in reversed(names):
+        writer = _CWriter(one, names, tables, fillings or {}, {} if portable else None, real, quick)
         functions += [*writer.function(static=private or one not in programs), ""]
         stacked += writer.stacked
-    constants = [
-        line
-        for values, name in tables.items()
-        for line in (
-            *wrapped(f"static const {real} {name}[{len(values)}] = {{", [_c_number(x, real) for x in values], "};"),
-            "",
-        )
-    ]
+    for values, name in tables.items():
+        numbers = [_c_number(x, real) for x in values]
+        constants += [*wrapped(f"static const {real} {name}[{len(values)}] = {{", numbers, "};"), ""]
     comment = [line for program in programs for line in (*described(program), "")][:-1]
     if stacked:
         comment.append(f"Local arrays take {(8 if real == 'double' else 4) * stacked} bytes of the stack.")
@@ -115,11 +103,6 @@ def to_c(
     library += f"\n{(files(__package__) / 'turn.h').read_text(encoding='utf-8')}" if quick else ""
     head = ["/*", *(f" * {line}".rstrip().replace("*/", "* /") for line in comment), " */", library, ""]
     return "\n".join([*head, *constants, *functions])
-
-
-def c_names(programs: Sequence[Program], fillings: Mapping[str, Program], *, portable: bool) -> dict[Program, str]:
-    """The names of the functions of `to_c`."""
-    return named(_with_callees(programs, fillings, portable))
 
 
 def filled(program: Program, fillings: Mapping[str, Program]) -> Program:
@@ -135,8 +118,8 @@ def filled(program: Program, fillings: Mapping[str, Program]) -> Program:
     return fillings[program.name]
 
 
-def _with_callees(programs: Sequence[Program], fillings: Mapping[str, Program], portable: bool) -> list[Program]:
-    """The programs and all that they call, each once and before those that call it."""
+def c_names(programs: Sequence[Program], fillings: Mapping[str, Program], *, portable: bool) -> dict[Program, str]:
+    """The names of the functions of `to_c`: of the programs and all that they call, each behind those that call it."""
     found: dict[Program, None] = {}
 
     def visit(program: Program) -> None:
@@ -151,7 +134,8 @@ def _with_callees(programs: Sequence[Program], fillings: Mapping[str, Program], 
 
     for program in programs:
         visit(program)
-    return list(found)
+    every = list(reversed(found))
+    return dict(zip(every, identifiers([program.name for program in every], _C_RESERVED), strict=True))
 
 
 #: The text of each operation by the type of numbers; <tgmath.h> would choose functions too, but not by newlib's headers.
@@ -161,38 +145,39 @@ _C_FORMS = {
 }
 
 
+@dataclass
 class _CWriter:
     """Writes one program's function.
 
     Attributes:
-        real: the type of all numbers; quick: as of `to_c`.
         functions: the names of all programs' functions.
         tables: the names of all functions' tables of constants, by what is in them.
+        fillings: programs for holes, by name.
+        together: the results of functions of mathematics that are programs; None if these are the library's.
+        real: the type of all numbers; quick: as of `to_c`.
         parameters: the names of the arrays, inputs first; inputs: those of the inputs, by the program's own names.
         lines: the text so far.
         stacked: how many numbers the body's local arrays hold.
-        together: the results of functions of mathematics that are programs; None if these are the library's.
-        fillings: programs for holes, by name.
     """
 
-    real, quick = "double", False
+    program: Program
+    functions: Mapping[Program, str]
+    tables: dict[tuple[float, ...], str]
+    fillings: Mapping[str, Program]
+    together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]] | None
+    real: str
+    quick: bool
 
-    def __init__(self, program: Program, functions: Mapping[Program, str], tables: dict[tuple[float, ...], str]):
-        self.program = program
-        self.functions = functions
-        self.tables = tables
-        names = [array.name for array in (*program.inputs, *program.outputs)]
-        self.parameters = identifiers(names, {*_C_RESERVED, *functions.values()})
-        self.inputs = dict(zip((array.name for array in program.inputs), self.parameters, strict=False))
+    def __post_init__(self) -> None:
+        arrays = (*self.program.inputs, *self.program.outputs)
+        self.parameters = identifiers([array.name for array in arrays], {*_C_RESERVED, *self.functions.values()})
+        self.inputs = dict(zip((array.name for array in self.program.inputs), self.parameters, strict=False))
         self.lines: list[str] = []
-        self.depth = 1
         self.names: dict[Symbol, str] = {}
         self.results: dict[Symbol, Mapping[int, str]] = {}
         self.stacks: dict[Symbol, str] = {}
         self.used: set[str] = set()
-        self.stacked = 0
-        self.together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]] | None = None
-        self.fillings: Mapping[str, Program] = {}
+        self.depth, self.stacked = 1, 0
         self._counts: Counter[str] = Counter()
 
     # --- the walk -----------------------------------------------------------------------------------------------------
@@ -216,7 +201,7 @@ class _CWriter:
                 continue
             template = _C_FORMS[self.real].get(node.op)
             if self.together is not None and node.op in LIBRARY:
-                self._elementary(node, self.together)
+                self._elementary(node)
             elif template is not None:
                 self._name(node, template.format(*(self.names[a] for a in node.args)))
             else:
@@ -275,12 +260,13 @@ class _CWriter:
     def _call(self, node: Symbol) -> None:
         self.results[node] = self.call(filled(node.payload, self.fillings), [self.names[a] for a in node.args])
 
-    def _elementary(self, node: Symbol, together: dict[tuple[Program, tuple[Symbol, ...]], Mapping[int, str]]) -> None:
+    def _elementary(self, node: Symbol) -> None:
         """A function of mathematics; sine and cosine of a number are computed at once."""
+        assert self.together is not None
         program, place = elementary(node.op)
-        if (program, node.args) not in together:
-            together[program, node.args] = self.call(program, [self.names[a] for a in node.args])
-        self.names[node] = together[program, node.args][place]
+        if (program, node.args) not in self.together:
+            self.together[program, node.args] = self.call(program, [self.names[a] for a in node.args])
+        self.names[node] = self.together[program, node.args][place]
 
     def _loop(self, node: Symbol) -> None:
         block: LoopBlock = node.payload
@@ -294,20 +280,33 @@ class _CWriter:
             if part.op == "counter":
                 self.names[part] = counter
         self.results[node], self.stacks[node] = dict(zip(carries, carried, strict=True)), stack
-        self.stacked += block.count * len(block.keeps)
-        self.loop(block, first, carried, counter, stack)
-
-    def passes(self, block: LoopBlock) -> tuple[list[str], list[str], str | None]:
-        """The statements of a pass; the names of the carried values, of the kept ones, and of the condition."""
+        for name, start in zip(carried, first, strict=True):
+            self.write(f"{self.real} {name} = {start};")
+        width = len(block.keeps)
+        self.stacked += block.count * width
+        if width:  # the values of passes after an early stop are defined too
+            self.write(f"{self.real} {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
+        self.write(f"for (int {counter} = 0; {counter} < {block.count}; {counter}++) {{")
+        self.depth += 1
         before = self.together
         self.together = None if before is None else dict(before)
         self.line(block.line)
         self.together = before  # names of a pass end with it
-        following = [self.names[then] for _, then in block.carries.values()]
-        kept = [self.names[symbol] for symbol in block.keeps.values()]
-        return following, kept, None if block.condition is None else self.names[block.condition]
+        if block.condition is not None:
+            self.write(f"if (!{self.names[block.condition]}) break;")
+        for column, symbol in enumerate(block.keeps.values()):
+            self.write(f"{stack}[{width}*{counter} + {column}] = {self.names[symbol]};")
+        following = [self.names[then] for _, then in carries.values()]
+        for k, value in enumerate(following):  # all are read before any is written
+            if value in carried:
+                following[k] = self.fresh("n")
+                self.declare(following[k], value)
+        for name, value in zip(carried, following, strict=True):
+            self.write(f"{name} = {value};")
+        self.depth -= 1
+        self.write("}")
 
-    # --- the function, its calls and loops -------------------------------------------------------------------------------
+    # --- the function and its calls -------------------------------------------------------------------------------
     def function(self, *, static: bool) -> list[str]:
         """The lines of the whole function."""
         program, real = self.program, self.real
@@ -333,9 +332,7 @@ class _CWriter:
             return
         for _, read, _ in known:
             self._input(read)
-        texts = [
-            f"{self.names[read]} + {_c_number(offset, self.real)}" if offset else self.names[read] for _, read, offset in known
-        ]
+        texts = [self.names[read] + (f" + {_c_number(offset, self.real)}" if offset else "") for _, read, offset in known]
         texts += texts[: len(texts) % 2]
         x, sines, cosines = (self.fresh(letter) for letter in "xyz")
         for line in wrapped(f"const double {x}[{len(texts)}] = {{", texts, "};"):
@@ -379,29 +376,6 @@ class _CWriter:
             self.stacked += array.size
         self.write(f"{self.functions[program]}({', '.join(given)});")
         return dict(enumerate(names))
-
-    def loop(self, block: LoopBlock, first: list[str], carried: list[str], counter: str, stack: str) -> None:
-        for name, start in zip(carried, first, strict=True):
-            self.write(f"{self.real} {name} = {start};")
-        width = len(block.keeps)
-        if width:  # the values of passes after an early stop are defined too
-            self.write(f"{self.real} {stack}[{block.count * width}]{' = {0.0}' if block.condition is not None else ''};")
-        self.write(f"for (int {counter} = 0; {counter} < {block.count}; {counter}++) {{")
-        self.depth += 1
-        following, kept, going = self.passes(block)
-        if going is not None:
-            self.write(f"if (!{going}) break;")
-        for column, value in enumerate(kept):
-            self.write(f"{stack}[{width}*{counter} + {column}] = {value};")
-        changed = set(carried)
-        for k, value in enumerate(following):  # all are read before any is written
-            if value in changed:
-                following[k] = self.fresh("n")
-                self.declare(following[k], value)
-        for name, value in zip(carried, following, strict=True):
-            self.write(f"{name} = {value};")
-        self.depth -= 1
-        self.write("}")
 
 
 def exact(value: float) -> str:

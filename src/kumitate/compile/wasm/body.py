@@ -1,24 +1,25 @@
 """The body of one program: its line and its loops as instructions on a stack.
 
 A value that is used once is computed where it is used, on the stack; others are held in local variables. What loops keep and
-programs hand over stands at fixed addresses, as programs never call themselves.
+programs hand over stands at fixed addresses in the one memory of a module, as programs never call themselves.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
 
-from ...scalar import LoopBlock, Program, Symbol, live, origin
+from ...errors import InputError
+from ...scalar import LoopBlock, Program, Symbol, Table, live, origin
 from ...scalar.blocks import walk
 from ...scalar.elementary import elementary
 from ...scalar.operations import CONDITIONS, LIBRARY, TRACED
+from ..exports.text import filled
 from ..llvm.plan import inputs_read
 from ..llvm.straight_line import uses, uses_of_pass
 from .encoding import Function, Instruction
-from .memory import Called, Shared
-from .variables import shared_variables
 
 #: Programs with so few numbers take them as parameters, and return them.
 _BY_VALUE = 16
@@ -40,6 +41,70 @@ def _stack_form(text: str, operands: int) -> tuple[tuple[int, ...], list[Instruc
 _FORMS = {name: _stack_form(row.wasm, len(row.kinds) - 1) for name, row in TRACED.items() if row.wasm}
 
 
+# --- what the functions of a module share -----------------------------------------------------------------------------------
+class Called(NamedTuple):
+    """The function of a program: its number, whether it takes and returns numbers, and else where it has them in memory."""
+
+    number: int
+    by_value: bool
+    inputs: int
+    outputs: int
+
+
+class Shared:
+    """A module under way.
+
+    Attributes:
+        places: the addresses and shapes of the arrays of the module's programs.
+        sites: how many calls of a program there are.
+        functions, constants: so far; called: the functions of called programs.
+        count: the numbers that have a place in memory so far.
+    """
+
+    def __init__(self, programs: Mapping[str, Program], fillings: Mapping[str, Program]):
+        self._fillings = fillings
+        self.places: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self.functions: list[Function] = []
+        self.constants: list[tuple[int, Sequence[float]]] = []
+        self.called: dict[Program, Called] = {}
+        self.count = 0
+        self._tables: dict[Table, int] = {}
+        self.sites: Counter[Program] = Counter()
+        waiting = list(programs.values())
+        while waiting:
+            found = Counter(self.filled(node.payload) for node in walk(waiting.pop().line) if node.op == "call")
+            waiting += found.keys() - self.sites.keys()
+            self.sites += found
+        for array in (array for program in programs.values() for array in program.inputs):
+            if array.name not in self.places:
+                self.places[array.name] = self.take(array.size), array.shape
+            if (placed := self.places[array.name][1]) != array.shape:
+                raise InputError(
+                    f"programs of one module have the input {array.name!r} with the shapes {placed} and {array.shape}; rename "
+                    "one of them"
+                )
+        for key, program in programs.items():
+            for array in program.outputs:
+                self.places[f"{key}.{array.name}"] = self.take(array.size), array.shape
+
+    def take(self, count: int) -> int:
+        """A place for so many numbers: its address."""
+        self.count += count
+        return 8 * (self.count - count)
+
+    def table(self, table: Table) -> int:
+        """The address of a table of constants."""
+        if table not in self._tables:
+            self._tables[table] = self.take(len(table.values))
+            self.constants.append((self._tables[table], table.values))
+        return self._tables[table]
+
+    def filled(self, program: Program) -> Program:
+        """A called program; for a hole, what fills it."""
+        return filled(program, self._fillings)
+
+
+# --- functions ----------------------------------------------------------------------------------------------------------------
 def copied(source: int, target: int, count: int) -> list[Instruction]:
     """Instructions that copy so many numbers from one address to another."""
     if count > _FEW:
@@ -311,3 +376,50 @@ class FunctionBody:
         self.write("end")
         self.used = around
         self.held |= {result: variables[k] for k, result in self.returned.get(node, {}).items()}
+
+
+# --- local variables: those whose values are never needed at the same time share one --------------------------------------
+def shared_variables(code: Sequence[Instruction], kinds: Sequence[str], parameters: int) -> tuple[list[Instruction], list[str]]:
+    """The code with its variables renumbered, and the types of those that are left; the first ones are the parameters.
+
+    A variable that is set before a loop and used in it is needed until the loop ends.
+    """
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    open_blocks: list[tuple[int, set[int]]] = []  # where each begins, and the variables in it that are older
+    for place, instruction in enumerate(code):
+        name = instruction[0]
+        if name.startswith("local."):
+            variable = instruction[1]
+            begun = first.setdefault(variable, place)
+            last[variable] = place
+            for start, older in open_blocks:
+                if begun < start:
+                    older.add(variable)
+        elif name in ("loop", "block"):
+            open_blocks.append((place, set()))
+        elif name == "end":
+            _, older = open_blocks.pop()
+            last.update(dict.fromkeys(older, place))
+    places = dict(zip(range(parameters), range(parameters), strict=True))
+    free: dict[str, list[int]] = {"f64": [], "i32": []}
+    count = dict.fromkeys(free, 0)
+    ending: list[tuple[int, int]] = []
+    for variable, begun in first.items():
+        if variable < parameters:
+            continue
+        while ending and ending[0][0] < begun:
+            over = heappop(ending)[1]
+            heappush(free[kinds[over]], places[over])
+        kind = kinds[variable]
+        if free[kind]:
+            places[variable] = heappop(free[kind])
+        else:
+            places[variable], count[kind] = count[kind], count[kind] + 1
+        heappush(ending, (last[variable], variable))
+    behind = {"f64": parameters, "i32": parameters + count["f64"]}
+    for variable in first:
+        if variable >= parameters:
+            places[variable] += behind[kinds[variable]]
+    renumbered = [(one[0], places[one[1]]) if one[0].startswith("local.") else one for one in code]
+    return renumbered, ["f64"] * count["f64"] + ["i32"] * count["i32"]

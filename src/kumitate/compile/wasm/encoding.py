@@ -43,6 +43,14 @@ class Function(NamedTuple):
     export: str = ""
 
 
+class Parts(NamedTuple):
+    """The functions of a module, the pages of its memory, and the constants in it, each with its address."""
+
+    functions: Sequence[Function]
+    pages: int
+    constants: Sequence[tuple[int, Sequence[float]]]
+
+
 def unsigned(value: int) -> bytes:
     """An integer in LEB128 (5.2.2)."""
     found = bytearray()
@@ -83,8 +91,9 @@ def instructions(code: Iterable[Instruction]) -> bytes:
 
 
 # --- modules (5.5) --------------------------------------------------------------------------------------------------------
-def encoded(functions: Sequence[Function], pages: int, constants: Sequence[tuple[int, Sequence[float]]]) -> bytes:
-    """A module that exports its memory and some functions; `constants` stand in its memory, each with its address."""
+def encoded(parts: Parts) -> bytes:
+    """A module that exports its memory and some functions."""
+    functions, pages, constants = parts
     kinds = list(dict.fromkeys((tuple(one.parameters), tuple(one.results)) for one in functions))
     exports = [named("memory") + b"\x02\x00"]
     exports += [named(one.export) + b"\x00" + unsigned(k) for k, one in enumerate(functions) if one.export]
@@ -143,16 +152,15 @@ def named(text: str) -> bytes:
 
 
 # --- text -----------------------------------------------------------------------------------------------------------------
-def text(functions: Sequence[Function], pages: int, constants: Sequence[tuple[int, Sequence[float]]]) -> str:
+def text(parts: Parts) -> str:
     """The same module as text."""
+    functions, pages, constants = parts
     lines = ["(module", f'  (memory (export "memory") {pages} {pages})']
     for one in functions:
-        parts = [f"${one.name}", f'(export "{one.export}")' if one.export else ""]
-        parts += [
-            f"({kind} {' '.join(types)})" if types else ""
-            for kind, types in (("param", one.parameters), ("result", one.results))
-        ]
-        lines.append(f"  (func {' '.join(part for part in parts if part)}")
+        head = [f"${one.name}", f'(export "{one.export}")' if one.export else ""]
+        typed = (("param", one.parameters), ("result", one.results))
+        head += [f"({kind} {' '.join(types)})" if types else "" for kind, types in typed]
+        lines.append(f"  (func {' '.join(filter(None, head))}")
         if one.variables:
             lines.append(f"    (local {' '.join(one.variables)})")
         depth = 2

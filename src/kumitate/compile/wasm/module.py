@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...errors import InputError
 from ...scalar import Program
 from ..exports.text import identifiers
 from ..stored import StoredProgram, traced
-from .body import copied, write_function
-from .encoding import PAGE, Function, encoded, text
-from .memory import Shared
+from .body import Shared, copied, write_function
+from .encoding import PAGE, Function, Parts, encoded, text
 
 #: Pages of a memory of 32-bit addresses.
 _LARGEST = 65536
-
-
-class _Parts(NamedTuple):
-    """The functions of a module, the pages of its memory, and the constants in it by their addresses."""
-
-    functions: Sequence[Function]
-    pages: int
-    constants: Sequence[tuple[int, Sequence[float]]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +40,7 @@ class WasmModule:
     code: bytes
     places: dict[str, tuple[int, tuple[int, ...]]]
     pages: int
-    _parts: _Parts | None = None
+    _parts: Parts | None = None
 
     @property
     def text(self) -> str:
@@ -61,7 +51,7 @@ class WasmModule:
         """
         if self._parts is None:
             raise InputError("LLVM made this module, and not its text; wasm2wat prints it")
-        return text(*self._parts)
+        return text(self._parts)
 
 
 def wasm_module(
@@ -104,8 +94,8 @@ def wasm_module(
         )
     names = identifiers([one.name for one in shared.functions], ())
     functions = [one._replace(name=name) for one, name in zip(shared.functions, names, strict=True)]
-    parts = _Parts(functions, pages, shared.constants)
-    return WasmModule(encoded(*parts), shared.places, pages, parts)
+    parts = Parts(functions, pages, shared.constants)
+    return WasmModule(encoded(parts), shared.places, pages, parts)
 
 
 def _run(shared: Shared, key: str, program: Program) -> Function:
