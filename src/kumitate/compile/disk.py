@@ -19,8 +19,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,7 +100,7 @@ def _trusted(folder: Path) -> bool:
 
 def _read(path: Path) -> bytes | None:
     try:
-        with open(path, "rb", opener=_no_links) as file:
+        with open(path, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))) as file:
             status = os.fstat(file.fileno())
             fault = owner_fault(status)
             if fault is not None:
@@ -116,10 +115,6 @@ def _read(path: Path) -> bytes | None:
         with contextlib.suppress(OSError):
             os.utime(path)
     return content
-
-
-def _no_links(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _keep(path: Path, content: bytes) -> bool:
@@ -185,10 +180,10 @@ def owner_fault(status: os.stat_result) -> str | None:
 
 def folder_fault(folder: Path) -> str | None:
     """Why a folder, which is named, is not acceptable; None if it is, or if it does not exist."""
-    places = dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder)))
+    places = dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder)))  # named, and without links
     try:
         faults = {place: owner_fault(os.lstat(place)) for place in places}
-        above = {parent: os.stat(parent).st_mode for parent in dict.fromkeys(chain.from_iterable(map(_above, places)))}
+        above = {parent: os.stat(parent).st_mode for place in places for parent in Path(place).parents}
     except OSError:  # it does not exist or is not accessible: reading and writing will fail
         return None
     found = [f"{place} {fault}" for place, fault in faults.items() if fault]
@@ -196,13 +191,6 @@ def folder_fault(folder: Path) -> str | None:
         opened = [place for place, mode in above.items() if mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH]
         found += [f"{place} can be written to by everybody" for place in opened]
     return found[0] if found else None
-
-
-def _above(place: str) -> Iterator[str]:
-    """The folders that a place is in, to the root."""
-    while (parent := os.path.dirname(place)) != place:
-        yield parent
-        place = parent
 
 
 # --- its size -------------------------------------------------------------------------------------------------------------
@@ -236,21 +224,14 @@ def entries(folder: Path) -> dict[Path, os.stat_result]:
 def tidy(folder: Path) -> None:
     """Deletes old temporary files and, above `size_limit`, the entries that were used least recently."""
     found = entries(folder)
-    parts = {path: status for path, status in found.items() if path.suffix == ".part"}
-    for path, status in parts.items():
-        if time.time() - status.st_mtime > _ABANDONED:
-            _delete(path)
-    whole = {path: status for path, status in found.items() if path not in parts}
-    size, limit = sum(status.st_size for status in whole.values()), size_limit()
-    if size <= limit:
-        return
-    for path in sorted(whole, key=lambda path: whole[path].st_mtime):
-        _delete(path)
-        size -= whole[path].st_size
+    parts = [path for path in found if path.suffix == ".part"]
+    doomed = [path for path in parts if time.time() - found.pop(path).st_mtime > _ABANDONED]
+    size, limit = sum(status.st_size for status in found.values()), size_limit()
+    for path in sorted(found, key=lambda path: found[path].st_mtime) if size > limit else ():
+        doomed.append(path)
+        size -= found[path].st_size
         if size <= _LEFT * limit:
-            return
-
-
-def _delete(path: Path) -> None:
-    with contextlib.suppress(OSError):  # another process deleted it, or has it open where that matters
-        path.unlink()
+            break
+    for path in doomed:
+        with contextlib.suppress(OSError):  # another process deleted it, or has it open where that matters
+            path.unlink()

@@ -156,8 +156,20 @@ def _best_code(text: str, target: Target) -> tuple[bytes, bool]:
 
 
 def _emitted(text: str, target: Target, *, scheduled: bool, form: str = "object", effort: int = 2) -> Any:
+    """The code of a module; LLVM's scheduler runs from the top down, or not, and again on assigned registers, or not.
+
+    LLVM also stops looking for neighbouring results to store together: it looks at every pair of stores, which takes a quarter
+    of the time of programs for one state, and their code is as fast without.
+
+    From the top down it keeps fewer values alive than from the bottom up, as LLVM does on its own. Running it again makes code
+    a hundredth faster, in a time that grows with the square of a function's length: most of the time of long functions.
+    """
     module, long = _parsed(text, target), any(function.count("\n") > _LONG for function in text.split("\ndefine "))
-    with _schedule(scheduled, again=not long):
+    wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(long).lower()}")
+    usual = (
+        "-misched-prera-direction=bottomup", "-combiner-store-merging=true", "-enable-misched=true", "-disable-post-ra=false",
+    )  # fmt: skip
+    with _switched(("-misched-prera-direction=topdown", "-combiner-store-merging=false", *wanted), usual):
         return getattr(machine(target, effort), f"emit_{form}")(module)
 
 
@@ -179,28 +191,12 @@ def _parsed(text: str, target: Target) -> llvm.ModuleRef:
 
 
 @contextlib.contextmanager
-def _schedule(scheduled: bool, *, again: bool) -> Iterator[None]:
-    """Switches LLVM's scheduler in this context: from the top down, or off; and whether it runs again on assigned registers.
-
-    LLVM also stops looking for neighbouring results to store together: it looks at every pair of stores, which takes a quarter
-    of the time of programs for one state, and their code is as fast without.
-
-    From the top down it keeps fewer values alive than from the bottom up, as LLVM does on its own. Running it again makes code
-    a hundredth faster, in a time that grows with the square of a function's length: most of the time of long functions. The
-    switches belong to the whole process, so that they are put back at once; another user of LLVM in another thread would
-    meanwhile get slower, not wrong, code.
-    """
-    wanted = (f"-enable-misched={str(scheduled).lower()}", f"-disable-post-ra={str(not again).lower()}")
-    usual = (
-        "-misched-prera-direction=bottomup", "-combiner-store-merging=true", "-enable-misched=true", "-disable-post-ra=false",
-    )  # fmt: skip
-    with _switched(("-misched-prera-direction=topdown", "-combiner-store-merging=false", *wanted), usual):
-        yield
-
-
-@contextlib.contextmanager
 def _switched(wanted: Sequence[str], usual: Sequence[str]) -> Iterator[None]:
-    """Options of LLVM in this context, and as they are put back after it; for one thread at a time."""
+    """Options of LLVM in this context, and as they are put back after it; for one thread at a time.
+
+    They belong to the whole process, so that they are put back at once; another user of LLVM in another thread would meanwhile
+    get slower, not wrong, code.
+    """
     with _switch:
         for option in wanted:
             binding().set_option("", option)

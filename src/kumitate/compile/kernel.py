@@ -230,16 +230,11 @@ class Kernel(ProgramKernel):
     def _first(self, lanes: int, *arrays: Any) -> Any:
         """Replaces the fast call until it is compiled, which happens on the first call with suitable arrays."""
         leading = 0 if lanes == 1 else 1
-        specs = (*self.outputs, *self.inputs)
-        if len(arrays) != len(specs):
-            return NotImplemented
         try:
-            fits = all(np.ndim(x) == len(a.shape) + leading for x, a in zip(arrays, specs, strict=True))
+            axes = [np.ndim(x) - leading for x in arrays]
         except ValueError:  # rows of different lengths: reported when all inputs are checked
-            fits = False
-        if not fits:
             return NotImplemented
-        if leading and len(arrays[0]) < lanes:
+        if axes != [len(a.shape) for a in (*self.outputs, *self.inputs)] or (leading and len(arrays[0]) < lanes):
             return NotImplemented
         return self._install(lanes)(*arrays)
 

@@ -216,10 +216,7 @@ def _generated(work: Compilation) -> CacheEntry:
 
 def pass_table() -> str:
     """The passes as a table of Markdown, as docs/architecture.md shows it."""
-    rows = [f"| {k} | `{step.name}` | {step.does} | `{_place(step)}` |" for k, step in enumerate(PASSES, start=1)]
+    places = [f"{step.run.__module__.removeprefix('kumitate.')}.{step.run.__qualname__}" for step in PASSES]
+    named = enumerate(zip(PASSES, places, strict=True), start=1)
+    rows = [f"| {k} | `{step.name}` | {step.does} | `{place}` |" for k, (step, place) in named]
     return "\n".join(["| | pass | what it does | function |", "|---|---|---|---|", *rows])
-
-
-def _place(step: Pass) -> str:
-    """Where a pass is: "scalar.passes.trim"."""
-    return f"{step.run.__module__.removeprefix('kumitate.')}.{step.run.__qualname__}"

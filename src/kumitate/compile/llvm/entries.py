@@ -302,10 +302,8 @@ def inlined(name: str, program: Program, *, portable: bool) -> str | None:
     module = Module(1, DOUBLE, portable=portable)
     arrays = (*program.inputs, *program.outputs)
     rows: list[Row] = [f"%array{k}" for k in range(len(arrays))]
-    inputs = RowInputs(
-        {array.name: array.size for array in program.inputs},
-        dict(zip((array.name for array in program.inputs), rows, strict=False)),
-    )
+    names = [array.name for array in program.inputs]
+    inputs = RowInputs({array.name: array.size for array in program.inputs}, dict(zip(names, rows, strict=False)))
     body = ProgramBody(module, program, inputs)
     run_into_rows(body, rows[len(program.inputs) :])
     parameters = ", ".join(f"ptr {row}" for row in rows)

@@ -35,8 +35,7 @@ class RolloutEntry:
 
     def function(self, module: Module) -> str:
         """The driver, after the functions of the two programs."""
-        step, look = map(traced, self.programs)
-        return _Driver(module, step, look, *(called_function(module, program) for program in (step, look))).text()
+        return _Driver(module, *map(traced, self.programs)).text()
 
 
 class _Place(NamedTuple):
@@ -52,10 +51,10 @@ class _Place(NamedTuple):
 class _Driver(Writer):
     """The writer of the driver."""
 
-    def __init__(self, module: Module, step: Program, look: Program, step_name: str, look_name: str):
+    def __init__(self, module: Module, step: Program, look: Program):
         super().__init__(module)
-        self.step, self.look, self.step_name, self.look_name = step, look, step_name, look_name
-        self.arguments, self.rows = 0, ""
+        self.step, self.look, self.arguments, self.rows = step, look, 0, ""
+        self.step_name, self.look_name = (called_function(module, program) for program in (step, look))
 
     def text(self) -> str:
         """The whole driver."""

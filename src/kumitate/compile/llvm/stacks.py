@@ -208,13 +208,6 @@ class PassLanes(StraightLine):
                     part.append(self.line(f"shufflevector {whole} {found}, {whole} poison, <{lanes} x i32> {picked}"))
             self.trig |= {angle: (sine, cosine) for angle, (sine, cosine) in zip(pair, parts, strict=True)}
 
-    def outside(self, node: Symbol) -> str:
-        """The value of a node of the line around, written there."""
-        self.around.count = self.count
-        name = self.around.value(node)
-        self.count = self.around.count
-        return name
-
     def vector(self, values: Sequence[float]) -> str:
         """Numbers, one for each pass."""
         module = self.module
@@ -227,7 +220,7 @@ class PassLanes(StraightLine):
 
     def compute_capture(self, node: Symbol) -> str:
         kind = "i1" if node.payload.op in CONDITIONS else self.module.element
-        return self.spread(self.outside(node.payload), kind, self.module.lanes)
+        return self.spread(self.read_around([partial(self.around.value, node.payload)]), kind, self.module.lanes)
 
     def compute_load(self, node: Symbol) -> str:
         return self.read_around(
@@ -235,7 +228,7 @@ class PassLanes(StraightLine):
         )
 
     def read_around(self, reads: Sequence[Callable[[], str]]) -> str:
-        """Numbers, one for each pass, that the line around reads."""
+        """Numbers, one for each pass or for all, that the line around reads."""
         self.around.count = self.count
         loaded = [read() for read in reads]
         self.count = self.around.count

@@ -77,7 +77,7 @@ class StraightLine(Writer):
         super().__init__(module)
         self.values: dict[Symbol, str] = {}
         self.deferred: set[Symbol] = set()  # computed where they are used, if at all
-        self.trig: dict[Symbol, tuple[str, str]] = {}
+        self.trig: dict[Symbol, Sequence[str]] = {}
         self.packed: dict[Symbol, int] = {}  # where the sines of angles are in memory; the cosines stand behind
         self.turn_size = 0
         self.sums: dict[Symbol, list[Term]] = {}
@@ -144,7 +144,7 @@ class StraightLine(Writer):
         """A sum, term by term, with products fused into it; signs cost nothing, as they are turned in operands."""
         real = self.module.real
         negative, factors = terms[0]
-        total = self.value(factors[0]) if len(factors) == 1 else self.line(f"fmul {real} {self.listed(factors)}")
+        total = self.value(factors[0]) if len(factors) == 1 else self.line(f"fmul {real} {', '.join(map(self.value, factors))}")
         for term in terms[1:]:
             turned = term.negative != negative
             if len(term.factors) == 2:
@@ -167,18 +167,13 @@ class StraightLine(Writer):
             total = self.line(f"fneg {real} {total}")
         return self.line(f"call {real} @{name}({real} {first}, {real} {second}, {real} {total})")
 
-    def listed(self, nodes: Sequence[Symbol]) -> str:
-        """Values as the operands of an instruction."""
-        return ", ".join([self.value(node) for node in nodes])
-
     def turn(self, node: Symbol) -> str:
         """Sine or cosine: both are computed at once."""
         (x,) = node.args
         if x in self.packed:
             return self.load_block("%turns", self.packed[x] + (PACKED if node.op == "cos" else 0))
         if x not in self.trig:
-            sine, cosine = self.sincos(self.value(x), self.module.lanes)
-            self.trig[x] = sine, cosine
+            self.trig[x] = self.sincos(self.value(x), self.module.lanes)
         return self.trig[x][node.op == "cos"]
 
     def pack_turns(self, line: Sequence[Symbol]) -> None:
