@@ -88,8 +88,7 @@ def _numbers(parameters: Sequence[tuple[str, Kind]], first: int) -> Iterator[tup
     """The names of numbers among parameters and in their records, and which word of the block each is."""
     for name, kind in parameters:
         if isinstance(kind, RecordKind):
-            fields = kind.names or tuple(map(str, range(len(kind.parts))))
-            yield from _numbers([(f"{name}.{field}", part) for field, part in zip(fields, kind.parts, strict=True)], first)
+            yield from _numbers([(f"{name}.{field}", one) for field, one in zip(kind.fields, kind.parts, strict=True)], first)
         elif not isinstance(kind, ArrayKind):
             yield name, first
         first += len(kind.leaves)

@@ -75,10 +75,8 @@ class Expressions:
         if isinstance(value, tuple | np.ndarray) and not hasattr(value, "_fields"):
             array = np.array(value)
             if array.size and array.dtype.kind in "fi":
-                element = FLOAT if array.dtype.kind == "f" else INT
-                return tree.Constant(
-                    array.astype(float if element == FLOAT else np.int64).tolist(), ArrayKind(element, array.shape, True)
-                )
+                kind, element = (float, FLOAT) if array.dtype.kind == "f" else (np.int64, INT)
+                return tree.Constant(array.astype(kind).tolist(), ArrayKind(element, array.shape, True))
         raise self.source.fault(
             node, f"stands for {type(value).__name__}, which is not a value of procedures; constants of the module are "
             "numbers, and tuples or arrays of numbers"
@@ -101,9 +99,8 @@ class Expressions:
         record = self.read(node.value)
         if not isinstance(record.kind, RecordKind) or node.attr not in record.kind.names:
             fields = record.kind.names if isinstance(record.kind, RecordKind) else ()
-            known = (
-                f"its fields are {', '.join(fields)}" if fields else "only NamedTuples have fields; len(x) is an array's rows"
-            )
+            known = f"its fields are {', '.join(fields)}"
+            known = known if fields else "only NamedTuples have fields; len(x) is an array's rows"
             raise self.source.fault(node, f"{record.kind} has no {node.attr}; {known}")
         position = record.kind.names.index(node.attr)
         return tree.Member(record, position, record.kind.parts[position])
@@ -142,13 +139,9 @@ class Expressions:
                 return found
             if given.row == kind.row and not kind.is_fixed:
                 return tree.ArraySlice(found, whole(0), None, kind, self.source.site(node))
-        if (
-            isinstance(found, tree.Made)
-            and isinstance(kind, RecordKind)
-            and len(found.parts) == len(kind.parts)
-            and not kind.names
-        ):
-            return tree.Made(tuple(self.as_kind(a, b, node) for a, b in zip(found.parts, kind.parts, strict=True)), kind)
+        given_parts = found.parts if isinstance(found, tree.Made) else ()
+        if isinstance(kind, RecordKind) and not kind.names and given_parts and len(given_parts) == len(kind.parts):
+            return tree.Made(tuple(self.as_kind(a, b, node) for a, b in zip(given_parts, kind.parts, strict=True)), kind)
         hint = "; write int(...) to drop the fraction" if (given, kind) == (FLOAT, INT) else ""
         raise self.source.fault(node, f"is {given}, where {kind} is needed{hint}")
 

@@ -88,14 +88,15 @@ class RecordKind:
         """Those of all parts."""
         return tuple(leaf for part in self.parts for leaf in part.leaves)
 
-    def span(self, k: int) -> slice:
-        """The leaves of part k among all."""
-        return self._spans[k]
-
     @cached_property
-    def _spans(self) -> list[slice]:
-        ends = [0, *accumulate(len(part.leaves) for part in self.parts)]
-        return [slice(start, stop) for start, stop in pairwise(ends)]
+    def spans(self) -> list[range]:
+        """The leaves of each part among all."""
+        return [range(*ends) for ends in pairwise([0, *accumulate(len(part.leaves) for part in self.parts)])]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the parts, or their numbers."""
+        return self.names or tuple(map(str, range(len(self.parts))))
 
     def __str__(self) -> str:
         return self.title if self.names else f"({', '.join(map(str, self.parts))})" if self.parts else "None"

@@ -137,9 +137,7 @@ def _packer(name: str, kind: Kind) -> Packer:
     if isinstance(kind, ArrayKind):
         return _array_packer(name, kind)
     if isinstance(kind, RecordKind):
-        fields = kind.names or tuple(map(str, range(len(kind.parts))))
-        parts = [_packer(f"{name}.{field}", part) for field, part in zip(fields, kind.parts, strict=True)]
-
+        parts = [_packer(f"{name}.{field}", part) for field, part in zip(kind.fields, kind.parts, strict=True)]
         last: tuple[Any, list[int]] = (None, [])
 
         def pack_record(words: list[int], value: Any) -> None:
@@ -201,7 +199,7 @@ def _array_packer(name: str, kind: ArrayKind) -> Packer:
 def _made(kind: Kind, words: list[int]) -> Any:
     """The value of a kind from its words."""
     if isinstance(kind, RecordKind):
-        return tuple(_made(part, words[kind.span(k)]) for k, part in enumerate(kind.parts))
+        return tuple(_made(part, words[span.start : span.stop]) for part, span in zip(kind.parts, kind.spans, strict=True))
     assert isinstance(kind, NumberKind)
     if kind == FLOAT:
         return struct.unpack("<d", struct.pack("<q", words[0]))[0]

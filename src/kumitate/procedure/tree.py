@@ -294,12 +294,10 @@ def roots(typed: TypedProcedure, array: Expression, path: tuple[str, ...] = (), 
         return found
     if isinstance(array, Member):
         assert isinstance(array.record.kind, RecordKind)
-        names = array.record.kind.names
-        return roots(typed, array.record, (names[array.position] if names else str(array.position), *path), seen)
+        return roots(typed, array.record, (array.record.kind.fields[array.position], *path), seen)
     if isinstance(array, Made):
         assert isinstance(array.kind, RecordKind)
-        names = array.kind.names or tuple(map(str, range(len(array.parts))))
-        return roots(typed, array.parts[names.index(path[0])], path[1:], seen)
+        return roots(typed, array.parts[array.kind.fields.index(path[0])], path[1:], seen)
     if isinstance(array, ArrayRow | ArraySlice):
         return roots(typed, array.array, path, seen)
     if isinstance(array, Chosen):

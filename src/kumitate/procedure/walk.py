@@ -109,7 +109,9 @@ class ProcedureWriter(Writer):
             left = []
             for target, part in zip(node.targets, parts, strict=True):
                 if isinstance(target, tree.SetElement) and target.updated:
-                    self.update(target, part)
+                    pointer, kind = self.element_address(target), _number(target.kind)
+                    self.old = self.load(pointer, kind)
+                    self.store(pointer, kind, self.value(part)[0])
                 elif isinstance(target, tree.Local) and self.typed.assignments[target.name] == 1 and self.is_path(part):
                     self.paths[target.name] = part
                 else:
@@ -121,12 +123,6 @@ class ProcedureWriter(Writer):
             else:
                 self.store(self.element_address(target), _number(target.kind), values[0])
             values = values[count:]
-
-    def update(self, place: tree.SetElement, value: tree.Expression) -> None:
-        """Combines an element with a value."""
-        pointer, kind = self.element_address(place), _number(place.kind)
-        self.old = self.load(pointer, kind)
-        self.store(pointer, kind, self.value(value)[0])
 
     def is_path(self, node: tree.Expression) -> bool:
         """Whether an expression is a name that keeps its value, or a field of such a one."""
@@ -195,12 +191,11 @@ class ProcedureWriter(Writer):
             return [self.get(variables[k], node.kind.leaves[k]) for k in wanted]
         if isinstance(node, tree.Member):
             assert isinstance(node.record.kind, RecordKind)
-            start = node.record.kind.span(node.position).start
+            start = node.record.kind.spans[node.position].start
             return self.leaves(node.record, [start + k for k in wanted])
         if isinstance(node, tree.Made):
             assert isinstance(node.kind, RecordKind)
-            spans = [node.kind.span(k) for k in range(len(node.parts))]
-            parts = [[k - span.start for k in wanted if span.start <= k < span.stop] for span in spans]
+            parts = [[k - span.start for k in wanted if k in span] for span in node.kind.spans]
             return [leaf for part, some in zip(node.parts, parts, strict=True) for leaf in self.leaves(part, some)]
         found: Value = getattr(self, f"value_{type(node).__name__}")(node)
         return [found[k] for k in wanted]
@@ -386,7 +381,12 @@ class ProcedureWriter(Writer):
             at += len(kind.leaves)
         for (a, first, size), (b, second, other) in itertools.combinations(arrays, 2):
             if not {a, b}.isdisjoint(node.procedure.writes):
-                holds = self.apart(first, size, second, other)
+                (begin, end), (start, stop) = (
+                    (pointer, self.line(f"getelementptr i64, ptr {pointer}, i64 {count}"))
+                    for pointer, count in ((first, size), (second, other))
+                )
+                before, after = (self.line(f"icmp ule ptr {p}, {r}") for p, r in ((end, start), (stop, begin)))
+                holds = self.line(f"or i1 {before}, {after}")
                 what = f"{node.procedure.name} writes to {a if a in node.procedure.writes else b}, and {a} and {b} overlap"
                 self.check(holds, node.site, what, [size, other])
 
@@ -430,10 +430,8 @@ class ProcedureWriter(Writer):
 
     def first_of(self, place: tree.ArrayElement | tree.SetElement, start: str) -> str:
         """The address of the element of the first pass."""
-        kind = place.array.kind
-        assert isinstance(kind, ArrayKind)
         indices = [self.value(index)[0] for index in place.indices[:-1]]
-        return self.address(self.address_of(place.array), kind, [*indices, start])
+        return self.address(self.address_of(place.array), _array(place.array.kind), [*indices, start])
 
     def several(self, node: tree.Expression, name: str, start: str, count: int) -> str:
         """The values of an expression in all passes."""
@@ -463,8 +461,7 @@ class ProcedureWriter(Writer):
 
     def table(self, constant: tree.Constant) -> str:
         """The address of an array of constants."""
-        kind = constant.kind
-        assert isinstance(kind, ArrayKind)
+        kind = _array(constant.kind)
         return self.module.array(self._nested(constant.value, kind.shape, kind.element))
 
     def _nested(self, value: object, shape: Sequence[int | None], element: NumberKind) -> str:
@@ -497,16 +494,6 @@ class ProcedureWriter(Writer):
         """The address of an element or a row."""
         places = "".join(f", i64 {index}" for index in indices)
         return self.line(f"getelementptr inbounds {_nested_type(kind.row, kind.element)}, ptr {pointer}{places}")
-
-    def apart(self, pointer: str, size: str, other: str, other_size: str) -> str:
-        """Whether two arrays of so many elements do not overlap; in checked code only."""
-        ends = []
-        for start, count in ((pointer, size), (other, other_size)):
-            ends.append((start, self.line(f"getelementptr i64, ptr {start}, i64 {count}")))
-        (first, first_end), (second, second_end) = ends
-        before = self.line(f"icmp ule ptr {first_end}, {second}")
-        after = self.line(f"icmp ule ptr {second_end}, {first}")
-        return self.line(f"or i1 {before}, {after}")
 
     def load(self, pointer: str, kind: NumberKind) -> str:
         """The number at an address."""
