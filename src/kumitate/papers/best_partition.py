@@ -36,11 +36,8 @@ STATES = 1024
 #: Accepted difference from the articulated-body accelerations, as a part of the largest: the spin of thin rods has little
 #: inertia.
 _AGREEMENT = 1e-6
-_CHOICES: dict[str, Callable[[PartitionTrial], float]] = {
-    "operations": lambda trial: trial.operations,
-    "time": lambda trial: trial.single,
-    "batch": lambda trial: trial.batch,
-}
+#: What a partition is chosen by, and the field of a trial that says it.
+_CHOICES = {"operations": "operations", "time": "single", "batch": "batch"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,8 @@ class BestPartition:
     @property
     def best(self) -> PartitionTrial:
         """The chosen one."""
-        return min(self.trials, key=lambda trial: (_CHOICES[self.by](trial), trial.operations, len(trial.parts)))
+        by = _CHOICES[self.by]
+        return min(self.trials, key=lambda trial: (getattr(trial, by), trial.operations, len(trial.parts)))
 
     @property
     def partition(self) -> tuple[tuple[str, ...], ...]:
@@ -168,13 +166,12 @@ def best_partition(
         raise InputError(f"partitions are chosen by {', '.join(_CHOICES)}, not by {by!r}")
     check_resistance(mechanism)
     check_freedom(mechanism, "divide into sub-chains")
-    trials = _counted(mechanism, (*also, _halves(mechanism)))
+    wanted = [tuple(map(tuple, parts)) for parts in (*also, _halves(mechanism))]
+    trials = _counted(mechanism, wanted)
     if by == "operations":
         return BestPartition(mechanism.name, by, trials, {})
-    wanted = {tuple(map(tuple, parts)) for parts in (*also, _halves(mechanism))}
-    timed = [
-        trial for k, trial in enumerate(trials) if math.isfinite(trial.operations) and (k < candidates or trial.parts in wanted)
-    ]
+    finite = (pair for pair in enumerate(trials) if math.isfinite(pair[1].operations))
+    timed = [trial for k, trial in finite if k < candidates or trial.parts in wanted]
     measured = {trial.parts: trial for trial in _timed(mechanism, timed, effort or Effort(rounds=ROUNDS), progress)}
     return BestPartition(mechanism.name, by, tuple(measured.get(trial.parts, trial) for trial in trials), machine())
 
@@ -182,13 +179,11 @@ def best_partition(
 def _halves(mechanism: Mechanism) -> tuple[tuple[str, ...], ...]:
     """Two sub-chains of about equal size, like the thesis's 4 + 3 and 3 + 3."""
     tree = mechanism.tree
-    parts = parts_by_cuts(tree, {(len(tree.links) + 1) // 2})
-    return tuple(tuple(tree.links[index].name for index in part) for part in parts)
+    return _names(tree, parts_by_cuts(tree, {(len(tree.links) + 1) // 2}))
 
 
 def _counted(mechanism: Mechanism, also: Iterable[Sequence[Sequence[str]]]) -> tuple[PartitionTrial, ...]:
     tree = mechanism.tree
-    names = [link.name for link in tree.links]
     inner = [link.index for link in tree.links if link.parent != WORLD_LINK]
     counts: dict[tuple[tuple[int, ...], ...], float] = {}
     if 2 ** len(inner) <= EVERY:
@@ -199,14 +194,15 @@ def _counted(mechanism: Mechanism, also: Iterable[Sequence[Sequence[str]]]) -> t
                 counts[parts] = hybrid_operations(tree, parts)
     else:
         counts = {trial.parts: trial.operations for trial in tried_partitions(tree, hybrid_operations)}
-    found = {tuple(tuple(names[index] for index in part) for part in parts): count for parts, count in counts.items()}
-    for wanted in also:
-        indices = parts_by_names(tree, wanted)
-        named = tuple(tuple(names[index] for index in part) for part in indices)
-        if named not in found:
-            found[named] = hybrid_operations(tree, indices)
-    trials = (PartitionTrial(parts, operations) for parts, operations in found.items())
+    for parts in (parts_by_names(tree, names) for names in also):
+        if parts not in counts:
+            counts[parts] = hybrid_operations(tree, parts)
+    trials = (PartitionTrial(_names(tree, parts), operations) for parts, operations in counts.items())
     return tuple(sorted(trials, key=lambda trial: (trial.operations, len(trial.parts))))
+
+
+def _names(tree: Tree, parts: Iterable[Iterable[int]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(tree.links[index].name for index in part) for part in parts)
 
 
 def _timed(

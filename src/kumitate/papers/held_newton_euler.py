@@ -18,6 +18,7 @@ from ..kinematics import jacobian_rate
 from ..model import Place, Tree
 from ..scalar import Scalar, Scalars, table
 from ..spatial import Transform, Vector3, dot
+from .jacobian_inertia import unit_vector
 
 
 def newton_euler(tree: Tree, points: HeldPoints, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> HeldSystem:
@@ -38,11 +39,8 @@ def newton_euler(tree: Tree, points: HeldPoints, q: Scalars, v: Scalars, tau: Sc
         tau = rnea(tree, q, v, vdot, gravity=gravity, wrenches=pushed)
         return [t - k for t, k in zip(tau, springs, strict=True)]
 
-    # b = INV(q, q̇, 0, g, 0), and M e_i = INV(q, 0, e_i, 0, 0)
-    bias = inv(v, still, acting.gravity, acting.wrenches)
-    units = [table([1.0 if k == i else 0.0 for k in range(tree.nv)]) for i in range(tree.nv)]
-    columns = [inv(still, unit, weightless) for unit in units]
-    M: list[list[Scalar]] = [[columns[min(i, j)][max(i, j)] for j in range(tree.nv)] for i in range(tree.nv)]
+    bias = inv(v, still, acting.gravity, acting.wrenches)  # b = INV(q, q̇, 0, g, 0)
+    M = unit_vector(tree, q)
     push = [t - k - b for t, k, b in zip(tau, springs, bias, strict=True)]
     h = acting.implicit_step
     for link in tree.links:  # damping and springs implicit over a step h: h d + h² k act like armatures, plus the force h k q̇

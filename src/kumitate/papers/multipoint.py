@@ -16,8 +16,10 @@ Equations and steps are numbered as in their paper, section 3. Differences, wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
 from typing import Any
 
 from ..contact.impulse.contact_points import ContactPatch, ContactPoint
@@ -49,12 +51,8 @@ def assumed_impulses(
     """
     most = STIFF / min(patch.size for patch in given.patches)
     strengths = [tuple(most * one for one in of_points) for of_points in inside]
-    factors = given.stiffened(
-        [
-            patch.if_near(_stiffened, patch.frames, R, otherwise=NO_STIFFNESS)
-            for patch, R in zip(given.patches, strengths, strict=True)
-        ]
-    )
+    pairs = zip(given.patches, strengths, strict=True)
+    factors = given.stiffened([patch.if_near(_stiffened, patch.frames, R, otherwise=NO_STIFFNESS) for patch, R in pairs])
     nothing = [[[0.0, 0.0, 0.0] for _ in patch.points] for patch in given.patches]
 
     def drawn(v: Scalars, aims: Sequence[Sequence[Scalars]]) -> list[Scalar]:
@@ -88,14 +86,11 @@ def _swept(given: Problem, factors: SparseFactors, lack: Callable[[Scalars], Sca
             for i, value in equation.row.items():
                 total[i] = total[i] + value * (impulse - equation.stiffness * along(equation.row, x))
         x = [a + b for a, b in zip(x, factors.solve(total), strict=True)]
-        return (
-            x,
-            [old - equation.stiffness * along(equation.row, x) for equation, old in zip(rigid, loops, strict=True)],
-        ), None
+        held = [old - equation.stiffness * along(equation.row, x) for equation, old in zip(rigid, loops, strict=True)]
+        return (x, held), None
 
-    return loop(
-        SWEEPS_WITH_LOOPS if rigid else SWEEPS, sweep, ([0.0 for _ in given.v_free], [0.0 for _ in rigid]), varies=True
-    )[0][0]
+    start = [0.0 for _ in given.v_free], [0.0 for _ in rigid]
+    return loop(SWEEPS_WITH_LOOPS if rigid else SWEEPS, sweep, start, varies=True)[0][0]
 
 
 def _momenta(given: Problem, x: Scalars) -> list[Scalar]:
@@ -166,7 +161,7 @@ def multipoint(given: Problem) -> Solved:
             for of in zip((patch.points for patch in given.patches), now.rests, strict=True)
         ]
         assumed = assumed_impulses(given, now.inside, wanted, free)  # step 5: (17), (19)
-        least = NOTHING * _largest(assumed)
+        least = NOTHING * _any(map(absolute, impulse) for of_points in assumed for impulse in of_points)
         pulls = [  # step 6: (24)
             [select(impulse[0] > least, 0.0, one) for impulse, one in zip(*of, strict=True)]
             for of in zip(assumed, now.inside, strict=True)
@@ -223,21 +218,8 @@ def _turned(point: ContactPoint, after: list[Scalar], inside: Scalar, rests: Sca
     return select(both(inside > rests, back), 1.0, 0.0)
 
 
-def _largest(impulses: list[list[list[Scalar]]]) -> Scalar:
-    most: Scalar = 0.0
-    for of_points in impulses:
-        for impulse in of_points:
-            for part in impulse:
-                most = maximum(most, absolute(part))
-    return most
-
-
-def _any(masks: list[list[Scalar]]) -> Scalar:
-    most: Scalar = 0.0
-    for of_points in masks:
-        for one in of_points:
-            most = maximum(most, one)
-    return most
+def _any(masks: Iterable[Iterable[Scalar]]) -> Scalar:
+    return reduce(maximum, chain.from_iterable(masks), 0.0)
 
 
 def _less(masks: list[list[Scalar]], others: list[list[Scalar]], sign: float) -> list[list[Scalar]]:
