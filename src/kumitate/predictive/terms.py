@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -164,10 +164,8 @@ def term_of(given: Any) -> PlanTerm:
     if isinstance(given, PlanTerm):
         return given
     if isinstance(given, Goal):
-        root = given.weight**0.5
-        return PlanTerm(
-            lambda node, target: [root * x for x in given.errors(node.posture, target)], lambda m: given.target(m.tree)
-        )
+        root, goal = given.weight**0.5, given.errors
+        return PlanTerm(lambda node, target: [root * x for x in goal(node.posture, target)], lambda m: given.target(m.tree))
     if callable(given):
         return PlanTerm(lambda node, _: node.of(given))
     raise InputError(
@@ -229,13 +227,10 @@ class Terms:
         """The cost, what the constraints add to it, c + y where it counts, and the largest violation of a constraint."""
         found = call(self.values, t, q, v, u, target)
         pushed = self._pushed(found["c"], shift)
-        most: Scalar = 0.0
-        for equal, c in zip(self._equal, found["c"], strict=True):
-            most = maximum(most, absolute(c) if equal else c)
-        return {
-            "cost": 0.5 * dot(found["r"], found["r"]), "added": 0.5 * root * root * dot(pushed, pushed),
-            "pushed": pushed, "violation": most,
-        }  # fmt: skip
+        missed = (absolute(c) if equal else c for equal, c in zip(self._equal, found["c"], strict=True))
+        violation = reduce(maximum, missed, 0.0)
+        cost, added = 0.5 * dot(found["r"], found["r"]), 0.5 * root * root * dot(pushed, pushed)
+        return {"cost": cost, "added": added, "pushed": pushed, "violation": violation}
 
     def _pushed(self, c: Any, shift: Any) -> list[Scalar]:
         sums = [x + y for x, y in zip(c, shift, strict=True)]
