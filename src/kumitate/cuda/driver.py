@@ -122,7 +122,8 @@ class Device:
     @cached_property
     def capability(self) -> tuple[int, int]:
         """Its compute capability, such as (9, 0)."""
-        return self._attribute(_MAJOR), self._attribute(_MINOR)
+        major, minor = (self._number("cuDeviceGetAttribute", which, self._handle) for which in (_MAJOR, _MINOR))
+        return major, minor
 
     @property
     def memory(self) -> tuple[int, int]:
@@ -134,18 +135,18 @@ class Device:
     @property
     def driver(self) -> str:
         """The version of CUDA that the driver is for."""
-        version = ctypes.c_int()
-        self._call("cuDriverGetVersion", ctypes.byref(version))
-        return f"{version.value // 1000}.{version.value % 1000 // 10}"
+        version = self._number("cuDriverGetVersion")
+        return f"{version // 1000}.{version % 1000 // 10}"
 
     @cached_property
     def target(self) -> Target:
         """What LLVM compiles for it."""
         return gpu_target(self.capability)
 
-    def _attribute(self, which: int) -> int:
+    def _number(self, name: str, *arguments: Any) -> int:
+        """The number that a function of the driver gives by its first argument."""
         value = ctypes.c_int()
-        self._call("cuDeviceGetAttribute", ctypes.byref(value), which, self._handle)
+        self._call(name, ctypes.byref(value), *arguments)
         return value.value
 
     # --- memory -----------------------------------------------------------------------------------------------------------
@@ -222,13 +223,8 @@ class Device:
         module, handle = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("cuModuleLoadData", ctypes.byref(module), image)
         self._call("cuModuleGetFunction", ctypes.byref(handle), module, function.encode())
-        registers, local = (self._of_function(handle, which) for which in (_REGISTERS, _LOCAL_BYTES))
+        registers, local = (self._number("cuFuncGetAttribute", which, handle) for which in (_REGISTERS, _LOCAL_BYTES))
         return DeviceCode(self, name, handle, registers, local, len(image))
-
-    def _of_function(self, handle: ctypes.c_void_p, which: int) -> int:
-        value = ctypes.c_int()
-        self._call("cuFuncGetAttribute", ctypes.byref(value), which, handle)
-        return value.value
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,10 @@
-"""Programs for a GPU: a thread for each state, from the same text as the processor's, as PTX, NVIDIA's assembly language.
-
-The coefficients of the logarithm and the arc tangent are those of Sun's fdlibm (e_log.c, s_atan.c), minimax polynomials.
-"""
+"""Programs for a GPU: a thread for each state, from the same text as the processor's, as PTX, NVIDIA's assembly language."""
 
 from __future__ import annotations
 
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from ..compile.engine import threads_assembly
@@ -18,19 +16,9 @@ from ..compile.llvm.writer import Module, Writer, exact
 from ..compile.stored import StoredProgram, traced
 from ..compile.target import Precision, Target
 from ..scalar import Program
+from ..scalar.elementary import ARC, LN2, LN2_LOW, LOGARITHM
 
-#: Two parts of ln 2, of which the first has zeros at its end, so that its products with exponents are exact.
-_LN2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
 _EXP = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))  # on [−ln 2/2, ln 2/2] the next term is below 2⁻⁵⁷
-_LOG = (
-    1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
-    2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01,
-)  # fmt: skip
-_ATAN = (
-    1.62858201153657823623e-02, -3.65315727442169155270e-02, 4.97687799461593236017e-02, -5.83357013379057348645e-02,
-    6.66107313738753120669e-02, -7.69187620504482999495e-02, 9.09088713343650656196e-02, -1.11111104054623557880e-01,
-    1.42857142725034663711e-01, -1.99999999998764832476e-01, 3.33333333333329318027e-01,
-)  # fmt: skip
 _NEAR = 0.4375  # arc tangents of what is larger are those of (a − 1)/(a + 1), and π/4
 _BIGGEST = 1000.0  # exponents beyond which e^x is 0 or infinite are those of this, twice
 
@@ -68,7 +56,7 @@ class _Doubles(Writer):
         """The integer k and e^r − 1 of e^x = 2^k e^r."""
         k = self.of("rint", self.binary("fmul", x, exact(1.0 / math.log(2.0))))
         back = self.line(f"fneg double {k}")
-        r = self.fma(back, exact(_LN2[1]), self.fma(back, exact(_LN2[0]), x))
+        r = self.fma(back, exact(LN2_LOW), self.fma(back, exact(LN2), x))
         return self.line(f"fptosi double {k} to i64"), self.fma(self.binary("fmul", r, r), self.polynomial(r, _EXP), r)
 
 
@@ -103,9 +91,9 @@ def _log(w: _Doubles) -> str:
     f = w.binary("fsub", m, exact(1.0))
     s = w.binary("fdiv", f, w.binary("fadd", f, exact(2.0)))
     z, half = w.binary("fmul", s, s), w.binary("fmul", exact(0.5), w.binary("fmul", f, f))
-    R = w.binary("fmul", z, w.polynomial(z, _LOG))
-    small_part = w.fma(s, w.binary("fadd", half, R), w.binary("fmul", exponent, exact(_LN2[1])))
-    value = w.fma(exponent, exact(_LN2[0]), w.binary("fsub", f, w.binary("fsub", half, small_part)))
+    R = w.binary("fmul", z, w.polynomial(z, LOGARITHM))
+    small_part = w.fma(s, w.binary("fadd", half, R), w.binary("fmul", exponent, exact(LN2_LOW)))
+    value = w.fma(exponent, exact(LN2), w.binary("fsub", f, w.binary("fsub", half, small_part)))
     value = w.chosen("%x", "oeq", exact(0.0), exact(-math.inf), value)
     value = w.chosen("%x", "olt", exact(0.0), exact(math.nan), value)
     return w.chosen("%x", "olt", exact(math.inf), value, "%x")
@@ -119,15 +107,10 @@ def _atan2(w: _Doubles) -> str:
     turned = w.binary("fdiv", w.binary("fsub", a, exact(1.0)), w.binary("fadd", a, exact(1.0)))
     b = w.chosen(a, "ogt", exact(_NEAR), turned, a)
     z = w.binary("fmul", b, b)
-    bent = w.binary("fmul", w.binary("fmul", b, z), w.polynomial(z, _ATAN))
+    bent = w.binary("fmul", w.binary("fmul", b, z), w.polynomial(z, ARC))
     angle = w.binary("fsub", b, bent)
-    angle = w.chosen(
-        a,
-        "ogt",
-        exact(_NEAR),
-        w.binary("fadd", exact(math.pi / 4), w.binary("fadd", angle, exact(3.061616997868383e-17))),
-        angle,
-    )
+    past = w.binary("fadd", exact(math.pi / 4), w.binary("fadd", angle, exact(3.061616997868383e-17)))
+    angle = w.chosen(a, "ogt", exact(_NEAR), past, angle)
     rest = w.binary("fadd", w.binary("fsub", exact(math.pi / 2), angle), exact(6.123233995736766e-17))
     angle = w.chosen(above, "ogt", beside, rest, angle)
     back = w.binary("fadd", w.binary("fsub", exact(math.pi), angle), exact(1.2246467991473532e-16))
@@ -184,8 +167,19 @@ def ptx(entry: Entry, precision: Precision, target: Target) -> str:
     return threads_assembly(write_module(entry, 1, precision, threads=True), target)
 
 
-class StatePerThread:
-    """`kernel(i64 n, ptr in, i64 apart, …, ptr out, i64 apart, …)`: n states; `apart`: numbers between two rows.
+def _head(arrays: int, further: str = "") -> str:
+    """The first line of a function over rows of so many arrays."""
+    listed = "".join(f", ptr %array{k}, i64 %apart{k}" for k in range(arrays))
+    return f"define ptx_kernel void @{KERNEL}(i64 %n{further}{listed}) #0"
+
+
+def _row(to: Writer, k: int) -> str:
+    """The address of a thread's row of array k."""
+    return to.line(f"getelementptr {to.module.element}, ptr %array{k}, i64 {to.line(f'mul i64 %row, %apart{k}')}")
+
+
+class _PerThread:
+    """A function that each thread runs.
 
     Attributes:
         programs: the one that is computed, and those that fill its holes.
@@ -199,65 +193,46 @@ class StatePerThread:
         self.programs = (program, *self.fillings.values())
 
     def function(self, module: Module) -> str:
-        """The function of one thread: its state's rows, around the program's body."""
-        _fill(module, self.fillings)
-        program = traced(self.programs[0])
+        """The function of one thread, and those that fill holes."""
+        for name, program in self.fillings.items():
+            text = OnBlocks(hole_name(name), program, own_memory=True).function(module)
+            module.functions.append(text.replace("define void", "define internal void", 1))
+        text = self.text(module, traced(self.programs[0]))
+        return "\n".join([*called_functions(module, [*module.functions, text]), text])
+
+    @abstractmethod
+    def text(self, module: Module, program: Program) -> str:
+        """The function of one thread."""
+
+
+class StatePerThread(_PerThread):
+    """`kernel(i64 n, ptr in, i64 apart, …, ptr out, i64 apart, …)`: n states; `apart`: numbers between two rows."""
+
+    def text(self, module: Module, program: Program) -> str:
+        """Its state's rows, around the program's body."""
         inputs = RowInputs({array.name: array.size for array in program.inputs}, {})
         body = ProgramBody(module, program, inputs)
         body.start("state")
-        count, arrays = len(program.inputs), (*program.inputs, *program.outputs)
-        rows = [_row(body, k) for k in range(len(arrays))]
+        rows = [_row(body, k) for k in range(len((*program.inputs, *program.outputs)))]
         inputs.rows.update(zip((array.name for array in program.inputs), rows, strict=False))
-        run_into_rows(body, rows[count:])
+        run_into_rows(body, rows[len(program.inputs) :])
         memory, _ = scratch_memory(module, scratch_size(program))
-        text = body.function(_head(len(arrays)), begin=[*memory, *_THREAD])
-        return "\n".join([*called_functions(module, [*module.functions, text]), text])
+        return body.function(_head(len(rows)), begin=[*memory, *_THREAD])
 
 
-def _fill(module: Module, fillings: Mapping[str, Program]) -> None:
-    """Writes the functions that fill holes."""
-    for name, program in fillings.items():
-        text = OnBlocks(hole_name(name), program, own_memory=True).function(module)
-        module.functions.append(text.replace("define void", "define internal void", 1))
-
-
-def _head(arrays: int, further: str = "") -> str:
-    """The first line of a function over rows of so many arrays."""
-    listed = "".join(f", ptr %array{k}, i64 %apart{k}" for k in range(arrays))
-    return f"define ptx_kernel void @{KERNEL}(i64 %n{further}{listed}) #0"
-
-
-def _row(to: Writer, k: int) -> str:
-    """The address of a thread's row of array k."""
-    return to.line(f"getelementptr {to.module.element}, ptr %array{k}, i64 {to.line(f'mul i64 %row, %apart{k}')}")
-
-
-class StepsPerThread:
+class StepsPerThread(_PerThread):
     """`kernel(i64 n, i64 count, ptr array, i64 apart, …)`: `count` steps of n rows, which keep their states in between.
 
-    The arrays are those of a step, carried… and given…; the carried ones are written when all steps are done.
-
-    Attributes:
-        programs: (carried…, given…) → carried…, and those that fill its holes.
-        fillings: these, by the holes' names.
+    The arrays are those of a step, (carried…, given…) → carried…; the carried ones are written when all steps are done.
     """
 
-    name = KERNEL
-
-    def __init__(self, step: Program | StoredProgram, fillings: Mapping[str, Program]):
-        self.programs, self.fillings = (step, *fillings.values()), fillings
-
-    def function(self, module: Module) -> str:
-        """The function of one thread: its rows into its own memory, and step after step from one place to another and back."""
-        _fill(module, self.fillings)
-        step = traced(self.programs[0])
-        function = called_function(module, step)
-        to = Writer(module)
+    def text(self, module: Module, program: Program) -> str:
+        """Its rows into its own memory, and step after step from one place to another and back."""
+        function, to = called_function(module, program), Writer(module)
         to.start("state")
-        carried = sum(array.size for array in step.outputs)
-        start = 0
+        carried, start = sum(array.size for array in program.outputs), 0
         rows = []
-        for k, array in enumerate(step.inputs):
+        for k, array in enumerate(program.inputs):
             rows.append((_row(to, k), start, array.size))
             for j in range(array.size):
                 value = to.line(f"load {module.element}, ptr {_at(to, rows[-1][0], j)}, {module.apart}")
@@ -267,15 +242,14 @@ class StepsPerThread:
         with to.repeated("steps", "0", "%count"):
             to.effect(f"call void {function}(ptr %here, ptr %there, ptr %scratch)")
             to.copy("%there", "%here", carried)
-        for row, first, size in rows[: len(step.outputs)]:
+        for row, first, size in rows[: len(program.outputs)]:
             for j in range(size):
                 value = to.load_block("%here", first + j)
                 to.effect(f"store {module.element} {value}, ptr {_at(to, row, j)}, {module.apart}")
         to.effect("ret void")
-        buffers = {"here": start, "there": start, "scratch": max(scratch_size(step), 1)}
+        buffers = {"here": start, "there": start, "scratch": max(scratch_size(program), 1)}
         memory = [f"  %{name} = alloca [{size} x {module.real}], align 16" for name, size in buffers.items()]
-        text = to.framed(_head(len(step.inputs), ", i64 %count"), [*memory, *_THREAD])
-        return "\n".join([*called_functions(module, [*module.functions, text]), text])
+        return to.framed(_head(len(program.inputs), ", i64 %count"), [*memory, *_THREAD])
 
 
 def _at(to: Writer, row: str, element: int) -> str:

@@ -22,7 +22,7 @@ from .tracing import trace
 _ROUND = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to an integer
 _HALF_PI = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624871116645580e-21, 8.47842766036889956997e-32)
 _PI, _PI_LOW = math.pi, 1.2246467991473531772e-16
-_LN2, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+LN2, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 _SINE = (
     1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04,
@@ -37,13 +37,13 @@ _EXPONENTIAL = (
     4.13813679705723846039e-08, -1.65339022054652515390e-06, 6.61375632143793436117e-05, -2.77777777770155933842e-03,
     1.66666666666666019037e-01,
 )  # fmt: skip
-_LOGARITHM = (
+LOGARITHM = (
     1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
     2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01,
 )  # fmt: skip
 _TANGENT = (-9.64399179425052238628e-01, -9.92877231001918586564e01, -1.61468768441708447952e03)
 _TANGENT_BELOW = (1.0, 1.12811678491632931402e02, 2.23548839060100448583e03, 4.84406305325125486048e03)
-_ARC = (
+ARC = (
     1.62858201153657823623e-02, -3.65315727442169155270e-02, 4.97687799461593236017e-02, -5.83357013379057348645e-02,
     6.66107313738753120669e-02, -7.69187620504482999495e-02, 9.09088713343650656196e-02, -1.11111104054623557880e-01,
     1.42857142725034663711e-01, -1.99999999998764832476e-01, 3.33333333333329318027e-01,
@@ -96,7 +96,7 @@ def exponential(x: Any) -> Any:
     """e to the power x."""
     x = minimum(maximum(x, -746.0), 710.0)  # beyond, 0 and infinity
     power = _rounded(x * (1.0 / math.log(2.0)))
-    high, low = x - power * _LN2, power * _LN2_LOW
+    high, low = x - power * LN2, power * LN2_LOW
     r = high - low
     square = r * r
     c = r - square * _polynomial(square, _EXPONENTIAL)
@@ -126,7 +126,7 @@ def logarithm(x: Any) -> Any:
     f = m - 1.0
     s = f / (2.0 + f)
     z, half = s * s, 0.5 * (f * f)
-    value = power * _LN2 - ((half - (s * (half + z * _polynomial(z, _LOGARITHM)) + power * _LN2_LOW)) - f)
+    value = power * LN2 - ((half - (s * (half + z * _polynomial(z, LOGARITHM)) + power * LN2_LOW)) - f)
     beyond = select(equal(x, 0.0), -math.inf, select(x < 0.0, math.nan, x))
     return select(both(x > 0.0, x < math.inf), value, beyond)
 
@@ -148,7 +148,7 @@ def arc_tangent(y: Any, x: Any) -> Any:
     low, middle = t < 0.4375, t < 0.6875
     u = select(low, t, select(middle, 2.0 * t - 1.0, t - 1.0) / select(middle, 2.0 + t, t + 1.0))
     z = u * u
-    curved = u * (z * _polynomial(z, _ARC))
+    curved = u * (z * _polynomial(z, ARC))
     high, lost = (select(low, 0.0, select(middle, half, one)) for half, one in zip(_ARC_HALF, _ARC_ONE, strict=True))
     angle = high - ((curved - lost) - u)
     # the octant: π/2 ∓ the angle, π − the angle, or the angle itself
