@@ -50,10 +50,9 @@ def write_c(
         raise InputError(f"{target}: a file of this name is there; name a folder")
     target.mkdir(parents=True, exist_ok=True)
     text = f'#include "{prefix}.h"\n\n{to_c(*renamed, real=real, quick=True)}'
+    named = ([", ".join(a.name for a in arrays) for arrays in (one.inputs, one.outputs)] for one in renamed)
     rows = [
-        f"| `{one.name}` | {', '.join(a.name for a in one.inputs)} | {', '.join(a.name for a in one.outputs)} | "
-        f"{one.operations.total()} |"
-        for one in renamed
+        f"| `{one.name}` | {' | '.join(both)} | {one.operations.total()} |" for one, both in zip(renamed, named, strict=True)
     ]
     orders = [f"- {line}" for line in _ordered(m)]
     put = {"NAME": prefix, "ROBOT": m.name, "REAL": real, "ROWS": "\n".join(rows), "ORDERS": "\n".join(orders)}
@@ -110,12 +109,6 @@ def _step(simulation: MechanismSimulation) -> Program:
 
 
 # --- texts ----------------------------------------------------------------------------------------------------------------
-def _prototype(program: Program, real: str) -> str:
-    typed = [f"{real} {a.name}" if a.shape == () else f"const {real} *{a.name}" for a in program.inputs]
-    typed += [f"{real} *{a.name}" for a in program.outputs]
-    return "\n".join(wrapped(f"void {program.name}(", typed, ");"))
-
-
 def _ordered(m: Mechanism) -> Iterator[str]:
     for order, (title, names) in enumerate((("q", m.q_names), ("v", m.v_names))):
         yield f"{title}: " + ", ".join(f"{name} [{unit or '1'}]" for name, unit in zip(names, units(m, order), strict=True))
@@ -126,18 +119,17 @@ def _header(m: Mechanism, prefix: str, programs: Sequence[Program], real: str) -
     guard = f"{prefix.upper()}_H"
     lines = ["/*", f" * {m.name}: functions of the robot, written by kumitate. No memory, no recursion, only libm.", " *"]
     lines += [f" * {text}" for text in _ordered(m)]
-    lines += [" *", " * SI units and radians, angular parts first, matrices row by row. Outputs may lie on inputs.", " */"]
     lines += [
-        f"#ifndef {guard}",
-        f"#define {guard}",
-        "",
-        f"#define {prefix.upper()}_NQ {m.nq}",
-        f"#define {prefix.upper()}_NV {m.nv}",
-    ]
-    lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif"]
+        " *", " * SI units and radians, angular parts first, matrices row by row. Outputs may lie on inputs.", " */",
+        f"#ifndef {guard}", f"#define {guard}", "", f"#define {prefix.upper()}_NQ {m.nq}",
+        f"#define {prefix.upper()}_NV {m.nv}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif",
+    ]  # fmt: skip
     for program in programs:
         told = [line for line in described(program)[:-2] if line]
-        lines += ["", "/*", *(f" * {line}".replace("*/", "* /") for line in told), " */", _prototype(program, real)]
+        typed = [f"{real} {a.name}" if a.shape == () else f"const {real} *{a.name}" for a in program.inputs]
+        typed += [f"{real} *{a.name}" for a in program.outputs]
+        lines += ["", "/*", *(f" * {line}".replace("*/", "* /") for line in told), " */"]
+        lines += wrapped(f"void {program.name}(", typed, ");")
     return "\n".join([*lines, "", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
 

@@ -193,20 +193,15 @@ def model_header(model: FmuModel) -> str:
     }  # fmt: skip
     numbers |= {f"AT_{name.upper()}": model.slot(name) for name in ("time", "number", "h")}
     numbers |= {f"AT_{name.upper()}": memory.places[name][0] for name in ("q", "v")}
-    sorts = [0] * size
-    for one in model.variables:
-        sorts[one.at] = one.sort
-    sorts[0] = 1
-    tables = [
-        *wrapped("static const double model_first[NUMBERS] = {", [exact(x) for x in model.first.tolist()], "};"),
-        *wrapped("static const unsigned char model_sorts[NUMBERS] = {", [str(x) for x in sorts], "};"),
-        *wrapped("static const unsigned model_states[] = {", [str(x) for x in model.states or [0]], "};"),
-        *wrapped("static const unsigned model_rates[] = {", [str(x) for x in model.rates or [0]], "};"),
-        *wrapped("static const unsigned model_dots[][2] = {", [f"{{{a}, {b}}}" for a, b in model.dots or [(0, 0)]], "};"),
-        *wrapped(
-            "static const unsigned model_found[][2] = {", [f"{{{a}, {b}}}" for a, b in model.found_dots or [(0, 0)]], "};"
-        ),
-    ]
+    roles = {one.at: one.sort for one in model.variables} | {0: 1}
+    sorts = [roles.get(at, 0) for at in range(size)]
+    dots, found = ([f"{{{a}, {b}}}" for a, b in pairs or [(0, 0)]] for pairs in (model.dots, model.found_dots))
+    listed = {
+        "double model_first[NUMBERS]": map(exact, model.first.tolist()), "unsigned char model_sorts[NUMBERS]": map(str, sorts),
+        "unsigned model_states[]": map(str, model.states or [0]), "unsigned model_rates[]": map(str, model.rates or [0]),
+        "unsigned model_dots[][2]": dots, "unsigned model_found[][2]": found,
+    }  # fmt: skip
+    tables = [line for name, x in listed.items() for line in wrapped(f"static const {name} = {{", list(x), "};")]
     functions = [_function(model, role, names) for role in ("begin", "numbers", "step", "look", "flow")]
     slopes = [line for role in ("flow_slope", "look_slope") for line in _calls(model, role, names)]
     functions.append("\n".join(["static void model_slope(double *m)", "{", *(slopes or ["    (void)m;"]), "}"]))
@@ -232,10 +227,10 @@ def _calls(model: FmuModel, role: str, names: dict[Program, str]) -> list[str]:
     own = role.removesuffix("_slope")
     given = [f"m[{places[a.name][0]}]" if a.shape == () else f"m + {places[a.name][0]}" for a in program.inputs]
     for array in program.outputs:
-        at = places[array.name if role in _BACK else f"{own}.{array.name}"][0] if role != "numbers" else 0
         if role == "numbers":
-            parameters = layout.at("parameters")
-            at = places["u"][0] + parameters.stop - array.size
+            at = places["u"][0] + layout.at("parameters").stop - array.size
+        else:
+            at = places[array.name if role in _BACK else f"{own}.{array.name}"][0]
         given.append(f"m + {at}")
     return [*wrapped(f"    {names[program]}(", given, ");")]
 

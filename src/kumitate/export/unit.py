@@ -182,7 +182,7 @@ class FmuModel:
     def _inputs(self) -> Iterator[Variable]:
         actuation, u = self.simulation.actuation, self.slot("u")
         m, layout = self.code.mechanism, self.code.layout
-        lengths = [unit for order in (0, 1, 3) for unit in (units(m, order),)]
+        lengths = [units(m, order) for order in (0, 1, 3)]
         for source, how in zip(actuation.forcing.sources, actuation.how, strict=True):
             if how is not How.CONSTANT:
                 continue
@@ -211,12 +211,11 @@ class FmuModel:
             return
         start = self.slot("u", self.code.layout.at("parameters").start)
         for k, (kind, target) in enumerate(varied.columns):
+            label = _label(kind, target)
             if np.isnan(self.first[start + k]):
-                self.notes.append(
-                    f"{_label(kind, target)} stands for numbers that differ, and cannot be a parameter of the unit"
-                )
+                self.notes.append(f"{label} stands for numbers that differ, and cannot be a parameter of the unit")
             else:
-                yield self._input(_label(kind, target), start + k, kind.unit(varied.plant, target), TUNABLE)
+                yield self._input(label, start + k, kind.unit(varied.plant, target), TUNABLE)
 
     def _starts(self) -> Iterator[Variable]:
         m = self.code.mechanism
@@ -246,8 +245,8 @@ class FmuModel:
     @property
     def states(self) -> list[int]:
         """The places of the continuous states of model exchange, and `rates` those of their derivatives."""
-        names = () if self.exchange else [name for name in ("q", "v", "states") if name in self.memory.places]
-        return [at for name in names for at in self.memory.slots(name)]
+        names = () if self.exchange else ("q", "v", "states")
+        return [at for name in names if name in self.memory.places for at in self.memory.slots(name)]
 
     @property
     def rates(self) -> list[int]:
@@ -261,10 +260,9 @@ class FmuModel:
             return
         drives = [f"drive.{joint.name}.{name}" for joint in m.driven for name in drive_states(joint.drive)]
         names = [*(f"q.{name}" for name in m.q_names), *(f"v.{name}" for name in m.v_names), *drives]
-        both = [units(m, 0), units(m, 1), units(m, 2)]
-        plain = [*both[0], *both[1], *([""] * len(drives))]
-        fast = [f"{unit}/s" if unit else "1/s" for unit in both[0]]
-        rates = [*fast, *both[2], *([""] * len(drives))]
+        of_q, of_v, of_a = (units(m, order) for order in (0, 1, 2))
+        plain = [*of_q, *of_v, *([""] * len(drives))]
+        rates = [*(f"{unit or '1'}/s" for unit in of_q), *of_a, *([""] * len(drives))]
         for name, at, unit in zip(names, self.states, plain, strict=True):
             yield Variable("", f"state.{name}", at, READ, unit)
         for name, at, unit, state in zip(names, self.rates, rates, self.states, strict=True):
@@ -461,14 +459,11 @@ def model_description(model: FmuModel, version: str, name: str, token: str, glue
 def _attributes(one: Variable, index: dict[int, int] | None) -> tuple[dict[str, str], dict[str, str]]:
     """What is said of a variable, and of its value; `index`: of variables by their places, where these are named by it."""
     kinds = {
-        INPUT: ("input", "continuous", ""),
-        TUNABLE: ("parameter", "tunable", "exact"),
-        FIXED: ("parameter", "fixed", "exact"),
-    }
-    causality, variability, initial = next(
-        (said for bit, said in kinds.items() if one.sort & bit),
-        ("output" if one.sort & SEEN else "local", "continuous", "calculated"),
-    )
+        INPUT: ("input", "continuous", ""), TUNABLE: ("parameter", "tunable", "exact"), FIXED: ("parameter", "fixed", "exact"),
+        SEEN: ("output", "continuous", "calculated"),
+    }  # fmt: skip
+    usual = ("local", "continuous", "calculated")
+    causality, variability, initial = next((said for bit, said in kinds.items() if one.sort & bit), usual)
     if one.at == 0:
         causality, initial = "independent", ""
     common = {"name": one.name, "valueReference": str(one.at), "causality": causality, "variability": variability}

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ..model.tree.subchains import Partition
 
 #: A function to be traced, and the sizes of its inputs.
-Traceable = tuple[Callable[..., Any], dict[str, int | tuple[int, ...]]]
+Sizes = dict[str, int | tuple[int, ...]]
+Traceable = tuple[Callable[..., Any], Sizes]
 
 
 def choose(what: str, table: dict[str, Any], name: str) -> Any:
@@ -38,30 +39,31 @@ def choose(what: str, table: dict[str, Any], name: str) -> Any:
     return table[name]
 
 
-def place_of(m: Mechanism, name: str) -> Place:
-    return choose("body or frame", m.tree.places, name)
+def place_of(tree: Tree, name: str) -> Place:
+    return choose("body or frame", tree.places, name)
 
 
-def state_inputs(m: Mechanism) -> dict[str, int | tuple[int, ...]]:
-    return {"q": m.nq, "v": m.nv}
+def state_inputs(m: Mechanism, *more: str) -> Sizes:
+    """q and v, and more along velocities."""
+    return _sizes(m, ("q", "v", *more))
 
 
-def wrench_inputs(wrenches: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
+def wrench_inputs(wrenches: Sequence[str]) -> Sizes:
     return {f"wrench_{name}": 6 for name in wrenches}
 
 
 def applied(tree: Tree, wrenches: Sequence[str], values: Sequence[Any]) -> dynamics.Wrenches | None:
     for name in wrenches:
-        choose("body or frame", tree.places, name)
+        place_of(tree, name)
     return dynamics.Wrenches(tree, dict(zip(wrenches, values, strict=True))) if wrenches else None
 
 
 def limbed(tree: Tree, wrenches: Sequence[str]) -> Tree:
     """The tree with its alike limbs noted, without those that wrenches act on."""
-    return with_limbs(tree, [choose("body or frame", tree.places, name).link for name in wrenches])
+    return with_limbs(tree, [place_of(tree, name).link for name in wrenches])
 
 
-def loop_inputs(m: Mechanism, loops: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
+def loop_inputs(m: Mechanism, loops: Sequence[str]) -> Sizes:
     known = {loop.name: loop.kind.nv for loop in m.loops}
     return {f"tau_{name}": choose("loop", known, name) for name in loops}
 
@@ -93,13 +95,13 @@ def _at_place(page: Callable[..., Any], *inputs: str) -> Callable[..., Traceable
     """A page of (tree, inputs…, place), of a body or frame."""
 
     def made(m: Mechanism, *, place: str) -> Traceable:
-        at = place_of(m, place)
+        at = place_of(m.tree, place)
         return lambda *state: page(m.tree, *state, at), _sizes(m, inputs)
 
     return made
 
 
-def _sizes(m: Mechanism, inputs: Sequence[str]) -> dict[str, int | tuple[int, ...]]:
+def _sizes(m: Mechanism, inputs: Sequence[str]) -> Sizes:
     return {name: m.nq if name.startswith("q") else m.nv for name in inputs}
 
 
@@ -112,7 +114,7 @@ def _poses(m: Mechanism) -> Traceable:
 
 
 def _reach(m: Mechanism, *, place: str, points: Sequence[Sequence[float]]) -> Traceable:
-    at = place_of(m, place)
+    at = place_of(m.tree, place)
     return lambda q, direction: kinematics.support_function(m.tree, q, at, points, direction), {"q": m.nq, "direction": 3}
 
 
@@ -127,7 +129,7 @@ def _ground_wrench(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     def ground(q: Any, v: Any, a: Any, *values: Any) -> Any:
         return analysis.ground_wrench(m.tree, q, v, a, gravity=m.gravity, wrenches=applied(m.tree, wrenches, values))
 
-    return ground, state_inputs(m) | {"a": m.nv} | wrench_inputs(wrenches)
+    return ground, state_inputs(m, "a") | wrench_inputs(wrenches)
 
 
 def _zmp(m: Mechanism, *, height: float = 0.0, wrenches: Sequence[str] = ()) -> Traceable:
@@ -239,7 +241,7 @@ def _forward_dynamics(
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> Any:
         return page(tree, q, v, tau, acting(m, tree, wrenches, loop_tau, values), **options)
 
-    return forward, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches) | loop_inputs(m, loop_tau)
+    return forward, state_inputs(m, "tau") | wrench_inputs(wrenches) | loop_inputs(m, loop_tau)
 
 
 def _with_chords(tree: Tree, q: Any, v: Any, applied: dynamics.Wrenches | None) -> Any:
@@ -255,7 +257,7 @@ def _inverse_dynamics(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceabl
         pushed = _with_chords(tree, q, v, applied(tree, wrenches, values))
         return dynamics.rnea(tree, q, v, a, gravity=m.gravity, wrenches=pushed)
 
-    return inverse, state_inputs(m) | {"a": m.nv} | wrench_inputs(wrenches)
+    return inverse, state_inputs(m, "a") | wrench_inputs(wrenches)
 
 
 def _joint_wrenches(
@@ -274,10 +276,8 @@ def _joint_wrenches(
     def page(q: Any, v: Any, tau: Any, *values: Any) -> list[list[Any]]:
         of_tree, of_chords = forces(q, v, tau, acting(m, m.tree, wrenches, loop_tau, values))
         poses = kinematics.link_poses(m.tree, q)
-        shown = []
-        for link, force in zip(m.tree.links, of_tree, strict=True):
-            place = carried[link.name]
-            shown.append((place, force.to_child(place.pose)))
+        places = [carried[link.name] for link in m.tree.links]
+        shown = [(place, force.to_child(place.pose)) for place, force in zip(places, of_tree, strict=True)]
         if not in_world:
             turned = [force.to_parent(chord.turn) for chord, force in zip(m.tree.chords, of_chords, strict=True)]
             return [list(force) for force in (*(force for _, force in shown), *turned)]
@@ -285,7 +285,7 @@ def _joint_wrenches(
         axes = [kinematics.place_pose(m.tree, poses, place).rotation for place, _ in shown]
         return [[*R.rotate(force.moment), *R.rotate(force.force)] for R, (_, force) in zip(axes, shown, strict=True)]
 
-    return page, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches) | loop_inputs(m, loop_tau)
+    return page, state_inputs(m, "tau") | wrench_inputs(wrenches) | loop_inputs(m, loop_tau)
 
 
 def _by_articulated_bodies(m: Mechanism, q: Any, v: Any, tau: Any, acting: dynamics.Acting) -> tuple[list[Force], list[Force]]:
@@ -354,10 +354,9 @@ def _forward_slopes(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     tree = m.base_parameter_tree
 
     def slopes(q: Any, v: Any, tau: Any, *values: Any) -> dict[str, Any]:
-        found = loop_derivatives(tree, q, v, tau, Acting(m.gravity, applied(tree, wrenches, values)))
-        return found._asdict()
+        return loop_derivatives(tree, q, v, tau, Acting(m.gravity, applied(tree, wrenches, values)))._asdict()
 
-    return slopes, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches)
+    return slopes, state_inputs(m, "tau") | wrench_inputs(wrenches)
 
 
 def _inverse_slopes(page: Callable[..., Any], *inputs: str) -> Callable[..., Traceable]:
@@ -365,7 +364,7 @@ def _inverse_slopes(page: Callable[..., Any], *inputs: str) -> Callable[..., Tra
 
     def made(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
         check_inertias(m)
-        tree, sizes = m.base_parameter_tree, state_inputs(m) | dict.fromkeys(inputs, m.nv)
+        tree, sizes = m.base_parameter_tree, state_inputs(m, *inputs)
 
         def slopes(*given: Any) -> dict[str, Any]:
             pushed = applied(tree, wrenches, given[len(sizes) :])
@@ -379,7 +378,7 @@ def _inverse_slopes(page: Callable[..., Any], *inputs: str) -> Callable[..., Tra
 def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
     """Forward dynamics with its derivative along one direction of (q, v, τ), loops included."""
     check_resistance(m)
-    tree, shapes = m.base_parameter_tree, state_inputs(m) | {"tau": m.nv} | wrench_inputs(wrenches)
+    tree, shapes = m.base_parameter_tree, state_inputs(m, "tau") | wrench_inputs(wrenches)
 
     def forward(q: Any, v: Any, tau: Any, *values: Any) -> list[Any]:
         return aba_with_loops(tree, q, v, tau, Acting(m.gravity, applied(tree, wrenches, values)))
@@ -392,7 +391,7 @@ def _forward_slope(m: Mechanism, *, wrenches: Sequence[str] = ()) -> Traceable:
         found = call(both, q, v, tau, *values, rate(tree, q, xi), dv, dtau, *still)
         return {"a": found["result"], "slope": found["result_dot"]}
 
-    return slope, shapes | {"along_q": m.nv, "along_v": m.nv, "along_tau": m.nv}
+    return slope, shapes | dict.fromkeys(("along_q", "along_v", "along_tau"), m.nv)
 
 
 DERIVATIVES: dict[str, Callable[..., Traceable]] = {
@@ -426,11 +425,7 @@ def make_program(mechanism: Mechanism, function: str, **options: Any) -> Program
     open_to_choice = function == "forward_dynamics" and options.get("method", "auto") == "auto"
     if not open_to_choice or mechanism.tree.closed or mechanism.nv > SMALL:
         return traced()
-    return _of_fewest_operations({method: traced(method=method) for method in ("aba", "crba")})
-
-
-def _of_fewest_operations(programs: dict[str, Program]) -> Program:
-    """The program of the method that takes the fewest operations, with a remark."""
+    programs = {method: traced(method=method) for method in ("aba", "crba")}
     counts = {method: program.operations.total() for method, program in programs.items()}
     chosen, other = sorted(counts, key=counts.__getitem__)
     remark = f"method {chosen!r}: {counts[chosen]} operations; {other!r} would take {counts[other]}"

@@ -104,10 +104,9 @@ def sensor_program(mechanism: Mechanism, sensor: Sensor, points: Sequence[tuple[
         sizes["v"] = mechanism.nv
     if sensor.kind in _OF_ACCELERATIONS:
         sizes["a"] = mechanism.nv
-    measured = _OF_PLACES[sensor.kind]
 
     def page(q: Any, v: Any = (0.0,) * mechanism.nv, a: Any = (0.0,) * mechanism.nv) -> list[Scalar]:
-        return list(measured(MovingFrames(mechanism, q, v, a), sensor))
+        return list(_OF_PLACES[sensor.kind](MovingFrames(mechanism, q, v, a), sensor))
 
     return trace(page, sizes, name)
 
@@ -194,9 +193,8 @@ def _turned(body: Body, frame: MovingFrame, omega: Vector3) -> Vector3:
 
 def _force(moving: MovingFrames, sensor: Sensor) -> Vector3:
     frame = moving.at(sensor.of, sensor.pose)
-    total = Vector3()
-    for body, other in moving.carried(_body(moving.mechanism, sensor.of)):
-        total = total + other.acceleration * body.mass
+    bodies = moving.carried(_body(moving.mechanism, sensor.of))
+    total = sum((other.acceleration * body.mass for body, other in bodies), Vector3())
     return frame.X.rotation.unrotate(total)
 
 
@@ -282,10 +280,9 @@ def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Seque
             total = total + select(distance < FAR, maximum(force.dot(normal), 0.0), 0.0)
         return [total]
 
-    name = f"touch_{mechanism.name}"
     if not own:
-        return trace(lambda q: [0.0], {"q": mechanism.nq}, name)
-    return trace(felt, {"q": mechanism.nq, PUSHES: PUSH * len(points)}, name)
+        return trace(lambda q: [0.0], {"q": mechanism.nq}, f"touch_{mechanism.name}")
+    return trace(felt, {"q": mechanism.nq, PUSHES: PUSH * len(points)}, f"touch_{mechanism.name}")
 
 
 def force_program(mechanism: Mechanism, name: str, by: str, points: Sequence[tuple[str, str]]) -> Program:
@@ -323,7 +320,6 @@ def wrenches_program(mechanism: Mechanism, points: Sequence[tuple[str, str]]) ->
                         total[axis] = total[axis] + sign * part
         return total
 
-    name = f"wrenches_{mechanism.name}"
     if not points:
-        return trace(lambda q: [0.0] * (6 * len(at)), {"q": mechanism.nq}, name)
-    return trace(felt, {LAST: PUSH * len(points)}, name)
+        return trace(lambda q: [0.0] * (6 * len(at)), {"q": mechanism.nq}, f"wrenches_{mechanism.name}")
+    return trace(felt, {LAST: PUSH * len(points)}, f"wrenches_{mechanism.name}")
