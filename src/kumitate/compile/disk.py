@@ -195,11 +195,7 @@ def folder_fault(folder: Path) -> str | None:
 
 # --- its size -------------------------------------------------------------------------------------------------------------
 def size_limit() -> float:
-    """The size limit of the cache in bytes: $KUMITATE_CACHE_SIZE in MB, 1000 MB by default.
-
-    Raises:
-        InputError: if the variable is set to anything but a number from 0 on.
-    """
+    """The size limit of the cache in bytes: $KUMITATE_CACHE_SIZE in MB, or 1000; an `InputError` if it is no such number."""
     chosen = os.environ.get("KUMITATE_CACHE_SIZE") or str(_USUAL_SIZE)
     try:
         size = float(chosen)

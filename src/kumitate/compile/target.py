@@ -34,11 +34,7 @@ SINGLE = Precision("float", "f32", 4, "f", np.dtype(np.float32))
 
 
 def precision_of(dtype: object) -> Precision:
-    """The format of a NumPy dtype.
-
-    Raises:
-        InputError: for other dtypes than float64 and float32.
-    """
+    """The format of a NumPy dtype, float64 or float32; an `InputError` for another one."""
     for precision in (DOUBLE, SINGLE):
         if np.dtype(dtype) == precision.dtype:  # type: ignore[call-overload]
             return precision

@@ -39,11 +39,7 @@ WORDS = 96
 
 
 def thread_count() -> int:
-    """The number of threads of a large batch: $KUMITATE_THREADS, else the number of processors of this process.
-
-    Raises:
-        InputError: if the variable is set to anything but a positive whole number.
-    """
+    """How many threads a large batch has: $KUMITATE_THREADS, else one a processor; an `InputError` for no such number."""
     chosen = os.environ.get("KUMITATE_THREADS")
     if chosen is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

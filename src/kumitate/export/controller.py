@@ -67,11 +67,7 @@ def write_c(
 
 
 def _program(m: Mechanism, name: str, start: Any) -> Program:
-    """The program of a function by its name, "pose:hand", or of a step.
-
-    Raises:
-        InputError: for an unknown one; for a step that a function of plain numbers cannot make.
-    """
+    """The program of a function by its name, "pose:hand", or of a step; an `InputError` for an unknown one."""
     if name == STEP:
         return _step(MechanismSimulation(Setup(m, *start)))
     function, _, place = name.partition(":")

@@ -70,11 +70,7 @@ def host() -> Platform | None:
 
 
 def build(owner: str, folder: Path, source: str, platform: Platform, *, must: bool) -> bytes | None:
-    """The library of a C source; None if there is no compiler, unless there must be.
-
-    Raises:
-        InputError: if ziglang is needed and not installed, or a compiler fails.
-    """
+    """The library of a C source; None without a compiler, unless there must be one: then, or if it fails, an `InputError`."""
     command = _compiler(platform)
     if command is None:
         if not must:

@@ -92,11 +92,7 @@ class FmuModel:
     """
 
     def __init__(self, simulation: MechanismSimulation):
-        """The unit of a simulation.
-
-        Raises:
-            InputError: for what cannot be one, with the reason and the remedy.
-        """
+        """The unit of a simulation; an `InputError` for what cannot be one, with the reason and the remedy."""
         simulation.check_without_python("an FMU")
         if not isinstance(simulation.compiled, CompiledStep):
             raise InputError(
@@ -351,11 +347,7 @@ def _numbers_program(varied: Variation, code: StepCode) -> Program:
 
 
 def _slopes(varied: Variation, owner: str) -> dict[int, np.ndarray]:
-    """How the numbers that programs read grow with each parameter.
-
-    Raises:
-        InputError: for parameters that they do not depend on linearly, or not independently of each other.
-    """
+    """How the numbers that programs read grow with each parameter; an `InputError` unless linearly and independently."""
     blank, count = varied.blank, len(varied.columns)
     whole, expected, slopes, names = blank[None].copy(), blank[count:].copy(), {}, []
     for k, (kind, target) in enumerate(varied.columns):

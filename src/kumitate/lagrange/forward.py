@@ -89,10 +89,8 @@ class EnergyDerivatives:
 def energy_derivatives(tree: Tree, made: Callable[[Scalars], Tree] | None = None, count: int = 0) -> EnergyDerivatives:
     """The derivatives of a tree's energies.
 
-    Args:
-        tree: of the mechanism.
-        made: makes a similar tree from `count` constants, which are then given at every call, as `numbers`; without it the
-            constants are those of the tree.
+    `made` makes a similar tree from `count` constants, which are then given at every call, as `numbers`; without it the
+    constants are those of the tree.
     """
     known = made is None
     more: dict[str, int | tuple[int, ...]] = {} if known else {"numbers": count}
@@ -133,11 +131,7 @@ def lagrange(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -
 
 
 def check_size(tree: Tree) -> None:
-    """Refuses a tree of more than `MOST_LINKS` links.
-
-    Raises:
-        InputError: naming the method to take.
-    """
+    """Refuses a tree of more than `MOST_LINKS` links."""
     if len(tree.links) > MOST_LINKS:
         raise InputError(
             f"lagrange: the tree has {len(tree.links)} links; at most {MOST_LINKS} are supported. Use aba, which is O(n)"

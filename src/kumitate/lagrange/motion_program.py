@@ -21,12 +21,9 @@ from .symbols import SymbolNames, sympy_module
 
 
 class Converter:
-    """Converts expressions to scalars, each subexpression only once.
+    """Converts expressions of a system to scalars, each subexpression only once.
 
-    Args:
-        system: the name of the system, for messages.
-        values: the scalar of every symbol that may occur.
-        told: the name of a symbol in messages.
+    `values` has the scalar of every symbol that may occur, and `told` names a symbol in messages.
     """
 
     def __init__(self, system: str, values: Mapping[Any, Scalar], told: Callable[[Any], Any] = lambda symbol: symbol):
@@ -34,11 +31,7 @@ class Converter:
         self._known: dict[Any, Scalar] = dict(values)
 
     def __call__(self, expression: Any) -> Scalar:
-        """The scalar of an expression.
-
-        Raises:
-            InputError: for a symbol without a value, or a function that is not supported.
-        """
+        """The scalar of an expression; an `InputError` for a symbol without a value, or an unknown function."""
         found = self._known.get(expression)
         if found is None:
             found = self._known[expression] = self._made(expression)
@@ -127,13 +120,9 @@ def _functions() -> dict[Any, Callable[..., Scalar]]:
 
 
 class Inputs:
-    """The inputs of the programs of a system: q, v, the time if it occurs, and the parameters given at each call.
+    """The inputs of the programs of a system: q, v, the time if it occurs (`timed`), and the parameters given at each call.
 
-    Args:
-        names: of the system.
-        values: numbers by plain symbol.
-        called: the plain symbols of the parameters given at each call, in order.
-        timed: whether the time occurs.
+    `values` has numbers by plain symbol, and `called` the plain symbols of those parameters, in order.
     """
 
     def __init__(self, names: SymbolNames, values: Mapping[Any, float], called: Sequence[Any], *, timed: bool):

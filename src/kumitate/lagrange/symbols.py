@@ -11,11 +11,7 @@ from ..errors import InputError, needed
 
 @cache
 def sympy_module() -> Any:
-    """SymPy, loaded when it is first needed.
-
-    Raises:
-        InputError: if it is not installed.
-    """
+    """SymPy, loaded when it is first needed; an `InputError` if it is not installed."""
     return needed("sympy", "kumitate.lagrange needs SymPy", "lagrange")
 
 

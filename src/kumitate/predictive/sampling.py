@@ -162,11 +162,7 @@ class SamplingPlanner:
 
 
 def _bounds(bounds: tuple[Any, Any], former: dict[str, Any]) -> tuple[Any, Any]:
-    """The bounds of actions, also by their former names, which warn.
-
-    Raises:
-        TypeError: for another keyword.
-    """
+    """The bounds of actions, also by their former names, which warn; a `TypeError` for another keyword."""
     if unknown := set(former) - {"low", "high"}:
         raise TypeError(f"SamplingPlanner has no argument {min(unknown)!r}")
     if former:

@@ -182,11 +182,7 @@ class Terms:
     """
 
     def __init__(self, mechanism: Mechanism, given: Any, size: int, nodes: int, rows: int = 1):
-        """Those of a list, or of one; `size`: of actions, 0 at the end; `rows`: how often each node's target is there.
-
-        Raises:
-            InputError: for anything but costs and constraints, for a target that is not one or one for each node.
-        """
+        """Those of a list, or of one; `size`: of actions, 0 at the end; `rows`: how often each node's target is there."""
         self._mechanism, self.nodes = mechanism, nodes
         self._terms = [term_of(one) for one in (given if isinstance(given, list | tuple) else [given])]
         targets, ends = self._aimed()

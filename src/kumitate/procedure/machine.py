@@ -118,11 +118,7 @@ class Machine:
         return call
 
     def result_in(self, block: array[int]) -> Any:
-        """The result in a block of words after a call.
-
-        Raises:
-            IndexError: if a check failed, with the file, the line and the expression.
-        """
+        """The result in a block of words after a call; an `IndexError` that names the expression if a check failed."""
         if block[0]:
             site, what = self.sites[block[0] - 1]
             block[0], first, second = 0, block[1], block[2]

@@ -14,11 +14,7 @@ from .source import Source
 
 
 def read_procedure(function: Callable[..., Any]) -> tree.TypedProcedure:
-    """The typed tree of a function.
-
-    Raises:
-        ProcedureError: if it leaves the subset.
-    """
+    """The typed tree of a function; a `ProcedureError` if it leaves the subset."""
     source = Source(function)
     parameters, result = source.signature()
     typed = tree.TypedProcedure(function.__name__, parameters, result)

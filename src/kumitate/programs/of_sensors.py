@@ -4,6 +4,8 @@ A force between two bodies is the rate of the momentum of all that the outer one
 equations).
 
 Poses, velocities and accelerations of frames in the world, by the outward pass of the Newton-Euler method (N eq. 2-4).
+
+Of contact, programs take all pushes; `points` are the bodies A and B of each.
 """
 
 from __future__ import annotations
@@ -79,9 +81,6 @@ _OF_POSTURES = ("position", "orientation", "x_axis", "y_axis", "z_axis", "subtre
 
 def sensor_program(mechanism: Mechanism, sensor: Sensor, points: Sequence[tuple[str, str]] = ()) -> Program:
     """What a sensor measures, as a program of q, v, a, tau and pushes of contact, as many as it needs.
-
-    Args:
-        points: the bodies A and B of every push.
 
     Raises:
         InputError: for a body, frame or joint that does not exist; for a force where loops act on bodies; for shapes that a
@@ -251,10 +250,7 @@ _OF_PLACES: dict[str, Callable[[MovingFrames, Sensor], Iterable[Scalar]]] = {
 
 
 def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Sequence[tuple[str, str]]) -> Program:
-    """The sum of normal forces [N] on a body that push on the sensor's volume, as a program of q and of all pushes.
-
-    Args:
-        body: that the sensor is on; points: the bodies A and B of every push.
+    """The sum of normal forces [N] on the sensor's body that push on its volume, as a program of q and of all pushes.
 
     Raises:
         InputError: for a volume that rays do not meet.
@@ -288,9 +284,7 @@ def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Seque
 def force_program(mechanism: Mechanism, name: str, by: str, points: Sequence[tuple[str, str]]) -> Program:
     """The force (3) of contact on a body or a robot [N], in the axes of the world, as a program of all pushes.
 
-    Args:
-        name: of the body or robot; by: of what pushes it, or "" for all else.
-        points: the bodies A and B of every push.
+    `by`: what pushes it, or "" for all else.
     """
     signs = [(belongs(a, name) and pushes(b, by)) * 1.0 - (belongs(b, name) and pushes(a, by)) * 1.0 for a, b in points]
 
@@ -303,11 +297,7 @@ def force_program(mechanism: Mechanism, name: str, by: str, points: Sequence[tup
 
 
 def wrenches_program(mechanism: Mechanism, points: Sequence[tuple[str, str]]) -> Program:
-    """The wrenches [n; f] of contact on all bodies in their order over the last step, about the world's origin [N·m, N], flat.
-
-    Args:
-        points: the bodies A and B of every push.
-    """
+    """The wrenches [n; f] of contact on all bodies in order over the last step, about the world's origin [N·m, N], flat."""
     at = {body.name: 6 * k for k, body in enumerate(mechanism.bodies)}
 
     def felt(pushed: Any) -> list[Scalar]:

@@ -340,11 +340,7 @@ class Reachable:
     """
 
     def __init__(self, function: Callable[..., Any]):
-        """Inspects a function.
-
-        Raises:
-            Refusal: where that cannot be done.
-        """
+        """Inspects a function; raises a `Refusal` where that cannot be done."""
         self.codes: set[types.CodeType] = set()
         self.journal: dict[tuple[int, str], JournalEntry] = {}
         self._attributes: set[str] = set()

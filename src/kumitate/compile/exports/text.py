@@ -106,11 +106,7 @@ def to_c(
 
 
 def filled(program: Program, fillings: Mapping[str, Program]) -> Program:
-    """A called program; for a hole, what fills it.
-
-    Raises:
-        InputError: if nothing does.
-    """
+    """A called program; for a hole, what fills it, or an `InputError` if nothing does."""
     if not isinstance(program, Hole):
         return program
     if program.name not in fillings:

@@ -125,9 +125,7 @@ class ProgramBody(KeptInMemory):
     def function(self, head: str, *, begin: Sequence[str] = (), end: Sequence[str] = ()) -> str:
         """The function that this is the body of, with the buffers that it turned out to need.
 
-        Args:
-            head: its first line, up to the brace.
-            begin, end: instructions before and behind the body.
+        `head` is its first line, up to the brace; `begin` and `end` are instructions before and behind the body.
         """
         buffers = (("arguments", self.argument_size), ("returned", self.result_size), ("turns", self.turn_size))
         made = [f"  %{name} = alloca [{size} x {self.module.real}], align 64" for name, size in buffers if size]

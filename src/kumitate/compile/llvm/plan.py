@@ -151,11 +151,7 @@ def _results_with_their_block(line: Sequence[Symbol]) -> list[Symbol]:
 
 
 def check_partition(program: Program, partition: LinePartition) -> None:
-    """Checks that every part finds what it reads.
-
-    Raises:
-        ProgramError: naming the node and the rule.
-    """
+    """Checks that every part finds what it reads; raises a `ProgramError` that names the node and the rule."""
     made_in: dict[Symbol, int] = {}
     holder: dict[int, Symbol] = {}  # what a slot holds now
 

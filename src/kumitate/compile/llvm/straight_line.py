@@ -106,7 +106,7 @@ class StraightLine(Writer):
             self.deferred |= taken
 
     def compute_line(self, line: Sequence[Symbol], noted: Callable[[Symbol], None] | None = None) -> None:
-        """Computes the nodes of a line that was looked ahead at."""
+        """Computes the nodes of a line that was looked ahead at; `noted` is called with every node whose value is new."""
         for node in line:
             # what is only read, not computed, is loaded where it is first used
             if node not in self.deferred and node.op not in ("const", "input", "carried", "counter", "capture"):

@@ -51,11 +51,7 @@ class ObjectFile:
     """
 
     def __init__(self, content: bytes):
-        """What LLVM made.
-
-        Raises:
-            InputError: if it calls functions that it does not have.
-        """
+        """What LLVM made; an `InputError` if it calls functions that it does not have."""
         self._sections: dict[int, bytes] = {}
         self.functions: dict[str, int] = {}
         self.end = self.pointed = 0

@@ -175,12 +175,7 @@ class ParallelADA:
     """
 
     def __init__(self, mechanism: Mechanism, *, threads: int = 1):
-        """Plans the rounds and allocates their arrays.
-
-        Raises:
-            ModelError: if the mechanism has loops or couplings, or as for method "ada" of `forward_dynamics`.
-            InputError: if `threads` is not a positive whole number.
-        """
+        """Plans the rounds and allocates their arrays; a `ModelError` as for method "ada", or for loops or couplings."""
         if mechanism.tree.closed:
             raise ModelError(
                 f"{mechanism.source or mechanism.name}: it has loops or couplings, which parallel rounds do not close; use "
