@@ -49,11 +49,7 @@ class Push(NamedTuple):
 
 
 def pushes(names: SymbolNames, forces: Sequence[Any]) -> list[Push]:
-    """The user's forces, checked.
-
-    Raises:
-        InputError: for a force without a point, with a point of another size, or with one that does not depend on q.
-    """
+    """The user's forces; an `InputError` for one without a point, with a point of another size, or one that q does not move."""
     sympy = sympy_module()
     if not isinstance(forces, list | tuple):
         raise InputError(f"{names.system}: forces must be a list of pairs (force, point); it is {forces!r}")

@@ -18,12 +18,10 @@ _GATHERED = 4000
 
 
 class Tidy:
-    """Shortens expressions for `seconds` in total; later expressions are returned unchanged.
+    """Shortens expressions for `seconds` in total; `exhausted` is whether these ran out before everything was simplified.
 
-    The limit is checked between steps, each of which is applied only to expressions of a size that it can handle.
-
-    Attributes:
-        exhausted: whether the time ran out before everything was simplified.
+    The limit is checked between steps, each of which is applied only to expressions of a size that it can handle. Later
+    expressions are returned unchanged.
     """
 
     def __init__(self, seconds: float):
@@ -109,10 +107,8 @@ def column(entries: Iterable[str]) -> str:
 class Printer:
     """Prints expressions over plain symbols.
 
-    Args:
-        names: the LaTeX of symbols that are printed differently from SymPy.
-        order: the order of the parameters in products and sums.
-        moving: coordinates and velocities, which come after the parameters.
+    `names` has the LaTeX of symbols that SymPy prints otherwise, `order` is that of parameters in products and sums, and
+    `moving` are coordinates and velocities, which come after these.
     """
 
     def __init__(self, names: Mapping[Any, str], order: Iterable[Any], moving: Iterable[Any]):

@@ -260,8 +260,7 @@ def rolled_out(
 ) -> Trajectory:
     """The motion from (q, v), with equal steps of at most `width`; `energies` returns (m, 2) from q, v and the times.
 
-    Raises:
-        DivergenceError: if a coordinate becomes NaN or infinite; its `result` is the motion until then.
+    A `DivergenceError` if a coordinate becomes NaN or infinite; its `result` is the motion until then.
     """
     if not (duration > 0.0 and width > 0.0):
         raise InputError(f"{system}: duration = {duration:g} s and step = {width:g} s; both must be positive")

@@ -84,11 +84,9 @@ class SymbolNames:
         self._back |= dict(zip(self.plain_v, self.rates, strict=True)) | dict(zip(self.plain_q, self.q, strict=True))
 
     def plain(self, expression: Any, what: str, *, rates: bool = True) -> Any:
-        """An expression over plain symbols.
+        """An expression, named `what` in messages, over plain symbols.
 
-        Raises:
-            InputError: for accelerations, and for functions of time that are not coordinates; `what` names the expression. If
-                `rates` is False, also for velocities.
+        An `InputError` for accelerations, for functions of time that are not coordinates, and, without `rates`, for velocities.
         """
         sympy = sympy_module()
         moving = expression.doit().xreplace(dict(zip(self.rates, self.plain_v, strict=True)))

@@ -40,8 +40,7 @@ class Node:
     def of(self, function: Callable[..., Any]) -> list[Scalar]:
         """What a function of (q, v, u), or (t, q, v, u), gives at this node; u is left out at the end.
 
-        Raises:
-            InputError: for another number of arguments, or if it gives a number, whose square would be the cost.
+        An `InputError` for another number of arguments, or if it gives a number, whose square would be the cost.
         """
         given = (self.q, self.v, self.u)[: 2 if not len(self.u) else 3]
         count = sum(one.default is one.empty for one in inspect.signature(function).parameters.values())
@@ -153,14 +152,7 @@ def friction_cone(force: Callable[..., Any], friction: float, normal: Sequence[f
 
 
 def term_of(given: Any) -> PlanTerm:
-    """A term, or the cost that a goal of inverse kinematics or a function is.
-
-    Raises:
-        InputError: for anything else.
-
-    >>> term_of(lambda q, v, u: u).kind
-    'cost'
-    """
+    """A term, or the cost that a goal of inverse kinematics or a function is; an `InputError` for anything else."""
     if isinstance(given, PlanTerm):
         return given
     if isinstance(given, Goal):

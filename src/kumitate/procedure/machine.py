@@ -230,10 +230,8 @@ def _images(
 ) -> list[CacheEntry]:  # fmt: skip
     """The object files of a procedure, or of one of its procedures that wait; of kumitate's own found on disk by their names.
 
-    Args:
-        typed: reads the procedure; name: of one in a function.
-        texts: what was written before, as "text".
-        part: the number of the one that waits; −1 of all that does not.
+    `typed` reads it, `name` is that of one in a function, `texts` has what was written before as "text", and `part` is that of
+    the one that waits, −1 for all that does not.
     """
 
     def modules(part: int) -> list[str]:

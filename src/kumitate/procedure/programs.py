@@ -92,11 +92,8 @@ def by_name(
 ) -> list[Part]:
     """What a call hands to each array of a program: fields of records by their names, the others in their order.
 
-    Args:
-        program: that is called.
-        parts: what the call is given, with the names of the fields, if it is a record.
-        field: gives the field of a record.
-        refusal: the error if a record has a field that another one has, or if the others are too many or too few.
+    `parts` is what it is given, with the names of the fields of records, and `field` gives one of these; `refusal` makes the
+    error if two records have a field, or the others are too many or too few.
     """
     names = [array.name for array in (*program.inputs, *program.outputs)]
     fields: dict[str, Part] = {}

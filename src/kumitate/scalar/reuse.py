@@ -38,12 +38,11 @@ class _SharedPage:
 def call_grouped(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *, name: str, at_least: int = 2) -> list[Any]:
     """`page(*arguments)` for every (page, arguments), with one program for similar calls.
 
-    Calls are similar if their pages are equal and their arguments have the same structure. Without a trace in progress
-    the pages are run directly.
+    Calls are similar if their pages, which are hashable, are equal and their arguments, scalars in tuples and frozen
+    dataclasses, have the same structure. Without a trace in progress the pages are run directly.
 
     Args:
-        calls: pages, which are hashable, and their arguments: scalars in tuples and frozen dataclasses.
-        name: of the programs.
+        calls: pages and their arguments; name: of the programs.
         at_least: the number of similar calls from which a program is made; fewer are traced inline, and may be simplified
             there.
     """
@@ -68,12 +67,7 @@ def call_grouped(calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]], *,
 
 
 def call_shared(page: Callable[..., Any], *arguments: Any, name: str) -> Any:
-    """`page(*arguments)` as a call of a program, one for all arguments that have the same structure and the same numbers in it.
-
-    Args:
-        page: hashable; arguments: scalars in tuples and frozen dataclasses.
-        name: of the program.
-    """
+    """`page(*arguments)` as a call of a program, one for all arguments of the same structure with the same numbers in it."""
     return call_grouped([(page, arguments)], name=name, at_least=1)[0]
 
 

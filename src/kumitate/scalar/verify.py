@@ -35,14 +35,9 @@ def verifying() -> bool:
 
 
 def verify(program: Program, after: str = "trace") -> None:
-    """Checks that a program keeps the rules.
+    """Checks that a program keeps the rules; those that it calls were checked when they were traced.
 
-    Args:
-        program: to check, with the programs that it calls (those are taken to have been checked when they were traced).
-        after: the pass that made it, for the message.
-
-    Raises:
-        ProgramError: naming the pass, the node and the rule.
+    A `ProgramError` names the pass, `after`, that made it, the node and the rule.
     """
     check = _Check(program, after)
     check.arrays()

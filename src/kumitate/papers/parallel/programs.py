@@ -324,8 +324,7 @@ class PairPrograms:
     def open(self, held: int) -> Program:
         """state, F_0, K, the forces on the kept handles → those on the joint's link and (unless the world) its carrier.
 
-        Args:
-            held: the number of the joint's constraint forces.
+        `held` is the number of the joint's constraint forces.
         """
         kept = self.form.kept
 
