@@ -172,13 +172,8 @@ def _array_packer(name: str, kind: ArrayKind) -> Packer:
     axes, rows, row = len(kind.shape), kind.shape[0], kind.row
 
     def pack_array(words: list[int], value: Any) -> None:
-        if not isinstance(value, np.ndarray) or not (
-            value.dtype == dtype
-            and value.ndim == axes
-            and value.shape[1:] == row
-            and rows in (None, value.shape[0])
-            and value.flags.c_contiguous
-        ):
+        is_plain = isinstance(value, np.ndarray) and value.dtype == dtype and value.ndim == axes and value.flags.c_contiguous
+        if not is_plain or value.shape[1:] != row or rows not in (None, value.shape[0]):
             shape = ", ".join("n" if size is None else str(size) for size in kind.shape)
             rule = f"it must be a C-contiguous {dtype} array of shape ({shape}{',' if axes == 1 else ''})"
             if not isinstance(value, np.ndarray):

@@ -22,7 +22,7 @@ class OperationRow(NamedTuple):
 
     Attributes:
         kinds: of its operands and its result.
-        llvm, c, wasm: its texts.
+        llvm, c, wasm: its texts; that in WebAssembly is "f64." and its name, unless another is given.
         meaning: what it gives for Python's numbers.
         partials: its derivatives by its operands, of a function that applies an operation, the value, and the operands.
     """
@@ -52,7 +52,7 @@ def _extreme(name: str, sign: str, meaning: Callable[..., Any], partials: Callab
     """The smaller or larger of two; a NaN is kept: an error must not vanish from a residual or an estimate."""
     # which of two zeros is the smaller one costs two instructions more on x86
     row = _intrinsic("fff", name, f"{{1}} {sign} {{0}} || {{1}} != {{1}} ? {{1}} : {{0}}", "{nsz}")
-    return row._replace(meaning=meaning, partials=partials, wasm=f"f64.{name[:3]}")
+    return row._replace(meaning=meaning, partials=partials)
 
 
 def _chosen(do: Callable[..., Any], first: Any) -> tuple[Any, Any]:
@@ -62,24 +62,18 @@ def _chosen(do: Callable[..., Any], first: Any) -> tuple[Any, Any]:
 
 #: The operations of programs, with derivatives, save those whose values are true or false.
 TRACED: dict[str, OperationRow] = {
-    "neg": OperationRow("ff", "fneg {f} {0}", "-{0}", lambda a: -a, lambda do, y, a: (-1.0,), wasm="f64.neg"),
+    "neg": OperationRow("ff", "fneg {f} {0}", "-{0}", lambda a: -a, lambda do, y, a: (-1.0,)),
     "add": OperationRow(
-        "fff", "fadd{contract} {f} {0}, {1}", "{0} + {1}", lambda a, b: a + b, lambda do, y, a, b: (1.0, 1.0),
-        wasm="f64.add",
+        "fff", "fadd{contract} {f} {0}, {1}", "{0} + {1}", lambda a, b: a + b, lambda do, y, a, b: (1.0, 1.0)
     ),
     "sub": OperationRow(
-        "fff", "fsub{contract} {f} {0}, {1}", "{0} - {1}", lambda a, b: a - b, lambda do, y, a, b: (1.0, -1.0),
-        wasm="f64.sub",
+        "fff", "fsub{contract} {f} {0}, {1}", "{0} - {1}", lambda a, b: a - b, lambda do, y, a, b: (1.0, -1.0)
     ),
-    "mul": OperationRow(
-        "fff", "fmul{contract} {f} {0}, {1}", "{0}*{1}", lambda a, b: a * b, lambda do, y, a, b: (b, a), wasm="f64.mul"
-    ),
+    "mul": OperationRow("fff", "fmul{contract} {f} {0}, {1}", "{0}*{1}", lambda a, b: a * b, lambda do, y, a, b: (b, a)),
     "div": OperationRow(
-        "fff", "fdiv {f} {0}, {1}", "{0}/{1}", lambda a, b: a / b, lambda do, y, a, b: (1.0 / b, -(y / b)), wasm="f64.div"
+        "fff", "fdiv {f} {0}, {1}", "{0}/{1}", lambda a, b: a / b, lambda do, y, a, b: (1.0 / b, -(y / b))
     ),
-    "sqrt": _intrinsic("ff", "sqrt", "sqrt({0})")._replace(
-        meaning=math.sqrt, partials=lambda do, y, a: (0.5 / y,), wasm="f64.sqrt"
-    ),
+    "sqrt": _intrinsic("ff", "sqrt", "sqrt({0})")._replace(meaning=math.sqrt, partials=lambda do, y, a: (0.5 / y,)),
     "sin": _library("sin", lambda do, y, a: (do("cos", a),)),
     "cos": _library("cos", lambda do, y, a: (-do("sin", a),)),
     "exp": _library("exp", lambda do, y, a: (y,)),
@@ -87,19 +81,15 @@ TRACED: dict[str, OperationRow] = {
     "tanh": _library("tanh", lambda do, y, a: (1.0 - y * y,)),
     "atan2": _library("atan2", lambda do, y, a, b: (b / (a * a + b * b), -(a / (a * a + b * b))), 2),
     "abs": _intrinsic("ff", "fabs", "fabs({0})")._replace(
-        meaning=abs, partials=lambda do, y, a: (do("select", do("lt", a, 0.0), -1.0, 1.0),), wasm="f64.abs"
+        meaning=abs, partials=lambda do, y, a: (do("select", do("lt", a, 0.0), -1.0, 1.0),)
     ),
     "min": _extreme("minimum", "<", lambda a, b: b if b < a or b != b else a, lambda do, y, a, b: _chosen(do, do("le", a, b))),
     "max": _extreme("maximum", ">", lambda a, b: b if b > a or b != b else a, lambda do, y, a, b: _chosen(do, do("le", b, a))),
-    "lt": OperationRow("ffb", "fcmp olt {f} {0}, {1}", "{0} < {1}", lambda a, b: a < b, wasm="f64.lt"),
-    "le": OperationRow("ffb", "fcmp ole {f} {0}, {1}", "{0} <= {1}", lambda a, b: a <= b, wasm="f64.le"),
-    "eq": OperationRow("ffb", "fcmp oeq {f} {0}, {1}", "{0} == {1}", lambda a, b: a == b, wasm="f64.eq"),
-    "and": OperationRow(
-        "bbb", "and {b} {0}, {1}", "{0} && {1}", lambda a, b: bool(a) and bool(b), wasm="i32.and"
-    ),
-    "or": OperationRow(
-        "bbb", "or {b} {0}, {1}", "{0} || {1}", lambda a, b: bool(a) or bool(b), wasm="i32.or"
-    ),
+    "lt": OperationRow("ffb", "fcmp olt {f} {0}, {1}", "{0} < {1}", lambda a, b: a < b),
+    "le": OperationRow("ffb", "fcmp ole {f} {0}, {1}", "{0} <= {1}", lambda a, b: a <= b),
+    "eq": OperationRow("ffb", "fcmp oeq {f} {0}, {1}", "{0} == {1}", lambda a, b: a == b),
+    "and": OperationRow("bbb", "and {b} {0}, {1}", "{0} && {1}", lambda a, b: bool(a) and bool(b), wasm="i32.and"),
+    "or": OperationRow("bbb", "or {b} {0}, {1}", "{0} || {1}", lambda a, b: bool(a) or bool(b), wasm="i32.or"),
     "not": OperationRow("bb", "xor {b} {0}, {true}", "!{0}", lambda a: not a, wasm="i32.eqz"),
     "select": OperationRow(
         "bfff", "select {b} {0}, {f} {1}, {f} {2}", "{0} ? {1} : {2}", lambda c, a, b: a if c else b,

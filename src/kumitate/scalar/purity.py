@@ -289,9 +289,14 @@ def is_builtin_call(value: Any) -> bool:
     return isinstance(value, _BUILTIN_CALLS) or (callable(value) and type(value).__name__.startswith("cython_"))
 
 
-def _written_in_c(kind: type) -> bool:
+def foreign_base(kind: type) -> type | None:
+    """The first base of a class that is implemented in C and not known: its objects' contents cannot be inspected."""
     heap_type = 1 << 9  # Py_TPFLAGS_HEAPTYPE: every class written in Python has it, and a few that are written in C
-    return not kind.__flags__ & heap_type or any(isinstance(value, types.MethodDescriptorType) for value in vars(kind).values())
+    for base in kind.__mro__:
+        has_methods_in_c = any(isinstance(value, types.MethodDescriptorType) for value in vars(base).values())
+        if base not in _OPEN_BASES and (has_methods_in_c or not base.__flags__ & heap_type):
+            return base
+    return None
 
 
 # --- what a function can reach by the names in its code -------------------------------------------------------------------
@@ -446,7 +451,7 @@ class Reachable:
         """Inspects a class: the attributes that are named, and, if the class itself is named, its constructors."""
         if is_trusted(kind.__module__) or kind.__module__ == "builtins":
             return
-        if (base := self._foreign_base(kind)) is not None:
+        if (base := foreign_base(kind)) is not None:
             raise Refusal(f"it uses {named(base)}, which cannot be looked through{self.where(path)}")
         own = {name: vars(kind)[name] for name in self._attributes & vars(kind).keys()}
         data = {name for name, value in own.items() if not callable(value) and not hasattr(value, "__get__")}
@@ -460,7 +465,7 @@ class Reachable:
             return  # robots, kernels, mechanisms: their only state is caches; those of `control` hold functions of the user's
         if _is_shared(value):
             raise Refusal(f"`{path}` shares its memory with a file or another process{self.where(path)}")
-        if (base := self._foreign_base(kind)) is not None:
+        if (base := foreign_base(kind)) is not None:
             raise Refusal(f"`{path}` is a {named(base)}, which may change unseen{self.where(path)}")
         self._note(value, entry_of(value, path))
         if isinstance(value, dict):
@@ -501,11 +506,6 @@ class Reachable:
             known = base.__module__ == "builtins" or is_trusted(base.__module__)
             if not known and not _is_generated(base, member):
                 self._visit(member, f"{path}.{name}")
-
-    @staticmethod
-    def _foreign_base(kind: type) -> type | None:
-        """The first base of a class that is implemented in C and not known: its objects' contents cannot be inspected."""
-        return next((base for base in kind.__mro__ if base not in _OPEN_BASES and _written_in_c(base)), None)
 
     def _note(self, owner: Any, entry: JournalEntry | None, part: str = "") -> None:
         if entry is not None:

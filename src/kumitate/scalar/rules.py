@@ -223,9 +223,6 @@ def _attach() -> None:
     def number(x: Any) -> bool:
         return isinstance(x, int | float) or (hasattr(x, "__float__") and getattr(x, "ndim", 0) == 0)
 
-    def plain(x: Any) -> Any:
-        return x if x.__class__ is Symbol else float(x)
-
     def binary(rule: Callable, swap: bool = False) -> Callable:
         def method(self: Symbol, other: Any) -> Any:
             if other.__class__ is not Symbol and other.__class__ is not float:
@@ -236,26 +233,19 @@ def _attach() -> None:
 
         return method
 
-    def compared(op: str, swap: bool = False) -> Callable:
-        return binary(lambda a, b: apply(op, a, b), swap)
-
+    rules = {"add": add, "sub": subtract, "mul": multiply, "truediv": divide}
+    less, least = partial(apply, "lt"), partial(apply, "le")
     attributes: dict[str, Any] = {
-        "__add__": binary(add),
-        "__radd__": binary(add, swap=True),
-        "__sub__": binary(subtract),
-        "__rsub__": binary(subtract, swap=True),
-        "__mul__": binary(multiply),
-        "__rmul__": binary(multiply, swap=True),
-        "__truediv__": binary(divide),
-        "__rtruediv__": binary(divide, swap=True),
+        **{f"__{name}__": binary(rule) for name, rule in rules.items()},
+        **{f"__r{name}__": binary(rule, swap=True) for name, rule in rules.items()},
         "__pow__": binary(power),
         "__neg__": negate,
         "__pos__": lambda self: self,
         "__abs__": lambda self: apply("abs", self),
-        "__lt__": compared("lt"),
-        "__le__": compared("le"),
-        "__gt__": compared("lt", swap=True),
-        "__ge__": compared("le", swap=True),
+        "__lt__": binary(less),
+        "__le__": binary(least),
+        "__gt__": binary(less, swap=True),
+        "__ge__": binary(least, swap=True),
         "__and__": lambda self, other: apply("and", self, other),
         "__or__": lambda self, other: apply("or", self, other),
         "__invert__": lambda self: apply("not", self),
@@ -263,7 +253,7 @@ def _attach() -> None:
     }
     for name in ("sqrt", "sin", "cos", "exp", "log", "tanh"):
         attributes[name] = lambda self, op=name: apply(op, self)
-    attributes["arctan2"] = lambda self, other: apply("atan2", self, plain(other))
+    attributes["arctan2"] = lambda self, x: apply("atan2", self, x if x.__class__ is Symbol else float(x))
     for name, value in attributes.items():
         setattr(Symbol, name, value)
 

@@ -38,7 +38,9 @@ def _stack_form(text: str, operands: int) -> tuple[tuple[int, ...], list[Instruc
     return order, [(word,) for word in words if word[0] != "{"]
 
 
-_FORMS = {name: _stack_form(row.wasm, len(row.kinds) - 1) for name, row in TRACED.items() if row.wasm}
+_FORMS = {
+    name: _stack_form(row.wasm or f"f64.{name}", len(row.kinds) - 1) for name, row in TRACED.items() if name not in LIBRARY
+}
 
 
 # --- what the functions of a module share -----------------------------------------------------------------------------------
