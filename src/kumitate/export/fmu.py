@@ -231,11 +231,6 @@ def _calls(model: FmuModel, role: str, names: dict[Program, str]) -> list[str]:
     return [*wrapped(f"    {names[program]}(", given, ");")]
 
 
-def _role(sort: int) -> int:
-    """What a variable is, as an index of `_ROLES`."""
-    return next((k for k, bit in enumerate((INPUT, TUNABLE, FIXED, SEEN, RATE)) if sort & bit), 5)
-
-
 # --- documentation --------------------------------------------------------------------------------------------------------
 def _picture(m: Mechanism, q: np.ndarray) -> bytes:
     """The mechanism at its start, drawn by matplotlib, as PNG."""
@@ -258,7 +253,8 @@ def _documentation(model: FmuModel, page: bool, version: str) -> Iterator[tuple[
     from ..view.page import page_text
 
     m = model.code.mechanism
-    listed = sorted((_role(one.sort), one) for one in model.variables)
+    bits = (INPUT, TUNABLE, FIXED, SEEN, RATE)  # in the order of `_ROLES`
+    listed = sorted((next((k for k, bit in enumerate(bits) if one.sort & bit), len(bits)), one) for one in model.variables)
     rows = "".join(
         f"<tr><td>{_ROLES[role]}</td><td>{escape(one.name)}</td><td>{escape(one.own)}</td><td>{escape(one.unit)}</td>"
         f"<td>{'' if one.start is None else f'{one.start:g}'}</td></tr>"

@@ -171,7 +171,8 @@ def generalised_push(
     for link in tree.links:
         for k, turned in enumerate(_turning(link, q, v)):
             bias[link.v_start + k] = bias[link.v_start + k] - dot(turned, link.velocities(p))
-    driven = [t - f for t, f in zip(tau, _passive(tree, v), strict=True)]
+    resisted = (force for link in tree.links for force in passive_force(link, link.velocities(v)))
+    driven = [t - f for t, f in zip(tau, resisted, strict=True)]
     if acting.wrenches is not None:
         forces = [part for link in tree.links for part in acting.on(link, q)]
         sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "v": n, "forces": (len(tree.links), 6)}
@@ -200,10 +201,6 @@ def _turning(link: Link, q: Scalars, v: Scalars) -> list[list[Scalar]]:
         return [still] * n
     square = [[dot(a, b) for b in columns] for a in columns]  # EᵀE: E has more rows than columns
     return [solve_symmetric(square, [dot(column, part) for column in columns]) for part in apart]
-
-
-def _passive(tree: Tree, v: Scalars) -> list[Scalar]:
-    return [force for link in tree.links for force in passive_force(link, link.velocities(v))]
 
 
 # --- the force at every joint ---------------------------------------------------------------------------------------------

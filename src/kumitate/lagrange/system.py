@@ -406,7 +406,9 @@ def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
     plain = sympy.symbols(f"q_1:{n + 1} v_1:{n + 1}", real=True)
     expressions = to_sympy(trace(energies, {"q": n, "v": n}, mechanism.name), {"q": plain[:n], "v": plain[n:]})
     back = dict(zip(plain, [*q, *v], strict=True))
-    kinetic, potential = (_rounded(expressions[key]).xreplace(back) for key in ("kinetic", "potential"))
+    found = [expressions[key] for key in ("kinetic", "potential")]
+    exact = [one.xreplace({number: _number(float(number)) for number in one.atoms(sympy.Float)}) for one in found]
+    kinetic, potential = (one.xreplace(back) for one in exact)
     dissipation, forces = sympy.Integer(0), []
     for link in tree.links:
         values = zip(link.armature, link.damping, link.friction, link.velocities(v), strict=True)
@@ -421,13 +423,8 @@ def of_mechanism(mechanism: Mechanism, *, efforts: bool = True) -> System:
     return System(q, kinetic, potential, dissipation=dissipation, forces=forces, name=mechanism.name)
 
 
-def _rounded(expression: Any) -> Any:
-    """The expression with numbers replaced by fractions and multiples of π, where they agree up to rounding."""
-    sympy = sympy_module()
-    return expression.xreplace({number: _number(float(number)) for number in expression.atoms(sympy.Float)})
-
-
 def _number(value: float) -> Any:
+    """A number as a fraction or a multiple of π, where it is one up to rounding."""
     sympy = sympy_module()
     for unit, factor in ((sympy.Integer(1), 1.0), (sympy.pi, math.pi)):
         part = Fraction(value / factor).limit_denominator(_DENOMINATOR if factor == 1.0 else 12)

@@ -166,7 +166,9 @@ def best_partition(
         raise InputError(f"partitions are chosen by {', '.join(_CHOICES)}, not by {by!r}")
     check_resistance(mechanism)
     check_freedom(mechanism, "divide into sub-chains")
-    wanted = [tuple(map(tuple, parts)) for parts in (*also, _halves(mechanism))]
+    tree = mechanism.tree
+    halves = _names(tree, parts_by_cuts(tree, {(len(tree.links) + 1) // 2}))  # as the thesis's 4 + 3 and 3 + 3
+    wanted = [tuple(map(tuple, parts)) for parts in (*also, halves)]
     trials = _counted(mechanism, wanted)
     if by == "operations":
         return BestPartition(mechanism.name, by, trials, {})
@@ -174,12 +176,6 @@ def best_partition(
     timed = [trial for k, trial in finite if k < candidates or trial.parts in wanted]
     measured = {trial.parts: trial for trial in _timed(mechanism, timed, effort or Effort(rounds=ROUNDS), progress)}
     return BestPartition(mechanism.name, by, tuple(measured.get(trial.parts, trial) for trial in trials), machine())
-
-
-def _halves(mechanism: Mechanism) -> tuple[tuple[str, ...], ...]:
-    """Two sub-chains of about equal size, like the thesis's 4 + 3 and 3 + 3."""
-    tree = mechanism.tree
-    return _names(tree, parts_by_cuts(tree, {(len(tree.links) + 1) // 2}))
 
 
 def _counted(mechanism: Mechanism, also: Iterable[Sequence[Sequence[str]]]) -> tuple[PartitionTrial, ...]:

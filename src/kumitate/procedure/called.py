@@ -20,14 +20,8 @@ _here = threading.local()
 _lock = threading.RLock()
 
 
-def _unlock() -> None:
-    """A forked process has a lock of its own: the thread that holds this one is not in it."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
+if hasattr(os, "register_at_fork"):  # the thread that holds the lock is not in a forked process
+    os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 class Procedure(Generic[Given, Result]):

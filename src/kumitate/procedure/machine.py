@@ -249,11 +249,6 @@ def _images(
         return struct.pack(f"<{1 + len(contents)}q", len(contents), *map(len, contents)) + b"".join(contents)
 
     found = kept_image(f"procedure\0{owner}\0{part}", host(), make)
-    return [found._replace(content=part) for part in _parts(found.content)]
-
-
-def _parts(joined: bytes) -> list[bytes]:
-    """What stands one behind the other, after the number of parts and their lengths."""
-    (count,) = struct.unpack_from("<q", joined)
-    begins = accumulate(struct.unpack_from(f"<{count}q", joined, 8), initial=8 * (1 + count))
-    return [joined[begin:end] for begin, end in pairwise(begins)]
+    (count,) = struct.unpack_from("<q", found.content)
+    begins = accumulate(struct.unpack_from(f"<{count}q", found.content, 8), initial=8 * (1 + count))
+    return [found._replace(content=found.content[begin:end]) for begin, end in pairwise(begins)]

@@ -62,7 +62,7 @@ def apply(program: Program, *arrays: Any) -> None:
             `at(record, k)` with row k of each.
     """
     program = program_of(program)
-    rows = [_one(array) for array in _arrays(program, arrays)]
+    rows = [_row(one.rows, one.index) if isinstance(one, Listed) else one for one in _arrays(program, arrays)]
     evaluate_rows(program, rows[: len(program.inputs)], rows[len(program.inputs) :])
 
 
@@ -122,11 +122,6 @@ def _arrays(program: Program, arguments: Sequence[Any]) -> list[Any]:
 
     parts = [(argument, getattr(rows(argument), "_fields", ())) for argument in arguments]
     return by_name(program, parts, field, lambda _, rule: TypeError(rule))
-
-
-def _one(array: Any) -> Any:
-    """An array of one evaluation: of one row of a list, the row, which can be written to."""
-    return _row(array.rows, array.index) if isinstance(array, Listed) else array
 
 
 def program_of(value: Any) -> Program:

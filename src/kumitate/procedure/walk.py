@@ -233,7 +233,9 @@ class ProcedureWriter(Writer):
         start = self.value(node.start)[0]
         stop = self.rows_of(node.array) if node.stop is None else self.value(node.stop)[0]
         if self.checked:
-            self.check_slice(node, start, stop, self.rows_of(node.array))
+            message = "from {0} to {1}, where the array ends or before; slices begin at 0 or later, and end after that"
+            for a, b in ((self.number(0, INT), start), (start, stop), (stop, self.rows_of(node.array))):
+                self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
         if isinstance(node.start, tree.Constant) and node.start.value == 0:
             return [pointer] if node.kind.is_fixed else [pointer, stop]
         pointer = self.address(pointer, _array(node.array.kind), [start])
@@ -363,12 +365,6 @@ class ProcedureWriter(Writer):
             self.check(
                 holds, site, "index {0} of an axis of {1} elements; indices are from 0 on, and below that", [index, size]
             )
-
-    def check_slice(self, node: tree.ArraySlice, start: str, stop: str, length: str) -> None:
-        """A slice lies in the array."""
-        message = "from {0} to {1}, where the array ends or before; slices begin at 0 or later, and end after that"
-        for a, b in ((self.number(0, INT), start), (start, stop), (stop, length)):
-            self.check(self.operation("le.i", [a, b]), node.site, message, [start, stop])
 
     def check_apart(self, node: tree.Invoke, given: dict[int, str]) -> None:
         """No array that is written to overlaps another argument; fields of records are too many to compare at every call."""

@@ -182,10 +182,6 @@ def _cross(a: Any, b: Any, *axes: Any, **named: Any) -> Any:
     return _wrapped(np.cross(first, second, *axes, **named))
 
 
-def _sign(x: Any) -> Any:
-    return apply("select", apply("lt", 0.0, x), 1.0, apply("select", apply("lt", x, 0.0), -1.0, 0.0))
-
-
 def _within_circle(x: Any) -> Any:
     return apply("sqrt", 1.0 - x * x)
 
@@ -209,7 +205,7 @@ _BY_OPERATORS = {
 RULES: dict[str, tuple[int, Callable[..., Any]]] = {
     **{name: (1, partial(apply, name)) for name in ("sin", "cos", "sqrt", "exp", "log", "tanh")},
     **dict.fromkeys(("absolute", "fabs"), (1, partial(apply, "abs"))),
-    "sign": (1, _sign),
+    "sign": (1, lambda x: apply("select", apply("lt", 0.0, x), 1.0, apply("select", apply("lt", x, 0.0), -1.0, 0.0))),
     "tan": (1, lambda x: apply("sin", x) / apply("cos", x)),
     "sinh": (1, lambda x: 0.5 * (apply("exp", x) - apply("exp", -x))),
     "cosh": (1, lambda x: 0.5 * (apply("exp", x) + apply("exp", -x))),

@@ -162,12 +162,12 @@ def inlined(program: Program, inputs: Sequence[Scalars]) -> list[Scalar]:
     >>> inlined(trace(lambda x, y: [x[0] * y[0] + x[1]], {"x": 2, "y": 1}, "line"), ([2.0, 1.0], [3.0]))
     [7.0]
     """
+
+    def call(program: Program, scalars: Scalars) -> list[Scalar]:
+        return inlined(program, list(divided(program.inputs, scalars).values()))
+
     named = {array.name: values for array, values in zip(program.inputs, inputs, strict=True)}
-    return Interpreter(named, _APPLIED, call=_inlined).results(program)
-
-
-def _inlined(program: Program, scalars: Scalars) -> list[Scalar]:
-    return inlined(program, list(divided(program.inputs, scalars).values()))
+    return Interpreter(named, _APPLIED, call=call).results(program)
 
 
 def inlined_slopes(program: Program, inputs: Sequence[Scalars], directions: Iterable[Sequence[Scalars]]) -> list[list[Scalar]]:

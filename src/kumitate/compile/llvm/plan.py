@@ -103,13 +103,11 @@ def line_partition(program: Program) -> LinePartition | None:
     """How the line of a program is cut; None if it is short enough for one function."""
     if len(program.line) <= LONGEST_LINE:
         return None
-    ordered = _results_with_their_block(program.line)
-    parts = _cut(ordered)
-    part_of = {node: k for k, part in enumerate(parts) for node in part}
-    last_use = dict.fromkeys(program.results, len(parts))
-    for node in reversed(ordered):
-        for argument in node.args:
-            last_use.setdefault(argument, part_of[node])
+    parts = _cut(program.line)
+    last_use: dict[Symbol, int] = {}
+    for k, part in enumerate(parts):
+        last_use.update(dict.fromkeys((argument for node in part for argument in node.args), k))
+    last_use.update(dict.fromkeys(program.results, len(parts)))
     slots: dict[Symbol, int] = {}
     free: list[int] = []
     ending: dict[int, list[int]] = {}
@@ -128,26 +126,17 @@ def line_partition(program: Program) -> LinePartition | None:
 
 
 def _cut(line: Sequence[Symbol]) -> list[tuple[Symbol, ...]]:
-    """Parts of at least `PART` nodes, none beginning with a result, which belongs to the block before it."""
-    parts: list[list[Symbol]] = [[]]
-    for node in line:
-        if len(parts[-1]) >= PART and node.op != "result":
-            parts.append([])
-        parts[-1].append(node)
-    return [tuple(part) for part in parts]
-
-
-def _results_with_their_block(line: Sequence[Symbol]) -> list[Symbol]:
-    """The line with the results of every loop and call right behind it."""
+    """Parts of at least `PART` nodes, with the results of every loop and call right behind it, in its part."""
     results: dict[Symbol, list[Symbol]] = {}
     for node in line:
         if node.op == "result":
             results.setdefault(node.args[0], []).append(node)
-    ordered: list[Symbol] = []
-    for node in line:
-        if node.op != "result":
-            ordered += [node, *results.get(node, [])]
-    return ordered
+    parts: list[list[Symbol]] = [[]]
+    for node in (node for node in line if node.op != "result"):
+        if len(parts[-1]) >= PART:
+            parts.append([])
+        parts[-1] += [node, *results.get(node, [])]
+    return [tuple(part) for part in parts]
 
 
 def check_partition(program: Program, partition: LinePartition) -> None:

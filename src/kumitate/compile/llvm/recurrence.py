@@ -72,7 +72,10 @@ class _Driver(Writer):
         stretches = self.line(f"call i64 @llvm.umax.i64(i64 {records}, i64 1)")
         looks = self.line(f"call i64 @llvm.umin.i64(i64 {records}, i64 1)")
         with self.repeated("block", "%first", "%last") as block:
-            lanes = self.lane_rows(block)
+            # the row of every lane of the block
+            begun, last = self.line(f"mul i64 {block}, {self.module.lanes}"), self.line(f"sub i64 {self.rows}, 1")
+            wanted = [self.line(f"add i64 {begun}, {lane}") for lane in range(self.module.lanes)]
+            lanes = [self.line(f"call i64 @llvm.umin.i64(i64 {row}, i64 {last})") for row in wanted]
             for place in carried:
                 self.load(place, ["%here"], lanes, "0")
             with self.repeated("record", "0", stretches) as record:
@@ -103,12 +106,6 @@ class _Driver(Writer):
             found.append(_Place(array, self.argument("ptr"), self.argument(), self.argument(), slot))
             slot += array.size
         return found
-
-    def lane_rows(self, block: str) -> list[str]:
-        """The row of every lane of a block."""
-        first, last = self.line(f"mul i64 {block}, {self.module.lanes}"), self.line(f"sub i64 {self.rows}, 1")
-        wanted = [self.line(f"add i64 {first}, {lane}") for lane in range(self.module.lanes)]
-        return [self.line(f"call i64 @llvm.umin.i64(i64 {row}, i64 {last})") for row in wanted]
 
     def allocate(self, blocks: dict[str, int]) -> None:
         """Memory for blocks of lanes by name, at whole lines of the cache."""

@@ -108,8 +108,11 @@ class Module:
     def typed(self, row: OperationRow, contract: str = "") -> str:
         """The instructions of an operation with the types of this module; its operands stand in braces still."""
         true = "true" if self.lanes == 1 else "splat (i1 true)"
-        flags = {"nsz": "" if self.portable else " nsz", "contract": contract}
-        return _pattern(row.llvm, f=self.real, b=self.condition, s=self.suffix, true=true, **flags)
+        text, nsz = row.llvm, "" if self.portable else " nsz"
+        kinds = {"f": self.real, "b": self.condition, "s": self.suffix, "true": true, "nsz": nsz, "contract": contract}
+        for place, kind in kinds.items():
+            text = text.replace(f"{{{place}}}", kind)
+        return text
 
     def text(self) -> str:
         """The whole module."""
@@ -149,13 +152,6 @@ class Module:
             name = self.names[key] = f"@program{len(self.names)}"
             self.functions.append(write(program, name))
         return self.names[key]
-
-
-def _pattern(text: str, **types: str) -> str:
-    """A row's text with some of its places filled."""
-    for place, kind in types.items():
-        text = text.replace(f"{{{place}}}", kind)
-    return text
 
 
 # --- a function -----------------------------------------------------------------------------------------------------------
