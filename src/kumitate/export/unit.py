@@ -266,17 +266,15 @@ class FmuModel:
 
     def _named(self, variables: Sequence[Variable]) -> list[Variable]:
         """The variables with names that FMI and C allow: words of letters, digits and underscores, with dots between."""
-        plain = []
+        names: dict[str, None] = {}  # in the order of the variables
         for one in variables:
             stem, bracket, index = one.own.partition("[")
             words = (_OTHER.sub("_", word) for word in stem.replace(":", ".").split("."))
-            plain.append(".".join(word if word[:1].isalpha() else f"x{word}" for word in words) + bracket + index)
-        taken: set[str] = set()
-        for k in range(len(plain)):
-            while plain[k] in taken:
-                plain[k] += "_"
-            taken.add(plain[k])
-        return sorted((one._replace(name=name) for one, name in zip(variables, plain, strict=True)), key=lambda one: one.at)
+            name = ".".join(word if word[:1].isalpha() else f"x{word}" for word in words) + bracket + index
+            while name in names:
+                name += "_"
+            names[name] = None
+        return sorted((one._replace(name=name) for one, name in zip(variables, names, strict=True)), key=lambda one: one.at)
 
 
 def _label(kind: Any, target: str) -> str:

@@ -7,6 +7,8 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -187,15 +189,12 @@ class Expressions:
         most = 2 if a.kind == FLOAT else _LARGEST_POWER
         if not isinstance(b, tree.Constant) or b.kind != INT or not 1 <= b.value <= most:
             raise self.source.fault(node, f"powers of {a.kind} are constants from 1 to {most}; write products, or math.exp")
-        found = a
-        for _ in range(b.value - 1):
-            found = self.binary(ast.Mult(), found, a, node)
-        return found
+        return reduce(lambda found, one: self.binary(ast.Mult(), found, one, node), [a] * b.value)
 
     def read_BinOp(self, node: ast.BinOp) -> tree.Expression:
+        if isinstance(node.op, ast.MatMult) and self.shape(node):
+            raise self.source.fault(node, "is an array; only those that arrays are given, as in x[:] = A @ b, are computed")
         if isinstance(node.op, ast.MatMult):
-            if self.shape(node) != ():
-                raise self.source.fault(node, "is an array; only those that arrays are given, as in x[:] = A @ b, are computed")
             return self.product(node, ())
         return self.binary(node.op, self.read(node.left), self.read(node.right), node)
 
@@ -216,15 +215,13 @@ class Expressions:
         for side, between in zip(sides[1:-1], node.comparators[:-1], strict=True):
             if any(isinstance(part, ast.Call) for part in ast.walk(between)):
                 raise self.source.fault(between, f"is {side.kind} between two comparisons and is computed once; name it before")
-        found: tree.Expression | None = None
-        for k, op in enumerate(node.ops):
+        compared = []
+        for op, (left, right) in zip(node.ops, pairwise(sides), strict=True):
             if type(op) not in _COMPARED:
                 raise self.source.fault(node, "is not a comparison of procedures; they have < <= > >= == !=")
-            a, b, ending = self.joined(sides[k], sides[k + 1], node)
-            one = self.operation(f"{_COMPARED[type(op)]}{ending}", [a, b], node)
-            found = one if found is None else tree.Chosen(found, one, _FALSE, BOOL)
-        assert found is not None
-        return found
+            a, b, ending = self.joined(left, right, node)
+            compared.append(self.operation(f"{_COMPARED[type(op)]}{ending}", [a, b], node))
+        return reduce(lambda found, one: tree.Chosen(found, one, _FALSE, BOOL), compared)
 
     def read_BoolOp(self, node: ast.BoolOp) -> tree.Expression:
         found = self.at_once(node.values[-1], self.condition)
@@ -292,12 +289,11 @@ class Expressions:
         assert isinstance(base.kind, ArrayKind)
         if cut.step is not None:
             raise self.source.fault(node, "slices have no step; write a loop")
+        size, length = base.kind.shape[0], None
         start = whole(0) if cut.lower is None else self.as_kind(self.number(cut.lower), INT, node)
-        stop = None if cut.upper is None else self.as_kind(self.number(cut.upper), INT, node)
-        size = base.kind.shape[0]
-        if stop is None and size is not None:
-            stop = whole(size)
-        length = None
+        stop: tree.Expression | None = None if size is None else whole(size)
+        if cut.upper is not None:
+            stop = self.as_kind(self.number(cut.upper), INT, node)
         if isinstance(start, tree.Constant) and isinstance(stop, tree.Constant):
             length = stop.value - start.value
         for end in (start, stop):
@@ -399,14 +395,12 @@ class Expressions:
     def product(self, node: ast.BinOp, at: Sequence[tree.Expression]) -> tree.Expression:
         """The number of a product `a @ b` of matrices and vectors at some indices."""
         a = self.shape(node.left)
-        found: tree.Expression | None = None
+        parts = []
         for k in range(a[-1] or 0):
             left = self.element(node.left, [*at[: len(a) - 1], whole(k)])
             right = self.element(node.right, [whole(k), *at[len(a) - 1 :]])
-            part = self.binary(ast.Mult(), left, right, node)
-            found = part if found is None else self.binary(ast.Add(), found, part, node)
-        assert found is not None
-        return found
+            parts.append(self.binary(ast.Mult(), left, right, node))
+        return reduce(lambda found, part: self.binary(ast.Add(), found, part, node), parts)
 
     def element_of(self, array: tree.Expression, at: Sequence[tree.Expression], node: ast.AST) -> tree.ArrayElement:
         """An element of an array or of a row."""
@@ -488,10 +482,7 @@ class Calling(Expressions):
         arguments = [self.as_kind(argument, kind, node) for argument in arguments]
         if not row.folded:
             return self.operation(name, arguments, node)
-        found = arguments[0]
-        for argument in arguments[1:]:
-            found = self.operation(name, [found, argument], node)
-        return found
+        return reduce(lambda found, argument: self.operation(name, [found, argument], node), arguments)
 
     def conversion(self, called: Any, node: ast.Call) -> tree.Expression:
         """`len`, `int`, `float`, `bool` of one argument."""

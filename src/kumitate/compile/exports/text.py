@@ -15,7 +15,7 @@ from importlib.resources import files
 
 from ...errors import InputError
 from ...scalar import Hole, LoopBlock, Program, Symbol, origin
-from ...scalar.blocks import walk
+from ...scalar.blocks import divided, walk
 from ...scalar.elementary import elementary
 from ...scalar.operations import CONDITIONS, LIBRARY, TRACED
 from ..llvm.straight_line import known_angles
@@ -352,14 +352,9 @@ class _CWriter:
 
     def call(self, program: Program, arguments: list[str]) -> Mapping[int, str]:
         given: list[str] = []
-        start = 0
-        for array in program.inputs:
-            part = arguments[start : start + array.size]
-            start += array.size
-            if array.shape == ():
-                given.append(part[0])
-            else:
-                given.append(self.fresh("a"))
+        for array, part in zip(program.inputs, divided(program.inputs, arguments).values(), strict=True):
+            given.append(part[0] if array.shape == () else self.fresh("a"))
+            if array.shape != ():
                 head = f"const {self.real} {given[-1]}[{max(array.size, 1)}] = {{"
                 for line in wrapped(head, part or [_c_number(0.0, self.real)], "};"):
                     self.write(line)

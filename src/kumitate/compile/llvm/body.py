@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 
 from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
 from ...scalar.operations import CONDITIONS
@@ -34,11 +35,8 @@ class BlockInputs:
     pointers = ("%in",)
 
     def __init__(self, program: Program):
-        self.offsets: dict[str, int] = {}
-        start = 0
-        for array in program.inputs:
-            self.offsets[array.name] = start
-            start += array.size
+        starts = accumulate((array.size for array in program.inputs), initial=0)
+        self.offsets = {array.name: start for array, start in zip(program.inputs, starts, strict=False)}
 
     def handed(self) -> BlockInputs:
         """The same inputs: the address has the same name in every function."""

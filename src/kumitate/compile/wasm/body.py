@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ...errors import InputError
@@ -134,10 +135,8 @@ def called_function(shared: Shared, program: Program) -> Called:
         sizes = [sum(array.size for array in arrays) for arrays in (program.inputs, program.outputs)]
         by_value = max(sizes) <= _BY_VALUE and not any(node.op == "load" for node in walk(program.line))
         first, outputs = (0, 0) if by_value else map(shared.take, sizes)
-        inputs, at = {}, first
-        for array in program.inputs:
-            inputs[array.name] = at
-            at += array.size * (1 if by_value else 8)
+        starts = accumulate((array.size * (1 if by_value else 8) for array in program.inputs), initial=first)
+        inputs = {array.name: at for array, at in zip(program.inputs, starts, strict=False)}
         number = write_function(shared, program, inputs, None if by_value else outputs)
         shared.called[program] = Called(number, by_value, first, outputs)
     return shared.called[program]

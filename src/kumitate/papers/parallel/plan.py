@@ -297,19 +297,15 @@ class ParallelADA:
         self._pairs = {key: self._programs(key, merges) for key, merges in together.items()}
         self._stores, self._rows = self._stored(plan)
         self.arrays |= {"bodies of one handle": self._stores[1], "bodies of two": self._stores[2]}
-        up: list[Round] = []
-        down: list[Round] = []
+        up: list[list[KernelBatch]] = [[] for _ in plan]
+        down: list[list[KernelBatch]] = [[] for _ in plan]
         done: dict[Key, int] = defaultdict(int)
-        for groups in plan:
-            closing: list[KernelBatch] = []
-            opening: list[KernelBatch] = []
+        for level, groups in enumerate(plan):
             for key, merges in groups:
                 closed, opened = self._pair_batches(key, merges, done[key])
                 done[key] += len(merges)
-                closing += closed
-                opening += opened
-            up.append(closing)
-            down.insert(0, opening)
+                up[level] += closed
+                down[-1 - level] += opened
         return [*up, *down, self._moved, self._accelerations(together)]
 
     def _programs(self, key: Key, merges: Sequence[Merge]) -> tuple[PairPrograms, Kernel, Kernel]:
