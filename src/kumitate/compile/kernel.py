@@ -255,10 +255,7 @@ class Kernel(ProgramKernel):
         """The results for traced values: one call of the program in the function being traced."""
         found = call(self.program, *arrays)
         values = [found] if len(self.outputs) == 1 else [found[array.name] for array in self.outputs]
-        out = [
-            np.array(value, dtype=object).view(SymbolArray) if a.shape else value
-            for value, a in zip(values, self.outputs, strict=True)
-        ]
+        out = [np.array(x, dtype=object).view(SymbolArray) if isinstance(x, list) else x for x in values]
         return out[0] if len(out) == 1 else tuple(out)
 
     def _empty(self, lead: tuple[int, ...]) -> list[np.ndarray]:
@@ -295,11 +292,8 @@ class Kernel(ProgramKernel):
         except ValueError:
             shapes = ", ".join(f"{spec.name} {value.shape}" for spec, value in zip(self.inputs, given, strict=True))
             raise InputError(f"{self.name}: the leading axes do not fit together: {shapes}") from None
-        rows = [
-            np.ascontiguousarray(np.broadcast_to(value, lead + spec.shape))
-            for spec, value in zip(self.inputs, given, strict=True)
-        ]
-        return rows, lead
+        pairs = zip(self.inputs, given, strict=True)
+        return [np.ascontiguousarray(np.broadcast_to(value, lead + spec.shape)) for spec, value in pairs], lead
 
     def _numbers(self, spec: Array, value: Any) -> np.ndarray:
         if is_masked(value):

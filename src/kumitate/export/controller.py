@@ -156,17 +156,15 @@ def _test(m: Mechanism, programs: Sequence[Program], start: Any, real: str) -> d
     """The parts of the program that checks the functions against recorded numbers, and measures them."""
     tables, checks = [], []
     for program in programs:
-        cases = list(_cases(m, program, start))
-        arrays = [(a, [case[0][k] for case in cases]) for k, a in enumerate(program.inputs)]
-        arrays += [(a, [case[1][k] for case in cases]) for k, a in enumerate(program.outputs)]
+        cases = [[*given, *found] for given, found in _cases(m, program, start)]
+        arrays = list(zip((*program.inputs, *program.outputs), zip(*cases, strict=True), strict=True))
         names = [f"{program.name}_{k}" for k in range(len(arrays))]
         for name, (array, values) in zip(names, arrays, strict=True):
             kind = real if array in program.inputs else "double"
             rows = [exact(x) for value in values for x in np.ravel(value).tolist()]
             tables += wrapped(f"static const {kind} {name}[{len(rows)}] = {{", rows, "};")
-        given = [
-            f"{name}[k]" if a.shape == () else f"{name} + {a.size}*k" for name, a in zip(names, program.inputs, strict=False)
-        ]
+        inputs = zip(names, program.inputs, strict=False)
+        given = [f"{name}[k]" if a.shape == () else f"{name} + {a.size}*k" for name, a in inputs]
         outs = [f"found + {at}" for at in np.cumsum([0, *(a.size for a in program.outputs)])[:-1].tolist()]
         called = f"{program.name}({', '.join([*given, *outs])});"
         compared = [

@@ -208,10 +208,8 @@ def model_header(model: FmuModel) -> str:
 def _function(model: FmuModel, role: str, names: dict[Program, str]) -> str:
     lines, places = _calls(model, role, names), model.memory.places
     if role == "begin" and not lines:
-        lines = [
-            f"    for (size_t k = 0; k != N_{name}; k++) m[AT_{name} + k] = m[{places[f'start_{name.lower()}'][0]} + k];"
-            for name in "QV"
-        ]
+        pairs = (("Q", places["start_q"][0]), ("V", places["start_v"][0]))
+        lines = [f"    for (size_t k = 0; k != N_{x}; k++) m[AT_{x} + k] = m[{start} + k];" for x, start in pairs]
     return "\n".join([f"static void model_{role}(double *m)", "{", *(lines or ["    (void)m;"]), "}", ""])
 
 

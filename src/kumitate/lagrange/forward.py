@@ -100,9 +100,8 @@ def energy_derivatives(tree: Tree, made: Callable[[Scalars], Tree] | None = None
         return tree if made is None else made(numbers[0])
 
     kinetic = trace(lambda q, v, *numbers: tree_kinetic(own(numbers), q, v), sizes, "kinetic")
-    potential = trace(
-        lambda q, g, *numbers: tree_potential(own(numbers), q, g), {"q": tree.nq, "gravity": 3, **more}, "potential"
-    )
+    of_place = {"q": tree.nq, "gravity": 3, **more}
+    potential = trace(lambda q, g, *numbers: tree_potential(own(numbers), q, g), of_place, "potential")
     momentum = gradient(kinetic, "v")
     return EnergyDerivatives(momentum, directional(momentum), gradient(kinetic, "q"), gradient(potential, "q"))
 
@@ -193,10 +192,8 @@ def _turning(link: Link, q: Scalars, v: Scalars) -> list[list[Scalar]]:
         return both[len(both) // 2 :]
 
     columns, xdot = [link.kind.rate(x, unit) for unit in units], link.kind.rate(x, own)
-    apart = [
-        [a - b for a, b in zip(along(unit, xdot), along(own, column), strict=True)]
-        for unit, column in zip(units, columns, strict=True)
-    ]
+    pairs = ((along(unit, xdot), along(own, column)) for unit, column in zip(units, columns, strict=True))
+    apart = [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
     if all(is_zero(part) for row in apart for part in row):
         return [still] * n
     square = [[dot(a, b) for b in columns] for a in columns]  # EᵀE: E has more rows than columns

@@ -176,10 +176,8 @@ def multipoint(given: Problem) -> Solved:
             found = given.after(impulses, still)
             twists, turned = given.jacobians.twists(found.v), []
             for patch, *of in zip(given.patches, now.inside, now.rests, strict=True):
-                twist = patch.twist(given.jacobians, twists)
-                turned.append(
-                    [_turned(point, point.frame.along(twist), *masks) for point, *masks in zip(patch.points, *of, strict=True)]
-                )
+                twist, points = patch.twist(given.jacobians, twists), zip(patch.points, *of, strict=True)
+                turned.append([_turned(point, point.frame.along(twist), *masks) for point, *masks in points])
             return _Set(now.inside, _less(now.rests, turned, -1.0), found, _any(turned))
 
         return when(pulled < 0.5, complete, _Set(_less(now.inside, pulls, 1.0), now.rests, now.found, pulled)), None  # step 7
@@ -206,9 +204,8 @@ def _rubbed(point: ContactPoint, assumed: list[Scalar], rests: Scalar) -> list[S
     speed = sqrt(maximum(point.velocity[1] * point.velocity[1] + point.velocity[2] * point.velocity[2], _SMALLEST))
     sticks = both(rests > 0.5, size <= point.surface.friction * normal)
     kinetic = point.surface.kinetic * normal  # along the holding impulse (at rest), or against sliding
-    against = [
-        kinetic * select(rests > 0.5, part / size, -(u / speed)) for part, u in zip(tangent, point.velocity[1:], strict=True)
-    ]
+    pairs = zip(tangent, point.velocity[1:], strict=True)
+    against = [kinetic * select(rests > 0.5, part / size, -(u / speed)) for part, u in pairs]
     return [normal, *(select(sticks, part, rubbed) for part, rubbed in zip(tangent, against, strict=True))]
 
 

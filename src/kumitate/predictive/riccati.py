@@ -110,10 +110,8 @@ def _box(m: int) -> Program:
         u, low, high = map(list, limits)
         low, high = ([end - own for end, own in zip(side, u, strict=True)] for side in (low, high))
         x, g = least_within([list(row) for row in H], list(c), low, high)
-        held = [
-            either(both(a <= low, slope > 0.0), both(high <= a, slope < 0.0))
-            for a, slope, low, high in zip(x, g, low, high, strict=True)
-        ]
+        ends = zip(x, g, low, high, strict=True)
+        held = [either(both(a <= least, slope > 0.0), both(most <= a, slope < 0.0)) for a, slope, least, most in ends]
         return {"x": x, "free": [select(one, 0.0, 1.0) for one in held]}
 
     return trace(box, {"H": (m, m), "c": m, "u": m, "low": m, "high": m}, f"box_{m}")

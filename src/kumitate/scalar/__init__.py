@@ -1,6 +1,6 @@
 """Scalars: floats, or symbols that record how they were computed. Independent of physics."""
 
-from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, Table, Vector
+from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, Table, Vector, origin
 from .derivatives import directional, gradient, hessian, inlined, inlined_slopes, jacobian
 from .evaluate import evaluate
 from .functions import (
@@ -23,7 +23,7 @@ from .functions import (
     tanh,
 )  # fmt: skip
 from .graph import Graph, Scalar, Scalars, Symbol, TraceError
-from .passes import live, origin
+from .passes import live
 from .structure import flatten
 from .tracing import active_scope, call, loop, table, trace, when
 from .under_way import under_way

@@ -69,11 +69,7 @@ class Program:
     @cached_property
     def callees(self) -> list[Program]:
         """The programs called directly, each once."""
-        found: dict[Program, None] = {}
-        for node in walk(self.line):
-            if node.op == "call":
-                found[node.payload] = None
-        return list(found)
+        return list(dict.fromkeys(node.payload for node in walk(self.line) if node.op == "call"))
 
     def __str__(self) -> str:
         return listing(self)
@@ -223,6 +219,13 @@ class Stack:
         return self.passes(index) if callable(self.passes) else self.passes[index]  # type: ignore[index]
 
 
+def origin(node: Symbol) -> Symbol:
+    """The node that a capture stands for."""
+    while node.op == "capture":
+        node = node.payload
+    return node
+
+
 def walk(line: Sequence[Symbol]) -> Iterator[Symbol]:
     """The nodes of a line and of the loops in it."""
     for node in line:
@@ -254,14 +257,9 @@ def listing(program: Program) -> str:
     lines = [f"program {program.name}({heads[0]}) -> {heads[1]}"]
     names: dict[Symbol, str] = {}
     _list_line(program.line, names, {}, lines, "  ")
-    position = 0
-    for array in program.outputs:
-        values = " ".join(_name(node, names) for node in program.results[position : position + array.size])
-        lines.append(f"  {array.name} = {values}")
-        position += array.size
-    for callee in program.callees:
-        lines.append(listing(callee))
-    return "\n".join(lines)
+    for output, nodes in divided(program.outputs, program.results).items():
+        lines.append(f"  {output} = {' '.join(_name(node, names) for node in nodes)}")
+    return "\n".join([*lines, *map(listing, program.callees)])
 
 
 def _name(node: Symbol, names: dict[Symbol, str]) -> str:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import Index, LoopBlock, Program, divided
+from .blocks import Index, LoopBlock, Program, divided, origin
 from .graph import Symbol, TraceError
 from .operations import FLOAT
-from .passes import origin
 
 
 def evaluate(program: Program, scalars: Iterable[Any], operations: Mapping[str, Callable[..., Any]] = FLOAT) -> list[Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from .blocks import LoopBlock, Program
+from .blocks import LoopBlock, Program, origin
 from .graph import Symbol
 from .verify import verify, verifying
 
@@ -57,13 +57,6 @@ def _needs(node: Symbol, columns: set[tuple[Symbol, int]]) -> list[Symbol]:
     return list(node.args)
 
 
-def origin(node: Symbol) -> Symbol:
-    """The node that a capture stands for."""
-    while node.op == "capture":
-        node = node.payload
-    return node
-
-
 def _cut(nodes: Sequence[Symbol], needed: set[Symbol], columns: set[tuple[Symbol, int]]) -> tuple[Symbol, ...]:
     line = tuple(node for node in nodes if node in needed)
     for node in line:
@@ -72,10 +65,8 @@ def _cut(nodes: Sequence[Symbol], needed: set[Symbol], columns: set[tuple[Symbol
         block: LoopBlock = node.payload
         inner = _cut(block.line, needed, columns)
         carries = [symbol in needed for symbol in block.carried]
-        node.args = (
-            *(argument for argument, kept in zip(node.args, carries, strict=False) if kept),
-            *(part.payload for part in inner if part.op == "capture"),
-        )
+        first = (argument for argument, kept in zip(node.args, carries, strict=False) if kept)
+        node.args = (*first, *(part.payload for part in inner if part.op == "capture"))
         node.payload = replace(
             block,
             line=inner,

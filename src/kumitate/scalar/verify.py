@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from ..errors import ProgramError
-from .blocks import Array, LoopBlock, Program
+from .blocks import Array, LoopBlock, Program, origin
 from .graph import Symbol
 from .operations import TRACED
 
@@ -72,9 +72,8 @@ class _Check:
         """Names are given once, and there is one result per scalar of the outputs."""
         for arrays in (self.program.inputs, self.program.outputs):
             names = [array.name for array in arrays]
-            for name in names:
-                if names.count(name) > 1:
-                    self.refuse(name, "names two arrays", "names of inputs and of outputs are different")
+            if twice := [name for name in names if names.count(name) > 1]:
+                self.refuse(twice[0], "names two arrays", "names of inputs and of outputs are different")
         expected = _scalars(self.program.outputs)
         if len(self.program.results) != expected:
             self.refuse("results", f"are {len(self.program.results)}", f"the outputs hold {expected} scalars")
@@ -162,17 +161,15 @@ class _Check:
 
     def _loop(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         loop: LoopBlock = node.payload
-        if len(loop.carried) != len(loop.following) or any(
-            (now is None) is not (then is None) for now, then in zip(loop.carried, loop.following, strict=True)
-        ):
+        carried, following = ([symbol is None for symbol in symbols] for symbols in (loop.carried, loop.following))
+        if carried != following:
             self.refuse(node, "carries values that nothing follows", "every carried value has one that it becomes")
         if loop.count < 1:
             self.refuse(node, f"makes {loop.count} passes", "a loop makes at least one")
         captured = [inner.payload for inner in loop.line if inner.op == "capture"]
         if list(map(id, node.args[len(loop.carries) :])) != list(map(id, captured)):
-            self.refuse(
-                node, "has other arguments than its line captures", "behind the first carried values stand the captures"
-            )
+            rule = "behind the first carried values stand the captures"
+            self.refuse(node, "has other arguments than its line captures", rule)
         for argument in node.args[: len(loop.carries)]:
             self.expect(node, "an operand", made, argument, NUMBER)
         for argument in captured:
@@ -202,9 +199,7 @@ class _Check:
 
     def _element(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         self.expect(node, "an operand", made, node.args[0], LOOP)
-        source = node.args[0]
-        while source.op == "capture":
-            source = source.payload
+        source = origin(node.args[0])
         if node.payload[0] not in source.payload.keeps:
             self.refuse(node, f"reads column {node.payload[0]} of a stack", "the loop keeps no such value")
         if len(node.args) == 1:
