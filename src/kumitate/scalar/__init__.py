@@ -24,8 +24,7 @@ from .functions import (
 )  # fmt: skip
 from .graph import Graph, Scalar, Scalars, Symbol, TraceError
 from .passes import live
-from .structure import flatten
-from .tracing import active_scope, call, loop, table, trace, when
+from .tracing import active_scope, call, flatten, loop, table, trace, when
 from .under_way import under_way
 
 __all__ = [

@@ -14,8 +14,7 @@ from typing import Any
 from .blocks import Program
 from .graph import Symbol
 from .rules import known_number
-from .structure import flatten
-from .tracing import active_scope, call, trace
+from .tracing import active_scope, call, flatten, trace
 
 #: Number of programs kept for later traces.
 KEPT = 256

@@ -6,8 +6,10 @@ Without a trace in progress, `loop`, `call` and `table` do the same on floats.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector, shaped
@@ -16,7 +18,6 @@ from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
 from .passes import live, run_program_passes
 from .rules import same
-from .structure import flatten
 from .under_way import under_way
 
 #: The scope being traced now, per thread.
@@ -224,3 +225,39 @@ def when(condition: Any, then: Callable[[], Any], otherwise: Any) -> Any:
     start = (needed, otherwise)
     (_, value), _ = loop(1, lambda _, now: ((now[0], then()), None), start, while_=lambda now: now[0] > 0.5, hoist=False)
     return value
+
+
+# --- structured values: lists, tuples, named or not, dictionaries and dataclasses, as scalars and back ----------------------
+def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    """The scalars of `value` in order, and the function that builds a value of the same structure from other scalars.
+
+    Floats and symbols are scalars; lists, tuples, named tuples, dictionaries and dataclasses are taken apart; all else
+    (integers, names, None) belongs to the structure and stays.
+    """
+    leaves: list[Any] = []
+    build = _take(value, leaves)
+    return leaves, lambda scalars: build(iter(scalars))
+
+
+def _take(value: Any, leaves: list[Any]) -> Callable[[Any], Any]:
+    kind = value.__class__
+    if kind is Symbol or isinstance(value, float):
+        leaves.append(value)
+        return next
+    names, items, make = _fields(kind), value, kind
+    if names is not None:
+        items, make = [getattr(value, name) for name in names], lambda parts: kind(**dict(zip(names, parts, strict=True)))
+    elif kind is dict:
+        items, make = value.values(), lambda parts: dict(zip(value, parts, strict=True))
+    elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        make = kind._make
+    elif kind is not tuple and kind is not list:
+        return lambda scalars: value
+    taken = [_take(item, leaves) for item in items]
+    return lambda scalars: make([part(scalars) for part in taken])
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The names of a dataclass's fields, None for other classes."""
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
