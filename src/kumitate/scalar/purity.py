@@ -427,10 +427,8 @@ class Reachable:
         if is_trusted(function.__module__):
             return
         self._note_names(around, names["globals"].keys() & around.keys(), str)
-        builtin = around.get("__builtins__", {})
-        builtin = vars(builtin) if isinstance(builtin, types.ModuleType) else builtin
         for name in sorted(names["globals"]):
-            self._visit(around.get(name, builtin.get(name)), name)
+            self._visit(around.get(name, function.__builtins__.get(name)), name)  # type: ignore[attr-defined]
         for name in sorted(names["modules"]):
             self._visit(sys.modules.get(name), name)
 
@@ -536,58 +534,56 @@ def _is_shared(value: Any) -> bool:
 _MISSING = object()
 
 
+@dataclasses.dataclass
 class JournalEntry:
-    """What one mutable thing held, by names or keys; a value without parts of its own by the name None."""
+    """What one mutable thing held, by names or keys; a value without parts of its own by the name None.
 
-    def __init__(
-        self,
-        read: Callable[[], dict[Any, Any]],
-        path: Callable[[Any], str],
-        write: Callable[[Any, Any], object],
-        drop: Callable[[Any], object] = lambda _: None,
-    ):
-        """What `read` gives now; `path`: its name in the user's code, "self.n"; `write` restores it or `drop` removes it."""
-        self._read, self._path, self._write, self._drop, self._before = read, path, write, drop, read()
+    `read` gives what it holds now; `path`: its name in the user's code, "self.n"; `write` restores it or `drop` removes it.
+    """
+
+    read: Callable[[], dict[Any, Any]]
+    path: Callable[[Any], str]
+    write: Callable[[Any, Any], object]
+    drop: Callable[[Any], object] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self._before = self.read()
 
     def _differences(self) -> Iterator[Any]:
-        now = self._read()
+        now = self.read()
         for name in {**self._before, **now}:
             if not _same(self._before.get(name, _MISSING), now.get(name, _MISSING)):
                 yield name
 
     def changed(self) -> str | None:
         """The path of a difference from the recorded value; None if there is none."""
-        return next(map(self._path, self._differences()), None)
+        return next(map(self.path, self._differences()), None)
 
     def restore(self) -> None:
         """Restores the recorded value."""
         for name in self._differences():
             before = self._before.get(name, _MISSING)
-            self._drop(name) if before is _MISSING else self._write(name, before)
+            self.drop(name) if before is _MISSING else self.write(name, before)
+
+
+#: How what these hold is read, and put back.
+_CONTENTS: tuple[tuple[Any, Callable[[Any], Any], Callable[[Any, Any], object]], ...] = (
+    (np.ndarray, lambda array: array.copy(), lambda array, before: array.__setitem__(..., before)),
+    (list | deque, tuple, lambda items, before: (items.clear(), items.extend(before))),
+    (set, frozenset, lambda items, before: (items.clear(), items.update(before))),
+    (types.CellType, lambda cell: cell.cell_contents, lambda cell, before: setattr(cell, "cell_contents", before)),
+)
 
 
 def entry_of(value: Any, path: str) -> JournalEntry | None:
     """The entry of a container, array or cell; None for other values."""
-    read: Callable[[], Any]
-    write: Callable[[Any], object]
     if isinstance(value, dict):
         return entry_of_items(value, lambda key: f"{path}[{key!r}]")
-    if isinstance(value, np.ndarray):
-        read, write = value.copy, functools.partial(value.__setitem__, ...)
-    elif isinstance(value, list | deque):
-        read, write = lambda: tuple(value), functools.partial(_refill, value, value.extend)
-    elif isinstance(value, set):
-        read, write = lambda: frozenset(value), functools.partial(_refill, value, value.update)
-    elif isinstance(value, types.CellType):
-        read, write = lambda: value.cell_contents, functools.partial(setattr, value, "cell_contents")
-    else:
+    ways = next(((read, write) for kind, read, write in _CONTENTS if isinstance(value, kind)), None)
+    if ways is None:
         return None
-    return JournalEntry(lambda: {None: read()}, lambda _: path, lambda _, before: write(before))
-
-
-def _refill(container: Any, add: Callable[[Any], None], before: Any) -> None:
-    container.clear()
-    add(before)
+    read, write = ways
+    return JournalEntry(lambda: {None: read(value)}, lambda _: path, lambda _, before: write(value, before))
 
 
 def entry_of_items(
@@ -618,6 +614,4 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray):
         alike = a.shape == b.shape and a.dtype == b.dtype
         return alike and (all(map(_same, a.flat, b.flat)) if a.dtype == object else a.tobytes() == b.tobytes())
-    if isinstance(a, frozenset):
-        return a == b
-    return isinstance(a, tuple) and len(a) == len(b) and all(map(_same, a, b))
+    return a == b if isinstance(a, frozenset) else isinstance(a, tuple) and len(a) == len(b) and all(map(_same, a, b))
