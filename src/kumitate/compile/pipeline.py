@@ -172,10 +172,7 @@ PASSES: tuple[Pass, ...] = (_TRACE, *PROGRAM_PASSES, *CODE_PASSES)
 
 
 def compiled(name: str, begun: dict[int, Compilation], wanted: Compilation, fillings: Mapping[str, Program]) -> Code:
-    """The machine code of a compilation, with what fills its holes; `begun`: those without fillings, by their lanes.
-
-    What takes long is announced under the name.
-    """
+    """The machine code of a compilation, with what fills its holes; `begun`: those without fillings, by their lanes."""
     with under_way(lambda: f"compiling {name}") as work:
         known = begun.setdefault(wanted.lanes, wanted)
         object_file(known)

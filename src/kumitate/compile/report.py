@@ -59,10 +59,7 @@ class KernelReport:
 
 
 def report(kernel: Any) -> KernelReport:
-    """The report on a kernel at the widths compiled so far; if none, at one state and at the processor's width.
-
-    LLVM writes its assembly text, which takes as long as compiling does.
-    """
+    """The report on a kernel at the widths compiled so far; if none, at two. It takes as long as compiling does."""
     if not kernel.widths:
         kernel.prepare()
     widths = []

@@ -30,11 +30,7 @@ _TICK = 2_000_000_000
 
 
 class StoredProgram:
-    """A program by its key.
-
-    Attributes:
-        key: what it is made of, as a digest.
-    """
+    """A program by its key, a digest of what it is made of."""
 
     def __init__(self, key: str, make: Callable[[], Program]):
         """The program that `make` traces, unless one was kept under this key by the same sources of kumitate."""
@@ -114,10 +110,7 @@ class Sources:
 
 
 def _files(folder: str) -> dict[str, tuple[int, int, int, int]]:
-    """The paths of Python files with their inodes, sizes, and the times of modification and of the last change (ctime).
-
-    A program may set the time of modification. The system sets that of the last change.
-    """
+    """The paths of Python files with their inodes, sizes, and times of modification, which a program may set, and of change."""
     files, folders = {}, [folder]
     while folders:
         with os.scandir(folders.pop()) as entries:

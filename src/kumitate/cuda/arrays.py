@@ -198,11 +198,7 @@ class DeviceView(NamedTuple):
 
 
 def view(name: str, value: Any, device: Device, stream: int) -> DeviceView:
-    """An array of any library that has one of the interfaces; what fills it is done before what follows on the stream.
-
-    Raises:
-        InputError: for what is not in the memory of this GPU.
-    """
+    """An array of any library with one of the interfaces, filled before what follows on the stream; else an `InputError`."""
     if isinstance(value, DeviceArray):
         place = value.device.ordinal
         found = DeviceView(value.address, value.shape, value.strides, value.dtype, value)

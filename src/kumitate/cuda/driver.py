@@ -48,11 +48,7 @@ class DriverError(InputError):
 
 @cache
 def _driver() -> Callable[..., None]:
-    """Calls a function of the driver by its name; the driver is started before the first.
-
-    Raises:
-        InputError: without a driver or a GPU, or if the driver is too old.
-    """
+    """Calls a function of the driver by its name; starts it before, or raises an `InputError`."""
     library = _library()
 
     def call(name: str, *arguments: Any) -> None:
@@ -151,11 +147,7 @@ class Device:
 
     # --- memory -----------------------------------------------------------------------------------------------------------
     def allocate(self, size: int) -> int:
-        """The address of so many bytes.
-
-        Raises:
-            InputError: if there are not so many.
-        """
+        """The address of so many bytes; an `InputError` if there are not so many."""
         address = ctypes.c_uint64()
         try:
             self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(size, 1)))
@@ -196,11 +188,7 @@ class Device:
 
     # --- code -------------------------------------------------------------------------------------------------------------
     def assemble(self, name: str, ptx: str) -> bytes:
-        """PTX as code for this GPU, by the driver's assembler.
-
-        Raises:
-            InputError: if the driver refuses it, with what it says.
-        """
+        """PTX as code for this GPU, by the driver's assembler; an `InputError` with what it says if it refuses."""
         logs = [ctypes.create_string_buffer(_LOG_BYTES) for _ in range(2)]
         # the driver writes to these while it links, so that they must live until then
         values = (ctypes.c_void_p * 5)(ctypes.addressof(logs[0]), _LOG_BYTES, ctypes.addressof(logs[1]), _LOG_BYTES, 1)
@@ -244,11 +232,7 @@ class DeviceCode:
     size: int
 
     def launch(self, threads: int, block: int, words: Sequence[int], stream: int) -> None:
-        """Begins so many threads on a stream, with arguments of 64 bits each.
-
-        Raises:
-            InputError: if the GPU has no room for them; the message tells the registers and the memory of a thread.
-        """
+        """Begins so many threads on a stream, with arguments of 64 bits each; an `InputError` if there is no room for them."""
         values = (ctypes.c_uint64 * len(words))(*words)
         first = ctypes.addressof(values)
         pointers = (ctypes.c_void_p * len(words))(*range(first, first + 8 * len(words), 8))

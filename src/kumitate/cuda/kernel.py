@@ -38,11 +38,7 @@ def compiled(name: str, entry: Entry, precision: Precision, device: Device) -> D
 
 
 def stream_of(stream: Any) -> int:
-    """The driver's number of a stream: of an integer, or of PyTorch's, CuPy's and others' streams; 0 for None.
-
-    Raises:
-        InputError: for anything else.
-    """
+    """The driver's number of a stream: of an integer, or of PyTorch's, CuPy's and others'; 0 for None; else an `InputError`."""
     if stream is None or isinstance(stream, int):
         return stream or 0
     for name in ("cuda_stream", "ptr", "handle"):  # of PyTorch, CuPy, and NVIDIA's own
@@ -140,11 +136,7 @@ class DeviceKernel(ProgramKernel):
 
 
 def checked_lead(name: str, spec: Array, found: DeviceView, precision: Precision) -> tuple[int, ...]:
-    """The leading axes of an array.
-
-    Raises:
-        InputError: if it has another dtype or shape, or numbers of a state that do not stand behind each other.
-    """
+    """The leading axes of an array; an `InputError` for another dtype or shape, or numbers of a state that are not together."""
     axes = len(found.shape) - len(spec.shape)
     if found.dtype != precision.dtype:
         raise InputError(f"{name}: {spec.name} has dtype {found.dtype}; this kernel computes in {precision.dtype}")

@@ -179,12 +179,7 @@ def _row(to: Writer, k: int) -> str:
 
 
 class _PerThread:
-    """A function that each thread runs.
-
-    Attributes:
-        programs: the one that is computed, and those that fill its holes.
-        fillings: these, by the holes' names.
-    """
+    """A function that each thread runs: of a program, and of those that fill its holes, by the holes' names."""
 
     name = KERNEL
 

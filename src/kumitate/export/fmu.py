@@ -39,11 +39,7 @@ _LONG = 60_000
 
 
 class Platform(NamedTuple):
-    """A processor and its system.
-
-    Attributes:
-        name: as FMI 3.0 has it; former: as FMI 2.0; suffix: of libraries; target: as ziglang names it.
-    """
+    """A processor and its system: as FMI 3.0 and 2.0 name it, the suffix of libraries, and how ziglang calls it."""
 
     name: str
     former: str

@@ -18,10 +18,9 @@ _GATHERED = 4000
 
 
 class Tidy:
-    """Shortens expressions for `seconds` in total; `exhausted` is whether these ran out before everything was simplified.
+    """Shortens expressions until `seconds` have passed in total, and is `exhausted` then.
 
-    The limit is checked between steps, each of which is applied only to expressions of a size that it can handle. Later
-    expressions are returned unchanged.
+    The limit is checked between steps, each of which is applied only to expressions of a size that it can handle.
     """
 
     def __init__(self, seconds: float):

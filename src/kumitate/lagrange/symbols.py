@@ -37,11 +37,7 @@ def coordinates(names: str) -> Any:
 
 
 def entries(expressions: Any) -> list[Any]:
-    """A scalar, a sequence or a matrix of expressions, as a flat list.
-
-    Raises:
-        InputError: for anything that is not an expression.
-    """
+    """A scalar, a sequence or a matrix of expressions, as a flat list; an `InputError` for anything else."""
     sympy = sympy_module()
     if isinstance(expressions, str):
         raise InputError(f"{expressions!r} is a string, not an expression. Write expressions of SymPy's symbols")

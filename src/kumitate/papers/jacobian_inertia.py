@@ -37,12 +37,7 @@ def jacobian_inertia(tree: Tree, q: Scalars) -> list[list[Scalar]]:
 
 # --- the inertia matrix by the unit-vector method -------------------------------------------------------------------------
 def unit_vector(tree: Tree, q: Scalars) -> list[list[Scalar]]:
-    """The joint-space inertia matrix M(q) (nv, nv): M e_i = INV(q, 0, e_i) without gravity (after N eq. 33).
-
-    Args:
-        tree: of the mechanism.
-        q: coordinates (nq).
-    """
+    """The joint-space inertia matrix M(q) (nv, nv): M e_i = INV(q, 0, e_i) without gravity (after N eq. 33)."""
     still, weightless = table([0.0] * tree.nv), (0.0, 0.0, 0.0)
     columns = []
     springs = [force for link in tree.links for force in spring_force(link, link.coordinates(q))]

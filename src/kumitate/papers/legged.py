@@ -272,11 +272,7 @@ class Upright:
     """
 
     def __init__(self, mechanism: Mechanism, trunk: str, feet: tuple[str, str]):
-        """`trunk`: the body that floats; `feet`: the bodies at the ends of the legs, left and right.
-
-        Raises:
-            InputError: if the legs, with the trunk, do not have 18 degrees of freedom.
-        """
+        """`trunk`: the body that floats; `feet`: the ends of the legs, left and right; together 18 degrees of freedom."""
         self.mechanism, self.feet = mechanism, feet
         tree = mechanism.tree
         own = {link.index: link for body in (trunk, *feet) for link in tree.ancestors(tree.places[body].link)}

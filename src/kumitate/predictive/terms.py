@@ -38,10 +38,7 @@ class Node:
         return Posture(self.mechanism.tree, list(self.q))
 
     def of(self, function: Callable[..., Any]) -> list[Scalar]:
-        """What a function of (q, v, u), or (t, q, v, u), gives at this node; u is left out at the end.
-
-        An `InputError` for another number of arguments, or if it gives a number, whose square would be the cost.
-        """
+        """What a function gives of (q, v, u), or (t, q, v, u), u left out at the end: an array, or an `InputError`."""
         given = (self.q, self.v, self.u)[: 2 if not len(self.u) else 3]
         count = sum(one.default is one.empty for one in inspect.signature(function).parameters.values())
         name, names = getattr(function, "__name__", "a function"), ", ".join("qvu"[: len(given)])

@@ -45,11 +45,7 @@ class Procedure(Generic[Given, Result]):
 
     @property
     def typed(self) -> TypedProcedure:
-        """The typed tree of the function.
-
-        Raises:
-            ProcedureError: if the function leaves the subset.
-        """
+        """The typed tree of the function; a `ProcedureError` if it leaves the subset."""
         with _lock:
             if self._typed is None:
                 from .statements import read_procedure
@@ -125,18 +121,10 @@ class Procedure(Generic[Given, Result]):
 
 
 def procedure(function: Callable[Given, Result], key: str = "") -> Procedure[Given, Result]:
-    """Makes a function a procedure.
-
-    Args:
-        key: what a function in a function of this package is called on disk, where no other has this key; "" if it is not kept
-            there by name.
-    """
+    """Makes a function a procedure; `key`: how one in a function of this package is called on disk, as no other is."""
     return Procedure(function, key)
 
 
 def later(function: Callable[Given, Result]) -> Procedure[Given, Result]:
-    """Makes a function a procedure whose machine code is made when other procedures first call it, apart from theirs.
-
-    For what most runs never call: the others need not wait for it.
-    """
+    """Makes a function a procedure whose code is made apart, when others first call it: what most runs never call."""
     return Procedure(function, waits=True)

@@ -43,12 +43,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Machine:
-    """The machine code of a procedure.
-
-    Attributes:
-        name: of the procedure; parameters: their names and kinds; result: its kind.
-        checked: whether indices are checked.
-    """
+    """The machine code of a procedure; `checked`: whether indices are checked."""
 
     def __init__(self, function: Callable[..., Any], typed: Callable[[], TypedProcedure], *, checked: bool, key: str = ""):
         """That of a function; `typed` reads it, unless its code is on disk: by its name, for which a closure has a key."""

@@ -78,10 +78,7 @@ def acting(
 
 # --- states without forces ------------------------------------------------------------------------------------------------
 def _of_state(page: Callable[..., Any], *inputs: str, inertias: bool = False) -> Callable[..., Traceable]:
-    """A page of (tree, inputs…), where inputs whose names begin with q are coordinates, and others along velocities.
-
-    `inertias`: whether it needs those of the bodies.
-    """
+    """A page of (tree, inputs…): those that begin with q are coordinates; `inertias`: whether it needs those of the bodies."""
 
     def made(m: Mechanism) -> Traceable:
         if inertias:

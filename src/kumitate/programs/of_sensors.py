@@ -250,11 +250,7 @@ _OF_PLACES: dict[str, Callable[[MovingFrames, Sensor], Iterable[Scalar]]] = {
 
 
 def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Sequence[tuple[str, str]]) -> Program:
-    """The sum of normal forces [N] on the sensor's body that push on its volume, as a program of q and of all pushes.
-
-    Raises:
-        InputError: for a volume that rays do not meet.
-    """
+    """The normal forces [N] on the sensor's body that push on its volume, summed, as a program of q and of all pushes."""
     tree, volume = mechanism.tree, sensor.volume
     if volume is None or volume.endless or type(volume) not in MET:
         known = ", ".join(shape.kind for shape in MET if not shape.endless)
@@ -282,10 +278,7 @@ def touch_program(mechanism: Mechanism, sensor: Sensor, body: str, points: Seque
 
 
 def force_program(mechanism: Mechanism, name: str, by: str, points: Sequence[tuple[str, str]]) -> Program:
-    """The force (3) of contact on a body or a robot [N], in the axes of the world, as a program of all pushes.
-
-    `by`: what pushes it, or "" for all else.
-    """
+    """The force (3) of contact on a body or a robot [N] `by` another, or by all else if "", in the axes of the world."""
     signs = [(belongs(a, name) and pushes(b, by)) * 1.0 - (belongs(b, name) and pushes(a, by)) * 1.0 for a, b in points]
 
     def felt(pushed: Any) -> list[Scalar]:

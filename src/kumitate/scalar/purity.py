@@ -265,10 +265,7 @@ def named(value: Any) -> str:
 
 
 def impure_call(function: Any) -> bool:
-    """Whether a call of a function may read or write something other than its arguments and its own object.
-
-    Used for functions implemented in C, and for those of Python's standard library.
-    """
+    """Whether a call, of C or of Python's library, may read or write something other than its arguments and its own object."""
     if isinstance(function, types.FunctionType):
         return is_library(function.__module__) and not is_trusted(function.__module__)
     if isinstance(function, np.ufunc | type(functools.partial)):

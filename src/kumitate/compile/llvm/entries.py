@@ -264,12 +264,7 @@ class HostBatch:
 
 
 class Gathered:
-    """A program over lists of rows.
-
-    Attributes:
-        name: of the function.
-        listed: for each array of the program, inputs first, whether a list chooses its rows.
-    """
+    """A program over lists of rows; `listed`: for each array of it, inputs first, whether a list chooses its rows."""
 
     def __init__(self, name: str, program: Program | StoredProgram, listed: Sequence[bool]):
         self.name, self.programs, self.listed = name, (program,), tuple(listed)
@@ -329,9 +324,7 @@ def library_text() -> str:
 class OnBlocks:
     """A program that other modules call, on blocks of lanes: in a hole, or shared by several.
 
-    Attributes:
-        name: of the function.
-        own_memory: whether it has scratch memory of its own, as callers do not know what fills a hole; else it is the caller's.
+    `own_memory`: whether it has scratch memory of its own, as callers do not know what fills a hole; else it is the caller's.
     """
 
     def __init__(self, name: str, program: Program | StoredProgram, *, own_memory: bool):

@@ -318,10 +318,7 @@ def _terms(root: Symbol, place: Mapping[Symbol, int], used: Mapping[Symbol, int]
 
 # --- sine and cosine ------------------------------------------------------------------------------------------------------
 def emit_sincos(x: str, lanes: int, line: Callable[[str], str], precision: Precision = DOUBLE) -> tuple[str, str]:
-    """Writes the code for sin and cos of the value `x` (a number on each of `lanes` lanes); returns the names of the two.
-
-    `line` writes one instruction and returns the name of its value.
-    """
+    """Writes sine and cosine of `x`, a number on each of `lanes` lanes, by `line`, which names the value of an instruction."""
     series, element = _SERIES[precision], precision.name
     real, integer, condition = (kind if lanes == 1 else f"<{lanes} x {kind}>" for kind in (element, series.integer, "i1"))
     suffix = precision.suffix if lanes == 1 else f"v{lanes}{precision.suffix}"

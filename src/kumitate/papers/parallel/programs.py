@@ -194,9 +194,7 @@ def single_of(ready: Prepared, link: Link) -> Single:
 class PairForm:
     """The handles of the two bodies of a pair, in the order they are stored, and which of them are kept.
 
-    Attributes:
-        inner, outer: the handles; empty for the world and for single links, whose Φ are among the constants.
-        grounded: whether the inner body is the world.
+    There are none of the world (if `grounded`, the inner body is that) and of single links, whose Φ are among the constants.
     """
 
     inner: tuple[int, ...]
