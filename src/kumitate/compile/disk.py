@@ -195,7 +195,7 @@ def folder_fault(folder: Path) -> str | None:
 
 # --- its size -------------------------------------------------------------------------------------------------------------
 def size_limit() -> float:
-    """The size limit of the cache in bytes: $KUMITATE_CACHE_SIZE in MB, or 1000; an `InputError` if it is no such number."""
+    """The size limit of the cache in bytes: $KUMITATE_CACHE_SIZE in MB, or 1000; an `InputError` if it is not such a number."""
     chosen = os.environ.get("KUMITATE_CACHE_SIZE") or str(_USUAL_SIZE)
     try:
         size = float(chosen)

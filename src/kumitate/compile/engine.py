@@ -41,9 +41,7 @@ class Code:
 
     Attributes:
         addresses: of the functions, by name. The code lives as long as this object.
-        size: bytes of the object file.
-        seconds: that LLVM took, or that loading from the cache took.
-        from_cache: which of the two.
+        size: bytes of the object file; seconds: that LLVM took, or, if it was `from_cache`, loading.
         on_disk: whether it is in the cache now.
     """
 

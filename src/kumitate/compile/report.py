@@ -16,12 +16,9 @@ class Width:
     """The machine code for `lanes` states at a time.
 
     Attributes:
-        lanes: states per instruction.
         instructions: in the code, constants and the Python wrapper left out.
         stores, loads: instructions that write to and read from the stack: values that no register was left for, mostly.
-        bytes: size of the object file.
-        seconds: that LLVM took, or that loading from the cache took.
-        from_cache: which of the two.
+        bytes: size of the object file; seconds: that LLVM took, or, if it was `from_cache`, loading.
     """
 
     lanes: int

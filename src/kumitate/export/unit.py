@@ -44,11 +44,9 @@ class Variable(NamedTuple):
     """A number that a tool sees.
 
     Attributes:
-        name: as FMI and C allow; own: kumitate's.
-        at: its place, which is its value reference.
-        sort: what may be done with it, of `READ`, ….
+        name: as FMI and C allow; own: kumitate's; at: its place, which is its value reference.
+        sort: what may be done with it, of `READ`, …; of: the place of the state that it is the rate of.
         unit: of its value, "" if it has none or it is not known; start: its value at the start, None if it follows from others.
-        of: the place of the state that it is the rate of.
     """
 
     name: str

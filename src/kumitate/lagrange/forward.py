@@ -55,8 +55,7 @@ class EnergyDerivatives:
     """Programs of the exact derivatives of T(q, v) and U(q), taken on their graphs; each is called with the state.
 
     Attributes:
-        kinetic: ∂T/∂v = M v; `rising`: its rate along (q̇, v̇); `leaning`: ∂T/∂q.
-        potential: ∂U/∂q.
+        kinetic: ∂T/∂v = M v; rising: its rate along (q̇, v̇); leaning: ∂T/∂q; potential: ∂U/∂q.
         numbers: their further inputs: the mechanism's constants, if these are not built in.
     """
 

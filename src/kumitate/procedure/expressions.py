@@ -38,12 +38,9 @@ def whole(value: int) -> tree.Constant:
 
 
 class Expressions:
-    """Reads the expressions of one procedure.
+    """Reads the expressions of a function's source into what is `typed`.
 
-    Attributes:
-        source: of the function.
-        typed: what is made of it.
-        assigned: the names that have a value here on every path; None where no path leads.
+    `assigned` are the names that have a value here on every path; None where no path leads.
     """
 
     def __init__(self, source: Source, typed: tree.TypedProcedure):

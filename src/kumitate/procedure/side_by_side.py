@@ -19,23 +19,17 @@ _FEWEST, _MOST = 4, 16
 
 def loops_side_by_side(typed: tree.TypedProcedure) -> dict[int, int]:
     """The loops whose passes are computed at once, by `id`, with how many passes they have."""
-    found: dict[int, tuple[tree.Counting, int]] = {}
-    single: set[str] = set()
-    for statement in statements_in(typed.body):
-        count = _passes(typed, statement) if isinstance(statement, tree.Counting) else None
-        if isinstance(statement, tree.Counting) and count is not None:
-            found[id(statement)] = statement, count
+    every = list(statements_in(typed.body))
+    loops = [(loop, _passes(typed, loop)) for loop in every if isinstance(loop, tree.Counting)]
+    found = {id(loop): (loop, count) for loop, count in loops if count is not None}
     inside = {id(statement) for loop, _ in found.values() for statement in loop.body}
-    for statement in statements_in(typed.body):
-        if isinstance(statement, tree.Set) and id(statement) not in inside:
-            for target in statement.targets:
-                single |= tree.roots(typed, target.array) if isinstance(target, tree.SetElement) else set()
-    return {key: count for key, (loop, count) in found.items() if not _touched(typed, loop) & single}
+    single = _written(typed, [statement for statement in every if id(statement) not in inside])
+    return {key: count for key, (loop, count) in found.items() if not _written(typed, loop.body) & single}
 
 
-def _touched(typed: tree.TypedProcedure, loop: tree.Counting) -> set[str]:
-    """The arrays that a loop writes to."""
-    targets = [target for statement in loop.body if isinstance(statement, tree.Set) for target in statement.targets]
+def _written(typed: tree.TypedProcedure, statements: Sequence[tree.Statement]) -> set[str]:
+    """The arrays that statements give single elements a value of."""
+    targets = [target for statement in statements if isinstance(statement, tree.Set) for target in statement.targets]
     return {root for target in targets if isinstance(target, tree.SetElement) for root in tree.roots(typed, target.array)}
 
 
@@ -58,19 +52,16 @@ def _passes(typed: tree.TypedProcedure, loop: tree.Counting) -> int | None:
     count = loop.passes
     if count is None or not _FEWEST <= count <= _MOST or loop.step != 1:
         return None
-    written: set[str] = set()
-    arrays: list[tree.Expression] = []
+    written = _written(typed, loop.body)
     for statement in loop.body:
         if not isinstance(statement, tree.Set) or len(statement.targets) != 1:
             return None
         (target,) = statement.targets
         if not isinstance(target, tree.SetElement) or target.kind != FLOAT or not _at_counter(target, loop.name):
             return None
-        written |= tree.roots(typed, target.array)
-        arrays.append(target.array)
-    values = [statement.value for statement in loop.body if isinstance(statement, tree.Set)]
-    fine = all(_is_fine(typed, value, loop.name, written) for value in values)
-    return count if fine and not any(_is_sliced(typed, array) for array in arrays) else None
+        if _is_sliced(typed, target.array) or not _is_fine(typed, statement.value, loop.name, written):
+            return None
+    return count
 
 
 def depends(node: tree.Expression, name: str) -> bool:

@@ -174,12 +174,9 @@ def _place(code: types.CodeType, line: int | None) -> str:
 
 @contextlib.contextmanager
 def watched(codes: Iterable[types.CodeType]) -> Iterator[None]:
-    """Refuses, in this context, a call that may keep state before it is made.
+    """Refuses, in this context, a call that may keep state before it is made; `codes` may run beside trusted packages.
 
     Garbage waits meanwhile: what runs as it is collected, anybody's, would be taken for a call of the function.
-
-    Args:
-        codes: the functions that may run in addition to those of trusted packages.
     """
     own = {id(code) for code in codes}  # code is slow to hash
 

@@ -92,10 +92,7 @@ if hasattr(os, "register_at_fork"):  # the child has neither the thread nor, per
 def under_way(what: Callable[[], str]) -> Iterator[Work]:
     """Announces the work in this context on standard error once it takes longer than `LONG`, and says how long it took.
 
-    Work inside other work is not announced, and failed work has no final message.
-
-    Args:
-        what: gives the text, such as "compiling f"; called only if the work is announced.
+    Work inside other work is not announced, and failed work has no final message. `what` gives the text, such as "compiling f".
     """
     work = Work(what)
     if getattr(_here, "work", None) is not None:

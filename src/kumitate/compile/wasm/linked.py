@@ -45,8 +45,7 @@ class ObjectFile:
     """An object file.
 
     Attributes:
-        functions: the numbers of its functions by name.
-        end: where its constants end in memory.
+        functions: the numbers of its functions by name; end: where its constants end in memory.
         pointed: how many functions its own pointers lead to; they stand in the table from 1 on.
     """
 
