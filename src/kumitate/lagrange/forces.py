@@ -124,27 +124,21 @@ def coulomb(nu: Any, R: Any, x: Any, *, smooth: Any = 0) -> Any:
         smooth: a speed ε [m/s] that changes it to ν R √(|ẋ|² + ε²), so that the force is continuous, as integrators require;
             below ε friction acts like damping.
     """
-    sympy = sympy_module()
-    rates = _rates(x)
-    if smooth == 0 and len(rates) == 1:
-        return nu * R * sympy.Abs(rates[0])
-    return nu * R * sympy.sqrt(sum(rate**2 for rate in rates) + smooth**2)
+    return nu * R * (_speed(x) if smooth == 0 else sympy_module().sqrt(_squared(x) + smooth**2))
 
 
 def quadratic_drag(D: Any, x: Any) -> Any:
     """Dissipation function D |ẋ|³/3 of drag that grows with the square of the speed: the force is D |ẋ| ẋ."""
-    sympy = sympy_module()
-    rates = _rates(x)
-    speed = sympy.Abs(rates[0]) if len(rates) == 1 else sympy.sqrt(sum(rate**2 for rate in rates))
-    return D * speed**3 / 3
+    return D * _speed(x) ** 3 / 3
 
 
-def _rates(x: Any) -> list[Any]:
-    return [part.diff(time()) for part in entries(x)]
+def _speed(x: Any) -> Any:
+    sympy, parts = sympy_module(), entries(x)
+    return sympy.Abs(parts[0].diff(time())) if len(parts) == 1 else sympy.sqrt(_squared(x))
 
 
 def _squared(x: Any) -> Any:
-    return sum(rate**2 for rate in _rates(x))
+    return sum(part.diff(time()) ** 2 for part in entries(x))
 
 
 def _half(x: Any) -> Any:

@@ -5,7 +5,7 @@ Simplification of equations within a time limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from time import monotonic
 from typing import Any
@@ -30,14 +30,11 @@ class Tidy:
     def __call__(self, expression: Any) -> Any:
         """The shortest of several equivalent forms of an expression."""
         best, size = expression, _size(expression)
-        for way in _ways():
-            if monotonic() > self._end or size > _GATHERED:
+        for way, most in _ways():
+            if monotonic() > self._end or size > most:
                 self.exhausted = True
                 break
-            if size > _REWRITTEN and way is not _expanded:
-                self.exhausted = True
-                break
-            best, size = self._better(best, size, way(expression))
+            best, size = _better(best, size, way(expression))
         return _spread(self._gathered(best, size))
 
     def matrix(self, matrix: Any) -> Any:
@@ -55,14 +52,15 @@ class Tidy:
                 if monotonic() > self._end:
                     self.exhausted = True
                     return best
-                other, count = self._better(best, size, sympy.collect(best, symbol))
+                other, count = _better(best, size, sympy.collect(best, symbol))
                 if count < size:
                     best, size, shorter = other, count, True
-        return self._better(best, size, sympy.factor_terms(best))[0] if best.is_Add else best
+        return _better(best, size, sympy.factor_terms(best))[0] if best.is_Add else best
 
-    def _better(self, best: Any, size: int, other: Any) -> tuple[Any, int]:
-        count = _size(other)
-        return (other, count) if count < size else (best, size)
+
+def _better(best: Any, size: int, other: Any) -> tuple[Any, int]:
+    count = _size(other)
+    return (other, count) if count < size else (best, size)
 
 
 def _spread(expression: Any) -> Any:
@@ -78,18 +76,17 @@ def _size(expression: Any) -> int:
     return int(expression.count_ops(visual=False))
 
 
-def _expanded(expression: Any) -> Any:
-    return sympy_module().expand(expression)
-
-
-def _ways() -> Iterator[Callable[[Any], Any]]:
+def _ways() -> list[tuple[Callable[[Any], Any], int]]:
+    """How expressions are rewritten, and how many operations they have at most."""
     sympy = sympy_module()
     from sympy.simplify.fu import TR8
 
-    yield _expanded
-    # products of sines and cosines as sums, where squares and shared angles cancel by themselves
-    yield lambda expression: sympy.expand(TR8(sympy.expand(expression)))
-    yield lambda expression: sympy.trigsimp(sympy.expand(expression))
+    return [
+        (sympy.expand, _GATHERED),
+        # products of sines and cosines as sums, where squares and shared angles cancel by themselves
+        (lambda expression: sympy.expand(TR8(sympy.expand(expression))), _REWRITTEN),
+        (lambda expression: sympy.trigsimp(sympy.expand(expression)), _REWRITTEN),
+    ]
 
 
 def dotted(name: str, dots: int) -> str:
