@@ -24,12 +24,12 @@ _HALF_PI = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624871116
 _PI, _PI_LOW = math.pi, 1.2246467991473531772e-16
 LN2, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
-_SINE = (
+SINE = (
     1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04,
     8.33333333332248946124e-03,
 )  # fmt: skip
-_SINE_FIRST = -1.66666666666666324348e-01
-_COSINE = (
+SINE_FIRST = -1.66666666666666324348e-01
+COSINE = (
     -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05,
     -1.38888888888741095749e-03, 4.16666666666666019037e-02,
 )  # fmt: skip
@@ -80,9 +80,9 @@ def sincos(x: Any) -> list[Any]:
     tail = (rest - r) + lost
     z = r * r
     cube, half = z * r, 0.5 * z
-    sine = r - ((z * (0.5 * tail - cube * _polynomial(z, _SINE)) - tail) - cube * _SINE_FIRST)
+    sine = r - ((z * (0.5 * tail - cube * _polynomial(z, SINE)) - tail) - cube * SINE_FIRST)
     w = 1.0 - half
-    cosine = w + (((1.0 - w) - half) + (z * (z * _polynomial(z, _COSINE)) - r * tail))
+    cosine = w + (((1.0 - w) - half) + (z * (z * _polynomial(z, COSINE)) - r * tail))
     quarter = turns - 4.0 * _rounded(0.25 * turns)  # −2 … 2
     odd, opposite = equal(absolute(quarter), 1.0), equal(absolute(quarter), 2.0)
     sine, cosine = select(odd, cosine, sine), select(odd, sine, cosine)

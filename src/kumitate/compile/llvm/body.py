@@ -12,18 +12,7 @@ from itertools import accumulate
 
 from ...scalar import Hole, LoopBlock, Program, Symbol, live, origin
 from ...scalar.operations import CONDITIONS
-from .plan import (
-    PART,
-    in_blocks,
-    independent_loops,
-    inputs_read,
-    left_in_memory,
-    line_partition,
-    read_inside,
-    scratch_of_blocks,
-    scratch_of_loops,
-    scratch_size,
-)
+from . import plan
 from .stacks import KeptInMemory, ProgramInputs, loop_stack, stacks_in_results, write_blocks, write_passes
 from .straight_line import uses, uses_of_pass
 from .writer import Module, Writer
@@ -103,7 +92,7 @@ class ProgramBody(KeptInMemory):
     @cached_property
     def block_slots(self) -> int:
         """Blocks of scratch memory for loops and called programs; values that cross between parts follow them."""
-        return scratch_of_blocks(self.program)
+        return plan.scratch_of_blocks(self.program)
 
     @cached_property
     def used(self) -> Counter[Symbol]:
@@ -113,12 +102,12 @@ class ProgramBody(KeptInMemory):
     @cached_property
     def independent(self) -> set[Symbol]:
         """The loops that are written without a loop; none in long lines, where what they keep goes through memory."""
-        return set() if self.in_parts else {self.program.line[k] for k in independent_loops(self.program)}
+        return set() if self.in_parts else {self.program.line[k] for k in plan.independent_loops(self.program)}
 
     @property
     def in_parts(self) -> bool:
         """Whether the line is so long that functions of its parts compute it."""
-        return line_partition(self.program) is not None
+        return plan.line_partition(self.program) is not None
 
     def function(self, head: str, *, begin: Sequence[str] = (), end: Sequence[str] = ()) -> str:
         """The function that this is the body of, with the buffers that it turned out to need.
@@ -133,7 +122,7 @@ class ProgramBody(KeptInMemory):
     # --- the line, whole or in parts ----------------------------------------------------------------------------------
     def run_program(self) -> None:
         """Computes the program's line; a long one by calling the functions of its parts."""
-        partition = line_partition(self.program)
+        partition = plan.line_partition(self.program)
         if partition is None:
             self.run_line(self.program.line, self.used, self.noted)
             return
@@ -157,9 +146,9 @@ class ProgramBody(KeptInMemory):
         if not self.in_parts:
             self.store_all(results, base)
             return
-        for start in range(0, len(results), PART):
+        for start in range(0, len(results), plan.PART):
             writer = self.part_writer(self.crossing)
-            for k in range(start, min(start + PART, len(results))):
+            for k in range(start, min(start + plan.PART, len(results))):
                 place = writer.slot("%base", k)
                 writer.effect(f"store {self.module.real} {writer.value(results[k])}, ptr {place}, align {self.module.align}")
             self.call_part(writer, base)
@@ -260,16 +249,16 @@ class ProgramBody(KeptInMemory):
     def compute_call(self, node: Symbol) -> str:
         program: Program = node.payload
         self.argument_size = max(self.argument_size, len(node.args), 1)
-        read = inputs_read(program)
+        read = plan.inputs_read(program)
         if self.handed_over[0] != self.block:  # what another block of instructions has stored may not have been
             self.handed_over = (self.block, {})
         for k, argument in enumerate(node.args):
             if k in read and self.handed_over[1].get(k) is not argument:
                 self.store_block(self.value(argument), "%arguments", k)
                 self.handed_over[1][k] = argument
-        scratch = self.slot("%scratch", scratch_of_loops(self.program)) if scratch_size(self.program) else "null"
+        scratch = self.slot("%scratch", plan.scratch_of_loops(self.program)) if plan.scratch_size(self.program) else "null"
         function = called_function(self.module, program)
-        if left_in_memory(node):
+        if plan.left_in_memory(node):
             self.left[node], self.scratch_used = self.scratch_used, self.scratch_used + len(program.results)
             returned = self.slot("%scratch", self.left[node])
             self.effect(f"call void {function}(ptr %arguments, ptr {returned}, ptr {scratch})")
@@ -288,14 +277,14 @@ class ProgramBody(KeptInMemory):
         self.count += 1  # a loop in it may begin before any line
         carries, keeps = block.carries, block.keeps
         first = [self.value(a) for a in node.args[: len(carries)]]
-        inside = read_inside(node) - self.values.keys()
+        inside = plan.read_inside(node) - self.values.keys()
         for outer in node.args[len(carries) :]:
             if outer not in inside:
                 self.value(outer)  # loaded or computed before the loop, not in it
         stack = self.in_results.get(node) or loop_stack(node, self.scratch_used, packs=self.module.packs)
         self.stacks[node] = stack
         self.scratch_used += block.count * len(keeps)
-        if in_blocks(node, packs=self.module.packs):
+        if plan.in_blocks(node, packs=self.module.packs):
             write_blocks(self, node)
             self.forget(inside)
             return "loop"

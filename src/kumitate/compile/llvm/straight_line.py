@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...scalar import LoopBlock, Program, Symbol
-from ...scalar.elementary import elementary
+from ...scalar.elementary import COSINE, SINE, SINE_FIRST, elementary
 from ...scalar.operations import LIBRARY, TRACED
 from ..target import DOUBLE, SINGLE, Precision
 from .writer import Module, Writer, exact
@@ -56,10 +56,7 @@ class _Series(NamedTuple):
 _SERIES = {
     DOUBLE: _Series(
         "i64", 62, 6755399441055744.0, (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
-        (1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04,
-         8.33333333332248946124e-03, -1.66666666666666324348e-01),
-        (-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05,
-         -1.38888888888741095749e-03, 4.16666666666666019037e-02),
+        (*SINE, SINE_FIRST), COSINE,
     ),
     # of a GPU's threads; the coefficients are those of k_sinf.c and k_cosf.c
     SINGLE: _Series(
