@@ -229,15 +229,13 @@ class _Statements(Calling):
         self.assigned = before
         return body, self.leaving.pop(), ended
 
-    def read_Break(self, node: ast.Break) -> tree.Statement:
-        self.leaving[-1].append(self.assigned)
+    def read_Break(self, node: ast.Break | ast.Continue) -> tree.Statement:
+        leaves = isinstance(node, ast.Break)
+        (self.leaving if leaves else self.again)[-1].append(self.assigned)
         self.assigned = None
-        return tree.Leave()
+        return tree.Jump(leaves)
 
-    def read_Continue(self, node: ast.Continue) -> tree.Statement:
-        self.again[-1].append(self.assigned)
-        self.assigned = None
-        return tree.Again()
+    read_Continue = read_Break
 
     def read_Return(self, node: ast.Return) -> tree.Statement:
         value = None if node.value is None else self.read(node.value)

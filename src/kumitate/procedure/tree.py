@@ -221,13 +221,10 @@ class Counting:
 
 
 @dataclass(frozen=True)
-class Leave:
-    """`break`."""
+class Jump:
+    """`break`, which leaves a loop, or `continue`, which does not."""
 
-
-@dataclass(frozen=True)
-class Again:
-    """`continue`."""
+    leaves: bool
 
 
 @dataclass(frozen=True)
@@ -237,7 +234,7 @@ class Return:
     value: Expression | None
 
 
-Statement = Set | When | Repeat | Counting | Leave | Again | Return
+Statement = Set | When | Repeat | Counting | Jump | Return
 
 
 @dataclass(eq=False)

@@ -158,11 +158,9 @@ class ProcedureWriter(Writer):
             self.statements(node.body)
             self.values.pop(node.name, None)  # after the loop it has its last value, which the counter has left behind
 
-    def write_Leave(self, node: tree.Leave) -> None:
-        self.jump(self.labels[-1][1])
-
-    def write_Again(self, node: tree.Again) -> None:
-        self.jump(self.labels[-1][0])
+    def write_Jump(self, node: tree.Jump) -> None:
+        self.effect(f"br label %{self.labels[-1][node.leaves]}")
+        self.start(self.label())  # which nothing leads to
 
     def write_Return(self, node: tree.Return) -> None:
         values = [] if node.value is None else self.value(node.value)
@@ -509,11 +507,6 @@ class ProcedureWriter(Writer):
         return made
 
     # --- paths --------------------------------------------------------------------------------------------------------
-    def jump(self, label: str) -> None:
-        """Ends the block here; what follows is not reached from here."""
-        self.effect(f"br label %{label}")
-        self.start(self.label())
-
     def choose(self, condition: str, then: Callable[[], None], other: Callable[[], None]) -> None:
         """Writes what is run if a condition holds, and what if it does not."""
         yes, no, end = self.label(), self.label(), self.label()
