@@ -199,7 +199,9 @@ class ProcedureWriter(Writer):
         return [found[k] for k in wanted]
 
     def value_Constant(self, node: tree.Constant) -> Value:
-        return [self.table(node) if isinstance(node.kind, ArrayKind) else self.number(node.value, _number(node.kind))]
+        if isinstance(node.kind, ArrayKind):
+            return [self.module.array(self._nested(node.value, node.kind.shape, node.kind.element))]
+        return [self.number(node.value, _number(node.kind))]
 
     def value_Old(self, node: tree.Old) -> Value:
         return [self.old]
@@ -452,11 +454,6 @@ class ProcedureWriter(Writer):
         if kind == FLOAT:
             return exact(value)
         return str(int(value)) if kind == INT else str(bool(value)).lower()
-
-    def table(self, constant: tree.Constant) -> str:
-        """The address of an array of constants."""
-        kind = _array(constant.kind)
-        return self.module.array(self._nested(constant.value, kind.shape, kind.element))
 
     def _nested(self, value: object, shape: Sequence[int | None], element: NumberKind) -> str:
         if not shape:
