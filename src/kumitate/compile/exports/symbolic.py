@@ -48,43 +48,37 @@ def to_casadi(program: Program) -> Any:
     }
     functions: dict[Program, Any] = {}
 
+    def entries(matrix: Any) -> list[Any]:
+        """The scalars of a matrix, row by row; CasADi has them column by column."""
+        return casadi.vertsplit(casadi.vec(matrix.T)) if matrix.numel() else []
+
+    def matrices(arrays: Sequence[Array], scalars: Sequence[Any]) -> list[Any]:
+        found = []
+        for array, part in zip(arrays, divided(arrays, scalars).values(), strict=True):
+            rows, columns = _rows_and_columns(array.shape)
+            found.append(casadi.reshape(casadi.vertcat(*part), columns, rows).T if part else casadi.SX(rows, columns))
+        return found
+
     def function(one: Program) -> Any:
         if one not in functions:
             given = [casadi.SX.sym(array.name, *_rows_and_columns(array.shape)) for array in one.inputs]
-            inputs = {array.name: _entries(casadi, matrix) for array, matrix in zip(one.inputs, given, strict=True)}
-            results = Interpreter(inputs, operations, casadi.SX, called).results(one)
-            matrices = _matrices(casadi, [array.shape for array in one.outputs], results)
+            inputs = {array.name: entries(matrix) for array, matrix in zip(one.inputs, given, strict=True)}
+            results = matrices(one.outputs, Interpreter(inputs, operations, casadi.SX, called).results(one))
             arrays = (*one.inputs, *one.outputs)
             name, *names = (casadi.Function.fix_name(text) for text in (one.name, *(array.name for array in arrays)))
             ins, outs = names[: len(given)], names[len(given) :]
-            functions[one] = casadi.Function(name, given, matrices, ins, outs, {"allow_duplicate_io_names": True})
+            functions[one] = casadi.Function(name, given, results, ins, outs, {"allow_duplicate_io_names": True})
         return functions[one]
 
     def called(one: Program, arguments: list[Any]) -> Sequence[Any]:
-        outputs = function(one).call(_matrices(casadi, [array.shape for array in one.inputs], arguments))
-        return [scalar for matrix in outputs for scalar in _entries(casadi, matrix)]
+        outputs = function(one).call(matrices(one.inputs, arguments))
+        return [scalar for matrix in outputs for scalar in entries(matrix)]
 
     return function(program)
 
 
 def _rows_and_columns(shape: Sequence[int]) -> tuple[int, int]:
     return (math.prod(shape), 1) if len(shape) < 2 else (math.prod(shape[:-1]), shape[-1])
-
-
-def _entries(casadi: Any, matrix: Any) -> list[Any]:
-    """The scalars of a matrix, row by row."""
-    return casadi.vertsplit(casadi.vec(matrix.T)) if matrix.numel() else []
-
-
-def _matrices(casadi: Any, shapes: Sequence[Sequence[int]], scalars: Sequence[Any]) -> list[Any]:
-    """Scalars, row by row, as matrices."""
-    matrices, taken = [], iter(scalars)
-    for shape in shapes:
-        rows, columns = _rows_and_columns(shape)
-        part = [next(taken) for _ in range(rows * columns)]
-        # CasADi uses column-major order
-        matrices.append(casadi.reshape(casadi.vertcat(*part), columns, rows).T if part else casadi.SX(rows, columns))
-    return matrices
 
 
 # --- SymPy ----------------------------------------------------------------------------------------------------------------
@@ -104,26 +98,20 @@ def to_sympy(program: Program, symbols: Mapping[str, Any] | None = None) -> dict
     size = program.operations.total()
     if size > MOST_OPERATIONS:
         raise InputError(
-            f"{program.name} has {size} operations, more than the {MOST_OPERATIONS} that to_sympy takes; "
-            "to_casadi and source('python') take programs of any size"
+            f"{program.name} has {size} operations, more than the {MOST_OPERATIONS} that to_sympy takes; to_casadi takes "
+            "programs of any size"
         )
     nodes = (node for one in family([program]) for node in walk(one.line))
     if any(node.op == "loop" and node.payload.condition is not None for node in nodes):
         raise InputError(
             f"{program.name} has a loop that stops early (while_), which to_sympy cannot write out: conditions nested in "
-            "conditions overwhelm SymPy; to_casadi and source('python') take it"
+            "conditions overwhelm SymPy; to_casadi takes it"
         )
     given = dict(symbols or {})
     unknown = sorted(given.keys() - {array.name for array in program.inputs})
     if unknown:
         known = ", ".join(array.name for array in program.inputs)
         raise InputError(f"{program.name} has no input {unknown[0]!r} to put symbols for; its inputs are {known}")
-    inputs = {array.name: _scalars(sympy, program.name, array, given.get(array.name)) for array in program.inputs}
-    results = divided(program.outputs, _run(sympy, program, inputs))
-    return {array.name: _shaped(sympy, array.shape, results[array.name]) for array in program.outputs}
-
-
-def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> list[Any]:
     operations = FLOAT | {
         **{name: getattr(sympy, name) for name in ("sqrt", "sin", "cos", "exp", "log", "tanh", "atan2")},
         **{name: getattr(sympy, name.capitalize()) for name in ("abs", "min", "max", "lt", "le", "eq", "and", "or", "not")},
@@ -133,10 +121,12 @@ def _run(sympy: Any, program: Program, inputs: Mapping[str, Sequence[Any]]) -> l
     def constant(value: float) -> Any:
         return sympy.Integer(int(value)) if value.is_integer() and abs(value) < 2.0**53 else sympy.Float(value)
 
-    def call(callee: Program, arguments: list[Any]) -> list[Any]:
-        return _run(sympy, callee, divided(callee.inputs, arguments))
+    def run(one: Program, scalars: Sequence[Any]) -> list[Any]:
+        return Interpreter(divided(one.inputs, scalars), operations, constant, run).results(one)
 
-    return Interpreter(inputs, operations, constant, call).results(program)
+    scalars = [x for array in program.inputs for x in _scalars(sympy, program.name, array, given.get(array.name))]
+    results = divided(program.outputs, run(program, scalars))
+    return {array.name: _shaped(sympy, array.shape, results[array.name]) for array in program.outputs}
 
 
 def _scalars(sympy: Any, program: str, array: Array, given: Any) -> list[Any]:
