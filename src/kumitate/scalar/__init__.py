@@ -3,7 +3,9 @@
 from .blocks import Array, Hole, Index, LoopBlock, Program, Stack, Table, Vector, origin
 from .derivatives import directional, gradient, hessian, inlined, inlined_slopes, jacobian
 from .evaluate import evaluate
-from .functions import (
+from .graph import Graph, Scalar, Scalars, Symbol, TraceError
+from .passes import live
+from .rules import (
     absolute,
     arctan2,
     both,
@@ -22,8 +24,6 @@ from .functions import (
     sqrt,
     tanh,
 )  # fmt: skip
-from .graph import Graph, Scalar, Scalars, Symbol, TraceError
-from .passes import live
 from .tracing import active_scope, call, flatten, loop, table, trace, when
 from .under_way import under_way
 

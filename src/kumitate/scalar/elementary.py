@@ -15,8 +15,8 @@ from typing import Any
 
 from .blocks import Program
 from .evaluate import evaluate
-from .functions import absolute, both, either, equal, maximum, minimum, select
 from .operations import FLOAT
+from .rules import absolute, both, either, equal, maximum, minimum, select
 from .tracing import trace
 
 _ROUND = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to an integer

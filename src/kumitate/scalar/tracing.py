@@ -14,10 +14,9 @@ from typing import Any
 
 from .blocks import Array, Index, LoopBlock, Program, Stack, Table, Vector, shaped
 from .evaluate import evaluate
-from .functions import select
 from .graph import Graph, Symbol, TraceError, floor_at
 from .passes import live, run_program_passes
-from .rules import same
+from .rules import same, select
 from .under_way import under_way
 
 #: The scope being traced now, per thread.
