@@ -178,7 +178,7 @@ def _row(to: Writer, k: int) -> str:
     return to.line(f"getelementptr {to.module.element}, ptr %array{k}, i64 {to.line(f'mul i64 %row, %apart{k}')}")
 
 
-class _PerThread:
+class _PerThread(Entry):
     """A function that each thread runs: of a program, and of those that fill its holes, by the holes' names."""
 
     name = KERNEL

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ...scalar import Program, Symbol
 from ...scalar.elementary import elementary
@@ -161,17 +162,13 @@ _STACK_BYTES = 1 << 17  # more scratch memory than this comes from the heap
 _SHORT = 400
 
 
-class Entry(Protocol):
-    """The function of a module that is called from outside."""
+class Entry:
+    """The function of a module that is called from outside: its name, and the programs that it runs."""
 
-    @property
-    def name(self) -> str:
-        """Its name."""
+    name: str
+    programs: Sequence[Program | StoredProgram]
 
-    @property
-    def programs(self) -> Sequence[Program | StoredProgram]:
-        """The programs that it runs."""
-
+    @abstractmethod
     def function(self, module: Module) -> str:
         """Its text, written once for a module; what it calls is added to the module."""
 
@@ -243,7 +240,7 @@ class _OverRows:
         return self.body.function(f"define void @{name}({', '.join(['i64 %n', *parameters])}) #0", begin=begin, end=given_back)
 
 
-class HostBatch:
+class HostBatch(Entry):
     """A program over rows of arrays, block of lanes after block of lanes."""
 
     name = ENTRY
@@ -263,7 +260,7 @@ class HostBatch:
         return over.function(ENTRY, [f"ptr {pointer}" for pointer in pointers])
 
 
-class Gathered:
+class Gathered(Entry):
     """A program over lists of rows; `listed`: for each array of it, inputs first, whether a list chooses its rows."""
 
     def __init__(self, name: str, program: Program | StoredProgram, listed: Sequence[bool]):
@@ -277,17 +274,17 @@ class Gathered:
             lanes = [over.body.line(f"add i64 {first}, {lane}") for lane in range(1, module.lanes)]
             places = [first, *(over.at_most(place, last) for place in lanes)]
             arrays = (*over.program.inputs, *over.program.outputs)
-            over.run([self._rows(over, k, array.size, places) for k, array in enumerate(arrays)])
+            rows: list[Row] = []
+            for k, (array, listed) in enumerate(zip(arrays, self.listed, strict=True)):
+                at = places
+                if listed:
+                    addresses = [over.body.line(f"getelementptr i64, ptr %list{k}, i64 {place}") for place in places]
+                    at = [over.body.line(f"load i64, ptr {address}") for address in addresses]
+                own = tuple(over.row(f"%array{k}", place, array.size) for place in at)
+                rows.append(own if len(own) > 1 else own[0])
+            over.run(rows)
         parameters = [f"ptr %array{k}{f', ptr %list{k}' if listed else ''}" for k, listed in enumerate(self.listed)]
         return over.function(self.name, parameters)
-
-    def _rows(self, over: _OverRows, k: int, size: int, places: Sequence[str]) -> Row:
-        """The rows of all lanes of array k."""
-        if self.listed[k]:
-            at = [over.body.line(f"getelementptr i64, ptr %list{k}, i64 {place}") for place in places]
-            places = [over.body.line(f"load i64, ptr {address}") for address in at]
-        rows = tuple(over.row(f"%array{k}", place, size) for place in places)
-        return rows if len(rows) > 1 else rows[0]
 
 
 def inlined(name: str, program: Program, *, portable: bool) -> str | None:
@@ -321,7 +318,7 @@ def library_text() -> str:
 
 
 # --- functions on blocks of lanes -----------------------------------------------------------------------------------------
-class OnBlocks:
+class OnBlocks(Entry):
     """A program that other modules call, on blocks of lanes: in a hole, or shared by several.
 
     `own_memory`: whether it has scratch memory of its own, as callers do not know what fills a hole; else it is the caller's.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...scalar import Array, Program
 from ..stored import StoredProgram, traced
 from .body import called_function
-from .entries import Row, RowInputs, scatter_buffer
+from .entries import Entry, Row, RowInputs, scatter_buffer
 from .plan import scratch_size
 from .writer import Module, Writer
 
@@ -25,7 +25,7 @@ ROLLOUT = "rollout"
 HEAD = ("rows", "records", "every")
 
 
-class RolloutEntry:
+class RolloutEntry(Entry):
     """The entry that applies a step, (carried…, given…) → carried…, again and again, and looks: `compile.Recurrence`."""
 
     name = ROLLOUT

@@ -65,7 +65,7 @@ class Shared:
     """
 
     def __init__(self, programs: Mapping[str, Program], fillings: Mapping[str, Program]):
-        self._fillings = fillings
+        self.fillings = fillings
         self.places: dict[str, tuple[int, tuple[int, ...]]] = {}
         self.functions: list[Function] = []
         self.constants: list[tuple[int, Sequence[float]]] = []
@@ -75,7 +75,7 @@ class Shared:
         self.sites: Counter[Program] = Counter()
         waiting = list(programs.values())
         while waiting:
-            found = Counter(self.filled(node.payload) for node in walk(waiting.pop().line) if node.op == "call")
+            found = Counter(filled(node.payload, fillings) for node in walk(waiting.pop().line) if node.op == "call")
             waiting += found.keys() - self.sites.keys()
             self.sites += found
         for array in (array for program in programs.values() for array in program.inputs):
@@ -101,10 +101,6 @@ class Shared:
             self._tables[table] = self.take(len(table.values))
             self.constants.append((self._tables[table], table.values))
         return self._tables[table]
-
-    def filled(self, program: Program) -> Program:
-        """A called program; for a hole, what fills it."""
-        return filled(program, self._fillings)
 
 
 # --- functions ----------------------------------------------------------------------------------------------------------------
@@ -324,7 +320,7 @@ class FunctionBody:
 
     def call(self, node: Symbol) -> None:
         """A call of a program."""
-        program = self.shared.filled(node.payload)
+        program = filled(node.payload, self.shared.fillings)
         function, wanted = called_function(self.shared, program), self.returned.get(node, {})
         if function.by_value:
             for argument in node.args:
