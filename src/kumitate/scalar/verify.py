@@ -117,31 +117,23 @@ class _Check:
             return self.captured(node, block)
         if node.op not in _BLOCKS:
             self.refuse(node, "is not an operation", "the operations are those of `scalar.operations`, and the blocks")
-        if node.op != "hole":
+        payload = node.payload
+        if node.op == "const":
+            if node.args or payload.__class__ is not float:
+                self.refuse(node, f"holds {payload!r}", "a constant is a float")
+        elif node.op == "input":
+            self.within(node, self.input_size(node, payload[0]), payload[1], payload[1])
+        elif node.op == "load":
+            self.indexed(node, made, self.input_size(node, payload[0]))
+        elif node.op in ("lookup", "ordinal"):
+            self.indexed(node, made, None if node.op == "ordinal" else len(payload[0]))
+        elif node.op == "counter":
+            if block is None or COUNTER in made.values():
+                self.refuse(node, "has no loop of its own", "a loop has one counter, and it stands in the loop's own line")
+            self.counts[node] = block.node.payload.count
+        elif node.op != "hole":
             getattr(self, f"_{node.op}")(node, made, block)
         return _BLOCKS[node.op]
-
-    def _const(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
-        if node.args or node.payload.__class__ is not float:
-            self.refuse(node, f"holds {node.payload!r}", "a constant is a float")
-
-    def _input(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
-        name, element = node.payload
-        self.within(node, self.input_size(node, name), element, element)
-
-    def _load(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
-        self.indexed(node, made, self.input_size(node, node.payload[0]))
-
-    def _lookup(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
-        self.indexed(node, made, len(node.payload[0]))
-
-    def _ordinal(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
-        self.indexed(node, made, None)
-
-    def _counter(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
-        if block is None or COUNTER in made.values():
-            self.refuse(node, "has no loop of its own", "a loop has one counter, and it stands in the loop's own line")
-        self.counts[node] = block.node.payload.count
 
     def _carried(self, node: Symbol, made: dict[Symbol, str], block: _Block | None) -> None:
         owner, k = node.payload if isinstance(node.payload, tuple) else (None, -1)
