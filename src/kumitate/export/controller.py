@@ -16,6 +16,7 @@ from ..compile import Kernel
 from ..compile.exports import to_c
 from ..compile.exports.text import described, exact, identifiers, wrapped
 from ..errors import InputError
+from ..kinematics import integrate
 from ..model import Mechanism
 from ..model.files import replacing
 from ..programs import PROGRAMS, make_program
@@ -132,24 +133,19 @@ def _header(m: Mechanism, prefix: str, programs: Sequence[Program], real: str) -
 def _cases(m: Mechanism, program: Program, start: Any) -> Iterator[tuple[list[np.ndarray], list[np.ndarray]]]:
     """Inputs near the start, and the outputs that kumitate's own code gives."""
     rng, kernel = np.random.default_rng(20125), Kernel(program)
+    q = np.asarray(start[0], dtype=float)
+
+    def near() -> Any:
+        return q if m.loops else integrate(m.tree, q.tolist(), rng.uniform(-0.5, 0.5, m.nv).tolist())
+
+    own: dict[str, Callable[[], Any]] = {"q": near, "h": lambda: 1e-3, "t": lambda: 0.0}
     for _ in range(_CASES):
-        own: dict[str, Callable[[], Any]] = {
-            "q": lambda: _near(m, np.asarray(start[0], dtype=float), rng), "h": lambda: 1e-3, "t": lambda: 0.0,
-        }  # fmt: skip
         given = [
             np.array(own[a.name]() if a.name in own else rng.normal(size=a.shape), dtype=float).reshape(a.shape)
             for a in program.inputs
         ]
         found = kernel(*given)
         yield given, [np.asarray(x) for x in (found if isinstance(found, list | tuple) else [found])]
-
-
-def _near(m: Mechanism, q: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    from ..kinematics import integrate
-
-    if m.loops:
-        return q
-    return np.array(integrate(m.tree, q.tolist(), rng.uniform(-0.5, 0.5, m.nv).tolist()), dtype=float)
 
 
 def _test(m: Mechanism, programs: Sequence[Program], start: Any, real: str) -> dict[str, str]:

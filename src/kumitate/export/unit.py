@@ -82,11 +82,9 @@ class FmuModel:
     """A simulation as a unit of FMI.
 
     Attributes:
-        simulation: in straight-line code; code: of its step.
-        memory: where everything stands; first: its numbers at the start.
+        simulation: in straight-line code; code: of its step; notes: for people; exchange: why no model exchange is possible.
+        memory: where everything stands; first: its numbers at the start; variables: in the order of their places.
         programs: by role: step, look, begin, numbers, flow, slope; fillings: for their holes.
-        variables: in the order of their places; notes: for people.
-        exchange: why there is no model exchange, or "".
     """
 
     def __init__(self, simulation: MechanismSimulation):

@@ -211,12 +211,10 @@ def _turning(link: Link, q: Scalars, v: Scalars) -> list[list[Scalar]]:
 
 
 def joint_forces(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> LoopWrenches:
-    """The force [n; f] of every joint on its link, and of every chord on its follower; arguments as for `lagrange`.
+    """The force [n; f] of every joint on its link, and of every chord on its follower; arguments and errors as for `lagrange`.
 
-    Components that redundant loops leave undetermined are least in the norm of `dynamics.loops.wrenches`.
-
-    Raises:
-        InputError: as `lagrange`; for a base-parameter tree, in which joints transmit other forces.
+    Components that redundant loops leave undetermined are least in the norm of `dynamics.loops.wrenches`. A tree of base
+    parameters, in which joints transmit other forces, is refused.
     """
     tree.check_physical("joint_forces")
     check_size(tree)

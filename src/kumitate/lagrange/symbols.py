@@ -49,11 +49,9 @@ def entries(expressions: Any) -> list[Any]:
 
 
 class SymbolNames:
-    """The coordinates of a system, the symbols in its expressions, and a plain real symbol for each.
+    """The coordinates `q` of a system, their `rates`, the symbols in its expressions, and a plain real symbol for each.
 
-    Attributes:
-        q: the coordinates as functions of time; `rates`: their derivatives.
-        plain_q, plain_v, plain_t: the plain symbols for them and for the time.
+    Those of coordinates, rates and the time are `plain_q`, `plain_v` and `plain_t`.
     """
 
     def __init__(self, system: str, q: Any):

@@ -273,11 +273,7 @@ CONSTANT = ""
 def roots(typed: TypedProcedure, array: Expression, path: tuple[str, ...] = (), seen: frozenset[str] = frozenset()) -> set[str]:
     """The names of what an array is a part of: arguments, their fields as "name.field", and names that local arrays were given.
 
-    Args:
-        typed: the procedure.
-        array: the expression; or a record.
-        path: names of fields, if it is about an array in a record.
-        seen: names whose values have been looked at.
+    `path` has the names of fields, if `array` is a record and it is about an array in it; `seen` names were looked at before.
     """
     if isinstance(array, Constant):
         return {CONSTANT}

@@ -333,9 +333,8 @@ def names_of(code: types.CodeType) -> dict[str, dict[str, int]]:
 class Reachable:
     """Everything that a function can reach.
 
-    Attributes:
-        codes: the code that it may run, apart from that of trusted packages.
-        journal: the mutable values it reaches, by the thing and the part of it that each entry is about.
+    `codes` is the code that it may run, apart from that of trusted packages, and `journal` has the mutable values, by the thing
+    and the part of it that each entry is about.
     """
 
     def __init__(self, function: Callable[..., Any]):

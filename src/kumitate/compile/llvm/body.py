@@ -48,7 +48,7 @@ def hole_name(hole: str) -> str:
 
 
 def called_function(module: Module, program: Program) -> str:
-    """The name of the function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet.
+    """The function `(ptr in, ptr out, ptr scratch)` of a program, on blocks of lanes, written if it is not yet.
 
     That of a hole, or of a shared program, is written by an entry of its own into another module.
     """

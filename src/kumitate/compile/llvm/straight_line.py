@@ -83,13 +83,7 @@ class StraightLine(Writer):
     def run_line(
         self, line: Sequence[Symbol], used: Mapping[Symbol, int], noted: Callable[[Symbol], None] | None = None
     ) -> None:
-        """Computes the nodes of a line in their order.
-
-        Args:
-            line: the nodes.
-            used: how often each is used, also outside of the line.
-            noted: called with every node whose value has just been computed.
-        """
+        """Computes the nodes of a line in order; `used`: how often each is, outside too; `noted`: as of `compute_line`."""
         self.look_ahead(line, used)
         self.compute_line(line, noted)
 

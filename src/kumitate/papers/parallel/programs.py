@@ -122,9 +122,8 @@ MOST_HANDLES = 2
 class Cluster:
     """Links assembled into one body.
 
-    Attributes:
-        number: its identity; for a single link the link's index, −1 for the world.
-        handles: the links in it that further joints will act on, in the order of the tree; empty for the world.
+    `number`: its identity; a single link has its index, the world −1. `handles`: links in it that further joints will act on,
+    in the order of the tree; none of the world.
     """
 
     number: int
