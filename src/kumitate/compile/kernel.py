@@ -230,11 +230,12 @@ class Kernel(ProgramKernel):
     def _first(self, lanes: int, *arrays: Any) -> Any:
         """Replaces the fast call until it is compiled, which happens on the first call with suitable arrays."""
         leading = 0 if lanes == 1 else 1
+        axes = [len(a.shape) + leading for a in (*self.outputs, *self.inputs)]
         try:
-            axes = [np.ndim(x) - leading for x in arrays]
+            fits = len(arrays) == len(axes) and [np.ndim(x) for x in arrays] == axes
         except ValueError:  # rows of different lengths: reported when all inputs are checked
             return NotImplemented
-        if axes != [len(a.shape) for a in (*self.outputs, *self.inputs)] or (leading and len(arrays[0]) < lanes):
+        if not fits or (leading and len(arrays[0]) < lanes):
             return NotImplemented
         return self._install(lanes)(*arrays)
 

@@ -261,11 +261,10 @@ class ProcedureWriter(Writer):
         passed = [f"{LLVM_TYPES[types[k]]} {argument}" for k, argument in zip(needed, given, strict=True)]
         result, count = self.whole.result_type(node.kind), len(node.kind.leaves)
         call = f"call {result} @{self.whole.names[node.procedure]}({', '.join([*self.whole.fault(), *passed])})"
-        found: Value = []
-        if count:
-            made = self.line(call)
-            found = [made] if count == 1 else [self.line(f"extractvalue {result} {made}, {k}") for k in range(count)]
-        else:
+        found: Value = [self.line(call)] if count else []
+        if count > 1:
+            found = [self.line(f"extractvalue {result} {found[0]}, {k}") for k in range(count)]
+        if not count:
             self.effect(call)
         if self.checked:
             failed = self.line(f"icmp ne i64 {self.line('load i64, ptr %words')}, 0")

@@ -63,10 +63,6 @@ class _Watch:
                 threading.Thread(target=self._look, name="kumitate-watch", daemon=True).start()
         self.wake.set()
 
-    def end(self, work: Work) -> None:
-        with self.lock:  # its announcement comes before the final message
-            self.running.discard(work)
-
     def _look(self) -> None:
         idle = 0
         while self.wake.wait():
@@ -104,7 +100,8 @@ def under_way(what: Callable[[], str]) -> Iterator[Work]:
         yield work
     finally:
         _here.work = None
-        _watch.end(work)
+        with _watch.lock:  # its announcement comes before the final message
+            _watch.running.discard(work)
     if work.told is not None:
         say(f"{work.told} took {time.perf_counter() - work.begin:.1f} s{work.note}")
 
