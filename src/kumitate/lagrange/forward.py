@@ -169,7 +169,7 @@ def generalised_push(
     for link in tree.links:
         for k, turned in enumerate(_turning(link, q, v)):
             bias[link.v_start + k] = bias[link.v_start + k] - dot(turned, link.velocities(p))
-    resisted = (force for link in tree.links for force in passive_force(link, link.velocities(v)))
+    resisted = [force for link in tree.links for force in passive_force(link, link.velocities(v))]
     driven = [t - f for t, f in zip(tau, resisted, strict=True)]
     if acting.wrenches is not None:
         forces = [part for link in tree.links for part in acting.on(link, q)]
