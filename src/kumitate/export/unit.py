@@ -154,13 +154,11 @@ class FmuModel:
             for array in program.outputs:
                 self.memory.take(f"{role}.{array.name}", array.shape)
             self.programs[f"{role}_slope"] = program
-        for array in self.programs["step"].inputs:
-            if array.name in known:
-                self.dots += zip(self.memory.slots(array.name), self.memory.slots(f"{array.name}_dot"), strict=True)
-        for role in both:
-            for array in self.programs[role].outputs:
-                slots = self.memory.slots(f"{role}.{array.name}"), self.memory.slots(f"{role}.{array.name}_dot")
-                self.found_dots += zip(*slots, strict=True)
+        slots = self.memory.slots
+        for name in (array.name for array in self.programs["step"].inputs if array.name in known):
+            self.dots += zip(slots(name), slots(f"{name}_dot"), strict=True)
+        for name in (f"{role}.{array.name}" for role in both for array in self.programs[role].outputs):
+            self.found_dots += zip(slots(name), slots(f"{name}_dot"), strict=True)
         self.first = np.concatenate([self.first, np.zeros(self.memory.size - len(self.first))])
 
     def slot(self, name: str, index: int = 0) -> int:

@@ -239,11 +239,8 @@ class ThreeJointModel:
         C_a, S_a, C_1, S_1, C_2, S_2 = cos(ankle), sin(ankle), cos(yaw), sin(yaw), cos(pitch), sin(pitch)
         below = self.leg * self.leg_center + (self.hip + self.body) * self.leg_length
         above = self.body * self.body_center
-        return [
-            below * C_a + above * (C_a * C_2 - S_a * C_1 * S_2),
-            -above * C_a * S_1 * S_2,
-            above * (C_a * C_1 * C_2 - S_a * S_2),
-        ]
+        leaning = below * C_a + above * (C_a * C_2 - S_a * C_1 * S_2)
+        return [leaning, -above * C_a * S_1 * S_2, above * (C_a * C_1 * C_2 - S_a * S_2)]
 
     def reactionless_ankle_rate(self, ankle: Scalar, yaw: Scalar, pitch: Scalar, pitch_rate: Scalar) -> Scalar:
         """θ̇_a = (n_11 / n_31) θ̇_h2 (eq. 6.12): with the hip's yaw at rest, it keeps the x of the center of mass [rad/s]."""

@@ -165,9 +165,8 @@ def term_of(given: Any) -> PlanTerm:
 class Terms:
     """The costs and constraints of nodes as programs.
 
-    Attributes:
-        nodes: their number; targets: of the nodes (n, size); bound: the number of constraints.
-        values: (t, q, v, u, target) → r, the residuals of costs, and c, those of constraints.
+    `targets` are those of the `nodes` (n, size), `bound` is the number of constraints, and `values` gives, of t, q, v, u and
+    target, the residuals r of costs and those c of constraints.
     """
 
     def __init__(self, mechanism: Mechanism, given: Any, size: int, nodes: int, rows: int = 1):

@@ -172,11 +172,8 @@ def check_partition(program: Program, partition: LinePartition) -> None:
 @Remembered
 def independent_loops(program: Program) -> frozenset[int]:
     """The loops that are written without a loop, by their places in the program's line."""
-    loops = {
-        node: k
-        for k, node in enumerate(program.line)
-        if node.op == "loop" and node.payload.count <= MOST and without_order(node)
-    }
+    short = [(node, k) for k, node in enumerate(program.line) if node.op == "loop" and node.payload.count <= MOST]
+    loops = {node: k for node, k in short if without_order(node)}
     while True:
         refused = {source for node in program.line for source in _misread(node, loops) if source in loops}
         if not refused:
