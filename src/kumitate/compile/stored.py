@@ -41,9 +41,8 @@ class StoredProgram:
         self._make = make
         head = json.loads(cached(f"program\0{self.key}", self._head, suffix=".json").content)
         self.name: str = head["name"]
-        self.inputs, self.outputs = (
-            tuple(Array(name, tuple(shape)) for name, shape in head[part]) for part in ("inputs", "outputs")
-        )
+        self.inputs = tuple(Array(name, tuple(shape)) for name, shape in head["inputs"])
+        self.outputs = tuple(Array(name, tuple(shape)) for name, shape in head["outputs"])
         self.operations: Counter[str] = Counter(head["operations"])
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -174,14 +175,11 @@ class DeviceRecurrence:
             self.arrays[array.name] = DeviceArray(arrays[array.name].shape, dtype, device=self._device)
             self.arrays[array.name].set(arrays[array.name])
         self.rows = len(self.arrays[recurrence.carried[0].name])
-        self._code: DeviceCode | None = None
 
-    @property
+    @cached_property
     def code(self) -> DeviceCode:
         """The code, compiled on first use, with its registers and local memory."""
-        if self._code is None:
-            self._code = compiled(self._step.name, self._entry, self.precision, self._device)
-        return self._code
+        return compiled(self._step.name, self._entry, self.precision, self._device)
 
     def run(self, count: int, stream: Any = None) -> None:
         """Advances every row by so many steps, without waiting for them."""

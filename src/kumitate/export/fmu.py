@@ -47,16 +47,14 @@ class Platform(NamedTuple):
     target: str
 
 
-PLATFORMS = {
-    one.name: one
-    for one in (
-        Platform("x86_64-linux", "linux64", "so", "x86_64-linux-gnu.2.17"),
-        Platform("aarch64-linux", "aarch64-linux", "so", "aarch64-linux-gnu.2.17"),
-        Platform("x86_64-windows", "win64", "dll", "x86_64-windows-gnu"),
-        Platform("x86_64-darwin", "darwin64", "dylib", "x86_64-macos"),
-        Platform("aarch64-darwin", "aarch64-darwin", "dylib", "aarch64-macos"),
-    )
-}
+_KNOWN = (
+    Platform("x86_64-linux", "linux64", "so", "x86_64-linux-gnu.2.17"),
+    Platform("aarch64-linux", "aarch64-linux", "so", "aarch64-linux-gnu.2.17"),
+    Platform("x86_64-windows", "win64", "dll", "x86_64-windows-gnu"),
+    Platform("x86_64-darwin", "darwin64", "dylib", "x86_64-macos"),
+    Platform("aarch64-darwin", "aarch64-darwin", "dylib", "aarch64-macos"),
+)
+PLATFORMS = {one.name: one for one in _KNOWN}
 
 
 def host() -> Platform | None:
