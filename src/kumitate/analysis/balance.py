@@ -25,13 +25,7 @@ _ORIGIN = (0.0, 0.0, 0.0)
 
 
 def ground_wrench(
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    vdot: Scalars,
-    *,
-    gravity: Scalars,
-    wrenches: Applied | None = None,
+    tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, *, gravity: Scalars, wrenches: Applied | None = None
 ) -> list[Scalar]:
     """[n; f] (6), the total reaction on the mechanism: about the world's origin, in the world's axes [N·m, N].
 

@@ -10,9 +10,7 @@ from .placement import ground_gap, lowest_bodies, on_ground
 from .scene import Contact
 from .surface import Surface
 
-__all__ = [
-    "FORCE_MODELS", "IMPULSE_MODELS", "Contact", "Penalty", "Surface", "ground_gap", "lowest_bodies", "on_ground",
-]  # fmt: skip
+__all__ = ["FORCE_MODELS", "IMPULSE_MODELS", "Contact", "Penalty", "Surface", "ground_gap", "lowest_bodies", "on_ground"]
 
 _HELD = ("CylinderSurface", "HeldPoint", "PlaneSurface", "SphereSurface")
 __getattr__ = former_names(__name__, {name: f"kumitate.held.{name}" for name in _HELD})

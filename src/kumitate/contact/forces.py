@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ..kinematics import link_poses, link_twists
 from ..model import Mechanism, Tree
-from ..scalar import Scalar, minimum, when
+from ..scalar import Scalar, Scalars, minimum, when
 from ..scalar.reuse import call_shared
 from ..spatial import Force, Motion, Transform, Vector3
 from .pairs import Touch, touches
@@ -87,9 +87,7 @@ class ContactForces:
         tree = mechanism.base_parameter_tree
         return cls(tree, contact_pairs(mechanism, tree, contact), model)
 
-    def at(
-        self, q: Sequence[Scalar], v: Sequence[Scalar], varied: VariedPairs | None = None, left_out: Sequence[Scalar] = ()
-    ) -> Pressed:
+    def at(self, q: Scalars, v: Scalars, varied: VariedPairs | None = None, left_out: Scalars = ()) -> Pressed:
         """The forces at q (nq) and v (nv); `varied`: surfaces that are not those of the pairs.
 
         Between a body and the world they act at the surface of A (Y 10.1), between moving bodies midway between both surfaces.

@@ -42,12 +42,7 @@ class Handle:
 
 
 def articulated(
-    tree: Tree,
-    motions: PerLink[LinkMotion],
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    acting: Acting,
+    tree: Tree, motions: PerLink[LinkMotion], q: Scalars, v: Scalars, tau: Scalars, acting: Acting
 ) -> PerLink[Handle]:
     """The `Handle` of every link, from the tips to the root."""
 

@@ -13,12 +13,7 @@ from .rnea import rnea
 
 
 def factored(
-    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]],
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    acting: Acting,
+    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]], tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; other arguments as for `aba`."""
     acting.at_an_instant("factored")
@@ -55,7 +50,7 @@ _LEFT, _ROUNDS = 1e-9, 60
 
 
 def least_within(
-    H: Sequence[Sequence[Scalar]], c: Sequence[Scalar], low: Sequence[Scalar], high: Sequence[Scalar],
+    H: Sequence[Scalars], c: Scalars, low: Scalars, high: Scalars,
     size: Scalar | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:  # fmt: skip
     """The x within bounds of least ½ xᵀ H x − cᵀ x, for a positive definite H, and the gradient H x − c there.
@@ -71,7 +66,7 @@ def least_within(
     def cut(i: int, x: Scalar) -> Scalar:
         return minimum(maximum(x, low[i]), high[i])
 
-    def left(x: Sequence[Scalar], g: Sequence[Scalar]) -> Scalar:
+    def left(x: Scalars, g: Scalars) -> Scalar:
         """The largest part of the gradient that is not against a bound."""
         return largest([x[i] - cut(i, x[i] - g[i]) for i in range(n)], 0.0)
 
@@ -112,7 +107,7 @@ def least_within(
     return list(found[0]), list(found[1])
 
 
-def largest(c: Sequence[Scalar], least: float = 1e-12) -> Scalar:
+def largest(c: Scalars, least: float = 1e-12) -> Scalar:
     """The largest of these absolute values, at least `least`."""
     found: Scalar = least
     for x in c:

@@ -41,11 +41,7 @@ def spring_force(joint: Passive, q_joint: Scalars) -> list[Scalar]:
 
 
 def driving_force(
-    joint: Passive,
-    tau_joint: Scalars,
-    q_joint: Scalars,
-    v_joint: Scalars,
-    implicit_step: Scalar = 0.0,
+    joint: Passive, tau_joint: Scalars, q_joint: Scalars, v_joint: Scalars, implicit_step: Scalar = 0.0
 ) -> list[Scalar]:
     """The drives' forces minus those of springs, damping and friction [N·m or N].
 

@@ -11,13 +11,7 @@ from .passive import passive_force, spring_force
 
 
 def rnea(
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    vdot: Scalars,
-    *,
-    gravity: Scalars,
-    wrenches: Applied | None = None,
+    tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, *, gravity: Scalars, wrenches: Applied | None = None
 ) -> list[Scalar]:
     """The generalised forces of the drives that produce the accelerations v̇: INV(q, v, v̇, g, f) of N.
 
@@ -44,13 +38,7 @@ def rnea(
 
 
 def supports(
-    tree: Tree,
-    motions: PerLink[LinkMotion],
-    q: Scalars,
-    vdot: Scalars,
-    *,
-    gravity: Scalars,
-    wrenches: Applied | None,
+    tree: Tree, motions: PerLink[LinkMotion], q: Scalars, vdot: Scalars, *, gravity: Scalars, wrenches: Applied | None
 ) -> PerLink[tuple[Force, Force]]:
     """The force of the joint on every link: in the link's frame about its origin, and in the parent's frame about its own."""
 

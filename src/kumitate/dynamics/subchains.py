@@ -50,12 +50,7 @@ class JointSpace:
 
 
 def joint_space(
-    subchain: Subchain,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    pushed: Sequence[Force],
-    gravity: Scalars,
+    subchain: Subchain, q: Scalars, v: Scalars, tau: Scalars, pushed: Sequence[Force], gravity: Scalars
 ) -> JointSpace:
     """The equations of a sub-chain.
 

@@ -22,7 +22,7 @@ from ..dynamics.motion import falling
 from ..errors import InputError
 from ..model import Tree
 from ..renamed import of_papers
-from ..scalar import Scalar, absolute, is_zero, loop, maximum, select, sqrt, tanh
+from ..scalar import Scalar, Scalars, absolute, is_zero, loop, maximum, select, sqrt, tanh
 from ..spatial import SparseFactors, dot, nearest_solution
 from .point import SLIDING_SPEED, HeldEnd, HeldPoints, slide
 
@@ -38,9 +38,9 @@ class HeldSystem:
     """The linear equations of the rows of held points at one state, three rows per point: n, e₁, e₂."""
 
     ends: Sequence[HeldEnd]  # the points at this state
-    Lambda: Sequence[Sequence[Scalar]]  # the accelerations per unit force of each row, with all loops closed
-    free: Sequence[Scalar]  # the accelerations with the forces of all rows zero [m/s²]
-    accelerations: Callable[[Sequence[Scalar]], list[Scalar]]  # v̇ (nv) as a function of the forces of all rows
+    Lambda: Sequence[Scalars]  # the accelerations per unit force of each row, with all loops closed
+    free: Scalars  # the accelerations with the forces of all rows zero [m/s²]
+    accelerations: Callable[[Scalars], list[Scalar]]  # v̇ (nv) as a function of the forces of all rows
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,7 @@ class HeldForces:
         return [f for n, t in zip(self.normal, self.friction, strict=True) for f in (n, *t)]
 
 
-def articulated_rows(
-    tree: Tree,
-    points: HeldPoints,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    acting: Acting,
-) -> HeldSystem:
+def articulated_rows(tree: Tree, points: HeldPoints, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> HeldSystem:
     """The equations of the held points with the loops closed; arguments as for `kumitate.dynamics.aba_with_loops`."""
     motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
     ends = points.ends(tree, q, v, motions)
@@ -76,7 +69,7 @@ def articulated_rows(
     own = [row[:count] for row in mobility[:count]]
     coupling = [row[:count] for row in mobility[count:]]  # of the loops' rows and the held rows
 
-    def answer(wanted: Sequence[Scalar]) -> list[Scalar]:
+    def answer(wanted: Scalars) -> list[Scalar]:
         return solved_rows(tree, loops, own, wanted) if loops else []
 
     alpha = acting.baumgarte
@@ -89,7 +82,7 @@ def articulated_rows(
     ]
     free = [reach.free + dot(row, at_rest) for reach, row in zip(reached[count:], coupling, strict=True)]
 
-    def moved(forces: Sequence[Scalar]) -> list[Scalar]:
+    def moved(forces: Scalars) -> list[Scalar]:
         loop_forces = [f + dot((a[k] for a in answers), forces) for k, f in enumerate(at_rest)]
         released = with_forces(handles, reached, [*loop_forces, *forces])
         found = accelerations(tree, motions, released, acting.gravity)
@@ -126,14 +119,7 @@ class HeldDynamics:
     def __post_init__(self) -> None:
         check_method(self.method)
 
-    def accelerations(
-        self,
-        tree: Tree,
-        q: Sequence[Scalar],
-        v: Sequence[Scalar],
-        tau: Sequence[Scalar],
-        acting: Acting,
-    ) -> tuple[list[Scalar], Scalar]:
+    def accelerations(self, tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> tuple[list[Scalar], Scalar]:
         """v̇ (nv) with the held points, and the power of their friction [W].
 
         Args:
@@ -145,9 +131,7 @@ class HeldDynamics:
         forces = held_forces(tree, system, implicit_step=acting.implicit_step, baumgarte=acting.baumgarte)
         return system.accelerations(forces.by_row), friction_power(system.ends, forces)
 
-    def observed(
-        self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting
-    ) -> dict[str, list[Any]]:
+    def observed(self, tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> dict[str, list[Any]]:
         """The observed quantities of every point, with friction by its current sliding velocity.
 
         Returns:
@@ -164,26 +148,24 @@ class HeldDynamics:
                 found[key].append(value)
         return found
 
-    def projected(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def projected(self, tree: Tree, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """q and v with the points on their surfaces and the loops closed, in the metric of the mass matrix.
 
         Two Newton steps for q, with quadratic convergence; the velocity component away from the surfaces is removed from v.
         """
 
-        def rows(q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
+        def rows(q: Scalars, v: Scalars) -> list[Row]:
             return self.points.rows(tree, q, v)
 
         nearer, _ = projected(tree, q, v, more=rows)
         return projected(tree, nearer, v, more=rows)
 
-    def system(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], acting: Acting) -> HeldSystem:
+    def system(self, tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting) -> HeldSystem:
         """The equations of the points' forces."""
         return HELD_METHODS[self.method](tree, self.points, q, v, tau, acting)
 
 
-def held_forces(
-    tree: Tree, system: HeldSystem, *, implicit_step: Scalar = 0.0, baumgarte: Scalar = 0.0
-) -> HeldForces:  # fmt: skip
+def held_forces(tree: Tree, system: HeldSystem, *, implicit_step: Scalar = 0.0, baumgarte: Scalar = 0.0) -> HeldForces:
     """The forces that make the accelerations of the points follow their surfaces, with friction |f_t| = K |f_n|.
 
     Args:
@@ -205,7 +187,7 @@ def friction_power(ends: Sequence[HeldEnd], forces: HeldForces) -> Scalar:
     return sum((f * x for end, force in pairs for f, x in zip(force, end.slip, strict=True)), 0.0)
 
 
-def _sliding(system: HeldSystem, wanted: Sequence[Scalar]) -> HeldForces:
+def _sliding(system: HeldSystem, wanted: Scalars) -> HeldForces:
     """Forces for the current sliding velocity (N eq. 20-22)."""
     ends, Lambda = system.ends, system.Lambda
     count = len(ends)
@@ -222,9 +204,7 @@ def _sliding(system: HeldSystem, wanted: Sequence[Scalar]) -> HeldForces:
     return HeldForces(f_n, [(-cap * x, -cap * y) for cap, (x, y) in zip(caps, t, strict=True)])
 
 
-def _implicit(
-    tree: Tree, system: HeldSystem, wanted: Sequence[Scalar], start: HeldForces, h: Scalar
-) -> HeldForces:  # fmt: skip
+def _implicit(tree: Tree, system: HeldSystem, wanted: Scalars, start: HeldForces, h: Scalar) -> HeldForces:
     """Forces for the sliding velocity w at the end of the step.
 
     Friction −c w acts like a viscous damper, a row with compliance 1/(h c). The coefficient c = K |f_n| tanh(‖w‖/ṙ₀)/‖w‖ is
@@ -237,7 +217,7 @@ def _implicit(
         x for k, end in enumerate(ends) for x in (wanted[k], *(-(free[3 * k + i + 1] + w / h) for i, w in enumerate(end.slip)))
     ]
 
-    def damping(caps: Sequence[Scalar], speeds: Sequence[Scalar]) -> list[Scalar]:
+    def damping(caps: Scalars, speeds: Scalars) -> list[Scalar]:
         return [maximum(cap * _slope(x), 1e-9 * tree.mass / h) for cap, x in zip(caps, speeds, strict=True)]
 
     def nearer(_: Any, before: tuple[list[Scalar], list[Scalar], Scalar]) -> tuple[Any, None]:
@@ -259,7 +239,7 @@ def _implicit(
     return HeldForces(forces[::3], list(zip(forces[1::3], forces[2::3], strict=True)))
 
 
-def _speed(Lambda: Sequence[Sequence[Scalar]], s: Sequence[Scalar], k: int, h: Scalar, c: Scalar, cap: Scalar) -> Scalar:
+def _speed(Lambda: Sequence[Scalars], s: Scalars, k: int, h: Scalar, c: Scalar, cap: Scalar) -> Scalar:
     """The speed x of point k at the end of the step, from x + hμ·cap·tanh(x/ṙ₀) = x₀, where μ is its mobility along s."""
     n, e = 3 * k, (3 * k + 1, 3 * k + 2)
     size = _norm(s)
@@ -281,11 +261,11 @@ def _slope(speed: Scalar) -> Scalar:
     return tanh(x / SLIDING_SPEED) / x
 
 
-def _norm(pair: Sequence[Scalar]) -> Scalar:
+def _norm(pair: Scalars) -> Scalar:
     """‖(a, b)‖, never zero."""
     return sqrt(sum((x * x for x in pair), 0.0) + 1e-30)
 
 
-def _solved(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+def _solved(A: Sequence[Scalars], b: Scalars) -> list[Scalar]:
     """The x of A x = b by elimination without pivoting, as A is close to a positive definite matrix."""
     return SparseFactors.of({i: dict(enumerate(row)) for i, row in enumerate(A)}).solve(b)

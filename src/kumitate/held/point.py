@@ -18,7 +18,7 @@ from ..model import Mechanism, PerLink, Place, Tree
 from ..model.tree.traversal import rolled_runs
 from ..model.tree.tree import WORLD_LINK
 from ..model.values import NOT_NEGATIVE, POSITIVE, SMALLEST, checked_number, checked_numbers, shown
-from ..scalar import Program, Scalar, TraceError, directional, gradient, inlined, select, sqrt, tanh, trace
+from ..scalar import Program, Scalar, Scalars, TraceError, directional, gradient, inlined, select, sqrt, tanh, trace
 from ..spatial import Force, Motion, Transform, Vector3, centripetal
 
 #: C of a position r = (x, y, z) in the world [m]; zero on the surface, positive on the side that the normal points to.
@@ -40,7 +40,7 @@ class PlaneSurface:
         _check_direction("PlaneSurface", "normal", self.normal)
         _check_point("PlaneSurface", "through", self.through)
 
-    def __call__(self, r: Sequence[Scalar]) -> Scalar:
+    def __call__(self, r: Scalars) -> Scalar:
         """The distance from the plane [m]."""
         length = _length(self.normal)
         return sum((n / length * (x - p) for n, x, p in zip(self.normal, r, self.through, strict=True)), 0.0)
@@ -61,7 +61,7 @@ class SphereSurface:
         _check_radius("SphereSurface", self.radius)
         _check_point("SphereSurface", "center", self.center)
 
-    def __call__(self, r: Sequence[Scalar]) -> Scalar:
+    def __call__(self, r: Scalars) -> Scalar:
         """(|r − c|² − R²)/2R [m]: approximately the distance near the surface, and smooth at the center."""
         d = Vector3.of([x - c for x, c in zip(r, self.center, strict=True)])
         return (d.dot(d) - self.radius**2) * (0.5 / self.radius)
@@ -84,7 +84,7 @@ class CylinderSurface:
         _check_direction("CylinderSurface", "axis", self.axis)
         _check_point("CylinderSurface", "through", self.through)
 
-    def __call__(self, r: Sequence[Scalar]) -> Scalar:
+    def __call__(self, r: Scalars) -> Scalar:
         """(ρ² − R²)/2R with the distance ρ from the axis [m]."""
         length = _length(self.axis)
         a = Vector3.of([x / length for x in self.axis])
@@ -238,21 +238,19 @@ class HeldPoints:
         """The surfaces with their derivatives."""
         return tuple(TracedSurface(p.surface, f"{self.mechanism.name}: held point {p.label!r}") for p in self.points)
 
-    def ends(
-        self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], motions: PerLink[LinkMotion] | None = None
-    ) -> list[HeldEnd]:
+    def ends(self, tree: Tree, q: Scalars, v: Scalars, motions: PerLink[LinkMotion] | None = None) -> list[HeldEnd]:
         """Every point at a state; `tree` is that of the mechanism, or its base-parameter tree."""
         motions = link_motions(tree, q, v) if motions is None else motions
         poses, twists = link_poses(tree, q), link_twists(tree, q, v)
         pairs = zip(self.points, self.surfaces, strict=True)
         return [_end(tree, poses, twists, motions, point, surface) for point, surface in pairs]
 
-    def rows(self, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Row]:
+    def rows(self, tree: Tree, q: Scalars, v: Scalars) -> list[Row]:
         """The rows along the normals, which constrain the points."""
         return [end.rows[0] for end in self.ends(tree, q, v)]
 
 
-def slide(slip: Sequence[Scalar]) -> list[Scalar]:
+def slide(slip: Scalars) -> list[Scalar]:
     """ṙ/‖ṙ‖ of N eq. 6, with tanh(‖ṙ‖/ṙ₀) for its length: a smooth direction of sliding, zero at rest."""
     speed = sqrt(sum((x * x for x in slip), 0.0) + (1e-12 * SLIDING_SPEED) ** 2)
     ratio = tanh(speed * (1.0 / SLIDING_SPEED)) / speed

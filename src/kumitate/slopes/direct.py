@@ -19,7 +19,7 @@ from ..kinematics import integrate, jacobian, motion_of, normalized, rate
 from ..kinematics.configuration import joint_motion_of
 from ..model import Bound, Link, Mechanism, least_gap
 from ..model.joints import JointKind
-from ..scalar import Program, Scalar, call, directional, inlined, inlined_slopes, select, trace
+from ..scalar import Program, Scalar, Scalars, call, directional, inlined, inlined_slopes, select, trace
 from ..simulate.driving.forcing import Forcing
 from ..simulate.integrators import Integrator, RungeKutta, SemiImplicitEuler
 from ..simulate.stepping.step_code import StepCode
@@ -44,10 +44,10 @@ class Sloped(NamedTuple):
 
     q: list[Scalar]
     v: list[Scalar]
-    A: Sequence[Sequence[Scalar]]
-    B: Sequence[Sequence[Scalar]]
+    A: Sequence[Scalars]
+    B: Sequence[Scalars]
     elsewhere: Scalar
-    efforts: Sequence[Scalar] | None = None
+    efforts: Scalars | None = None
 
 
 #: Of a step: (h, q, v, `DrivingSlopes`) → `Sloped`.
@@ -115,12 +115,12 @@ def _euler(m: Mechanism, forcing: Forcing, bounds: Sequence[Bound], h: Scalar, q
     return Sloped(end, after, *_parted((*q_slopes.rows, *v_slopes.rows)), _stopped(bounds, end))
 
 
-def _parted(rows: Sequence[Sequence[Scalar]]) -> tuple[list[Any], list[Any]]:
+def _parted(rows: Sequence[Scalars]) -> tuple[list[Any], list[Any]]:
     """A and B of the derivatives by the state and by u."""
     return [row[: len(rows)] for row in rows], [row[len(rows) :] for row in rows]
 
 
-def _stopped(bounds: Sequence[Bound], q: Sequence[Scalar]) -> Scalar:
+def _stopped(bounds: Sequence[Bound], q: Scalars) -> Scalar:
     """1 beyond a stop, else 0."""
     return select(least_gap(bounds, q) < -BEYOND, 1.0, 0.0) if bounds else 0.0
 
@@ -178,7 +178,7 @@ def _chain_program(n: int, width: int) -> Program:
     return trace(chained, {"by_x": (n, 2 * n), "dx": (2 * n, width)}, f"chain_{n}")
 
 
-def turned(link: Link, q: Sequence[Scalar], move: Sequence[Scalar]) -> tuple[Dense, Dense]:
+def turned(link: Link, q: Scalars, move: Scalars) -> tuple[Dense, Dense]:
     """How the end of a motion by `move` moves with its start q, and with the motion itself, along the degrees of freedom."""
     kind, unit = link.kind, Dense.unit(link.kind.nv)
     if flat(kind):

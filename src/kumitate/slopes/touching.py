@@ -33,6 +33,7 @@ from ..model.joints import JointKind
 from ..scalar import (
     Program,
     Scalar,
+    Scalars,
     absolute,
     call,
     equal,
@@ -120,7 +121,7 @@ def _system(free: StepBalance, touched: LinearisedContact, held: dict[int, tuple
     return TwoRounds(H, over, by_q, free.by_v, by_q_over)
 
 
-def _end(m: Mechanism, after: Sequence[Scalar], h: Scalar, q: Any) -> StepEnd:
+def _end(m: Mechanism, after: Scalars, h: Scalar, q: Any) -> StepEnd:
     """How a step with the velocities `after` ends, where coordinates or velocities are those of axes that turn."""
     ends: list[tuple[Dense, Dense, Dense]] = []
     for link in m.tree.links:
@@ -213,14 +214,7 @@ def balance(m: Mechanism, forcing: Forcing, after: Any, h: Scalar, q: Any, v: An
 
 
 def _add_drives(
-    m: Mechanism,
-    commands: Sequence[Command],
-    kinds: int,
-    slopes: InverseSlopes,
-    rates: Sequence[Scalar],
-    q: Any,
-    v: Any,
-    h: Scalar,
+    m: Mechanism, commands: Sequence[Command], kinds: int, slopes: InverseSlopes, rates: Scalars, q: Any, v: Any, h: Scalar
 ) -> list[SparseColumn]:
     """Adds drives to the derivatives of inverse dynamics. Returns the efforts by commands, of which there are so many kinds."""
     M, by_q, by_v = slopes.by_a, slopes.by_q, slopes.by_v

@@ -20,11 +20,10 @@ body lands flat. A point that stays closed does not depend on it, but by θ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...scalar import Scalar, absolute, arctan2, both, either, exp, log, maximum, minimum, select, sqrt, trace
+from ...scalar import Scalar, Scalars, absolute, arctan2, both, either, exp, log, maximum, minimum, select, sqrt, trace
 from ..laws import NEVER
 from ..parting import SHRINKS
 from ..surface import NUMBERS, Surface, VariedSurface
@@ -148,7 +147,7 @@ def _theta(part: Scalar) -> Scalar:
     return select(part > _LITTLE, 1.0 / (1.0 - exp(-some)) - 1.0 / some, 0.5)
 
 
-def _of(surface: Sequence[Scalar], step: Scalar, resting: Scalar) -> Compliance:
+def _of(surface: Scalars, step: Scalar, resting: Scalar) -> Compliance:
     return Compliance(surface[NUMBERS.index("stiffness")], surface[NUMBERS.index("damping")], step, resting)
 
 

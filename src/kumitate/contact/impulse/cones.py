@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import Scalar, absolute, both, either, flatten, loop, maximum, minimum, select, sqrt, when
+from ...scalar import Scalar, Scalars, absolute, both, either, flatten, loop, maximum, minimum, select, sqrt, when
 from ...spatial import Dense, Force, Motion
 from .. import tuned
 from ..laws import STIFF, onto_friction_cone, worst
@@ -40,7 +40,7 @@ class _Descent:
 
 
 def inside_cones(
-    given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], least: Scalar, enough: Scalar
+    given: Problem, guess: Impulses, targets: Sequence[Scalars], least: Scalar, enough: Scalar
 ) -> tuple[Impulses, Scalar]:  # fmt: skip
     """The impulses with the least residual, and that residual [m/s]; of rigid points without moments.
 
@@ -49,7 +49,7 @@ def inside_cones(
         enough: the residual at which the search ends.
     """
 
-    def at(now: _Descent, v: Sequence[Scalar]) -> tuple[list[Any], list[Scalar], list[Scalar], Scalar]:
+    def at(now: _Descent, v: Scalars) -> tuple[list[Any], list[Scalar], list[Scalar], Scalar]:
         """What the patches make of velocities: impulses, wrench, stiffness; pulls of loops; the gradient; the function."""
         twists = given.twists(v)
         found = [
@@ -116,7 +116,7 @@ def chosen(first: Scalar, one: Any, other: Any) -> Any:
     return build([select(first, a, b) for a, b in zip(ones, others, strict=True)])
 
 
-def _raised(given: Problem, v: Sequence[Scalar]) -> Rows:
+def _raised(given: Problem, v: Scalars) -> Rows:
     """By how much the normal velocity of every point is raised [m/s]."""
     twists = given.twists(v)
     sliding = [[frame.along(patch.twist(given.jacobians, twists))[1:] for frame in patch.frames] for patch in given.patches]
@@ -125,12 +125,7 @@ def _raised(given: Problem, v: Sequence[Scalar]) -> Rows:
 
 
 def _pressed(
-    frames: Sequence[ContactFrame],
-    held: Any,
-    raised: Sequence[Scalar],
-    twist: Motion,
-    targets: Sequence[Scalar],
-    strength: Scalar,
+    frames: Sequence[ContactFrame], held: Any, raised: Scalars, twist: Motion, targets: Scalars, strength: Scalar
 ) -> tuple[Rows, Force, Dense, Scalar]:
     """P of the points of a patch, their wrench and stiffness, and Σ |P|² / 2R."""
     impulses, total, slopes = [], Force(), []

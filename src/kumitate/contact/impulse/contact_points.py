@@ -11,7 +11,7 @@ from typing import Any
 
 from ...dynamics.free_turning import lone_bodies
 from ...model import Mechanism, PerLink, Tree
-from ...scalar import Scalar, absolute, both, either, maximum, minimum, select, when
+from ...scalar import Scalar, Scalars, absolute, both, either, maximum, minimum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, Transform, Vector3
 from .. import tuned
@@ -87,7 +87,7 @@ class ContactPoint:
         less, speed = self.left_out
         return self.touch.gap + less, before - speed, after - speed
 
-    def struck(self, change: Sequence[Scalar]) -> ContactPoint:
+    def struck(self, change: Scalars) -> ContactPoint:
         """The point, rigid and without moments, after earlier impacts of the step have changed its velocity."""
         before, free = (tuple(a + b for a, b in zip(u, change, strict=True)) for u in (self.velocity, self.free))
         found = aim(self.surface, self.touch.gap, before, free, *self.timing)
@@ -141,7 +141,7 @@ class ContactPatch:
         """The targets of its points in the present impact; see `laws.in_turn`."""
         return [in_turn(point.target, point.touch.gap, due, first, point.timing[0]) for point in self.points]
 
-    def opened(self, impulses: Sequence[Sequence[Scalar]]) -> Scalar:
+    def opened(self, impulses: Sequence[Scalars]) -> Scalar:
         """Whether impulses push at any of its points that have a gap."""
         pairs = zip(self.points, impulses, strict=True)
         return reduce(either, (both(point.touch.gap > CLOSED * point.timing[0], push[0] > 0.0) for point, push in pairs))
@@ -198,9 +198,9 @@ def places_for(tree: Tree, patches: Sequence[ContactPatch]) -> int:
 
 
 def contact_patches(
-    jacobians: LinkJacobians, pairs: Sequence[Pair], v: Sequence[Scalar], v_free: Sequence[Scalar], h: Scalar,
-    mechanism: Mechanism, gravity: Sequence[Scalar] | None = None, closed: Scalar | None = None,
-    left_out: Sequence[Scalar] = (),
+    jacobians: LinkJacobians, pairs: Sequence[Pair], v: Scalars, v_free: Scalars, h: Scalar,
+    mechanism: Mechanism, gravity: Scalars | None = None, closed: Scalar | None = None,
+    left_out: Scalars = (),
 ) -> list[ContactPatch]:  # fmt: skip
     """All patches at a state, without the sizes of their points.
 
@@ -275,14 +275,7 @@ def _relative(jacobians: LinkJacobians, twists: PerLink[Motion], links: tuple[in
 
 
 def _point(
-    touch: Touch,
-    number: int,
-    pair: Pair,
-    lever: Vector3,
-    before: Motion,
-    after: Motion,
-    h: Scalar,
-    resting: Scalar,
+    touch: Touch, number: int, pair: Pair, lever: Vector3, before: Motion, after: Motion, h: Scalar, resting: Scalar
 ) -> ContactPoint:
     """The contact point at given velocities; impacts slower than `resting` [m/s] do not bounce."""
     surface, axes = pair.surface, (touch.normal, *tangents(touch.normal, pair.surface))

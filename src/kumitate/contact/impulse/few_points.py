@@ -13,7 +13,7 @@ from functools import partial, reduce
 from itertools import chain
 
 from ...model import Link, inward
-from ...scalar import Scalar, absolute, both, loop, maximum, select, sqrt, when
+from ...scalar import Scalar, Scalars, absolute, both, loop, maximum, select, sqrt, when
 from ...spatial import Dense, Force, Motion, Vector3, dot
 from .. import tuned
 from ..laws import worst
@@ -22,7 +22,7 @@ from .frames import SMALLEST, ContactFrame
 from .problem import Impulses, Problem, Solved
 
 Rows = list[list[Scalar]]
-Targets = Sequence[Sequence[Scalar]]
+Targets = Sequence[Scalars]
 #: The points that are taken, the guess, its residual and the one that is accepted by now [m/s], and 1 to go on.
 _Turned = tuple[Rows, Impulses, Scalar, Scalar, Scalar]
 
@@ -49,11 +49,11 @@ class FewPoints(Problem):
     def fastest(self) -> Scalar:
         return self.speed
 
-    def twists(self, v: Sequence[Scalar]) -> list[Motion]:  # type: ignore[override]
+    def twists(self, v: Scalars) -> list[Motion]:  # type: ignore[override]
         free = (Motion(Vector3(), Vector3.of(patch.points[0].free)) for patch in self.patches)
         return [start + more for start, more in zip(free, self.turned(v), strict=True)]
 
-    def turned(self, change: Sequence[Scalar]) -> list[Motion]:  # type: ignore[override]
+    def turned(self, change: Scalars) -> list[Motion]:  # type: ignore[override]
         def moved(s: int) -> list[Scalar]:
             return [sum((self.entry(i, k) * x for k, x in enumerate(change)), 0.0) for i in range(3 * s, 3 * s + 3)]
 
@@ -68,7 +68,7 @@ class FewPoints(Problem):
     def after(self, points: list[list[list[Scalar]]], loops: list[Scalar]) -> Impulses:
         return Impulses(points, loops, [part for (impulse,) in points for part in impulse])
 
-    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
+    def efforts(self, wrenches: Sequence[Force], loops: Scalars) -> list[Scalar]:
         return [part for wrench in wrenches for part in wrench.force]
 
     def stiffened(self, on_patches: Sequence[Dense]) -> _Factors:  # type: ignore[override]
@@ -118,7 +118,7 @@ class _Factors:
                 row[first:end] = new
         return cls(near, L, U, inverses)
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """x of (1 + K G) x = b."""
         x = list(b)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model import Link
-from ...scalar import Scalar, maximum
+from ...scalar import Scalar, Scalars, maximum
 from ...spatial import Dense, Force, Motion, SparseFactors, Vector3, dot
 from ..laws import above, masses, onto_cone, onto_disc, projected, sizes
 from .jacobians import LinkJacobians
@@ -67,11 +67,11 @@ class ContactFrame:
         along, across = masses(self.mass, self.softness)
         return [along, *([across] * (2 + len(self.spins)))]
 
-    def above(self, u: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar) -> list[Scalar]:
+    def above(self, u: Scalars, impulse: Scalars, target: Scalar) -> list[Scalar]:
         """A velocity relative to the target, which a soft point gives way to: what the laws of contact are about."""
         return above(u, impulse, target, self.softness)
 
-    def split(self, components: Sequence[Scalar]) -> tuple[Sequence[Scalar], list[Sequence[Scalar]]]:
+    def split(self, components: Scalars) -> tuple[Scalars, list[Scalars]]:
         """The components along the axes, and those of each turn."""
         first, found = 3, []
         for turn in self.turns:
@@ -79,7 +79,7 @@ class ContactFrame:
             first += len(turn.axes)
         return components[:3], found
 
-    def onto_laws(self, components: Sequence[Scalar]) -> list[Scalar]:
+    def onto_laws(self, components: Scalars) -> list[Scalar]:
         """An impulse projected onto the friction cone, and the moments onto what its normal component allows them."""
         impulse, moments = self.split(components)
         found = onto_cone(impulse, self.friction)
@@ -87,7 +87,7 @@ class ContactFrame:
             found += onto_disc(moment, turn.limit * found[0])
         return found
 
-    def projected(self, components: Sequence[Scalar], u: Sequence[Scalar], target: Scalar) -> list[Scalar]:
+    def projected(self, components: Scalars, u: Scalars, target: Scalar) -> list[Scalar]:
         """The impulse and moments that the laws ask for at a velocity u; see `laws.projected`."""
         impulse, moments = self.split(components)
         asked = projected(impulse, u[:3], target, self.friction, self.mass, self.softness)
@@ -110,15 +110,15 @@ class ContactFrame:
         normal, *tangents = self.axes
         return [normal.dot(impulse), *(axis.dot(impulse) / axis.dot(axis) for axis in tangents)]
 
-    def force(self, components: Sequence[Scalar]) -> Vector3:
+    def force(self, components: Scalars) -> Vector3:
         """A force or impulse on A from its components along the axes."""
         return sum((axis * part for axis, part in zip(self.axes, components[:3], strict=True)), Vector3())
 
-    def moment(self, components: Sequence[Scalar]) -> Vector3:
+    def moment(self, components: Scalars) -> Vector3:
         """The moment on A of the turns."""
         return sum((axis * part for axis, part in zip(self.spins, components[3:], strict=True)), Vector3())
 
-    def wrench(self, components: Sequence[Scalar]) -> Force:
+    def wrench(self, components: Scalars) -> Force:
         """Both, as a wrench about the origin of A's twists."""
         force = self.force(components)
         about = self.lever.cross(force)
@@ -166,7 +166,7 @@ def sizes_of(frames: Sequence[ContactFrame], a: Dense, b: Dense | None = None, s
 
 
 def gives_of(
-    frames: Sequence[ContactFrame], touching: Sequence[Scalar], a: Dense, b: Dense | None = None, shift: Vector3 | None = None
+    frames: Sequence[ContactFrame], touching: Scalars, a: Dense, b: Dense | None = None, shift: Vector3 | None = None
 ) -> list[Scalar]:
     """For every point, its normal velocity per unit impulse at it and at all others that touch, with a weight of 1 [1/kg].
 

@@ -12,7 +12,7 @@ from operator import add
 
 from ...kinematics import link_poses
 from ...model import Link, PerLink, Tree, inward, outward
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, Scalars, is_zero
 from ...spatial import Dense, Force, Motion, Transform, Vector3, dot
 
 #: A sparse matrix: its structurally nonzero entries.
@@ -29,7 +29,7 @@ class LinkJacobians:
     origins: PerLink[Vector3]  # of the root link of each in the world [m]: its twists and wrenches are taken about it
     S: PerLink[tuple[Motion, ...]]  # the columns [ω; v] of joints' degrees of freedom, about these in the axes of the world
 
-    def twists(self, v: Sequence[Scalar]) -> PerLink[Motion]:
+    def twists(self, v: Scalars) -> PerLink[Motion]:
         """[ω; v] of every link, in the axes of the world, about its origin."""
 
         def stage(link: Link, parent: Motion) -> Motion:
@@ -79,7 +79,7 @@ class LinkJacobians:
                         _add(H, k, i, other.dot(pulled))
 
 
-def link_jacobians(tree: Tree, q: Sequence[Scalar]) -> LinkJacobians:
+def link_jacobians(tree: Tree, q: Scalars) -> LinkJacobians:
     """The Jacobians at q (nq)."""
     poses = link_poses(tree, q)
 
@@ -109,11 +109,11 @@ def _add(H: Pattern, i: int, k: int, value: Scalar) -> None:
         H[k].setdefault(i, 0.0)  # the pattern stays symmetric even if entries are not: friction depends on the normal force
 
 
-def along(row: Mapping[int, Scalar], x: Sequence[Scalar]) -> Scalar:
+def along(row: Mapping[int, Scalar], x: Scalars) -> Scalar:
     """Σ row x, of a sparse row."""
     return sum((value * x[k] for k, value in row.items()), 0.0)
 
 
-def frozen(rows: Iterable[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
+def frozen(rows: Iterable[Scalars]) -> tuple[tuple[Scalar, ...], ...]:
     """Rows as tuples, which `call_shared` requires."""
     return tuple(tuple(row) for row in rows)

@@ -23,6 +23,7 @@ from ...model.joints.contract import basis_motions
 from ...scalar import (
     Program,
     Scalar,
+    Scalars,
     absolute,
     call,
     either,
@@ -80,7 +81,7 @@ def _entries(X: Transform) -> list[Scalar]:
     return [entry for row in X.rotation.matrix() for entry in row] + list(X.translation)
 
 
-def _pose(entries: Sequence[Scalar]) -> Transform:
+def _pose(entries: Scalars) -> Transform:
     return Transform(DenseRotation(Matrix3.of([entries[0:3], entries[3:6], entries[6:9]])), Vector3.of(entries[9:12]))
 
 
@@ -137,9 +138,7 @@ def _moved_program(a: Any, b: Any, surface: Surface, X_WB: tuple[float, ...]) ->
         return {"wrench": list(wrench), "above": above}
 
     count = capacity(a, b)
-    inputs: dict[str, int | tuple[int, ...]] = {
-        "motion": 6, "X_WA": 12, "origin": 3, "twist": 6, "along": (count, 3), "h": (),
-    }  # fmt: skip
+    inputs: dict[str, int | tuple[int, ...]] = {"motion": 6, "X_WA": 12, "origin": 3, "twist": 6, "along": (count, 3), "h": ()}
     return trace(moved, inputs, f"moved_{type(a).__name__}_{type(b).__name__}".lower())
 
 
@@ -152,7 +151,7 @@ def _frames(
     return frames, [touch.gap for touch in met]
 
 
-def _law(impulse: Sequence[Scalar], u: Sequence[Scalar], friction: Scalar, stiff: float, slow: Scalar) -> tuple[Dense, Dense]:
+def _law(impulse: Scalars, u: Scalars, friction: Scalar, stiff: float, slow: Scalar) -> tuple[Dense, Dense]:
     """K and DK of a point along its axes."""
     speed = sqrt(maximum(u[1] * u[1] + u[2] * u[2], 1e-300))
     closed, slides = impulse[0] > 0.0, either(speed > slow, equal(friction, 0.0))
@@ -178,8 +177,8 @@ _NOTHING = LinearisedPair(NO_STIFFNESS, NO_STIFFNESS, NO_STIFFNESS, NO_STIFFNESS
 class Pressing(NamedTuple):
     """The points of a pair at the solution: their impulses (n, 3) in the world's axes [N·s], and coefficients of friction."""
 
-    impulses: Sequence[Sequence[Scalar]]
-    frictions: Sequence[Scalar]
+    impulses: Sequence[Scalars]
+    frictions: Scalars
 
 
 class LinearisedContact(NamedTuple):
@@ -195,8 +194,8 @@ def linearised(
     jacobians: LinkJacobians,
     pairs: Sequence[Pair],
     pressing: Sequence[Pressing],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
     h: Scalar,
     stiff: float,
     slow: Scalar,
@@ -226,7 +225,7 @@ def linearised(
     columns = _Columns.of(jacobians, lagging, wrenches)
     places, program = _tree_program(tree, tuple(on), columns)
 
-    def summed(stiffness: str, by_motion: str, turned: Sequence[Sequence[Scalar]]) -> list[Pattern]:
+    def summed(stiffness: str, by_motion: str, turned: Sequence[Scalars]) -> list[Pattern]:
         given = ([row for felt in on.values() for row in getattr(felt, name).rows] for name in (stiffness, by_motion))
         found = call(program, *given, columns.S, columns.lag, turned)
         return [
@@ -265,7 +264,7 @@ def _tree_program(tree: Tree, loaded: Sequence[int], columns: _Columns) -> tuple
     """
     places: dict[int, tuple[int, list[int]]] = {}
 
-    def nonzero(given: Any, known: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    def nonzero(given: Any, known: Sequence[Scalars]) -> list[list[Scalar]]:
         return [[0.0 if is_zero(x) else row[i] for i, x in enumerate(own)] for row, own in zip(given, known, strict=True)]
 
     def entries(K: Any, F: Any, S: Any, lag: Any, turned: Any) -> dict[str, list[Scalar]]:
@@ -320,7 +319,7 @@ def _wrench(matrix: Dense, motion: Motion) -> Force:
 
 
 def _lagging(
-    jacobians: LinkJacobians, twists: PerLink[Motion], slopes: PerLink[list[tuple[Motion, ...]]], v: Sequence[Scalar]
+    jacobians: LinkJacobians, twists: PerLink[Motion], slopes: PerLink[list[tuple[Motion, ...]]], v: Scalars
 ) -> PerLink[tuple[Motion, ...]]:
     """What the twist of a carried link lacks of S × twist, as a joint moves by S: S × the twist of the joint's parent."""
     still = Motion()
@@ -334,7 +333,7 @@ def _lagging(
     return outward(jacobians.tree, stage, None)
 
 
-def _subspace_slopes(jacobians: LinkJacobians, q: Sequence[Scalar]) -> PerLink[list[tuple[Motion, ...]]]:
+def _subspace_slopes(jacobians: LinkJacobians, q: Scalars) -> PerLink[list[tuple[Motion, ...]]]:
     """∂S/∂q of every joint by coordinate, as seen from its link, in the axes of the world about the origin of twists."""
 
     def stage(link: Link, _: object) -> list[tuple[Motion, ...]]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ...scalar import Scalar, both, is_zero, maximum, select
+from ...scalar import Scalar, Scalars, both, is_zero, maximum, select
 from ...spatial import Dense, Force, Motion, SparseFactors, dot
 from ..laws import disc_law, normal_law
 from .frames import ContactFrame
 from .jacobians import NO_STIFFNESS, along, frozen
 from .problem import Impulses, Problem
 
-Targets = Sequence[Sequence[Scalar]]
+Targets = Sequence[Scalars]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Law:
     base: list[Scalar]
     K: Dense
 
-    def after(self, du: Sequence[Scalar]) -> list[Scalar]:
+    def after(self, du: Scalars) -> list[Scalar]:
         """The impulse after the velocity has changed by du."""
         return [a - dot(row, du) for a, row in zip(self.base, self.K.rows, strict=True)]
 
@@ -92,7 +92,7 @@ def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approac
 
 
 def _changed(
-    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], change: Sequence[Scalar], after: Callable[..., Any]
+    given: Problem, guess: Impulses, states: Sequence[tuple[Any, ...]], change: Scalars, after: Callable[..., Any]
 ) -> list[list[list[Scalar]]]:
     """The impulses of all points after the velocities have changed."""
     turned = given.turned(change)
@@ -104,10 +104,10 @@ def _changed(
 
 def _laws(
     frames: Sequence[ContactFrame],
-    initial_modes: Sequence[Sequence[Scalar]],
-    impulses: Sequence[Sequence[Scalar]],
+    initial_modes: Sequence[Scalars],
+    impulses: Sequence[Scalars],
     twist: Motion,
-    targets: Sequence[Scalar],
+    targets: Scalars,
     approach: Approach,
 ) -> list[Law]:
     for_all = approach.strength * reduce(maximum, (frame.mass for frame in frames))
@@ -149,7 +149,7 @@ def _after(frames: Sequence[ContactFrame], *state: Any) -> list[list[Scalar]]:
     return [frame.onto_laws(impulse) for frame, impulse in zip(frames, _onwards(frames, *state), strict=True)]
 
 
-def _law(frame: ContactFrame, impulse: Sequence[Scalar], u: Sequence[Scalar], told_by: Sequence[Scalar], stiff: Scalar) -> Law:
+def _law(frame: ContactFrame, impulse: Scalars, u: Scalars, told_by: Scalars, stiff: Scalar) -> Law:
     """The law at the velocity u relative to the target; `told_by`: the velocity that decides its mode and sliding direction."""
     aims = [part - rate * mass for part, rate, mass in zip(impulse, told_by, frame.masses, strict=True)]
     push = normal_law(impulse[0], aims[0], u[0], frame.softness, frame.mass, stiff)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from ...scalar import Scalar, absolute, loop, maximum, select, when
+from ...scalar import Scalar, Scalars, absolute, loop, maximum, select, when
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, dot
 from .. import tuned
@@ -19,7 +19,7 @@ from .jacobians import frozen
 from .problem import Impulses, Problem
 
 
-def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Sequence[Scalar]], sweeps: Scalar) -> Impulses:
+def point_by_point(given: Problem, guess: Impulses, targets: Sequence[Scalars], sweeps: Scalar) -> Impulses:
     """The guess after so many sweeps over all points, MOST_SWEEPS at most; `targets`: their least normal velocities [m/s]."""
     mobilities = [_mobility(given, k) if given.loops else patch.mobility for k, patch in enumerate(given.patches)]
 
@@ -75,7 +75,7 @@ def _inverse_inertia(frame: ContactFrame, mobility: Dense) -> list[list[Scalar]]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _own_impulse(frame: ContactFrame, W: list[list[Scalar]], above: Sequence[Scalar], old: Sequence[Scalar]) -> list[Scalar]:
+def _own_impulse(frame: ContactFrame, W: list[list[Scalar]], above: Scalars, old: Scalars) -> list[Scalar]:
     """The impulse with which the point is apart, sticks or slides by its law."""
     free = [a - dot(row, old) for a, row in zip(above, W, strict=True)]
     firm = [

@@ -12,7 +12,7 @@ from ...dynamics.loops.constraints import chord_closings, constraint_rows, loop_
 from ...dynamics.motion import link_motions
 from ...dynamics.passive import resisting_inertia
 from ...model import Mechanism, PerLink, Tree, by_loop
-from ...scalar import Scalar, absolute, either, is_zero, maximum, select
+from ...scalar import Scalar, Scalars, absolute, either, is_zero, maximum, select
 from ...scalar.reuse import call_shared
 from ...spatial import Dense, Force, Motion, SparseFactors
 from .. import tuned
@@ -57,7 +57,7 @@ class LoopEquation:
         """The stiffness of the equation within a sweep."""
         return 1.0 / (self.softness + self.size / STIFF)
 
-    def rate(self, v: Sequence[Scalar]) -> Scalar:
+    def rate(self, v: Scalars) -> Scalar:
         """The rate at which it opens, relative to `start`."""
         return along(self.row, v) - self.start
 
@@ -71,12 +71,12 @@ class Problem:
     loops: Sequence[LoopEquation]
     held: Pattern  # the inertia matrix plus the stiffness of loops
     factors: SparseFactors  # of `held`
-    v_free: Sequence[Scalar]  # the velocities (nv) after the step without contact
+    v_free: Scalars  # the velocities (nv) after the step without contact
 
     @classmethod
     def of(
         cls, branch_factors: BranchFactors, patches: Sequence[ContactPatch], loops: Sequence[LoopEquation],
-        v_free: Sequence[Scalar],
+        v_free: Scalars,
     ) -> Problem:  # fmt: skip
         """The problem with its factors."""
         if not loops:
@@ -116,15 +116,15 @@ class Problem:
         """The inertia matrix, sparse."""
         return self.branch_factors.M
 
-    def twists(self, v: Sequence[Scalar]) -> PerLink[Motion]:
+    def twists(self, v: Scalars) -> PerLink[Motion]:
         """Those of all links at the velocities v."""
         return self.jacobians.twists(v)
 
-    def turned(self, change: Sequence[Scalar]) -> PerLink[Motion]:
+    def turned(self, change: Scalars) -> PerLink[Motion]:
         """The change of the twists with that of the velocities."""
         return self.jacobians.twists(change)
 
-    def speeds(self, v: Sequence[Scalar]) -> list[list[Scalar]]:
+    def speeds(self, v: Scalars) -> list[list[Scalar]]:
         """The normal velocities of all points at the velocities v."""
         twists = self.twists(v)
         found = [(patch.frames, patch.twist(self.jacobians, twists)) for patch in self.patches]
@@ -141,7 +141,7 @@ class Problem:
         """The targets of every point of every patch [m/s]."""
         return [[point.target for point in patch.points] for patch in self.patches]
 
-    def struck(self, v: Sequence[Scalar]) -> Problem:
+    def struck(self, v: Scalars) -> Problem:
         """The problem after earlier impacts of the step, which left the velocities v; of rigid points without moments."""
         turned = self.turned([rate - free for rate, free in zip(v, self.v_free, strict=True)])
         loops = [
@@ -183,14 +183,14 @@ class Problem:
             for patch, of_points in zip(self.patches, points, strict=True)
         ]
 
-    def pulls(self, v: Sequence[Scalar], loops: Sequence[Scalar]) -> list[Scalar]:
+    def pulls(self, v: Scalars, loops: Scalars) -> list[Scalar]:
         """The impulses of the loops by their stiffness, from those so far and the velocities."""
         return [
             old - equation.stiffness * (equation.rate(v) + equation.softness * old)
             for equation, old in zip(self.loops, loops, strict=True)
         ]
 
-    def efforts(self, wrenches: Sequence[Force], loops: Sequence[Scalar]) -> list[Scalar]:
+    def efforts(self, wrenches: Sequence[Force], loops: Scalars) -> list[Scalar]:
         """Jᵀ λ (nv), from one wrench per patch and one impulse per equation."""
         on: dict[int, Force] = {}
         for patch, wrench in zip(self.patches, wrenches, strict=True):
@@ -244,7 +244,7 @@ class Problem:
                     found[k] = [-part for part in at_A]
         return found
 
-    def residual(self, guess: Impulses, targets: Sequence[Sequence[Scalar]]) -> Scalar:
+    def residual(self, guess: Impulses, targets: Sequence[Scalars]) -> Scalar:
         """The residual of a guess [m/s]: the largest |λ − cone(λ − u/size)|·size of a point, or opening rate of a loop.
 
         It is infinite if any of them is NaN.
@@ -305,7 +305,7 @@ class Problem:
                     total = total + point.stored(point.frame.along(twist)[0])
         return total
 
-    def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Sequence[Scalar]]]) -> Scalar:
+    def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Scalars]]) -> Scalar:
         twists = self.jacobians.twists(guess.v)
         total: Scalar = 0.0
         for patch, impulses, starts in zip(self.patches, guess.points, before, strict=True):
@@ -321,9 +321,7 @@ def _congruent(K: Dense, S: Dense) -> Dense:
     return S.T @ (K @ S)
 
 
-def _open(
-    frames: Sequence[ContactFrame], impulses: Sequence[Sequence[Scalar]], twist: Motion, targets: Sequence[Scalar]
-) -> Scalar:
+def _open(frames: Sequence[ContactFrame], impulses: Sequence[Scalars], twist: Motion, targets: Scalars) -> Scalar:
     """The residual of the points of a patch [m/s]."""
     errors: list[Scalar] = []
     for frame, impulse, target in zip(frames, impulses, targets, strict=True):
@@ -333,9 +331,7 @@ def _open(
     return worst(errors)
 
 
-def inertia(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], implicit_step: Scalar, drives: Sequence[Scalar] = ()
-) -> Pattern:
+def inertia(tree: Tree, q: Scalars, v: Scalars, implicit_step: Scalar, drives: Scalars = ()) -> Pattern:
     """The inertia matrix for a step h that is implicit in damping and springs, sparse; `drives` (nv): inertia that they add."""
     M = crba(tree, q)
     for link in tree.links:
@@ -348,8 +344,8 @@ def inertia(
 
 
 def loop_equations(
-    tree: Tree, q: Sequence[Scalar], v_free: Sequence[Scalar], implicit_step: Scalar, M: Pattern,
-    drives: Mapping[str, Sequence[Scalar]], as_free: bool = False,
+    tree: Tree, q: Scalars, v_free: Scalars, implicit_step: Scalar, M: Pattern,
+    drives: Mapping[str, Scalars], as_free: bool = False,
 ) -> list[LoopEquation]:  # fmt: skip
     """The equations of a mechanism's loops at a posture.
 

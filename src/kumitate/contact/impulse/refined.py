@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any
 
 from ...model import Mechanism
-from ...scalar import Program, Scalar, absolute, call, directional, either, maximum, select, trace, when
+from ...scalar import Program, Scalar, Scalars, absolute, call, directional, either, maximum, select, trace, when
 from ...spatial import Vector3
 from ..laws import STIFF
 from ..scene import Contact, contact_pairs
@@ -85,7 +85,7 @@ def _refined_program(impacts: Program, mechanism: Mechanism, contact: Contact, p
     return trace(refined, {**sizes, "impulses": points, "after": mechanism.nv}, f"refined_{mechanism.name}")
 
 
-def _along_axes(patches: Sequence[ContactPatch], impulses: Sequence[Sequence[Scalar]]) -> list[list[list[Scalar]]]:
+def _along_axes(patches: Sequence[ContactPatch], impulses: Sequence[Scalars]) -> list[list[list[Scalar]]]:
     """Impulses (points, 3) in the axes of the world along those of the points of every patch."""
     taken = iter(impulses)
     return [

@@ -8,18 +8,16 @@ though impulses act in the posture before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...dynamics.free_turning import lone_bodies, turned_freely
 from ...model import Box, Hull, Link, PerLink, Polygon, Shape, Tree
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Transform, Vector3
 
 __all__ = ["before_springs", "has_corners", "rides_free"]
 
 
 def before_springs(
-    tree: Tree, poses: PerLink[Transform], v: Sequence[Scalar], v_free: Sequence[Scalar], h: Scalar, gravity: Sequence[Scalar]
+    tree: Tree, poses: PerLink[Transform], v: Scalars, v_free: Scalars, h: Scalar, gravity: Scalars
 ) -> list[Scalar]:
     """The velocities (nv) from which springs at points and weight act, in the axes before the step.
 

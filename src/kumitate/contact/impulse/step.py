@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, Protocol
 
 from ...errors import InputError
 from ...model import Mechanism, freedoms
 from ...model.tree.traversal import rolled_runs
-from ...scalar import Program, Scalar, either, select, trace, when
+from ...scalar import Program, Scalar, Scalars, either, select, trace, when
 from ..scene import Contact, contact_pairs
 from .contact_points import contact_patches
 from .jacobians import link_jacobians
@@ -27,7 +27,7 @@ class Parameters(Protocol):
 
     @property
     def size(self) -> int: ...
-    def at(self, row: Sequence[Scalar]) -> Any: ...
+    def at(self, row: Scalars) -> Any: ...
 
 
 def impact_program(

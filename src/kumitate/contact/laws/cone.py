@@ -5,15 +5,14 @@ Moments of torsional and rolling friction are projected onto the intervals and d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from ...scalar import Scalar, jacobian, maximum, select, sqrt, trace
+from ...scalar import Scalar, Scalars, jacobian, maximum, select, sqrt, trace
 
 _SMALLEST = 1e-300
 
 
-def onto_cone(impulse: Sequence[Scalar], friction: Scalar) -> list[Scalar]:
+def onto_cone(impulse: Scalars, friction: Scalar) -> list[Scalar]:
     """The impulse (normal, tangent, tangent) [N·s] with λ_n ≥ 0 and |λ_t| ≤ μ λ_n enforced.
 
     λ = onto_cone(λ − ρ u) for any ρ > 0 is equivalent to all contact laws: λ_n ≥ 0, u_n ≥ 0, λ_n u_n = 0, friction within the
@@ -24,7 +23,7 @@ def onto_cone(impulse: Sequence[Scalar], friction: Scalar) -> list[Scalar]:
     return [normal, *onto_disc(tangential, friction * normal)]
 
 
-def onto_disc(parts: Sequence[Scalar], radius: Scalar) -> list[Scalar]:
+def onto_disc(parts: Scalars, radius: Scalar) -> list[Scalar]:
     """The nearest vector of at most this length."""
     square = sum((part * part for part in parts[1:]), parts[0] * parts[0])
     inside = square <= radius * radius
@@ -32,12 +31,12 @@ def onto_disc(parts: Sequence[Scalar], radius: Scalar) -> list[Scalar]:
     return [part * scale for part in parts]
 
 
-def onto_limits(moment: Sequence[Scalar], limit: Sequence[Scalar], normal: Scalar) -> list[Scalar]:
+def onto_limits(moment: Scalars, limit: Scalars, normal: Scalar) -> list[Scalar]:
     """Moments about the normal and about two tangents, with the limits of each in parts of the normal impulse."""
     return [*onto_disc(moment[:1], limit[0] * normal), *onto_disc(moment[1:], limit[1] * normal)]
 
 
-def onto_friction_cone(a: Sequence[Scalar], friction: Scalar) -> tuple[list[Scalar], list[list[Scalar]]]:
+def onto_friction_cone(a: Scalars, friction: Scalar) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The nearest point of the cone |λ_t| ≤ μ λ_n, and how it changes with the point."""
     length = sqrt(maximum(a[1] * a[1] + a[2] * a[2], 1e-300))
     inside, apart = length <= friction * a[0], friction * length <= -a[0]

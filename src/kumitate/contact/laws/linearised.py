@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...scalar import Scalar, both, is_zero, maximum, minimum, select, sqrt, trace, when
+from ...scalar import Scalar, Scalars, both, is_zero, maximum, minimum, select, sqrt, trace, when
 from .residual import above, masses
 
 #: The stiffness of points and of loops relative to their surroundings: what a step leaves of a velocity is its inverse.
@@ -45,7 +45,7 @@ class NormalLaw:
         """The impulse without a change of velocity."""
         return select(self.closed, self.normal, 0.0)
 
-    def holds(self, limit: Scalar, aims: Sequence[Scalar]) -> Scalar:
+    def holds(self, limit: Scalar, aims: Scalars) -> Scalar:
         """Whether it holds components that aim at this, of size `limit` times the normal impulse."""
         return _length(aims) <= limit * maximum(self.aim, 0.0) + self.tie
 
@@ -58,7 +58,7 @@ def normal_law(old: Scalar, aim: Scalar, u: Scalar, softness: Scalar, mass: Scal
 
 
 def disc_law(
-    push: NormalLaw, limit: Scalar, old: Sequence[Scalar], u: Sequence[Scalar], aims: Sequence[Scalar], sticks: Scalar
+    push: NormalLaw, limit: Scalar, old: Scalars, u: Scalars, aims: Scalars, sticks: Scalar
 ) -> tuple[Rows, Callable[[], list[Scalar]]]:
     """The law of one or two components, of size `limit` times the normal impulse: they are held, or slide along `aims`.
 
@@ -89,7 +89,7 @@ def disc_law(
     return [row[: 1 + len(d)] for row in rows[: len(d)]], base
 
 
-def _length(parts: Sequence[Scalar]) -> Scalar:
+def _length(parts: Scalars) -> Scalar:
     return sqrt(maximum(sum((part * part for part in parts[1:]), parts[0] * parts[0]), 1e-300))
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from ...scalar import Scalar, absolute, is_zero, maximum, select, trace
+from ...scalar import Scalar, Scalars, absolute, is_zero, maximum, select, trace
 from .cone import onto_cone, onto_limits
 
 #: The solver for the impulses has failed if the contact laws are missed by more than this part of the points' speeds.
 FAILED = 1e-3
 
 
-def above(speed: Sequence[Scalar], impulse: Sequence[Scalar], target: Scalar, softness: Scalar) -> list[Scalar]:
+def above(speed: Scalars, impulse: Scalars, target: Scalar, softness: Scalar) -> list[Scalar]:
     """The velocity relative to its target, which a soft point gives way to: what the laws of contact are about [m/s]."""
     return [speed[0] - target + softness * impulse[0], *speed[1:]]
 
@@ -30,7 +29,7 @@ def masses(mass: Scalar, softness: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def projected(
-    impulse: Sequence[Scalar], speed: Sequence[Scalar], target: Scalar, friction: Scalar, mass: Scalar, softness: Scalar
+    impulse: Scalars, speed: Scalars, target: Scalar, friction: Scalar, mass: Scalar, softness: Scalar
 ) -> list[Scalar]:
     """cone(λ − m u), which is λ itself where all laws hold (Alart and Curnier 1991) [N·s]."""
     along, across = masses(mass, softness)
@@ -38,20 +37,14 @@ def projected(
     return onto_cone([a - rate * m for a, rate, m in zip(impulse, rates, (along, across, across), strict=True)], friction)
 
 
-def worst(errors: Sequence[Scalar]) -> Scalar:
+def worst(errors: Scalars) -> Scalar:
     """The largest error; infinite if any is NaN."""
     most = reduce(maximum, errors, 0.0)
     return select(most >= 0.0, most, math.inf)
 
 
 def residual(
-    impulse: Sequence[Scalar],
-    speed: Sequence[Scalar],
-    target: Scalar,
-    friction: Scalar,
-    size: Scalar,
-    mass: Scalar,
-    softness: Scalar,
+    impulse: Scalars, speed: Scalars, target: Scalar, friction: Scalar, size: Scalar, mass: Scalar, softness: Scalar
 ) -> dict[str, Any]:
     """The largest |λ − cone(λ − m u)|/m of a point, infinite for NaN, as `error` [m/s]; that projection as `aim` [N·s]."""
     along, across = sizes(size, softness)
@@ -69,7 +62,5 @@ def _turned(impulse: Any, speed: Any, limit: Any, size: Scalar, mass: Scalar, no
 TURNED = trace(_turned, {"impulse": 3, "speed": 3, "limit": 2, "size": (), "mass": (), "normal": ()}, "turned")
 #: The residual of one point as a program.
 RESIDUAL = trace(
-    residual,
-    {"impulse": 3, "speed": 3, "target": (), "friction": (), "size": (), "mass": (), "softness": ()},
-    "residual",
+    residual, {"impulse": 3, "speed": 3, "target": (), "friction": (), "size": (), "mass": (), "softness": ()}, "residual"
 )

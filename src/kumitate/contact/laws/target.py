@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...scalar import Scalar, absolute, both, either, is_zero, maximum, minimum, select, trace
+from ...scalar import Scalar, Scalars, absolute, both, either, is_zero, maximum, minimum, select, trace
 from ..surface import NUMBERS, Surface, VariedSurface
 
 #: Points that slide more slowly than this are at rest: static friction applies [m/s].
@@ -33,7 +32,7 @@ class Aim(NamedTuple):
     mode: list[Scalar]
 
 
-def slides(parts: Sequence[Scalar]) -> Scalar:
+def slides(parts: Scalars) -> Scalar:
     """Whether a point that moved so along the surface, or turned so, was not at rest."""
     return sum((part * part for part in parts[1:]), parts[0] * parts[0]) > AT_REST**2
 
@@ -64,7 +63,7 @@ def targets(
     return target, plastic
 
 
-def modes(gap: Scalar, before: Sequence[Scalar], free: Scalar, target: Scalar, h: Scalar, slid: Scalar) -> list[Scalar]:
+def modes(gap: Scalar, before: Scalars, free: Scalar, target: Scalar, h: Scalar, slid: Scalar) -> list[Scalar]:
     """The velocity relative to the target from which it is guessed whether a point is apart, sticks or slides."""
     stays = both(gap < CLOSED * h, before[0] < CLOSED)
     return [select(either(stays, free < target), 0.0, 1.0), *(select(slid, part, 0.0) for part in before[1:])]

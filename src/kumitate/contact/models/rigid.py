@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import chain
 from typing import Any
 
-from ...scalar import Scalar, both, either, equal, flatten, is_double, loop, maximum, minimum, select, sqrt, when
+from ...scalar import Scalar, Scalars, both, either, equal, flatten, is_double, loop, maximum, minimum, select, sqrt, when
 from .. import tuned
 from ..impulse.cones import chosen, inside_cones
 from ..impulse.contact_points import places_for
@@ -109,7 +109,7 @@ def rigid(given: Problem) -> Solved:
     return Solved(end.done, end.left, end.left)
 
 
-def _in_turn(given: Problem, due: Sequence[Scalar]) -> list[list[Scalar]]:
+def _in_turn(given: Problem, due: Scalars) -> list[list[Scalar]]:
     """The targets of all points in the present impact; due: when the links of each patch meet."""
     first: dict[int, Scalar] = {}
     for patch, time in zip(given.patches, due, strict=True):
@@ -118,7 +118,7 @@ def _in_turn(given: Problem, due: Sequence[Scalar]) -> list[list[Scalar]]:
     return [patch.in_turn(*times) for patch, *times in zip(given.patches, due, least, strict=True)]
 
 
-def _select(flag: Scalar, one: Sequence[Scalar], other: Sequence[Scalar]) -> list[Scalar]:
+def _select(flag: Scalar, one: Scalars, other: Scalars) -> list[Scalar]:
     return [select(flag > 0.5, a, b) for a, b in zip(one, other, strict=True)]
 
 
@@ -135,7 +135,7 @@ def _tamed(given: Problem, dead: Impulses, full: Impulses) -> Impulses:
     return _blend(dead, full, minimum(share, 1.0))
 
 
-def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
+def _solved(given: Problem, targets: Sequence[Scalars]) -> Solved:
     """The impulses among the few points that push, or, where there are more or that fails, among all that are near."""
     if not places_for(given.jacobians.tree, given.patches):
         return iterated(given, targets)
@@ -148,7 +148,7 @@ def _solved(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
     return when(found.left > found.enough, of_all, found)
 
 
-def _closing(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Scalar:
+def _closing(given: Problem, targets: Sequence[Scalars]) -> Scalar:
     """By how much a point misses its target without contact [m/s]."""
     free = (point.free[0] for patch in given.patches for point in patch.points)
     return reduce(maximum, (aim - speed for aim, speed in zip(chain(*targets), free, strict=True)), 0.0)
@@ -160,7 +160,7 @@ def _enough(fastest: Scalar) -> Scalar:
     return select(fine, tuned.ABSOLUTE + tuned.RELATIVE * fastest, tuned.COARSE * (1.0 + fastest))
 
 
-def iterated(given: Problem, targets: Sequence[Sequence[Scalar]]) -> Solved:
+def iterated(given: Problem, targets: Sequence[Scalars]) -> Solved:
     """Newton steps from the state before the time step, with regularisation (Levenberg 1944), and other ways if they fail.
 
     A Newton step may increase the residual on its way to other modes of the points; the best of all guesses is returned.

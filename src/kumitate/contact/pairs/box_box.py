@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from ...model import Box
-from ...scalar import Scalar, absolute, both, equal, maximum, minimum, select, sqrt
+from ...scalar import Scalar, Scalars, absolute, both, equal, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3, dot
 from .touch import FAR, Touch, axes_of, signed
 
@@ -25,7 +25,7 @@ _ALONG = 1e-15
 _SLACK = 1e-9
 
 _Numbers = tuple[Scalar, Scalar]
-_Rows = Sequence[Sequence[Scalar]]
+_Rows = Sequence[Scalars]
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,7 @@ class _Edges:
         """The pair with the larger separation."""
         mine = self.apart >= other.apart
         return _Edges(
-            maximum(self.apart, other.apart),
-            select(mine, self.axis_a, other.axis_a),
-            select(mine, self.axis_b, other.axis_b),
+            maximum(self.apart, other.apart), select(mine, self.axis_a, other.axis_a), select(mine, self.axis_b, other.axis_b)
         )
 
 
@@ -224,7 +222,7 @@ def _touch(origin: Vector3, axes: Sequence[Vector3], normal: Vector3, x: Scalar,
     return Touch(origin + axes[0] * x + axes[1] * y + axes[2] * (0.5 * gap), normal, gap)
 
 
-def _first_of_most(values: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
+def _first_of_most(values: Scalars) -> tuple[Scalar, Scalar]:
     """Two conditions: whether the first value is the largest, and whether the second is."""
     a, b, c = values
     return both(a >= b, a >= c), b >= c
@@ -253,5 +251,5 @@ def _flipped(item: Any, flip: Scalar) -> Any:
     return Vector3.of(parts) if isinstance(item, Vector3) else parts
 
 
-def _scaled(columns: Sequence[Vector3], half: Sequence[Scalar]) -> list[Vector3]:
+def _scaled(columns: Sequence[Vector3], half: Scalars) -> list[Vector3]:
     return [column * h for column, h in zip(columns, half, strict=True)]

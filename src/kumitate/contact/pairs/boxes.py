@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ...model import Box, Capsule, Cylinder, Hull, Sphere
-from ...scalar import Scalar, absolute, either, maximum, minimum, select, sqrt
+from ...scalar import Scalar, Scalars, absolute, either, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 from .flats import cylinder_points, vertices_of
 from .touch import FAR, Touch, axes_of, outside_corner, signed
@@ -109,10 +109,10 @@ class _Face:
 
     normal_B: Vector3  # its outward normal, one of six
     height: Scalar  # above the box's center [m]
-    bounds: Sequence[Scalar]  # its extent along each axis of B [m]; unlimited along its normal
+    bounds: Scalars  # its extent along each axis of B [m]; unlimited along its normal
 
 
-def _nearest_face(low: Sequence[Scalar], high: Sequence[Scalar], box: Box) -> _Face:
+def _nearest_face(low: Scalars, high: Scalars, box: Box) -> _Face:
     """The face with the largest separation, or least penetration, from a body within `low` to `high` along the box's axes."""
     half = [0.5 * edge for edge in box.size]
     apart = [maximum(a, -b) - h for a, b, h in zip(low, high, half, strict=True)]

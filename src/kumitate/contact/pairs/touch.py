@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from ...scalar import Scalar, either, maximum, minimum, select, sqrt
+from ...scalar import Scalar, Scalars, either, maximum, minimum, select, sqrt
 from ...spatial import Transform, Vector3
 
 #: The gap of a slot that holds no point now [m].
@@ -75,7 +74,7 @@ def over_plane(center: Vector3, radius: Scalar, normal: Vector3, level: Scalar) 
     return Touch(center - normal * (0.5 * (height + radius)), normal, height - radius)
 
 
-def outside_corner(offsets: Sequence[Scalar]) -> tuple[Scalar, list[Scalar]]:
+def outside_corner(offsets: Scalars) -> tuple[Scalar, list[Scalar]]:
     """The signed distance to the set where all offsets are ≤ 0, and the unit vector away from it.
 
     Offsets are how far the point lies beyond each face, along mutually perpendicular directions [m]; of the vector, the

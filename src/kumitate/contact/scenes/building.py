@@ -254,9 +254,7 @@ def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> 
 
 def _factors(units: int, couplings: int) -> BlockFactors:
     words = units * ((units + BITS - 1) // BITS)
-    return _made(
-        BlockFactors, units, count=1, near=words, first=units + 1, later=couplings, lower=couplings, upper=couplings
-    )  # fmt: skip
+    return _made(BlockFactors, units, count=1, near=words, first=units + 1, later=couplings, lower=couplings, upper=couplings)
 
 
 def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:

@@ -78,9 +78,7 @@ MEASURED = trace(
 
 
 @procedure
-def measure(
-    rules: Rules, bodies: MovingBodies, placed: Placed, found: Points, points: ScenePoints, count: int
-) -> int:  # fmt: skip
+def measure(rules: Rules, bodies: MovingBodies, placed: Placed, found: Points, points: ScenePoints, count: int) -> int:
     """Measures points of which solids, gap and feature are known, and keeps those that may touch soon; returns how many."""
     _see(bodies)
     for c in range(count):

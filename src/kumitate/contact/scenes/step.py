@@ -29,9 +29,7 @@ DONE, FULL, ROOM, UNSOLVED, STIFF = 0, 1, 2, 3, 4
 
 
 @procedure
-def advance_scene(
-    scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, log: SceneLog
-) -> int:  # fmt: skip
+def advance_scene(scene: Scene, q: Floats[7], v: Floats[6], work: Floats, records: int, every: int, log: SceneLog) -> int:
     """Advances a state by records · every steps from where `log.marks` says; returns how that ended.
 
     A step that lacks room, or that the log has no room for, has changed nothing and is made again by the next call; one with

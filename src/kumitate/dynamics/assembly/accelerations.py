@@ -133,14 +133,7 @@ class Accelerations:
 
 
 def assembled_accelerations(
-    law: ClosingLaw,
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    acting: Acting,
-    *,
-    order: Order = None,
+    law: ClosingLaw, tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting, *, order: Order = None
 ) -> Accelerations:
     """Accelerations and joint forces of a tree with its chords and gears, by assembly and disassembly.
 

@@ -85,14 +85,7 @@ def _exact(value: Scalar) -> float:
 
 
 def joint_of(
-    ready: Prepared,
-    link: Link,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    bias: Motion,
-    *,
-    in_carrier: bool,
+    ready: Prepared, link: Link, q: Scalars, v: Scalars, tau: Scalars, bias: Motion, *, in_carrier: bool
 ) -> JointConnection:
     """The joint that carries a link, closed in the link's frame; with `in_carrier` in its carrier's, if T is equal there."""
     own, carrier = link.coordinates(q), ready.carriers[link.index]
@@ -129,11 +122,7 @@ def gears_of(tree: Tree, joints: Sequence[JointConnection]) -> list[GearConnecti
 
 
 def rigid_bodies(
-    ready: Prepared,
-    motions: PerLink[LinkMotion],
-    joints: Iterable[JointConnection],
-    pushed: Sequence[Force],
-    gravity: Scalars,
+    ready: Prepared, motions: PerLink[LinkMotion], joints: Iterable[JointConnection], pushed: Sequence[Force], gravity: Scalars
 ) -> Bodies:
     """The single links, under the drives of joints and the external force on each at its center of mass; and the world.
 

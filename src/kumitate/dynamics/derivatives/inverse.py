@@ -78,13 +78,7 @@ class _Carried(NamedTuple):
 
 
 def rnea_derivatives(
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    vdot: Scalars,
-    *,
-    gravity: Scalars,
-    wrenches: Wrenches | None = None,
+    tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, *, gravity: Scalars, wrenches: Wrenches | None = None
 ) -> InverseSlopes:
     """Inverse dynamics with its derivatives; arguments as for `rnea`. Wrenches keep their directions in the world."""
     n = tree.nv
@@ -166,14 +160,7 @@ class SecondSlopes(NamedTuple):
 
 
 def rnea_second_derivatives(
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    vdot: Scalars,
-    weights: Scalars,
-    *,
-    gravity: Scalars,
-    wrenches: Wrenches | None = None,
+    tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, weights: Scalars, *, gravity: Scalars, wrenches: Wrenches | None = None
 ) -> SecondSlopes:
     """The second derivatives for weights w (nv); other arguments as for `rnea`.
 

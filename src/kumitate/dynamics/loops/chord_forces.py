@@ -18,11 +18,7 @@ def with_chord_drives(tree: Tree, closings: Sequence[Closing], acting: Acting) -
 
 
 def chord_drives(
-    tree: Tree,
-    closings: Sequence[Closing],
-    efforts: Mapping[str, Scalars],
-    others: Applied | None,
-    implicit_step: Scalar = 0.0,
+    tree: Tree, closings: Sequence[Closing], efforts: Mapping[str, Scalars], others: Applied | None, implicit_step: Scalar = 0.0
 ) -> Applied | None:
     """The forces of the drives, springs, damping and friction of chords, added to `others`; `efforts` by the chord's name."""
     pushes: dict[int, Force] = {}

@@ -266,12 +266,7 @@ def row_solver(
 
 
 def solved_rows(
-    tree: Tree,
-    rows: Sequence[Row],
-    Lambda: Sequence[Scalars],
-    wanted: Scalars,
-    *,
-    damping: float = DAMPING,
+    tree: Tree, rows: Sequence[Row], Lambda: Sequence[Scalars], wanted: Scalars, *, damping: float = DAMPING
 ) -> list[Scalar]:
     """The forces λ of (Λ + softness) λ = wanted, the smallest where Λ does not determine them; damping as for `row_solver`."""
     return row_solver(tree, rows, Lambda, damping=damping).solve(wanted)

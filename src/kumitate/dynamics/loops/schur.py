@@ -52,12 +52,7 @@ class LoopSystem:
 
 
 def loop_system(
-    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]],
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    acting: Acting,
+    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]], tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting
 ) -> LoopSystem:
     """The equations from the inertia matrix that `mass_matrix` computes; other arguments as for `aba_with_loops`."""
     closings = chord_closings(tree, q, v)
@@ -68,12 +63,7 @@ def loop_system(
 
 
 def with_rows(
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    closings: Sequence[Closing],
-    M: list[list[Scalar]],
-    push: Scalars,
+    tree: Tree, q: Scalars, v: Scalars, closings: Sequence[Closing], M: list[list[Scalar]], push: Scalars
 ) -> LoopSystem:
     """The equations that the rows of chords and gears add to M v̇ = push, whichever method computed M and push.
 
@@ -98,12 +88,7 @@ def with_rows(
 
 
 def factored_with_loops(
-    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]],
-    tree: Tree,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    acting: Acting,
+    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]], tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting
 ) -> list[Scalar]:
     """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; the rest as for `aba_with_loops`."""
     if not tree.closed:

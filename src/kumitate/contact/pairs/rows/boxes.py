@@ -45,9 +45,7 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
     most = -math.inf
     chosen = -math.inf
     for i in range(3):
-        apart = abs(t[i]) - half_a[i] - (
-            abs(C[i, 0]) * half_b[0] + abs(C[i, 1]) * half_b[1] + abs(C[i, 2]) * half_b[2]
-        )  # fmt: skip
+        apart = abs(t[i]) - half_a[i] - (abs(C[i, 0]) * half_b[0] + abs(C[i, 1]) * half_b[1] + abs(C[i, 2]) * half_b[2])
         if apart > margin:
             return -1, apart
         weight = apart + (_BETTER if before == i else 0.0)

@@ -122,9 +122,7 @@ def stepped(mu: Any, K: Any, push: Any, slope: Any, lack: Any, du: Any, x: Any, 
 
 
 SCALED = trace(scaled, {"mu": (), "target": (), "u": 3, "x": 3, "z": 3, "given": 2}, "cone_scaled")
-AIMED = trace(
-    aimed, {"mu": (), "mass": (), "x": 3, "z": 3, "W": (3, 3), "lack": 3, "second": 3, "given": 2}, "cone_aimed"
-)  # fmt: skip
+AIMED = trace(aimed, {"mu": (), "mass": (), "x": 3, "z": 3, "W": (3, 3), "lack": 3, "second": 3, "given": 2}, "cone_aimed")
 STEPPED = trace(
     stepped, {"mu": (), "K": (3, 3), "push": 3, "slope": 2, "lack": 3, "du": 3, "x": 3, "z": 3, "W": (3, 3)}, "cone_stepped"
 )  # fmt: skip

@@ -23,9 +23,7 @@ from .laws import move, push_bodies, residual
 
 
 @procedure
-def interior_point(
-    island: Island, rounds: int, follow: float, end: float, good: float, inside: float, short: float
-) -> float:  # fmt: skip
+def interior_point(island: Island, rounds: int, follow: float, end: float, good: float, inside: float, short: float) -> float:
     """At most so many rounds from the impulses of the points, until √τ, an estimate of the residual, is below `end` [m/s].
 
     follow: how much of the derivative of |u_t| the directions follow at first. With all of it the matrix is not symmetric and

@@ -120,9 +120,7 @@ def convex_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k
 
 
 @procedure
-def _with_closest(
-    count: int, place: Shaped[3], normal: Shaped[3], gap: float, feature: int, out: Points, k: int
-) -> int:  # fmt: skip
+def _with_closest(count: int, place: Shaped[3], normal: Shaped[3], gap: float, feature: int, out: Points, k: int) -> int:
     """Adds the closest point to those of the faces, if need be in place of the eighth, if it is deeper; gives their number."""
     for i in range(k, k + count):
         if not gap < out.gaps[i] - _DEEPER:
