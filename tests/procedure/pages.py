@@ -136,6 +136,21 @@ def sieve(prime: Ints) -> int:
 
 
 @procedure
+def along_lists(x: Floats, which: Ints) -> float:
+    """A list within itself, which is written to on the way."""
+    total = 0.0
+    for k in which:
+        for other in which:
+            if other == k:
+                continue
+            total += x[k] - 0.5 * x[other]
+            if total > 3.0:
+                break
+        which[len(which) - 1] = k
+    return total
+
+
+@procedure
 def factor(a: Shaped[6, 6], d: Shaped[6]) -> bool:
     """LDLᵀ in place, the lower triangle; whether all pivots are positive."""
     for k in range(6):
@@ -589,6 +604,7 @@ CASES: list[tuple[Procedure, Callable[[np.random.Generator], tuple[Any, ...]]]] 
     (quick_sort, lambda rng: (rng.integers(0, 50, 100) / 7,)),
     (islands, lambda rng: (rng.integers(0, 40, (25, 2)), _zeros(40), _zeros(40))),
     (sieve, lambda rng: (_zeros(int(rng.integers(2, 300))),)),
+    (along_lists, lambda rng: (rng.normal(size=20), rng.integers(0, 20, 12))),
     (factor, lambda rng: (_spd(rng), np.zeros(6))),
     (block_updates, lambda rng: (rng.normal(size=(9, 6, 6)), rng.permutation(9).reshape(3, 3))),
     (sweep_and_prune, _sweep),

@@ -19,8 +19,8 @@ The subset:
   shape), or a `NamedTuple` class whose fields have these. Arrays are float64 or int64 and contiguous; no two arguments
   overlap if one of them is written to. The return annotation is `None`, `int`, `float`, `bool`, or a tuple of these.
 - Statements: assignment to names, elements `x[i, k]` and several names at once, also `+=` and its kin; `if`, `while`,
-  `for i in range(...)` with a constant step, `break`, `continue`, `return`. A name keeps one type, and has a value on
-  every path that leads to where it is read. An int becomes a float where one is needed.
+  `for i in range(...)` with a constant step, `for k in numbers` of an `Ints`, `break`, `continue`, `return`. A name keeps
+  one type, and has a value on every path that leads to where it is read. An int becomes a float where one is needed.
 - Expressions: arithmetic, comparisons, `and`, `or`, `not`, `a if c else b`; `& | ^ << >>`, `x.bit_count()` and
   `x.bit_length()` of integers, which have 64 bits; `//` and `%` of integers, squares of floats, powers of integers up to
   4; `abs`, `min`, `max`, `int`, `float`, `bool`, `len`; functions of `math`; constants of the module or of the function

@@ -199,6 +199,8 @@ class _Statements(Calling):
         return tree.Repeat(condition, body)
 
     def read_For(self, node: ast.For) -> tree.Statement:
+        if isinstance(node.iter, ast.Name | ast.Attribute) and self.read(node.iter).kind == ArrayKind(INT, (None,)):
+            node = self.along(node)
         called = node.iter
         is_range = isinstance(called, ast.Call) and self.source.static(called.func) is range
         if not is_range or not isinstance(called, ast.Call) or not isinstance(node.target, ast.Name):
@@ -216,6 +218,14 @@ class _Statements(Calling):
         found = tree.Counting(node.target.id, start, stop, step.value, body)
         self.assigned = _joined([*left, ended]) if found.passes else before
         return found
+
+    def along(self, node: ast.For) -> ast.For:
+        """A loop along a list of integers, as one that counts their places."""
+        place = ast.Name(f"_place{len(self.typed.names)}", ast.Load())
+        self.source.inside.add(place.id)
+        count = ast.Call(ast.Name("range"), [ast.Call(ast.Name("len"), [node.iter], [])], [])
+        taken = ast.Assign([node.target], ast.Subscript(node.iter, place, ast.Load()))
+        return ast.fix_missing_locations(ast.copy_location(ast.For(place, count, [taken, *node.body], node.orelse), node))
 
     def loop(self, node: ast.While | ast.For) -> tuple[tuple[tree.Statement, ...], list[set[str] | None], set[str] | None]:
         """The body of a loop; what has a value where it breaks, and at its end. What has one before is put back."""
