@@ -51,8 +51,7 @@ def near_pairs(placed: Placed, allowed: Ints, pairs: Ints[2], starts: Ints, spac
                     space[found, 1] = max(i, j)
                 found += 1
             other = starts[other] if placed.resting[i] == 1 else other + 1
-    for at in range(len(placed.planes)):
-        plane = placed.planes[at]
+    for plane in placed.planes:
         for i in range(solids):
             if (
                 placed.body[i] >= 0

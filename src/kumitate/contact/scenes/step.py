@@ -155,9 +155,9 @@ def push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
                 if needed > len(scene.factors.later):
                     scene.counts[3] = needed
                     return ROOM
-                for at in range(len(found.members)):
-                    islands.allowed[found.members[at]] = allowed
-                    islands.left[found.members[at]] = worst
+                for body in found.members:
+                    islands.allowed[body] = allowed
+                    islands.left[body] = worst
                 left[size] = max(left[size], worst)
                 left[1] = max(left[1], worst / (fastest + RESTING))
         woken, missed = wake(scene, count)

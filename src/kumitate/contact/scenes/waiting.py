@@ -78,6 +78,6 @@ def wake(scene: Scene, count: int) -> tuple[int, float]:
 def has_woken(island: Island) -> bool:
     """Whether points of an island have just ceased to wait."""
     woken = False
-    for at in range(len(island.listed)):
-        woken = woken or island.points.waits[island.listed[at]] == WOKEN
+    for c in island.listed:
+        woken = woken or island.points.waits[c] == WOKEN
     return woken

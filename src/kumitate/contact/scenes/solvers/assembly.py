@@ -29,8 +29,7 @@ def assemble(island: Island) -> None:
 def find_reaches(island: Island) -> None:
     """Fills `trial.reach` with J of the points: J [ω; v] = frame (v + ω × lever) is the velocity of A at a point."""
     points, trial = island.points, island.trial
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         for i in range(3):
             trial.reach[c, i, 0:3] = np.cross(points.lever_a[c], points.frame[c, i])
             trial.reach[c, i, 3:6] = points.frame[c, i]
@@ -98,8 +97,7 @@ def advance(island: Island) -> None:
     points, factors, trial = island.points, island.factors, island.trial
     trial.effort[0 : factors.count[0]] = 0.0
     forget_links(island, trial.effort)
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         lack = trial.base[c] - points.impulse[c]
         if lack[0] != 0.0 or lack[1] != 0.0 or lack[2] != 0.0:
             push_bodies(points, c, lack, trial.effort, points.node[c, 0], points.node[c, 1])
@@ -107,8 +105,7 @@ def advance(island: Island) -> None:
             lack = points.turns.base[c] - points.turns.impulse[c]
             add_moment(points, c, lack, trial.effort, points.node[c, 0], points.node[c, 1])
     solve_twists(island, trial.effort)
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         du, new = trial.aim[c], points.impulse[c]
         if trial.K[c, 0, 0] == 0.0:
             new[:] = 0.0

@@ -32,16 +32,14 @@ def push_bodies(points: ScenePoints, c: int, impulse: Shaped[3], wrenches: Float
 def move(island: Island) -> None:
     """The velocities after the impulses of an island: `after` of its bodies and `speed` of its points."""
     bodies, points = island.bodies, island.points
-    for row in range(len(island.members)):
-        bodies.after[island.members[row]] = 0.0
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for body in island.members:
+        bodies.after[body] = 0.0
+    for c in island.listed:
         if points.impulse[c, 0] != 0.0:  # all of them are in their cones
             push_bodies(points, c, points.impulse[c], bodies.after, points.body[c, 0], points.body[c, 1])
             if c < len(points.turns.length):
                 add_moment(points, c, points.turns.impulse[c], bodies.after, points.body[c, 0], points.body[c, 1])
-    for row in range(len(island.members)):
-        body = island.members[row]
+    for body in island.members:
         if bodies.robots.link[body] >= 0:
             robot = leads(bodies.robots, body)
             if robot >= 0:
@@ -50,8 +48,7 @@ def move(island: Island) -> None:
         twist, each = bodies.after[body], 1.0 / bodies.mass[body]
         twist[0:3] = bodies.free[body, 0:3] + bodies.mobility[body] @ twist[0:3]
         twist[3:6] = bodies.free[body, 3:6] + each * twist[3:6]
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         relative(points, c, bodies.after, points.body[c, 0], points.body[c, 1], points.speed[c])
         points.speed[c] += points.drift[c]
         if c < len(points.turns.length):
@@ -63,8 +60,7 @@ def residual(island: Island) -> float:
     """The largest residual of an island's points [m/s], infinite for NaN; `aim` of each is what the laws ask for."""
     points, trial = island.points, island.trial
     worst, error = 0.0, local(1)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         apply(RESIDUAL, at(points, c), at(trial, c), error)
         worst = max(worst, error[0])
         if c < len(points.turns.length):
@@ -77,8 +73,7 @@ def residual(island: Island) -> float:
 def save(island: Island, impulses: Floats[3]) -> None:
     """Copies the impulses of an island."""
     points = island.points
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         impulses[c] = points.impulse[c]
         if c < len(points.turns.length):
             impulses[len(points.gap) + c] = points.turns.impulse[c]
@@ -88,8 +83,7 @@ def save(island: Island, impulses: Floats[3]) -> None:
 def restore(island: Island, impulses: Floats[3]) -> None:
     """Takes the impulses of an island back; the velocities are not changed."""
     points = island.points
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         points.impulse[c] = impulses[c]
         if c < len(points.turns.length):
             points.turns.impulse[c] = impulses[len(points.gap) + c]

@@ -67,8 +67,7 @@ def _raise(island: Island, times: int, ahead: float) -> float:
     """
     points, trial, along, both, square, last = island.points, island.trial, 0.0, 0.0, 0.0, 0.0
     save(island, trial.x)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         z = trial.z[c]
         if times == 0:
             z[:] = 0.0
@@ -83,8 +82,8 @@ def _raise(island: Island, times: int, ahead: float) -> float:
     part = min(max(along / max(square - 2.0 * both + last, 1e-300), -tuned.FARTHEST), tuned.FARTHEST)
     if times < 2 or alike:
         part = 0.0
-    for row in range(len(island.listed)):
-        z, change = trial.z[island.listed[row]], trial.share[island.listed[row]]
+    for c in island.listed:
+        z, change = trial.z[c], trial.share[c]
         raised = z[0] + ahead * change - part * (z[0] - z[1] + change - z[2])
         z[1] = z[0]
         z[2] = change
@@ -96,8 +95,7 @@ def _raise(island: Island, times: int, ahead: float) -> float:
 def _press(island: Island, strength: float) -> None:
     """The impulses and moments of the points at their speeds, and by which K these change; moments as x limits them."""
     points, trial, turns = island.points, island.trial, island.points.turns
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         apply(AUGMENTED_SLOPES, at(trial, c), at(points, c), strength, points.impulse[c], trial.K[c])
         trial.K[c] *= -1.0
         if c < len(turns.length):
@@ -118,8 +116,7 @@ def _descend(island: Island, strength: float) -> float:
     for node in range(factors.count[0]):
         inertial(bodies, factors.unit[node], trial.effort[node])
     forget_links(island, trial.effort)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         push_bodies(points, c, points.impulse[c], trial.effort, points.node[c, 0], points.node[c, 1])
         if c < len(turns.length):
             add_moment(points, c, turns.impulse[c], trial.effort, points.node[c, 0], points.node[c, 1])
@@ -129,8 +126,7 @@ def _descend(island: Island, strength: float) -> float:
     for node in range(factors.count[0]):
         inertial(bodies, factors.unit[node], own)
         flat -= own @ trial.effort[node]
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         du = trial.aim[c]
         relative(points, c, trial.effort, points.node[c, 0], points.node[c, 1], du)
         pushed += points.impulse[c] @ du
@@ -145,8 +141,7 @@ def _descend(island: Island, strength: float) -> float:
     low, high, at_low, at_high, share = 0.0, 1.0, start, start, 1.0
     for attempt in range(tuned.HALVINGS):
         slope, uneven = flat + share * bend, 0.0
-        for row in range(len(island.listed)):
-            c = island.listed[row]
+        for c in island.listed:
             trial.lack[c] = points.speed[c] + share * trial.aim[c]
             apply(
                 AUGMENTED, trial.x[c], trial.z[c], trial.lack[c], points.target[c], points.friction[c], points.mass[c],
@@ -172,8 +167,7 @@ def _descend(island: Island, strength: float) -> float:
             at_low = slope
         share = low + (high - low) * min(max(at_low / (at_low - at_high), 0.1), 0.9)
     go_on(island, share, trial.effort)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         points.speed[c] = trial.lack[c]
         if c < len(turns.length):
             turns.speed[c] = trial.lack[more + c]

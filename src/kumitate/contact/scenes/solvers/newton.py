@@ -63,8 +63,7 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
 def _linearise(island: Island, strength: float, step: int, by_mode: int) -> None:
     """The laws of points near their impulses and speeds; by_mode: 1 if `ScenePoints.mode` decides what they do."""
     points, trial, turns, aim = island.points, island.trial, island.points.turns, local(1)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         stiff = strength * (points.common[c] if step < tuned.ALIKE else points.mass[c])
         apply(LINEARISED, at(points, c), at(trial, c), stiff, float(by_mode), aim)
         if c < len(turns.length):

@@ -25,12 +25,11 @@ def pattern(island: Island) -> int:
     words = (count + BITS - 1) // BITS
     for k in range(count * words):
         factors.near[k] = 0
-    for at in range(len(island.members)):
-        body = island.members[at]
+    for body in island.members:
         if leads(robots, body) >= 0:
             _join_all(robots, body, body, words, factors)
-    for at in range(len(island.listed)):
-        a, b = points.body[island.listed[at], 0], points.body[island.listed[at], 1]
+    for c in island.listed:
+        a, b = points.body[c, 0], points.body[c, 1]
         if b >= 0:
             _join_all(robots, a, b, words, factors)
     found = eliminate(count, words, factors)
@@ -44,8 +43,7 @@ def pattern(island: Island) -> int:
         for e in range(factors.first[k], factors.first[k + 1]):
             factors.later[e] = factors.mark[factors.later[e]]
         _sort(factors.later, factors.first[k], factors.first[k + 1])
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         a, b = points.body[c, 0], points.body[c, 1]
         one, other = factors.node[a], factors.node[b] if b >= 0 else -1
         points.node[c, 0], points.node[c, 1], points.edge[c] = one, other, -1
@@ -69,8 +67,7 @@ def _list_units(island: Island) -> int:
     """Numbers the units of an island; returns how many it has."""
     factors, robots = island.factors, island.bodies.robots
     count, most = 0, len(factors.unit)
-    for at in range(len(island.members)):
-        body = island.members[at]
+    for body in island.members:
         link = robots.link[body]
         if link >= 0:
             factors.node[body] = most + link

@@ -33,8 +33,7 @@ def rebound(rules: Rules, island: Island, surfaces: Floats[len(NUMBERS)], aims: 
     """
     points, trial, worst, number = island.points, island.trial, 0.0, 0
     most = tuned.IMPACTS if aims.plain and is_small(island, aims) else 0
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         trial.done[c] = 0.0
         trial.moved[c] = 0.0
     while True:
@@ -54,8 +53,7 @@ def rebound(rules: Rules, island: Island, surfaces: Floats[len(NUMBERS)], aims: 
         _go_on(rules, island, surfaces)
         begun = 0
     if number > 1:
-        for row in range(len(island.listed)):
-            c = island.listed[row]
+        for c in island.listed:
             points.impulse[c] += trial.done[c]
             points.drift[c] -= trial.moved[c]
             points.before[c] -= trial.moved[c]
@@ -82,16 +80,15 @@ def _find_due(island: Island) -> None:
 def _wait(rules: Rules, island: Island) -> int:
     """Takes the impulses and targets of points whose turn it is not; returns how many these are."""
     points, trial, waiting, target = island.points, island.trial, 0, local(1)
-    for row in range(len(island.members)):
-        trial.effort[island.members[row], 0] = NOT_MET
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for body in island.members:
+        trial.effort[body, 0] = NOT_MET
+    for c in island.listed:
         for side in range(2):
             if points.body[c, side] >= 0:
                 earliest = trial.effort[points.body[c, side]]
                 earliest[0] = min(earliest[0], trial.due[c])
-    for row in range(len(island.listed)):
-        c, least = island.listed[row], NOT_MET
+    for c in island.listed:
+        least = NOT_MET
         for side in range(2):
             if points.body[c, side] >= 0:
                 least = min(least, trial.effort[points.body[c, side], 0])
@@ -109,8 +106,7 @@ def _wait(rules: Rules, island: Island) -> int:
 def _press(rules: Rules, island: Island) -> int:
     """Marks bodies whose open points push without their turn, if anything rebounds; returns how many points these have."""
     points, trial, first, hits, pressed = island.points, island.trial, 0, False, 0
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         hits = hits or points.target[c] > points.plastic[c]
     while hits and first < len(island.listed):
         end, pushes = end_of_pair(island, first), False
@@ -130,8 +126,7 @@ def _press(rules: Rules, island: Island) -> int:
 def _go_on(rules: Rules, island: Island, surfaces: Floats[len(NUMBERS)]) -> None:
     """Sets the impulses aside, and aims from the velocities that they leave."""
     points, trial, change = island.points, island.trial, local(3)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         change[:] = points.speed[c] - points.free[c]
         trial.moved[c] += change
         points.drift[c] += change
@@ -150,8 +145,7 @@ def gained(island: Island, whole: bool) -> float:
     whole: their work in the whole step instead, as `logs.gained_at` counts it, but for what pushes overlaps out.
     """
     points, total, since = island.points, 0.0, island.points.before if whole else island.points.free
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         total += 0.5 * points.impulse[c] @ (since[c] + points.speed[c])
         if whole and points.target[c] <= points.plastic[c]:
             total -= 0.5 * points.impulse[c, 0] * max(points.target[c], 0.0)
@@ -168,8 +162,7 @@ def _tame(island: Island, aims: Aims) -> float:
     """
     points, trial = island.points, island.trial
     full = gained(island, False)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         # the modes have been used; the impulses of the rebound take their place
         points.mode[c] = points.impulse[c]
         if c < len(points.turns.length):
@@ -197,8 +190,7 @@ def _tame(island: Island, aims: Aims) -> float:
 def _mix(island: Island, share: float) -> None:
     """Plastic impulses, which are in `trial.kept`, plus a share of what the rebound, which is in `mode`, adds to them."""
     points, trial = island.points, island.trial
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         points.impulse[c] = trial.kept[c] + share * (points.mode[c] - trial.kept[c])
         if c < len(points.turns.length):
             plastic = trial.kept[len(points.gap) + c]

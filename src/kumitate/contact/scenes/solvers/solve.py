@@ -25,8 +25,7 @@ def solve(
     """
     points, factors = island.points, island.factors
     fastest, moving, closing, softest, bouncing = 0.0, 0.0, 0.0, 0.0, False
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         for k in range(3):
             fastest = max(fastest, abs(points.free[c, k]))
             moving = max(moving, abs(points.before[c, k]))
@@ -46,8 +45,8 @@ def solve(
         return 0, left, allowed, fastest
     if left <= tuned.STEADY:
         part = _steady(island)
-        for at in range(len(island.listed)):
-            points.steady[island.listed[at]] = part
+        for c in island.listed:
+            points.steady[c] = part
     couplings = pattern(island)
     island.trial.did[2] += 1
     if couplings > len(factors.later):
@@ -88,8 +87,7 @@ def _steady(island: Island) -> float:
     """
     points = island.points
     both, square = 0.0, 0.0
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         x, y, most = points.impulse[c, 1], points.impulse[c, 2], points.friction[c] * points.impulse[c, 0]
         if most > 0.0:
             held = 3 if x * x + y * y < 0.999 * most * most else 1
