@@ -257,12 +257,11 @@ def _felt_by(given: Problem, link: Scalar, frame: ContactFrame) -> Rows:
 
 def _scattered(places: Targets, impulses: Sequence[Rows]) -> list[Rows]:
     """The impulses of all points, from those in the places."""
-    found: list[Rows] = []
-    for row in places:
-        found.append([])
-        for place in row:
-            pushed: list[Scalar] = [0.0] * 3
-            for s, (impulse,) in enumerate(impulses):
-                pushed = [select(absolute(place - s) < 0.5, a, b) for a, b in zip(impulse, pushed, strict=True)]
-            found[-1].append(pushed)
-    return found
+
+    def pushed(place: Scalar) -> list[Scalar]:
+        found: list[Scalar] = [0.0] * 3
+        for s, (impulse,) in enumerate(impulses):
+            found = [select(absolute(place - s) < 0.5, a, b) for a, b in zip(impulse, found, strict=True)]
+        return found
+
+    return [[pushed(place) for place in row] for row in places]

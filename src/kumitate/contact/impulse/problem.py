@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -18,7 +18,7 @@ from ...spatial import Dense, Force, Motion, SparseFactors
 from .. import tuned
 from ..laws import STIFF, worst
 from .branch_factors import BranchFactors
-from .contact_points import ContactPatch
+from .contact_points import ContactPatch, ContactPoint
 from .frames import ContactFrame
 from .jacobians import LinkJacobians, Pattern, along, frozen
 
@@ -216,32 +216,23 @@ class Problem:
         H = {i: dict(row) for i, row in self.held.items()}
         self.jacobians.add_stiffness(H, self.jacobians.tree.links, on)
         for patch, K in zip(self.patches, on_patches, strict=True):
-            if patch.shift is not None:
-                self._add_between(H, patch, K)
+            if patch.shift is not None:  # between two moving links
+                columns = self.relative_columns(patch)
+                felt = call_shared(_congruent, K, Dense.columns(list(columns.values())), name="between")
+                for i, row in zip(columns, felt.rows, strict=True):
+                    for j, value in zip(columns, row, strict=True):
+                        H[i][j] = H[i].get(j, 0.0) + value
         return SparseFactors.of(H)
-
-    def _add_between(self, H: Pattern, patch: ContactPatch, K: Dense) -> None:
-        """Adds the stiffness between two moving links."""
-        columns = self.relative_columns(patch)
-        felt = call_shared(_congruent, K, Dense.columns(list(columns.values())), name="between")
-        for i, row in zip(columns, felt.rows, strict=True):
-            for j, value in zip(columns, row, strict=True):
-                H[i][j] = H[i].get(j, 0.0) + value
 
     def relative_columns(self, patch: ContactPatch) -> dict[int, list[Scalar]]:
         """The columns of A's twist relative to B's, by index in v."""
-        tree, found = self.jacobians.tree, {}
-        a, b = (tree.ancestors(index) for index in patch.links)
-        for link in a:
-            if link not in b:
-                found.update({k: list(S) for k, S in enumerate(self.jacobians.S[link], link.v_start)})
-        if patch.shift is None:  # B is part of the world
-            return found
+        a, b = (self.jacobians.tree.ancestors(index) for index in patch.links)
+        S = self.jacobians.S
+        found = {k: list(own) for link in a if link not in b for k, own in enumerate(S[link], link.v_start)}
         for link in b:
-            if link not in a:
-                for k, S in enumerate(self.jacobians.S[link], link.v_start):
-                    at_A = [*S.angular, *(S.linear + S.angular.cross(patch.shift))]
-                    found[k] = [-part for part in at_A]
+            if link not in a and patch.shift is not None:
+                for k, own in enumerate(S[link], link.v_start):
+                    found[k] = [-part for part in (*own.angular, *(own.linear + own.angular.cross(patch.shift)))]
         return found
 
     def residual(self, guess: Impulses, targets: Sequence[Scalars]) -> Scalar:
@@ -261,8 +252,7 @@ class Problem:
 
     def gained(self, guess: Impulses) -> Scalar:
         """The energy of motion, and of springs at the points, that the impulses add to that of the step without them [J]."""
-        total = self._at_mean_velocity(guess, [[point.free for point in patch.points] for patch in self.patches])
-        total = total + self._stored(guess)
+        total = self._mean_work(guess, "free") + self._stored(guess)
         for equation, impulse in zip(self.loops, guess.loops, strict=True):
             total = total + 0.5 * impulse * (equation.rate(self.v_free) + equation.rate(guess.v))
         return total
@@ -272,7 +262,7 @@ class Problem:
 
         Loops are closed before and after, so their impulses do no work.
         """
-        return self._at_mean_velocity(guess, [[point.velocity for point in patch.points] for patch in self.patches])
+        return self._mean_work(guess, "velocity")
 
     def added(self, guess: Impulses) -> Scalar:
         """The work of the impulses, and what springs at the points take up [J]; above zero where contact adds energy.
@@ -280,40 +270,36 @@ class Problem:
         Springs work from the velocities before they act.
         """
         total = self.work(guess) + self._stored(guess)
-        for patch, impulses in zip(self.patches, guess.points, strict=True):
-            for point, impulse in zip(patch.points, impulses, strict=True):
-                if point.compliance is not None:
-                    total = total + 0.5 * impulse[0] * (point.begun - point.velocity[0])
+        for point, impulse, _ in self._pushed(guess):
+            if point.compliance is not None:
+                total = total + 0.5 * impulse[0] * (point.begun - point.velocity[0])
         return total
 
     def springs_alone(self, guess: Impulses) -> Scalar:
         """1 if no other points push than compliant ones whose springs the step resolves, else 0."""
         hard: Scalar = 0.0
-        for patch, impulses in zip(self.patches, guess.points, strict=True):
-            for point, impulse in zip(patch.points, impulses, strict=True):
-                hard = hard + (1.0 - point.resolved) * impulse[0]
+        for point, impulse, _ in self._pushed(guess):
+            hard = hard + (1.0 - point.resolved) * impulse[0]
         return select(hard <= 0.0, 1.0, 0.0)
 
     def _stored(self, guess: Impulses) -> Scalar:
         """The energy that springs at the points take up [J]."""
-        twists = self.jacobians.twists(guess.v)
+        return sum((point.stored(u[0]) for point, _, u in self._pushed(guess) if point.compliance is not None), 0.0)
+
+    def _mean_work(self, guess: Impulses, start: str) -> Scalar:
+        """The work of the impulses at the mean of the velocities after them and those of points that `start` names [J]."""
         total: Scalar = 0.0
-        for patch in self.patches:
-            twist = patch.twist(self.jacobians, twists)
-            for point in patch.points:
-                if point.compliance is not None:
-                    total = total + point.stored(point.frame.along(twist)[0])
+        for point, impulse, u in self._pushed(guess):
+            speeds = zip(impulse, getattr(point, start), u, strict=True)
+            total = total + 0.5 * sum((part * (a + b) for part, a, b in speeds), 0.0)
         return total
 
-    def _at_mean_velocity(self, guess: Impulses, before: Sequence[Sequence[Scalars]]) -> Scalar:
+    def _pushed(self, guess: Impulses) -> Iterator[tuple[ContactPoint, Scalars, list[Scalar]]]:
+        """Every point with its impulse and its velocity after it."""
         twists = self.jacobians.twists(guess.v)
-        total: Scalar = 0.0
-        for patch, impulses, starts in zip(self.patches, guess.points, before, strict=True):
+        for patch, impulses in zip(self.patches, guess.points, strict=True):
             twist = patch.twist(self.jacobians, twists)
-            for frame, impulse, start in zip(patch.frames, impulses, starts, strict=True):
-                speeds = zip(impulse, start, frame.along(twist), strict=True)
-                total = total + 0.5 * sum((part * (a + b) for part, a, b in speeds), 0.0)
-        return total
+            yield from ((p, impulse, p.frame.along(twist)) for p, impulse in zip(patch.points, impulses, strict=True))
 
 
 def _congruent(K: Dense, S: Dense) -> Dense:

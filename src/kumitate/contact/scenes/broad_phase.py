@@ -45,7 +45,7 @@ def near_pairs(placed: Placed, allowed: Ints, pairs: Ints[2], starts: Ints, spac
         other = starts[one] if placed.resting[i] == 1 else one + 1
         while other < len(placed.sorted) and placed.low[placed.sorted[other], 0] <= placed.high[i, 0]:
             j = placed.sorted[other]
-            if _overlap(placed, i, j) == 1 and _may(placed, allowed, i, j) == 1:
+            if _overlap(placed, i, j, 1) and _overlap(placed, i, j, 2) and _may(placed, allowed, i, j) == 1:
                 if found < len(pairs):
                     space[found, 0] = min(i, j)
                     space[found, 1] = max(i, j)
@@ -94,12 +94,9 @@ def _list_awake(placed: Placed, after: Ints) -> None:
 
 
 @procedure
-def _overlap(placed: Placed, i: int, j: int) -> int:
-    """Whether the boxes overlap along y and z."""
-    for k in range(1, 3):
-        if placed.low[i, k] > placed.high[j, k] or placed.low[j, k] > placed.high[i, k]:
-            return 0
-    return 1
+def _overlap(placed: Placed, i: int, j: int, k: int) -> bool:
+    """Whether the boxes overlap along an axis."""
+    return not (placed.low[i, k] > placed.high[j, k] or placed.low[j, k] > placed.high[i, k])
 
 
 @procedure

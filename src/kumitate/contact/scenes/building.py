@@ -80,7 +80,8 @@ def scene_of(
     follows = tuned.FOLLOWING if contact.accuracy == "following" else 0.0
     links, solids, parts = len(tree.links), len(items), robot_parts(mechanism)
     units = links + sum(map(rows_of, parts))
-    gravity = np.array([float(part) for part in mechanism.gravity])
+    gravity, numbers = np.array([float(part) for part in mechanism.gravity]), _numbers(mechanism)
+    barred = _ints(sorted((numbers[one] << 31) + numbers.get(other, -1) + 1 for one, other in found.barred))
     places = [tree.places[name] for name in wrenches]
     pulls = Pulls(
         _ints([max(place.link, 0) for place in places]),  # on what does not move, wrenches stay zero
@@ -91,7 +92,7 @@ def scene_of(
         Scene, 0, rules=Rules(step, gravity, float(np.linalg.norm(gravity)) * step, patience, int(flies), follows),
         bodies=moving_bodies(mechanism, parts), pulls=pulls, efforts=_made(Efforts, 0, program=1, number=1),
         solids=solids_of([item.geometry.shape for item in items]),
-        placed=_placed(mechanism, contact, items, parts)._replace(barred=_barred(mechanism, found)),
+        placed=_placed(mechanism, contact, items, parts)._replace(barred=barred),
         allowed=_allowed(mechanism, found), starts=solids + 2, axes=min(solids * solids, _AXES),
         factors=_factors(units, _COUPLINGS * units), overlaps=_made(OverlapList, 0, marks=2, thrown=0.0, held=4), counts=7,
         **_room(solids * _PAIRS, solids * _POINTS, links, units, turning=contact.turns),
@@ -145,6 +146,10 @@ def log_of(bodies: int, records: int, touches: int, robots: tuple[int, int] = (0
     )  # fmt: skip
 
 
+def _numbers(mechanism: Mechanism) -> dict[str, int]:
+    return {body.name: k for k, body in enumerate(mechanism.bodies)}
+
+
 def _more(needed: int, there: int) -> int:
     return there if needed <= there else int(_SPARE * needed) + 8
 
@@ -175,7 +180,7 @@ def _placed(mechanism: Mechanism, contact: Contact, items: Sequence[PlacedShape]
         Placed, len(items), materials=int(material.max()) + 1, belts=int(bool(contact.belts)), material=material,
         surfaces=surfaces,
     )  # fmt: skip
-    numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
+    numbers = _numbers(mechanism)
     robots = {link for part in parts for link in part.links}
     flat = np.array([isinstance(item.geometry.shape, Plane) for item in items])
     made.own[:] = _pose_rows([item.place.pose @ item.geometry.pose for item in items])
@@ -226,8 +231,7 @@ def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
     """`allowed` of `broad_phase.near_pairs`."""
     if found.between is None:
         return np.zeros(0, dtype=np.int64)
-    numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
-    size = len(numbers)
+    numbers, size = _numbers(mechanism), len(mechanism.bodies)
     may = np.zeros(-(-size * size // 32) * 32, dtype=np.int64)
     for names in found.between:
         a, b = (numbers[name] for name in names)
@@ -235,31 +239,21 @@ def _allowed(mechanism: Mechanism, found: Touchable) -> np.ndarray:
     return np.concatenate([[size], may.reshape(-1, 32) @ (1 << np.arange(32, dtype=np.int64))])
 
 
-def _barred(mechanism: Mechanism, found: Touchable) -> np.ndarray:
-    """`Placed.barred`."""
-    numbers = {body.name: k for k, body in enumerate(mechanism.bodies)}
-    return _ints(sorted((numbers[one] << 31) + numbers.get(other, -1) + 1 for one, other in found.barred))
-
-
 def _room(pairs: int, points: int, links: int, units: int, *, turning: bool) -> dict[str, Any]:
     """The arrays of a scene with room for some pairs and points; `turning`: also for their moments."""
     turns = points if turning else 0
+    saved = dict.fromkeys(("first", "kept", "best", "pushed", "x", "aim", "lack"), points + turns)
     return {
         "pairs": pairs, "space": pairs, "memory": points, "former": points, "found": points_for(points // 8 + 1),
         "points": _made(ScenePoints, points, turns=turns),
         "islands": _made(Islands, links, points=points, first_body=links + 2, first_point=links + 2),
-        "trial": _trial(points, units + links, turns), "settled": points,
+        "trial": _made(SolverSpace, points, effort=units + links, did=4, **saved), "settled": points,
     }  # fmt: skip
 
 
 def _factors(units: int, couplings: int) -> BlockFactors:
     words = units * ((units + BITS - 1) // BITS)
     return _made(BlockFactors, units, count=1, near=words, first=units + 1, later=couplings, lower=couplings, upper=couplings)
-
-
-def _trial(points: int, efforts: int, turns: int = 0) -> SolverSpace:
-    saved = dict.fromkeys(("first", "kept", "best", "pushed", "x", "aim", "lack"), points + turns)
-    return _made(SolverSpace, points, effort=efforts, did=4, **saved)
 
 
 def rows_of(part: RobotPart) -> int:
@@ -295,16 +289,13 @@ def _motions_of(parts: Sequence[RobotPart]) -> RobotMotions:
     """The states of robots, without programs, drives and stops."""
     first_q, first_v = _starts([len(part.q) for part in parts]), _starts([len(part.v) for part in parts])
     q, v, rows, blocks = int(first_q[-1]), int(first_v[-1]), sum(map(rows_of, parts)), sum(rows_of(part) ** 2 for part in parts)
-    starts, links = (
-        {name: len(parts) + 1 for name in RobotMotions._fields if name.startswith("first_")},
-        sum(len(part.links) for part in parts),
+    sizes: dict[str, Any] = {name: len(parts) + 1 for name in RobotMotions._fields if name.startswith("first_")}
+    by_link = ("pose", "first_of_link", "pages", "numbers", "moving", "wrench", "heavy")
+    sizes |= dict.fromkeys(by_link, sum(len(part.links) for part in parts)) | {"first_q": first_q, "first_v": first_v}
+    sizes |= dict.fromkeys(("falling", "reached", "opening", "along"), rows) | dict.fromkeys(
+        ("programs", "lasting"), len(parts)
     )
-    by_link = dict.fromkeys(("pose", "first_of_link", "pages", "numbers", "moving", "wrench", "heavy"), links)
-    return _made(
-        RobotMotions, 0, **starts | {"first_q": first_q, "first_v": first_v} | by_link, programs=len(parts), lasting=len(parts),
-        q=q, v=v, next_q=q, next_v=v, rates=v, falling=rows, reached=rows, opening=rows, along=rows,
-        inertia=blocks,
-    )  # fmt: skip
+    return _made(RobotMotions, 0, **sizes, q=q, v=v, next_q=q, next_v=v, rates=v, inertia=blocks)
 
 
 def _moved_rows(part: RobotPart) -> list[int]:

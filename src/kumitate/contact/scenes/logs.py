@@ -49,7 +49,11 @@ def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6],
             end = end_of_pair(points, at, count)
             log.marks[2] += write_touch(scene, at, end, log.touches[log.marks[2]], record)
             at = end
-        _write_settled(scene, log)
+        for row in range(scene.counts[4]):  # bodies that sleep on are not pushed by any others
+            if _sleeps(scene, row) == 1:
+                log.touches[log.marks[2]] = scene.settled[row, 0:20]
+                log.touches[log.marks[2], 0] = float(record)
+                log.marks[2] += 1
         if rules.step < scene.rules.step:
             _stretch(scene, scene.rules.step / rules.step, first, v, log)
     log.sums[record, 0] = max(log.sums[record, 0], left[0])
@@ -98,16 +102,6 @@ def _write_reached(scene: Scene, log: SceneLog) -> None:
         out[0:3] = turn.T @ twist[0:3]
         out[3:6] = turn.T @ twist[3:6]
         out[3:6] -= np.cross(out[0:3], bodies.center[body])
-
-
-@procedure
-def _write_settled(scene: Scene, log: SceneLog) -> None:
-    """The rows of bodies that sleep on, which are not pushed by any others."""
-    for at in range(scene.counts[4]):
-        if _sleeps(scene, at) == 1:
-            log.touches[log.marks[2]] = scene.settled[at, 0:20]
-            log.touches[log.marks[2], 0] = float(log.marks[0])
-            log.marks[2] += 1
 
 
 @procedure

@@ -8,39 +8,30 @@ from __future__ import annotations
 
 from ...procedure import procedure
 from ...procedure.called import later
-from .arrays import Islands, MovingBodies, Rules, Scene, ScenePoints
+from .arrays import Island, MovingBodies, Rules, Scene, ScenePoints
 from .islands import root_of
 from .logs import end_of_pair, gained_at, write_touch
+from .solvers.blocks import largest
 
 #: A body hardly moves if its velocities are below this [m/s, rad/s].
 QUIET = 1e-9
 
 
 @procedure
-def asleep(rules: Rules, island: int, bodies: MovingBodies, islands: Islands) -> int:
+def is_asleep(rules: Rules, island: Island) -> bool:
     """Whether all bodies of an island sleep; one that is awake, or pushed, wakes the others."""
     if rules.patience == 0:
-        return 0
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        body = islands.bodies[at]
-        if bodies.quiet[body] < rules.patience:
-            return 0
-        for k in range(6):
-            if bodies.push[body, k] != 0.0:
-                return 0
-    return 1
+        return False
+    for body in island.members:
+        if island.bodies.quiet[body] < rules.patience or island.bodies.push[body] @ island.bodies.push[body] != 0.0:
+            return False
+    return True
 
 
 @procedure
 def count_quiet(bodies: MovingBodies, body: int, touched: int) -> None:
     """Counts the steps in which a body that something touches has hardly moved."""
-    most = 0.0
-    for k in range(6):
-        most = max(most, abs(bodies.after[body, k]))
-    if touched == 1 and most < QUIET:
-        bodies.quiet[body] += 1
-    else:
-        bodies.quiet[body] = 0
+    bodies.quiet[body] = bodies.quiet[body] + 1 if touched == 1 and largest(bodies.after[body]) < QUIET else 0
 
 
 @later
@@ -104,9 +95,8 @@ def sleep_on(bodies: MovingBodies) -> None:
         if bodies.bed[body] > 0:
             bodies.after[body] = 0.0
     for body in range(len(bodies.mass)):
-        for k in range(6):
-            if bodies.still[body] == 1 and bodies.push[body, k] != 0.0:
-                _wake(bodies, bodies.bed[body])
+        if bodies.still[body] == 1 and bodies.push[body] @ bodies.push[body] != 0.0:
+            _wake(bodies, bodies.bed[body])
 
 
 @procedure

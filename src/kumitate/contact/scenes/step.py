@@ -17,7 +17,7 @@ from .narrow_phase import find_points, recall, remember
 from .overlaps import find_overlaps, leave_out, shrink
 from .points import aim, measure
 from .robots import are_finite, begin_settling, let_go, move_robots, settle
-from .sleep import asleep, count_quiet, lie_down, sleep_on, wake_touched
+from .sleep import count_quiet, is_asleep, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
 from .springs import MOST, longest_part, place, press, ready, scale_impulses, shift_gaps
 from .waiting import choose, has_woken, wake
@@ -146,8 +146,12 @@ def push(rules: Rules, scene: Scene, count: int, left: Shaped[4]) -> int:
             size = 2 if pile <= tuned.SMALL else 3
             if soft:
                 left[size] = max(left[size], press(rules, found, scene.springs))
-            elif asleep(scene.rules, island, scene.bodies, scene.islands) == 1:
-                _rest(scene, island)
+            elif is_asleep(scene.rules, found):
+                for body in found.members:
+                    scene.bodies.still[body] = 1
+                    scene.bodies.after[body] = 0.0
+                for c in found.listed:
+                    scene.points.speed[c] = scene.points.drift[c]
             elif turn > 0 and not has_woken(found):
                 left[size] = max(left[size], islands.left[found.members[0]])
             else:
@@ -253,17 +257,6 @@ def _speed(bodies: MovingBodies, body: int, span: float, beside: Shaped[3]) -> f
         along = twist[3:6] - beside
         most = max(most, math.sqrt(along @ along) + span * math.sqrt(twist[0:3] @ twist[0:3]))
     return most
-
-
-@procedure
-def _rest(scene: Scene, island: int) -> None:
-    """Keeps the velocities of a sleeping island at zero."""
-    islands, bodies, points = scene.islands, scene.bodies, scene.points
-    for at in range(islands.first_body[island], islands.first_body[island + 1]):
-        bodies.still[islands.bodies[at]] = 1
-        bodies.after[islands.bodies[at]] = 0.0
-    for at in range(islands.first_point[island], islands.first_point[island + 1]):
-        points.speed[islands.points[at]] = points.drift[islands.points[at]]
 
 
 @procedure

@@ -117,12 +117,8 @@ def carry(rules: Rules, bodies: MovingBodies, robot: int) -> None:
     """Poses, columns and the inertia of a robot; velocities after a step in which nothing acts, and the impulses of weight, of
     velocities, damping and springs in that step."""
     robots, own, first_v = bodies.robots, bodies.robots.motions, bodies.robots.motions.first_v[robot]
-    first, end, rows = (
-        robots.first_link[robot],
-        robots.first_link[robot + 1],
-        robots.first_row[robot + 1] - robots.first_row[robot],
-    )
-    row, M = robots.first_row[robot], own.inertia[robots.first_block[robot] : robots.first_block[robot + 1]]
+    first, end, row = robots.first_link[robot], robots.first_link[robot + 1], robots.first_row[robot]
+    rows, M = robots.first_row[robot + 1] - row, own.inertia[robots.first_block[robot] : robots.first_block[robot + 1]]
     frame, moving, resisting, impulse, carried = local(4, 3), local(9), local(6), local(6), local(6)
     M[:] = 0.0
     for k in range(own.first_v[robot + 1] - first_v, 6 * rows):

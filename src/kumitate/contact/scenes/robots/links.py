@@ -11,7 +11,7 @@ import numpy as np
 
 from ....procedure import Floats, Shaped, local, procedure
 from ..arrays import MovingBodies, Robots
-from ..solvers.blocks import invert_block, subtract_product, times
+from ..solvers.blocks import invert_block, largest, subtract_product, times
 
 
 @procedure
@@ -118,10 +118,8 @@ def respond(robots: Robots, robot: int, v: Floats[6]) -> None:
     """v += M⁻¹ `felt`."""
     first, rows = robots.first_row[robot], robots.first_row[robot + 1] - robots.first_row[robot]
     for j in range(rows):
-        felt, most = robots.felt[first + j], 0.0
-        for k in range(6):
-            most = max(most, abs(felt[k]))
-        if most > 0.0:
+        felt = robots.felt[first + j]
+        if largest(felt) > 0.0:
             invert_once(robots, robot)
             for i in range(rows):
                 block, row = robots.mobility[robots.first_block[robot] + j * rows + i], v[first + i]
@@ -134,6 +132,5 @@ def is_zero(block: Shaped[6, 6]) -> int:
     """1 of a block of zeros, else 0."""
     most = 0.0
     for i in range(6):
-        for j in range(6):
-            most = max(most, abs(block[i, j]))
+        most = max(most, largest(block[i]))
     return 1 if most == 0.0 else 0

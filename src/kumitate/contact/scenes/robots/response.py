@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....procedure import Shaped, local, procedure
 from ..arrays import MovingBodies, Robots, Rules
+from ..solvers.blocks import largest
 from .links import gather, invert_once, is_closed, respond, spread, write_jacobian
 from .loops import keep_closed, keep_jacobian_closed
 
@@ -80,8 +81,7 @@ def feel(bodies: MovingBodies, robot: int) -> None:
     robots.felt[first:end] = robots.effort[first:end] + robots.motions.along[first:end]
     for link in range(robots.first_link[robot], robots.first_link[robot + 1]):
         robots.screw[link] = bodies.push[robots.body[link]]
-        for k in range(6):
-            most = max(most, abs(robots.screw[link, k]))
+        most = max(most, largest(robots.screw[link]))
     if most > 0.0:
         gather(robots, robot, robots.felt)
 

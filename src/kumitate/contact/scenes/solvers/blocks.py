@@ -53,6 +53,15 @@ def subtract_product(c: Shaped[6, 6], a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
 
 
 @procedure
+def largest(row: Shaped[6]) -> float:
+    """The largest absolute value."""
+    most = 0.0
+    for k in range(6):
+        most = max(most, abs(row[k]))
+    return most
+
+
+@procedure
 def times(a: Shaped[6, 6], b: Shaped[6, 6]) -> None:
     """a = a b."""
     row = local(6)
