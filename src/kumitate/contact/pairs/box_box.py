@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...model import Box
 from ...scalar import Scalar, Scalars, absolute, both, equal, maximum, minimum, select, sqrt
@@ -37,8 +37,7 @@ class _Oriented:
     half: tuple[Scalar, ...]
 
 
-@dataclass(frozen=True)
-class _Edges:
+class _Edges(NamedTuple):
     """A pair of edges, by the numbers 0, 1, 2 of the axes of A and B along which they run."""
 
     apart: Scalar
@@ -47,10 +46,8 @@ class _Edges:
 
     def or_else(self, other: _Edges) -> _Edges:
         """The pair with the larger separation."""
-        mine = self.apart >= other.apart
-        return _Edges(
-            maximum(self.apart, other.apart), select(mine, self.axis_a, other.axis_a), select(mine, self.axis_b, other.axis_b)
-        )
+        axes = (select(self.apart >= other.apart, *pair) for pair in zip(self[1:], other[1:], strict=True))
+        return _Edges(maximum(self.apart, other.apart), *axes)
 
 
 def box_box(a: Box, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
@@ -78,12 +75,14 @@ def box_box(a: Box, X_WA: Transform, b: Box, X_WB: Transform) -> list[Touch]:
     edge, on_both = _edge_touch(box_a, box_b, edges, apart, furthest)
     crossing = both(furthest, on_both)
     first, *others = _face_touches(box_a, box_b, C, (along_a, along_b), (faces_a, faces_b), by_a)
-    return [_either(crossing, edge, first), *(Touch(t.point, t.normal, select(crossing, FAR, t.gap)) for t in others)]
+    either = Touch(*(_select(crossing, one, other) for one, other in
+                     ((edge.point, first.point), (edge.normal, first.normal), (edge.gap, first.gap))))  # fmt: skip
+    return [either, *(Touch(t.point, t.normal, select(crossing, FAR, t.gap)) for t in others)]
 
 
 def _furthest_edges(C: Any, turned: Any, along_a: Any, a: _Oriented, b: _Oriented) -> _Edges:
     """The pair of edges whose common perpendicular separates the boxes most: a_i × b_j, in A's axes."""
-    best = None
+    found = []
     for i in range(3):
         i1, i2 = (i + 1) % 3, (i + 2) % 3
         for j in range(3):
@@ -95,10 +94,8 @@ def _furthest_edges(C: Any, turned: Any, along_a: Any, a: _Oriented, b: _Oriente
             parallel = sine2 < _PARALLEL
             scale = 1.0 / sqrt(select(parallel, 1.0, sine2))
             apart = select(parallel, -FAR, (distance - (reach_a + reach_b)) * scale)
-            found = _Edges(apart, float(i), float(j))
-            best = found if best is None else best.or_else(found)
-    assert best is not None
-    return best
+            found.append(_Edges(apart, float(i), float(j)))
+    return reduce(_Edges.or_else, found)
 
 
 def _edge_touch(a: _Oriented, b: _Oriented, edges: _Edges, apart: Vector3, valid: Scalar) -> tuple[Touch, Scalar]:
@@ -136,13 +133,6 @@ def _picked(which: Any, items: Any) -> Scalar:
     return select(which[0], items[0], select(which[1], items[1], items[2]))
 
 
-def _either(condition: Scalar, yes: Touch, no: Touch) -> Touch:
-    def of(a: Vector3, b: Vector3) -> Vector3:
-        return Vector3(*(select(condition, x, y) for x, y in zip(a, b, strict=True)))
-
-    return Touch(of(yes.point, no.point), of(yes.normal, no.normal), select(condition, yes.gap, no.gap))
-
-
 # --- the face of one box clipped to the opposite face of the other: the corners of their common area -----------------------
 def _face_touches(box_a: _Oriented, box_b: _Oriented, C: _Rows, along: _Rows, faces: _Rows, by_a: Scalar) -> list[Touch]:
     """Eight slots: the corners of the common area of two faces, each at the start of one of its sides.
@@ -172,10 +162,9 @@ def _face_touches(box_a: _Oriented, box_b: _Oriented, C: _Rows, along: _Rows, fa
 
     # the opposite face of O, by its midpoint and the halves e, f of its sides, counter-clockwise from above
     columns = [Vector3(*(row[j] for row in rows)) for j in range(3)]
-    e, f, g = _turned(_first_of_most([absolute(column.z) for column in columns]), _scaled(columns, half_o))
-    side = g.z < 0.0
-    g = Vector3(*(select(side, -x, x) for x in g))
-    f = Vector3(*(select(side, -x, x) for x in f))
+    sides = [column * h for column, h in zip(columns, half_o, strict=True)]
+    e, f, g = _turned(_first_of_most([absolute(column.z) for column in columns]), sides)
+    g, f = (_flipped(side, g.z) for side in (g, f))
     middle = Vector3(center[0] - g.x, center[1] - g.y, center[2] - g.z - half_r[2])
 
     # where O's sides begin inside R's face, and where the sides of R's face begin inside O's, by coordinates (α, β) of O's
@@ -249,7 +238,3 @@ def _flipped(item: Any, flip: Scalar) -> Any:
     """A vector or list, negated where `flip` is negative."""
     parts = [signed(x, flip) for x in item]
     return Vector3.of(parts) if isinstance(item, Vector3) else parts
-
-
-def _scaled(columns: Sequence[Vector3], half: Scalars) -> list[Vector3]:
-    return [column * h for column, h in zip(columns, half, strict=True)]

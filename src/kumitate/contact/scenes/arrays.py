@@ -250,7 +250,7 @@ class ScenePoints(NamedTuple):
     mode: Floats[3]  # the velocity from which the first guess is made whether the point is apart, sticks or slides
     impulse: Floats[3]  # along the frame's axes [N·s]
     speed: Floats[3]  # the velocity after it
-    waits: Ints  # 1 if it is not solved for, 2 if it has just ceased to wait (`waiting`), else 0
+    waits: Ints  # 1 if it is not solved for, 2 if it has just ceased to wait (`islands`), else 0
     known: Ints  # 1 if the impulse is remembered from the last step
     recalled: Floats[3]  # that impulse, in the world
     steady: Floats  # the part of it that is kept in what is remembered of this step

@@ -10,7 +10,7 @@ from .. import tuned
 from ..impulse.step import RESTING
 from .arrays import Island, MovingBodies, Rules, Scene, SceneLog
 from .broad_phase import near_pairs, place_solids
-from .islands import group
+from .islands import choose, group, has_woken, wake
 from .logs import log_record, log_step, work_at
 from .motion import drive, flown, moved, read_state
 from .narrow_phase import find_points, recall, remember
@@ -20,7 +20,6 @@ from .robots import are_finite, begin_settling, let_go, move_robots, settle
 from .sleep import count_quiet, is_asleep, lie_down, sleep_on, wake_touched
 from .solvers.solve import solve
 from .springs import MOST, longest_part, place, press, ready, scale_impulses, shift_gaps
-from .waiting import choose, has_woken, wake
 
 #: How an advance ended: all records are made; the log is full; there is not enough room for pairs, points or couplings, or a
 #: routine is not compiled (`Scene.counts` says for how many, and which); contact has no usable solution, or the state has run
