@@ -94,7 +94,8 @@ class Mode:
             how = f"{what} in {abs(self.time_constant):.4g} s"
         parts = sorted(self.shape.items(), key=lambda item: -abs(item[1]))
         shown = ", ".join(f"{name} {_polar(part)}" for name, part in parts if abs(part) > _SMALL)
-        return f"{_complex(self.pole)} 1/s: {how}; {shown}"
+        imaginary = f" ± {self.pole.imag:.4g}i" if self.pole.imag else ""
+        return f"{self.pole.real:.4g}{imaginary} 1/s: {how}; {shown}"
 
 
 def modes_of(A: np.ndarray, motions: np.ndarray, names: Sequence[str]) -> list[Mode]:
@@ -117,10 +118,6 @@ def modes_of(A: np.ndarray, motions: np.ndarray, names: Sequence[str]) -> list[M
             moved = moved / moved[int(np.argmax(np.abs(moved)))]
             found.append(Mode(complex(real[k], imaginary[k]), dict(zip(names, moved.astype(complex).tolist(), strict=True))))
     return found
-
-
-def _complex(value: complex) -> str:
-    return f"{value.real:.4g} ± {value.imag:.4g}i" if value.imag else f"{value.real:.4g}"
 
 
 def _polar(part: complex) -> str:

@@ -266,37 +266,27 @@ class LoopEquations:
         return f"{row.owner}: {' '.join(name for name, part in zip(COMPONENTS, parts, strict=True) if part > 1e-9)}"
 
     @cached_property
-    def _state(self) -> Program:
+    def _states(self) -> Kernel:
         tree = self.mechanism.tree
 
-        def state(q: Any, v: Any) -> list[Any]:
+        def loop_state(q: Any, v: Any) -> list[Any]:
             motions = link_motions(tree, q, v)
             rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, motions)
             rigid = [row for row in rows if is_zero(row.softness)]
             J = loop_jacobian(tree, motions, rigid)
             return [*(row.error for row in rigid), *(row.rate for row in rigid), *(entry for line in J for entry in line)]
 
-        sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
-        return trace(state, sizes, f"loop_state_{self.mechanism.name}")
-
-    @cached_property
-    def _states(self) -> Kernel:
-        return Kernel(self.stored("state", lambda: self._state))
+        return self._kernel("state", loop_state, q=tree.nq, v=tree.nv)
 
     @cached_property
     def _moved(self) -> Kernel:
         tree = self.mechanism.tree
-        sizes: dict[str, int | tuple[int, ...]] = {"q": tree.nq, "dv": tree.nv}
-        return Kernel(
-            self.stored("moved", lambda: trace(lambda q, dv: integrate(tree, q, dv), sizes, f"integrate_{self.mechanism.name}"))
-        )
+        return self._kernel("moved", lambda q, dv: integrate(tree, q, dv), q=tree.nq, dv=tree.nv)
 
     @cached_property
     def _difference(self) -> Kernel:
         tree = self.mechanism.tree
-        sizes: dict[str, int | tuple[int, ...]] = {"start": tree.nq, "q": tree.nq}
-        name = f"difference_{self.mechanism.name}"
-        return Kernel(self.stored("difference", lambda: trace(lambda start, q: difference(tree, start, q), sizes, name)))
+        return self._kernel("difference", lambda start, q: difference(tree, start, q), start=tree.nq, q=tree.nq)
 
     @cached_property
     def _gaps(self) -> Kernel:
@@ -309,8 +299,10 @@ class LoopEquations:
             ]
             return chords + [[0.0, error, 0.0, rate] for error, rate in gear_errors(tree, q, v)]
 
-        sizes: dict[str, int | tuple[int, ...]] = {"q": self.mechanism.nq, "v": self.mechanism.nv}
-        return Kernel(self.stored("gaps", lambda: trace(gaps, sizes, f"loop_gaps_{self.mechanism.name}")))
+        return self._kernel("gaps", gaps, q=tree.nq, v=tree.nv)
+
+    def _kernel(self, role: str, page: Callable[..., Any], **sizes: int) -> Kernel:
+        return Kernel(self.stored(role, lambda: trace(page, dict(sizes), f"loop_{role}_{self.mechanism.name}")))
 
     def stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
         known = digest(self.mechanism)

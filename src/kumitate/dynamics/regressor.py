@@ -10,8 +10,8 @@ from dataclasses import replace
 from ..model import Link, Tree, outward
 from ..model.tree.base_parameters import SIZE, inertia_of
 from ..scalar import Scalar, Scalars
-from ..spatial import Force, Motion
-from .motion import LinkMotion, acceleration, falling, link_motions
+from ..spatial import Motion
+from .motion import acceleration, falling, link_motions
 from .passive import passive_force
 
 
@@ -33,29 +33,19 @@ def regressor(tree: Tree, q: Scalars, v: Scalars, vdot: Scalars, *, gravity: Sca
 
     accelerations = outward(tree, accelerate, falling(gravity))
     n, bodies = tree.nv, SIZE * len(tree.links)
+    units = [inertia_of([1.0 if i == j else 0.0 for i in range(SIZE)]) for j in range(SIZE)]
     Y: list[list[Scalar]] = [[0.0] * (bodies + 3 * n) for _ in range(n)]
     for link in tree.links:
-        forces = _unit_forces(motions[link], accelerations[link])
+        A, omega = accelerations[link], motions[link].omega  # forces: for one of its ten numbers being 1 and the others 0
+        forces = [unit.times(A) + unit.velocity_force(omega) for unit in units]
         for carrier in tree.ancestors(link.index):
             motion = motions[carrier]
             for k, S in enumerate(motion.S):
                 for j, force in enumerate(forces):
                     Y[carrier.v_start + k][SIZE * link.index + j] = S.dot(force)  # what carries a link bears its forces
             forces = [force.to_parent(motion.X_PL) for force in forces]
-        for k, resisted in enumerate(_resisted(link, v)):
+        rough = replace(link, damping=(0.0,) * link.kind.nv, friction=(1.0,) * link.kind.nv)  # a dry friction of 1
+        for k, resisted in enumerate(passive_force(rough, link.velocities(v))):
             i = link.v_start + k
             Y[i][bodies + i], Y[i][bodies + n + i], Y[i][bodies + 2 * n + i] = vdot[i], v[i], resisted
     return Y
-
-
-def _unit_forces(motion: LinkMotion, A: Motion) -> list[Force]:
-    """The force on a link for one of its ten numbers being 1 and the others 0."""
-    units = [inertia_of([1.0 if i == j else 0.0 for i in range(SIZE)]) for j in range(SIZE)]
-    return [unit.times(A) + unit.velocity_force(motion.omega) for unit in units]
-
-
-def _resisted(link: Link, v: Scalars) -> list[Scalar]:
-    """The forces of a dry friction of 1 at every degree of freedom."""
-    count = link.kind.nv
-    rough = replace(link, damping=(0.0,) * count, friction=(1.0,) * count)
-    return passive_force(rough, link.velocities(v))

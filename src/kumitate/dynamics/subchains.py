@@ -271,20 +271,14 @@ def tried_partitions(tree: Tree, count: Callable[[Tree, Parts], int], budget: in
 
 def _like_sizes(tree: Tree) -> Iterator[frozenset[int]]:
     """The whole tree; branches; sub-chains of half of the links, …, 6, 4, 3, 2, counted from the world and from the tips."""
-    n = len(tree.links)
+    n, depths = len(tree.links), outward(tree, lambda link, above: above + 1, -1)
     inner = frozenset(link.index for link in tree.links) - {link.index for link in tree.children(-1)}
     forked = {child.index for link in tree.links if len(tree.children(link.index)) > 1 for child in tree.children(link.index)}
     yield from [frozenset(), frozenset(forked)] if n <= LARGEST else [frozenset(forked)] if forked else []
     sizes = {(n + 1) // 2, *(s for s in (2, 3, 4, 6, 8, 12, 16, 24) if s < n)} if n <= LARGEST else {2, 4, 8}
     for size in sorted(sizes, reverse=True):
-        yield frozenset(_every(tree, size)) & inner
+        yield frozenset(link.index for link in tree.links if depths[link] % size == 0) & inner
         yield frozenset(_filled(tree, size)) & inner
-
-
-def _every(tree: Tree, size: int) -> list[int]:
-    """Cuts after every `size` links outward."""
-    depths = outward(tree, lambda link, above: above + 1, -1)
-    return [link.index for link in tree.links if depths[link] % size == 0]
 
 
 def _filled(tree: Tree, size: int) -> list[int]:

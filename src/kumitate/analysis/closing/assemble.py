@@ -13,10 +13,11 @@ import numpy as np
 
 from ...compile import Kernel
 from ...dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
+from ...dynamics.factored import largest
 from ...errors import InputError, ModelError
 from ...kinematics import difference, integrate, random_coordinates
 from ...model import KINDS, Loop, Tree
-from ...scalar import Program, Scalar, Scalars, absolute, is_zero, loop, maximum, select, trace
+from ...scalar import Program, Scalar, Scalars, is_zero, loop, maximum, select, trace
 from ...spatial import NearestSolver
 from ..loops import LoopEquations
 from .newton import CLOSED, LEFT_OPEN, approached, check_closed, gauss_newton, measure, nearest, other_starts, pseudo_inverse
@@ -89,10 +90,8 @@ def _forms(loops: LoopEquations, q: np.ndarray, free: np.ndarray, unheld: np.nda
     forms = np.zeros((unheld.shape[1], k, k))
     alone = [unheld.T @ _rate_of_rates(loops, q, free[:, i]) for i in range(k)]
     for i, j in combinations_with_replacement(range(k), 2):
-        both = (
-            alone[i] if i == j else 0.5 * (unheld.T @ _rate_of_rates(loops, q, free[:, i] + free[:, j]) - alone[i] - alone[j])
-        )
-        forms[:, i, j] = forms[:, j, i] = both
+        both = alone[i] if i == j else unheld.T @ _rate_of_rates(loops, q, free[:, i] + free[:, j])
+        forms[:, i, j] = forms[:, j, i] = both if i == j else 0.5 * (both - alone[i] - alone[j])
     return forms
 
 
@@ -243,10 +242,9 @@ def assemble(loops: LoopEquations, q: Any, v: Any = None, *, free: np.ndarray | 
     Raises:
         ModelError: if the loops cannot be closed; it names the loop with the largest gap, and how near it came.
     """
-    start = np.asarray(q, dtype=float)
+    start = q = np.asarray(q, dtype=float)
     v = np.zeros(loops.mechanism.nv) if v is None else np.asarray(v, dtype=float)
     mask = np.ones(loops.mechanism.nv) if free is None else np.asarray(free, dtype=float)
-    q = start
     if loops.names:
         q = nearest(loops, start, _closed(loops, start, mask), mask)
         _, rate, J = loops.state(q, v)
@@ -387,7 +385,7 @@ def _program(loops: LoopEquations) -> Program:
             share = _dot(bend, step) / maximum(_dot(bend, bend), 1e-300)
             share = select(again > 0.5, maximum(-3.0, select(share < 0.9, share, 0.9)), 0.0)
             moves = [s - share * (a - w + b) for s, a, w, b in zip(step, away, was, bend, strict=True)]
-            return (integrate(tree, q, moves), step, away, 1.0, _largest(step)), None
+            return (integrate(tree, q, moves), step, away, 1.0, largest(step, 0.0)), None
 
         still: list[Scalar] = [0.0] * tree.nv
         begin = (list(start), still, still, 0.0, 1.0)
@@ -395,7 +393,7 @@ def _program(loops: LoopEquations) -> Program:
         q = integrate(tree, q, toward(q, still))  # steps that go further than one leads leave loops open
         rows, J = _rows(tree, q)
         change = _lifted(tree, rows, J, [-rate for rate in _times(J, v)])
-        return {"q": q, "v": [a + b for a, b in zip(v, change, strict=True)], "moved": _largest(away), "step": step}
+        return {"q": q, "v": [a + b for a, b in zip(v, change, strict=True)], "moved": largest(away, 0.0), "step": step}
 
     return trace(nearest, {"start": tree.nq, "v": tree.nv}, f"nearest_{loops.mechanism.name}")
 
@@ -423,10 +421,3 @@ def _times(J: Sequence[Scalars], x: Scalars) -> list[Scalar]:
 
 def _dot(a: Scalars, b: Scalars) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), 0.0)
-
-
-def _largest(values: Scalars) -> Scalar:
-    found: Scalar = 0.0
-    for value in values:
-        found = maximum(found, absolute(value))
-    return found

@@ -8,12 +8,6 @@ Articulated bodies described at their handles, as in ADA and DCA: V̇_a = Σ Φ_
 A handle is a link that further joints will act on, taken at its center of mass and in its own axes: there the Φ of a rigid body
 has few entries, and all joints of a link share it. V̇ is the classical acceleration [α; a] of `link_motions`, at the handle but
 without the centripetal term from the link's origin to it; B contains the contributions of velocities and drives.
-
-The connectivity graph of a mechanism: which links its joints, chords and gears connect.
-
-A joint as a connection, between two bodies or within one (thesis eq. 2.14-2.18, 3.12-3.16).
-
-A gear as a connection: one force along degrees of freedom of several joints.
 """
 
 from __future__ import annotations
@@ -187,7 +181,7 @@ def loop_closers(tree: Tree, order: Sequence[int]) -> set[int]:
 
 @dataclass(frozen=True)
 class JointConnection:
-    """A joint between A and B, the links (or the world) a and b, closed in a frame J.
+    """A joint between A and B, the links (or the world) a and b, closed in a frame J (thesis eq. 2.14-2.18, 3.12-3.16).
 
     Attributes:
         S: the motion subspace; empty for chords, which are closed by their constraint forces.

@@ -22,23 +22,21 @@ def few_handles(tree: Tree, preferred: Sequence[int]) -> list[int]:
     held = connected_links(tree)
     coupled = {link.index: {link.index} for link in tree.links}
     still_open = Counter(end for ends in held for end in ends)
-    turn = {j: k for k, j in enumerate(preferred)}
-    waiting = sorted(range(len(held)), key=lambda j: turn[j])
-    order = []
+    waiting, order = sorted(range(len(held)), key=preferred.index), []
+
+    def joined(j: int) -> set[int]:
+        return {index for end in held[j] if end != WORLD for index in coupled[end]}
+
+    def handles_left(j: int) -> int:
+        return sum(still_open[index] > (index in held[j]) for index in joined(j))
+
     while waiting:
-        best = min(waiting, key=lambda j: _handles_left(held[j], coupled, still_open))
+        best = min(waiting, key=handles_left)
         waiting.remove(best)
         order.append(best)
         still_open.subtract(held[best])
-        joined = {index for end in held[best] if end != WORLD for index in coupled[end]}
-        coupled |= dict.fromkeys(joined, joined)
+        coupled |= dict.fromkeys(joined(best), joined(best))
     return order
-
-
-def _handles_left(ends: Sequence[int], coupled: dict[int, set[int]], still_open: Counter[int]) -> int:
-    """How many handles the body would keep if these ends were connected."""
-    joined = {index for end in ends if end != WORLD for index in coupled[end]}
-    return sum(still_open[index] > (index in ends) for index in joined)
 
 
 #: A name in `ORDERS`, or the numbers of the connections; None for an order that costs little.

@@ -13,13 +13,7 @@ and a small motion S of the joint turns and moves all that lies beyond it on the
 where ∂ is the change of the joint's own motion, zero where S is constant. The form is ours; it follows from the Jacobi
 identity.
 
-A joint between the two ends of a chord, seen from one of them, and what each of its degrees of freedom does.
-
-The formulas are derived in `chord_path`, where P, C, M, σ, d, V and A are explained.
-
-The law of a chord, the only part of its equations that depends on its kind: differentiated as a small program of its own.
-
-How the forces in loops and the accelerations of their rows change at fixed accelerations of joints and forces of rows.
+The law of a chord, the only part of its equations that depends on its kind, is differentiated as a small program of its own.
 """
 
 from __future__ import annotations

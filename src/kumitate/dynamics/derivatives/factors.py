@@ -1,9 +1,8 @@
 """The inverse of the inertia matrix of a tree, by factors that are as sparse as the matrix (Featherstone 2008, chapter 6).
 
-The product of M⁻¹ with many columns, in loops over the columns: as straight code it is most of a large mechanism's program.
-
-What acts on a joint is felt by the joints that carry it and by those that it carries. Columns that reach the same joints are
-solved for by one loop, in which the entries that are zero for all of them are left out.
+Its product with many columns is in loops over the columns: as straight code it is most of a large mechanism's program. What
+acts on a joint is felt by the joints that carry it and by those that it carries. Columns that reach the same joints are solved
+for by one loop, in which the entries that are zero for all of them are left out.
 """
 
 from __future__ import annotations
@@ -99,7 +98,6 @@ def _solved(W: Factor, inverse: Any, group: ColumnGroup, right: Any) -> list[lis
     return [[found[j][i] for j in range(count)] for i in range(len(W))]
 
 
-#: Columns that are solved for together.
 #: Products from which on columns are solved for in a loop.
 _LONGEST = 12_000
 

@@ -9,12 +9,6 @@ more: a, β and ψ are the same for all points, a `Field`. It is linear, so that
 from it by their composite (`MovingComposite`). Inverse dynamics is the same in frames that move uniformly, which is why
 linear velocities are not needed. The form with a relative ṙ is ours; Singh, Russo and Wensing (RA-L 7, 2022) have the same
 quantities as 6×6 matrices.
-
-A joint's own velocity and acceleration, and how they change with its coordinates and velocities.
-
-External forces that keep their directions in the world, and how they change in axes that turn.
-
-Composites of bodies that move relative to each other: what a `Field` of accelerations needs of them.
 """
 
 from __future__ import annotations

@@ -120,21 +120,16 @@ def rnea_derivatives(
                 by_q[link.v_start + i][row] = by_q[link.v_start + i][row] + slope.dot(force)
             # seen by the parent, the force on the link turns and moves along with it
             columns.append(own._replace(by_q=own.by_q + S.cross_force(force)))
-        return _seen_by_parent(at, _Carried(composite, force, columns))
+        X, rate = at.X_PL, at.origin_rate
+        seen = [
+            _Column(row, by_q.to_parent(X), by_v.to_parent(X), weight.to_parent(X, rate)) for row, by_q, by_v, weight in columns
+        ]
+        return _Carried(composite.to_parent(X, rate), force.to_parent(X), seen)
 
     inward(tree, inside)
     for link in tree.links:
         add_passive(link, q, v, vdot, InverseSlopes(tau, by_q, by_v, by_a))
     return InverseSlopes(tau, by_q, by_v, by_a)
-
-
-def _seen_by_parent(at: Carrier, carried: _Carried) -> _Carried:
-    X, rate = at.X_PL, at.origin_rate
-    columns = [
-        _Column(row, by_q.to_parent(X), by_v.to_parent(X), weight.to_parent(X, rate))
-        for row, by_q, by_v, weight in carried.columns
-    ]
-    return _Carried(carried.composite.to_parent(X, rate), carried.force.to_parent(X), columns)
 
 
 # --- second derivatives ---------------------------------------------------------------------------------------------------

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...model import Closing, Tree, outward
+from ...model import Closing, Tree
 from ...scalar import Scalar, Scalars, table
-from ...spatial import Motion, dot
+from ...spatial import dot
 from ..acting import Acting
 from ..factored import factored, solve_symmetric
-from ..motion import acceleration, link_motions
+from ..motion import link_motions
 from ..rnea import rnea
 from .chord_forces import with_chord_drives
-from .constraints import Row, chord_closings, constraint_rows, loop_jacobian, solved_rows
+from .constraints import Row, chord_closings, constraint_rows, loop_jacobian, row_drifts, solved_rows
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,7 @@ def with_rows(
     rows = constraint_rows(tree, closings, q, v, motions)
     J = loop_jacobian(tree, motions, rows)
     responses = [solve_symmetric(M, gradient) for gradient in J]
-    still = table([0.0] * tree.nv)
-    coasting = outward(tree, lambda link, A: acceleration(motions[link], A, link.velocities(still)), Motion())
-
-    def at(index: int) -> Motion:
-        return coasting[tree.links[index]] if index >= 0 else Motion()
-
-    drift = [sum((at(index).dot(force) for index, force in row.on.items()), row.bias) for row in rows]
+    drift = row_drifts(tree, motions, rows)
     Lambda = [[dot(gradient, response) for response in responses] for gradient in J]
     return LoopSystem(rows, Lambda, drift, [dot(gradient, free) for gradient in J], free, responses)
 
