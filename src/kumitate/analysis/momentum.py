@@ -223,9 +223,11 @@ def powers(
 
     def add(joint: Link | Chord, efforts: Scalars, coordinates: Scalars, rates: Scalars, own: Scalars) -> None:
         lost = (passive + pull for passive, pull in zip(passive_force(joint, rates), own, strict=True))
+        n = len(joint.stiffness)  # coordinates that are not angles or lengths have no springs
+        springs = spring_force(joint, coordinates) if len(coordinates) == n else [0.0] * n
         found["drives"] += [force * rate for force, rate in zip(efforts, rates, strict=True)]
         found["damping"] += [-force * rate for force, rate in zip(lost, rates, strict=True)]
-        found["springs"] += [-force * rate for force, rate in zip(_springs(joint, coordinates), rates, strict=True)]
+        found["springs"] += [-force * rate for force, rate in zip(springs, rates, strict=True)]
 
     for link in tree.links:
         add(link, link.velocities(tau), link.coordinates(q), link.velocities(v), (0.0,) * link.kind.nv)
@@ -240,9 +242,3 @@ def powers(
         twist = place_twist(tree, twists, tree.places[name])
         pushed.append(dot(Motion(R.rotate(twist.angular), R.rotate(twist.linear)), wrench))
     return {**found, "wrenches": pushed, "gravity": dot(gravity, momentum(tree, q, v)[3:])}
-
-
-def _springs(joint: Link | Chord, coordinates: Scalars) -> list[Scalar]:
-    """The spring forces, one per degree of freedom; zero for joints whose coordinates are not angles or lengths."""
-    freedoms = len(joint.stiffness)
-    return spring_force(joint, coordinates) if len(coordinates) == freedoms else [0.0] * freedoms

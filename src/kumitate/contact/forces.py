@@ -124,7 +124,9 @@ class ContactForces:
             for index, wrench in zip(pair.links, (now.on_a, now.on_b), strict=True):
                 if index >= 0:
                     on[index] = on[index] + wrench
-        return Pressed(tuple(points), {index: _seen(poses[tree.links[index]], wrench) for index, wrench in on.items()}, power)
+        turns = {index: poses[tree.links[index]].rotation for index in on}  # from the axes of the world to those of each link
+        seen = {k: Force(turns[k].unrotate(wrench.moment), turns[k].unrotate(wrench.force)) for k, wrench in on.items()}
+        return Pressed(tuple(points), seen, power)
 
 
 @dataclass(frozen=True)
@@ -182,8 +184,3 @@ class _Moving:
 
 #: The world.
 _STILL = _Moving(Vector3(), Motion())
-
-
-def _seen(X_WL: Transform, wrench_W: Force) -> Force:
-    """Transforms a wrench about a link's origin from the axes of the world to those of the link."""
-    return Force(X_WL.rotation.unrotate(wrench_W.moment), X_WL.rotation.unrotate(wrench_W.force))

@@ -9,8 +9,6 @@ from ..errors import InputError
 from ..model.values import FRACTION, LENGTH, NOT_NEGATIVE, POSITIVE, checked_number, checked_numbers
 from ..scalar import Scalar, is_zero
 
-__all__ = ["NUMBERS", "SURFACE_RULES", "Surface", "VariedSurface"]
-
 #: The numbers of a surface, and their rules.
 SURFACE_RULES = {
     "friction": NOT_NEGATIVE, "kinetic_friction": NOT_NEGATIVE, "restitution": FRACTION, "threshold": NOT_NEGATIVE,

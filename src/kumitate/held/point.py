@@ -37,8 +37,7 @@ class PlaneSurface:
     through: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        _check_direction("PlaneSurface", "normal", self.normal)
-        _check_point("PlaneSurface", "through", self.through)
+        _check("PlaneSurface", normal=self.normal, through=self.through)
 
     def __call__(self, r: Scalars) -> Scalar:
         """The distance from the plane [m]."""
@@ -58,8 +57,7 @@ class SphereSurface:
     center: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        _check_radius("SphereSurface", self.radius)
-        _check_point("SphereSurface", "center", self.center)
+        _check("SphereSurface", radius=self.radius, center=self.center)
 
     def __call__(self, r: Scalars) -> Scalar:
         """(|r − c|² − R²)/2R [m]: approximately the distance near the surface, and smooth at the center."""
@@ -80,9 +78,7 @@ class CylinderSurface:
     through: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        _check_radius("CylinderSurface", self.radius)
-        _check_direction("CylinderSurface", "axis", self.axis)
-        _check_point("CylinderSurface", "through", self.through)
+        _check("CylinderSurface", radius=self.radius, axis=self.axis, through=self.through)
 
     def __call__(self, r: Scalars) -> Scalar:
         """(ρ² − R²)/2R with the distance ρ from the axis [m]."""
@@ -141,17 +137,16 @@ def _length(vector: Sequence[float]) -> float:
     return math.hypot(*vector)
 
 
-def _check_direction(what: str, name: str, vector: Sequence[float]) -> None:
-    if _length(checked_numbers(what, f"the {name}", vector, 3, error=InputError)) < SMALLEST:
-        raise InputError(f"{what}: the {name} {vector!r} has no direction; give a vector that is not zero")
-
-
-def _check_radius(what: str, radius: float) -> None:
-    checked_number(what, "the radius [m]", radius, POSITIVE, error=InputError)
-
-
-def _check_point(what: str, name: str, point: Sequence[float]) -> None:
-    checked_numbers(what, f"the point {name!r} [m]", point, 3, error=InputError)
+def _check(what: str, **given: Any) -> None:
+    """Refuses radii that are not positive, directions that are zero, and points that are not numbers, by their names."""
+    for name, value in given.items():
+        if name == "radius":
+            checked_number(what, "the radius [m]", value, POSITIVE, error=InputError)
+        elif name in ("axis", "normal"):
+            if _length(checked_numbers(what, f"the {name}", value, 3, error=InputError)) < SMALLEST:
+                raise InputError(f"{what}: the {name} {value!r} has no direction; give a vector that is not zero")
+        else:
+            checked_numbers(what, f"the point {name!r} [m]", value, 3, error=InputError)
 
 
 # --- the points -----------------------------------------------------------------------------------------------------------
@@ -226,7 +221,7 @@ class HeldPoints:
             if name in self.names[:k]:
                 raise InputError(f"{mechanism.name}: two held points are named {name!r}; give them a `name` each")
         for point in self.points:
-            _check(mechanism, point)
+            _check_point(mechanism, point)
         if self.points and rolled_runs(mechanism.tree):
             raise InputError(
                 f"{mechanism.name}: points of chains as long as this one ({len(mechanism.tree.links)} links) cannot be held. "
@@ -292,7 +287,7 @@ def _along(n: Vector3) -> tuple[Vector3, Vector3]:
     return Vector3(1.0 + sign * n.x * n.x * a, sign * b, -(sign * n.x)), Vector3(b, sign + n.y * n.y * a, -n.y)
 
 
-def _check(mechanism: Mechanism, point: HeldPoint) -> None:
+def _check_point(mechanism: Mechanism, point: HeldPoint) -> None:
     where = f"{mechanism.name}: held point {point.label!r}"
     place = mechanism.tree.places.get(point.body)
     if place is None:

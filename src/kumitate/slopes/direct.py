@@ -139,7 +139,17 @@ def _runge_kutta(
     n, table = m.nv, method.tableau
     u, width = driven.u, 2 * n + len(driven.u)
     start, seeds = [*q, *v], Dense(Dense.unit(width).rows[: 2 * n])
-    evaluated, chained = _accelerated_program(m, forcing), _chain_program(n, width)
+
+    def accelerated(q: Any, v: Any, u: Any) -> dict[str, Any]:
+        a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, DrivingSlopes(list(u), {}), 0.0)
+        return {"a": a, "by_x": Dense.beside(by_q, by_v).rows, "by_u": by_u.rows}
+
+    def product(by_x: Any, dx: Any) -> Any:
+        return (Dense.of(by_x) @ Dense.of(dx)).rows
+
+    # one program for all stages, and one for how the derivatives of a stage follow from those of its state
+    evaluated = trace(accelerated, {"q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"accelerated_{m.name}")
+    chained = trace(product, {"by_x": (n, 2 * n), "dx": (2 * n, width)}, f"chain_{n}")
     rates: list[list[Scalar]] = []
     slopes: list[Dense] = []
     for row in (*table.a, table.b):
@@ -157,25 +167,6 @@ def _runge_kutta(
         slopes.append(Dense((*dx.rows[n:], *(through + by_u).rows)))
     end = normalized(m.tree, x[:n])
     return Sloped(end, x[n:], *_parted(dx.rows), _stopped(bounds, end))
-
-
-def _accelerated_program(m: Mechanism, forcing: Forcing) -> Program:
-    """(q, v, u) → v̇ and its derivatives, one program for all stages."""
-
-    def accelerated(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        a, by_q, by_v, by_u = _accelerated(m, forcing, q, v, DrivingSlopes(list(u), {}), 0.0)
-        return {"a": a, "by_x": Dense.beside(by_q, by_v).rows, "by_u": by_u.rows}
-
-    return trace(accelerated, {"q": m.nq, "v": m.nv, "u": forcing.layout.size}, f"accelerated_{m.name}")
-
-
-def _chain_program(n: int, width: int) -> Program:
-    """The product of the derivatives of a stage with those of its state."""
-
-    def chained(by_x: Any, dx: Any) -> Any:
-        return (Dense.of(by_x) @ Dense.of(dx)).rows
-
-    return trace(chained, {"by_x": (n, 2 * n), "dx": (2 * n, width)}, f"chain_{n}")
 
 
 def turned(link: Link, q: Scalars, move: Scalars) -> tuple[Dense, Dense]:

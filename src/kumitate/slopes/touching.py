@@ -161,10 +161,8 @@ def _held(m: Mechanism, bounds: Sequence[Bound], after: Any, q: Any, v: Any, h: 
 
 @cache
 def _carrying_slopes(kind: JointKind) -> Program:
-    def end(v: Any, h: Any) -> Any:
-        return kind.carried(v, [h * rate for rate in v])
-
-    return derivatives(trace(end, {"v": kind.nv, "h": ()}, f"carried_{kind.name}"), "v")
+    sizes: dict[str, int | tuple[int, ...]] = {"v": kind.nv, "h": ()}
+    return derivatives(trace(lambda v, h: kind.carried(v, [h * rate for rate in v]), sizes, f"carried_{kind.name}"), "v")
 
 
 # --- The balance of momenta of a step without contact and stops ---------------------------------------------------------

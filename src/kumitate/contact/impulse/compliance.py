@@ -28,8 +28,6 @@ from ..laws import NEVER
 from ..parting import SHRINKS
 from ..surface import NUMBERS, Surface, VariedSurface
 
-__all__ = ["COMPLIANT", "STORED", "Compliance", "Softened"]
-
 #: Springs and dampers whose w = (ω h)² and d = h c / m are at most these are resolved by the step.
 RESOLVED, DAMPED = 0.1, 0.5
 #: Damping below this part of a mass in a step has θ = 1/2 to rounding.

@@ -50,8 +50,8 @@ class ContactPoint:
     give: Scalar = 1.0  # of a compliant one, its normal velocity per unit impulse [1/kg]
     resolved: Scalar = 0.0  # 1 if the step resolves its spring
     begun: Scalar = 0.0  # its normal velocity before springs act (`splitting`) [m/s]
-    # by how much less deep than it is it counts for its spring [m], and how fast that shrinks [m/s]; None: nothing
-    left_out: tuple[Scalar, Scalar] | None = None
+    # by how much less deep than it is it counts for its spring [m], and how fast that shrinks [m/s]
+    left_out: tuple[Scalar, Scalar] = (0.0, 0.0)
 
     @property
     def rebounds(self) -> bool:
@@ -63,16 +63,9 @@ class ContactPoint:
         """Its gap [m], and its normal velocities before springs act and after the step without contact, for its spring."""
         return self._seen(self.begun, self.free[0])
 
-    @property
-    def touches_softly(self) -> Scalar:
-        """1 if it is compliant and touches now or within the step, else 0."""
-        return 0.0 if self.compliance is None else self.compliance.touches(*self.closing)
-
     def softened(self, give: Scalar) -> Softened:
         """The law of a compliant point, from its normal velocity per unit impulse [1/kg]."""
         law = call_shared(Compliance.law, self.compliance, *self.closing, give, name="compliant")
-        if self.left_out is None:
-            return law
         return law._replace(target=law.target + self.left_out[1], plastic=law.plastic + self.left_out[1])
 
     def stored(self, after: Scalar) -> Scalar:
@@ -82,8 +75,6 @@ class ContactPoint:
 
     def _seen(self, before: Scalar, after: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         """Its gap and two velocities, from the end of its spring."""
-        if self.left_out is None:
-            return self.touch.gap, before, after
         less, speed = self.left_out
         return self.touch.gap + less, before - speed, after - speed
 
@@ -164,7 +155,7 @@ class ContactPatch:
     def sized(self, branch_factors: BranchFactors) -> ContactPatch:
         """The patch with its mobility and the sizes of its points, which are computed only if the patch is near."""
 
-        soft = [point for point in self.points if point.compliance is not None]
+        soft = [(point, point.compliance) for point in self.points if point.compliance is not None]
 
         def sizes() -> tuple[list[tuple[Scalar, Scalar]], list[Softened], Dense]:
             links = branch_factors.jacobians.tree.links
@@ -174,9 +165,9 @@ class ContactPatch:
             )
             frames = tuple(replace(frame, size=1.0, mass=1.0) for frame in self.frames)  # whatever they were
             state = (frames, a) if self.shift is None else (frames, a, b, self.shift)
-            of_soft = tuple(point.frame for point in soft), tuple(point.touches_softly for point in soft)
+            of_soft = tuple(point.frame for point, _ in soft), tuple(law.touches(*point.closing) for point, law in soft)
             gives = call_shared(gives_of, *of_soft, *state[1:], name="gives") if soft else []
-            laws = [point.softened(give) for point, give in zip(soft, gives, strict=True)]
+            laws = [point.softened(give) for (point, _), give in zip(soft, gives, strict=True)]
             return call_shared(sizes_of, *state, name="sizes"), laws, mobility_of(*state[1:])
 
         nowhere = [Softened(1.0, NEVER, NEVER, 1.0, 1.0) for _ in soft]
@@ -235,7 +226,7 @@ def contact_patches(
                     place = replace(place, point=place.point + _half_a_turn(jacobians, links[0], corner, velocity.angular, h))
                 lever = place.point - jacobians.origins[tree.links[links[0]]]
                 point = _point(place, number, pair, lever, velocity, freely, h, 2.0 * fall)
-                less = next(parting, None)
+                less = next(parting, (0.0, 0.0))
                 if point.compliance is not None:
                     point = replace(point, left_out=less, begun=point.frame.along(springing)[0])
                 points.append(point)

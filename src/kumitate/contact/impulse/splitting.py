@@ -13,8 +13,6 @@ from ...model import Box, Hull, Link, PerLink, Polygon, Shape, Tree
 from ...scalar import Scalar, Scalars
 from ...spatial import Transform, Vector3
 
-__all__ = ["before_springs", "has_corners", "rides_free"]
-
 
 def before_springs(
     tree: Tree, poses: PerLink[Transform], v: Scalars, v_free: Scalars, h: Scalar, gravity: Scalars

@@ -16,8 +16,6 @@ from .jacobians import link_jacobians
 from .problem import Problem, Solved
 from .splitting import before_springs
 
-__all__ = ["RESTING", "Parameters", "impact_program"]
-
 #: Residuals are relative to the speeds of the points, or to this if all are slower: the speed after 1 ms of free fall [m/s].
 RESTING = 0.01
 

@@ -37,11 +37,6 @@ def slides(parts: Scalars) -> Scalar:
     return sum((part * part for part in parts[1:]), parts[0] * parts[0]) > AT_REST**2
 
 
-def friction_at(surface: Surface | VariedSurface, slid: Scalar) -> Scalar:
-    """The coefficient of friction that applies."""
-    return surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
-
-
 def targets(
     surface: Surface | VariedSurface, gap: Scalar, before: Scalar, free: Scalar, h: Scalar, per_step: Scalar, resting: Scalar
 ) -> tuple[Scalar, Scalar]:
@@ -73,7 +68,8 @@ def aim(surface: Surface | VariedSurface, gap: Scalar, before: Any, free: Any, s
     """The aim of a point at its velocities along its axes before a step [m/s], and after it without contact; see `targets`."""
     slid = slides(before[1:3])
     target, plastic = targets(surface, gap, before[0], free[0], step, 1.0 / step, resting)
-    return Aim(friction_at(surface, slid), target, plastic, modes(gap, before[:3], free[0], target, step, slid))
+    friction = surface.friction if surface.one_friction else select(slid, surface.kinetic, surface.friction)
+    return Aim(friction, target, plastic, modes(gap, before[:3], free[0], target, step, slid))
 
 
 def meets_after(gap: Scalar, before: Scalar, target: Scalar, plastic: Scalar) -> Scalar:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 from ...errors import InputError
 from ...model.values import Rule, checked_number
@@ -58,8 +57,10 @@ class Penalty:
     exponent: float = 1.0
 
     def __post_init__(self) -> None:
+        rule = Rule("a number", "Give one, or leave it out for the default", lambda x: not math.isnan(x))
         for item in fields(self):
-            object.__setattr__(self, item.name, _number(item.name, getattr(self, item.name)))
+            number = checked_number("penalty contact", item.name, getattr(self, item.name), rule, error=InputError)
+            object.__setattr__(self, item.name, number)
         _check("stiffness", self.stiffness, 0.0 < self.stiffness < math.inf, "positive and finite: weight over depth at rest")
         _check("damping", self.damping, 0.0 <= self.damping < math.inf, "zero or more, and finite: 2√(K m) is critical")
         _check("pull", self.pull, self.pull in (0, 1), "1 (the damper also acts during separation) or 0 (it does not)")
@@ -127,9 +128,7 @@ class Penalty:
         speed, most = sqrt(maximum(slip.dot(slip), _STILL)), surface.kinetic * maximum(R, 0.0)
         s = 0.5 * self.friction_sharpness
         after = maximum(speed - across * most, speed / (1.0 + across * most * s))
-        for _ in range(
-            _ROUNDS
-        ):  # after + across · most · tanh(s · after) = speed, which bends down: steps approach it from below
+        for _ in range(_ROUNDS):  # after + across · most · tanh(s · after) = speed bends down: steps approach it from below
             sign = tanh(s * after)
             after = after + (speed - after - across * most * sign) / (1.0 + across * most * s * (1.0 - sign * sign))
         return normal * R - slip * (most * tanh(s * after) / speed)
@@ -154,11 +153,6 @@ class Penalty:
         if self.exponent == 1.0:
             return -self.stiffness * gap
         return -self.stiffness * gap * maximum(absolute(gap), 1e-300) ** (self.exponent - 1.0)
-
-
-def _number(name: str, value: Any) -> float:
-    rule = Rule("a number", "Give one, or leave it out for the default", lambda x: not math.isnan(x))
-    return checked_number("penalty contact", name, value, rule, error=InputError)
 
 
 def _check(name: str, value: float, right: bool, rule: str) -> None:

@@ -167,7 +167,9 @@ def iterated(given: Problem, targets: Sequence[Scalars]) -> Solved:
     """
     fastest, closing = given.fastest, _closing(given, targets)
     soft = tuned.SOFT_LOOPS if given.loops else tuned.SOFT
-    begin = tuned.EARLY if _one_by_link(given) else tuned.PATIENCE
+    touched = [index for patch in given.patches for index in patch.links if index >= 0 for _ in patch.points]
+    # no link has two points, as of robots on round feet, and there are no loops, which sweeps leave out
+    begin = tuned.EARLY if not given.loops and len(touched) == len(set(touched)) else tuned.PATIENCE
     scale = 1.0 + fastest
     part = isinstance(given, FewPoints)
     two_ways = not part and _has_cones_alone(given)
@@ -247,12 +249,6 @@ def _has_cones_alone(given: Problem) -> bool:
     plain = all(point.compliance is None and not point.frame.turns for point in points)
     few = places_for(given.jacobians.tree, given.patches)
     return plain and not few and len(given.v_free) <= tuned.FEW_FREEDOMS
-
-
-def _one_by_link(given: Problem) -> bool:
-    """Whether no link has two points, as of robots on round feet, and there are no loops, which sweeps leave out."""
-    touched = [index for patch in given.patches for index in patch.links if index >= 0 for _ in patch.points]
-    return not given.loops and len(touched) == len(set(touched))
 
 
 def _blend(one: Impulses, other: Impulses, share: Scalar) -> Impulses:

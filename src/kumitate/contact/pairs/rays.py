@@ -72,10 +72,6 @@ def _ball(radius: Scalar, p: Vector3, d: Vector3) -> _Inside:
     return _quadric(d.dot(d), p.dot(d), p.dot(p) - radius * radius)
 
 
-def _sphere(shape: Sphere, p: Vector3, d: Vector3) -> _Inside:
-    return _ball(shape.radius, p, d)
-
-
 def _ellipsoid(shape: Ellipsoid, p: Vector3, d: Vector3) -> _Inside:
     scaled = [Vector3.of([x / size for x, size in zip(v, shape.half_axes, strict=True)]) for v in (p, d)]
     return _ball(1.0, *scaled)
@@ -108,5 +104,6 @@ def _plane(shape: Plane, p: Vector3, d: Vector3) -> _Inside:
 
 #: By the shapes that rays meet.
 MET: dict[type[Shape], Callable[[Any, Vector3, Vector3], _Inside]] = {
-    Box: _box, Capsule: _capsule, Cylinder: _barrel, Ellipsoid: _ellipsoid, Plane: _plane, Sphere: _sphere,
+    Box: _box, Capsule: _capsule, Cylinder: _barrel, Ellipsoid: _ellipsoid, Plane: _plane,
+    Sphere: lambda shape, p, d: _ball(shape.radius, p, d),
 }  # fmt: skip

@@ -247,12 +247,6 @@ def stored(rules: Rules, placed: Placed, points: ScenePoints, c: int) -> float:
     return energy[0]
 
 
-@procedure
-def _parting(rules: Rules, points: ScenePoints, c: int) -> float:
-    """The speed of the end of the spring of a point: that at which what it leaves out shrinks [m/s]."""
-    return min(SHRINKS, points.left_out[c] / rules.step)
-
-
 @later
 def _comply(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoints, count: int, c: int) -> None:
     """How a compliant point yields in the step, its `give` as of `impulse.frames.gives_of`, and the velocity that it is guessed
@@ -263,7 +257,8 @@ def _comply(rules: Rules, bodies: MovingBodies, placed: Placed, points: ScenePoi
         first -= 1
     total, other = alone[0], first
     while other < count and _same_bodies(points, other, c) == 1:
-        closing = min(min(points.begun[other], points.free[other, 0]) - _parting(rules, points, other), 0.0)
+        parting = min(SHRINKS, points.left_out[other] / rules.step)  # of the end of the spring
+        closing = min(min(points.begun[other], points.free[other, 0]) - parting, 0.0)
         if other != c and points.gap[other] + points.left_out[other] + rules.step * closing < 0.0:
             for side in range(2):
                 levers = points.lever_a if side == 0 else points.lever_b

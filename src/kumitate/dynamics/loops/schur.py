@@ -51,17 +51,6 @@ class LoopSystem:
         return self.accelerations(solved_rows(tree, self.rows, self.Lambda, wanted))
 
 
-def loop_system(
-    mass_matrix: Callable[[Tree, Scalars], list[list[Scalar]]], tree: Tree, q: Scalars, v: Scalars, tau: Scalars, acting: Acting
-) -> LoopSystem:
-    """The equations from the inertia matrix that `mass_matrix` computes; other arguments as for `aba_with_loops`."""
-    closings = chord_closings(tree, q, v)
-    pushed = with_chord_drives(tree, closings, acting.at_an_instant("loop_system"))
-    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=pushed.gravity, wrenches=pushed.wrenches)
-    push = [t - h for t, h in zip(tau, bias, strict=True)]
-    return with_rows(tree, q, v, closings, mass_matrix(tree, q), push)
-
-
 def with_rows(
     tree: Tree, q: Scalars, v: Scalars, closings: Sequence[Closing], M: list[list[Scalar]], push: Scalars
 ) -> LoopSystem:
@@ -87,4 +76,8 @@ def factored_with_loops(
     """The joint accelerations v̇ (nv) from the inertia matrix that `mass_matrix` computes; the rest as for `aba_with_loops`."""
     if not tree.closed:
         return factored(mass_matrix, tree, q, v, tau, acting)
-    return loop_system(mass_matrix, tree, q, v, tau, acting).solved(tree)
+    closings = chord_closings(tree, q, v)
+    pushed = with_chord_drives(tree, closings, acting.at_an_instant("factored_with_loops"))
+    bias = rnea(tree, q, v, table([0.0] * tree.nv), gravity=pushed.gravity, wrenches=pushed.wrenches)
+    push = [t - h for t, h in zip(tau, bias, strict=True)]
+    return with_rows(tree, q, v, closings, mass_matrix(tree, q), push).solved(tree)
