@@ -31,24 +31,6 @@ class ForceModel(Protocol):
         """The energy that a point gives back as it leaves a depth of zero or more [m] slowly [J]."""
 
 
-class SpringModel(ForceModel, Protocol):
-    """A force model that scenes of many bodies have, too."""
-
-    def impulse(
-        self, h: Scalar, yields: tuple[Scalar, Scalar], gap: Scalar, normal: Vector3, velocity: Vector3,
-        surface: Surface | VariedSurface,
-    ) -> Vector3:  # fmt: skip
-        """The impulse on A of a step h [N·s]: what depends on the velocity is that after the step, of a point that yields so.
-
-        Args:
-            yields: the velocity gained per unit impulse, along the normal and across it [1/kg].
-            velocity: after the step without this impulse [m/s].
-        """
-
-    def steepness(self, gap: Scalar) -> Scalar:
-        """The change of the spring's force with the gap there [N/m]: it limits steps."""
-
-
 @dataclass(frozen=True)
 class PressedPoint:
     """A possible contact point at a state, in the axes and from the origin of the world."""

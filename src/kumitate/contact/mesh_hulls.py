@@ -18,16 +18,9 @@ def touchable(owner: str, shapes: Iterable[Geometry], vertices: int) -> tuple[Ge
     Args:
         owner: the owner of the shapes, for messages: "robot: 'foot'".
 
-    Raises:
-        InputError: if `vertices` is less than 4.
-
     Warns:
         KumitateWarning: if a mesh cannot be read; it is left out of contact.
     """
-    if vertices < 4:
-        raise InputError(
-            f"{owner}: hulls of {vertices} vertices have no volume; they need at least 4. Give Contact(hull_vertices=4)"
-        )
     found = []
     for item in shapes:
         if isinstance(item.shape, Mesh):

@@ -92,9 +92,10 @@ class Contact:
             object.__setattr__(self, "between", _named_pairs(self.between))
         object.__setattr__(self, "apart", _named_pairs(self.apart, "apart"))
         object.__setattr__(self, "groups", _checked_groups(self.groups))
-        fewest, what = 4, "hull_vertices"
-        number = checked_whole("contact", what, self.hull_vertices, fewest, remedy="Leave it out for 16", error=InputError)
-        object.__setattr__(self, what, number)
+        number = checked_whole(
+            "contact", "hull_vertices", self.hull_vertices, 4, remedy="Leave it out for 16", error=InputError
+        )
+        object.__setattr__(self, "hull_vertices", number)
         _refuse("accuracy", self.accuracy, '"following" or "strict"', self.accuracy not in ACCURACIES)
 
     def _refuse_models_of_less(self) -> None:
@@ -125,10 +126,8 @@ class Contact:
         """What holds where two bodies touch by these shapes, the first being of the first body."""
         known = self.pairs.get((one, other)) or self.pairs.get((other, one))
         sides = (self._given(one), self._given(other))
-        rubs = [
-            shape.friction for shape, side in zip(shapes, sides, strict=False) if side is None and shape.friction is not None
-        ]
-        own = Surface(max(rubs)) if rubs else USUAL
+        given = [shape.friction for shape, side in zip(shapes, sides, strict=False) if side is None]
+        own = Surface(max(rubs)) if (rubs := [one for one in given if one is not None]) else USUAL
         return known or (sides[0] or own).against(sides[1] or own)
 
     def stiffness(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -285,24 +284,20 @@ def _between(
 
 def _apart(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
     """Pairs of bodies that only the world connects."""
-    root, joined = {name: _root(tree, tree.places[name].link) for name in names}, _joined_by_loops(tree)
-    return [
-        (one, two)
-        for one, two in combinations(root, 2)
-        if root[one] != root[two] and frozenset((root[one], root[two])) not in joined
-    ]
+    return _in_none({name: _root(tree, tree.places[name].link) for name in names}, _joined_by_loops(tree))
 
 
 def _all_but_neighbours(tree: Tree, names: Iterable[str]) -> list[tuple[str, str]]:
     """Pairs of bodies that are not fixed to each other, and that no joint joins."""
     near = {frozenset(part.index for part in tree.ancestors(link.index)[:2]) for link in tree.links}
     near |= {frozenset((chord.base.link, chord.follower.link)) for chord in tree.chords}
-    link = {name: tree.places[name].link for name in names}
-    return [
-        (one, two)
-        for one, two in combinations(link, 2)
-        if link[one] != link[two] and frozenset((link[one], link[two])) not in near
-    ]
+    return _in_none({name: tree.places[name].link for name in names}, near)
+
+
+def _in_none(link: Mapping[str, int], near: Container[frozenset[int]]) -> list[tuple[str, str]]:
+    """Pairs of names of two links that are not in a set of pairs."""
+    pairs = combinations(link, 2)
+    return [(a, b) for a, b in pairs if link[a] != link[b] and frozenset((link[a], link[b])) not in near]
 
 
 def _joined_by_loops(tree: Tree) -> set[frozenset[int]]:

@@ -113,11 +113,6 @@ class ContactPatch:
         return tuple(point.frame for point in self.points)
 
     @property
-    def initial_modes(self) -> tuple[tuple[Scalar, ...], ...]:
-        """The initial modes of all points."""
-        return tuple(point.initial_mode for point in self.points)
-
-    @property
     def meets(self) -> Scalar:
         """When the first of its points rebounds [s]; see `meets_after`."""
         points = self.points if any(point.surface.bounces for point in self.points) else ()

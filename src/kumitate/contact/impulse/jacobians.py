@@ -61,22 +61,19 @@ class LinkJacobians:
             if not (found or given):
                 return None
             K = reduce(add, [*given, *found])
-            self._add_stiffness_of(H, link, K)
+            # S_iᵀ K S_k for the columns of a link's joint and of all joints that carry it, either at the right once
+            for k, column in enumerate(self.S[link], link.v_start):
+                pushed, pulled = (Force.of([dot(row, column) for row in matrix.rows]) for matrix in (K, K.T))
+                for ancestor in self.tree.ancestors(link.index):
+                    for i, other in enumerate(self.S[ancestor], ancestor.v_start):
+                        _add(H, i, k, other.dot(pushed))
+                        if ancestor is not link:
+                            _add(H, k, i, other.dot(pulled))
             return K
 
         felt = inward(self.tree, stage)
         at_roots += [K for K in (felt[link] for link in self.tree.children(-1)) if K is not None]
         return reduce(add, at_roots, NO_STIFFNESS)
-
-    def _add_stiffness_of(self, H: Pattern, link: Link, K: Dense) -> None:
-        """Adds S_iᵀ K S_k for the columns of a link's joint and of all joints that carry it, either at the right once."""
-        for k, column in enumerate(self.S[link], link.v_start):
-            pushed, pulled = (Force.of([dot(row, column) for row in matrix.rows]) for matrix in (K, K.T))
-            for ancestor in self.tree.ancestors(link.index):
-                for i, other in enumerate(self.S[ancestor], ancestor.v_start):
-                    _add(H, i, k, other.dot(pushed))
-                    if ancestor is not link:
-                        _add(H, k, i, other.dot(pulled))
 
 
 def link_jacobians(tree: Tree, q: Scalars) -> LinkJacobians:

@@ -55,11 +55,6 @@ class LinearisedPair(NamedTuple):
     by_motion_over: Dense  # what it adds to the other
     wrench: Force
 
-    def plus(self, other: LinearisedPair) -> LinearisedPair:
-        """Both pairs of a link."""
-        pairs: Any = zip(self, other, strict=True)
-        return LinearisedPair(*(a + b for a, b in pairs))
-
 
 def linearised_pair(pair: Pair, X_WB: Transform, stiff: float, X_WA: Transform, *state: Any) -> LinearisedPair:
     """A pair of a shape A on a link that moves, and a shape B of the world.
@@ -215,7 +210,8 @@ def linearised(
         state = (list(jacobians.origins[link]), list(twists[link]), *points, h, slow)
         pressed = sum((absolute(part) for impulse in points.impulses for part in impulse), 0.0) > 0.0
         felt = when(pressed, partial(linearised_pair, pair, X_WB, stiff, X_WA, *state), _NOTHING)
-        on[link.index] = on[link.index].plus(felt) if link.index in on else felt
+        before: Any = on.get(link.index)
+        on[link.index] = felt if before is None else LinearisedPair(*(a + b for a, b in zip(before, felt, strict=True)))
     slopes = _subspace_slopes(jacobians, q)
     lagging = _lagging(jacobians, twists, slopes, v)
 
@@ -235,7 +231,12 @@ def linearised(
 
     first = summed("stiffness", "by_motion", columns.turned)
     over = summed("carried_over", "by_motion_over", [[0.0] * 6] * tree.nv)
-    _add_turned_joints(first[1], jacobians, slopes, wrenches)
+    for link in tree.links:  # ∂Sᵀ/∂q F of joints with several degrees of freedom, which turn their own columns
+        for i, column in enumerate(jacobians.S[link]):
+            for j, moved in enumerate(jacobians.S[link]):
+                change = moved.cross(column) + slopes[link][j][i]
+                row, k = first[1][link.v_start + i], link.v_start + j
+                row[k] = row.get(k, 0.0) + change.dot(wrenches[link])
     return LinearisedContact(*first, *over)
 
 
@@ -348,15 +349,3 @@ def _subspace_slopes(jacobians: LinkJacobians, q: Scalars) -> PerLink[list[tuple
         return found
 
     return outward(jacobians.tree, stage, None)
-
-
-def _add_turned_joints(
-    total: Pattern, jacobians: LinkJacobians, slopes: PerLink[list[tuple[Motion, ...]]], wrenches: PerLink[Force]
-) -> None:
-    """Adds ∂Sᵀ/∂q F of joints with several degrees of freedom, which turn their own columns."""
-    for link in jacobians.tree.links:
-        for i, column in enumerate(jacobians.S[link]):
-            for j, moved in enumerate(jacobians.S[link]):
-                change = moved.cross(column) + slopes[link][j][i]
-                row, k = total[link.v_start + i], link.v_start + j
-                row[k] = row.get(k, 0.0) + change.dot(wrenches[link])

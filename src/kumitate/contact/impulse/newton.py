@@ -86,7 +86,14 @@ def _states(given: Problem, guess: Impulses, targets: Targets, approach: Approac
     """For each patch, everything that the laws of its points depend on."""
     twists = given.twists(guess.v)
     return [
-        (patch.frames, patch.initial_modes, frozen(impulses), patch.twist(given.jacobians, twists), tuple(wanted), approach)
+        (
+            patch.frames,
+            tuple(p.initial_mode for p in patch.points),
+            frozen(impulses),
+            patch.twist(given.jacobians, twists),
+            tuple(wanted),
+            approach,
+        )
         for patch, impulses, wanted in zip(given.patches, guess.points, targets, strict=True)
     ]
 

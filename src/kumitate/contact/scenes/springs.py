@@ -15,7 +15,7 @@ from ...procedure.called import later
 from ...scalar import Program, Scalar, maximum, trace
 from ...spatial import Vector3
 from .. import tuned
-from ..forces import SpringModel
+from ..models.penalty import Penalty
 from ..surface import VariedSurface
 from .arrays import Island, MovingBodies, Rules, Scene, ScenePoints, Springs
 from .points import relative, yields
@@ -30,8 +30,8 @@ FINE = 4.0
 CHANGE, RELATIVE, SWEEPS = 1e-10, 1e-4, 50
 
 
-def law_program(model: SpringModel) -> Program:
-    """(h, along, across, gap, velocity, friction) → the impulse, as of `SpringModel.impulse`.
+def law_program(model: Penalty) -> Program:
+    """(h, along, across, gap, velocity, friction) → the impulse, as of `Penalty.impulse`.
 
     Velocity and impulse are along the axes of the point, the first of which is the normal.
     """
@@ -43,8 +43,8 @@ def law_program(model: SpringModel) -> Program:
     return trace(law, {"h": (), "along": (), "across": (), "gap": (), "velocity": 3, "friction": ()}, "impulse_of_a_spring")
 
 
-def spring_program(model: SpringModel) -> Program:
-    """(gap) → stiffness and energy, as of `SpringModel.steepness` and `SpringModel.stored`."""
+def spring_program(model: Penalty) -> Program:
+    """(gap) → stiffness and energy, as of `Penalty.steepness` and `Penalty.stored`."""
 
     def spring(gap: Scalar) -> dict[str, Any]:
         return {"stiffness": model.steepness(gap), "energy": model.stored(maximum(-gap, 0.0))}
