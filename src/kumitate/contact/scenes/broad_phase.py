@@ -66,8 +66,7 @@ def near_pairs(placed: Placed, allowed: Ints, pairs: Ints[2], starts: Ints, spac
                 found += 1
     if found <= len(pairs):
         _by_column(space, pairs, found, 1, starts, solids)
-        for k in range(found):
-            space[k] = pairs[k]
+        space[0:found] = pairs[0:found]
         _by_column(space, pairs, found, 0, starts, solids)
     return found
 
@@ -86,8 +85,7 @@ def _sort_along_x(order: Ints, low: Floats[3]) -> None:
 def _list_awake(placed: Placed, after: Ints) -> None:
     """after: of every place in the order along x, the next place of a solid that does not rest."""
     following = len(placed.sorted)
-    for step in range(len(placed.sorted)):
-        one = len(placed.sorted) - 1 - step
+    for one in range(len(placed.sorted) - 1, -1, -1):
         after[one] = following
         if placed.resting[placed.sorted[one]] == 0:
             following = one
@@ -141,8 +139,7 @@ def _above(placed: Placed, plane: int, i: int) -> float:
 @procedure
 def _by_column(rows: Ints[2], sorted_rows: Ints[2], count: int, column: int, starts: Ints, most: int) -> None:
     """Sorts pairs by counting, keeping the order of equal ones."""
-    for k in range(most + 1):
-        starts[k] = 0
+    starts[0 : most + 1] = 0
     for k in range(count):
         starts[rows[k, column] + 1] += 1
     for k in range(most):

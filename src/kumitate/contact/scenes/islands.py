@@ -31,9 +31,8 @@ def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> 
         if points.waits[c] != WAITS and islands.label[root] < 0:
             islands.label[root] = found
             found += 1
-    for island in range(found + 1):
-        islands.first_body[island] = 0
-        islands.first_point[island] = 0
+    islands.first_body[0 : found + 1] = 0
+    islands.first_point[0 : found + 1] = 0
     for body in range(len(robots.link)):
         islands.label[body] = islands.label[root_of(islands.parent, body)]
         if islands.label[body] >= 0:
@@ -50,8 +49,7 @@ def group(robots: Robots, count: int, points: ScenePoints, islands: Islands) -> 
     for c in range(count):
         if points.waits[c] != WAITS:
             _append(islands.points, islands.first_point, islands.label[points.body[c, 0]], c)
-    for step in range(found):  # appending has moved every start on to the next one's
-        island = found - step
+    for island in range(found, 0, -1):  # appending has moved every start on to the next one's
         islands.first_body[island] = islands.first_body[island - 1]
         islands.first_point[island] = islands.first_point[island - 1]
     islands.first_body[0] = 0

@@ -56,15 +56,14 @@ def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6],
                 log.marks[2] += 1
         if rules.step < scene.rules.step:
             _stretch(scene, scene.rules.step / rules.step, first, v, log)
-    log.sums[record, 0] = max(log.sums[record, 0], left[0])
-    log.sums[record, 1] = max(log.sums[record, 1], left[1])
-    log.sums[record, 2] = max(log.sums[record, 2], deepest)
-    log.sums[record, 3] += gained
-    log.sums[record, 4] += work  # none at bodies that sleep
-    for k in range(4):
-        log.sums[record, 5 + k] += float(scene.trial.did[k])
+    sums = log.sums[record]
     for k in range(2):
-        log.sums[record, 9 + k] = max(log.sums[record, 9 + k], left[2 + k])
+        sums[k], sums[9 + k] = max(sums[k], left[k]), max(sums[9 + k], left[2 + k])
+    sums[2] = max(sums[2], deepest)
+    sums[3] += gained
+    sums[4] += work  # none at bodies that sleep
+    for k in range(4):
+        sums[5 + k] += float(scene.trial.did[k])
 
 
 @later
@@ -144,9 +143,7 @@ def write_touch(scene: Scene, first: int, end: int, row: Shaped[20], record: int
         return 0
     least = points.gap[first]
     row[:] = 0.0
-    row[0] = float(record)
-    row[1] = float(points.solid[first, 0])
-    row[2] = float(points.solid[first, 1])
+    row[0], row[1], row[2] = float(record), float(points.solid[first, 0]), float(points.solid[first, 1])
     for c in range(first, end):
         frame, part = points.frame[c], points.impulse[c, 0] / total
         least = min(least, points.gap[c])

@@ -49,10 +49,8 @@ def find_points(
         if hulls:
             axis[:] = found.normals[total] * (1.0 if here == 0 else 0.0)
         for c in range(total, total + here):
-            points.solid[c, 0] = a
-            points.solid[c, 1] = b
-            points.gap[c] = found.gaps[c]
-            points.feature[c] = found.features[c]
+            points.solid[c, 0], points.solid[c, 1] = a, b
+            points.gap[c], points.feature[c] = found.gaps[c], found.features[c]
         total += here
     return total
 
@@ -65,8 +63,7 @@ def recall(points: ScenePoints, count: int, memory: Memory, known: int) -> None:
         a, b = points.solid[c, 0], points.solid[c, 1]
         while first < known and precedes(memory.solid, first, a, b):
             first += 1
-        points.known[c] = 0
-        points.steady[c] = 0.0
+        points.known[c], points.steady[c] = 0, 0.0
         points.impulse[c] = 0.0
         if c < len(points.turns.length):
             points.turns.impulse[c] = 0.0

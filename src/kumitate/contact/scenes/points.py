@@ -83,10 +83,8 @@ def measure(rules: Rules, bodies: MovingBodies, placed: Placed, found: Points, p
     _see(bodies)
     for c in range(count):
         a, b = placed.body[points.solid[c, 0]], placed.body[points.solid[c, 1]]
-        points.body[c, 0] = a
-        points.body[c, 1] = b
-        points.row_a[c] = a
-        points.row_b[c] = b if b >= 0 else len(bodies.mass)
+        points.body[c, 0], points.body[c, 1] = a, b
+        points.row_a[c], points.row_b[c] = a, b if b >= 0 else len(bodies.mass)
         one, other = placed.material[points.solid[c, 0]], placed.material[points.solid[c, 1]]
         points.material[c] = one * placed.materials + other
     over(
@@ -140,11 +138,8 @@ def _see(bodies: MovingBodies) -> None:
         row[0:3] = bodies.place[body]
         row[3:9] = bodies.before[body]
         row[9:15] = bodies.free[body]
-        for k in range(3):
-            row[15 + k] = mobility[k, k]
-        row[18] = mobility[0, 1]
-        row[19] = mobility[0, 2]
-        row[20] = mobility[1, 2]
+        row[15], row[16], row[17] = mobility[0, 0], mobility[1, 1], mobility[2, 2]
+        row[18], row[19], row[20] = mobility[0, 1], mobility[0, 2], mobility[1, 2]
         row[21] = 1.0 / bodies.mass[body] if bodies.mass[body] > 0.0 else 0.0
 
 

@@ -41,18 +41,14 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
     and edge j of B (6 + 3 i + j) (Gottschalk, Lin, Manocha, SIGGRAPH 1996). `before`: that of the last step, −1 if none.
     """
     C, t, half_a, half_b = pair.C, pair.t, pair.half, pair.other
-    best = -1
-    most = -math.inf
-    chosen = -math.inf
+    best, most, chosen = -1, -math.inf, -math.inf
     for i in range(3):
         apart = abs(t[i]) - half_a[i] - (abs(C[i, 0]) * half_b[0] + abs(C[i, 1]) * half_b[1] + abs(C[i, 2]) * half_b[2])
         if apart > margin:
             return -1, apart
         weight = apart + (_BETTER if before == i else 0.0)
         if weight > most:
-            most = weight
-            chosen = apart
-            best = i
+            best, most, chosen = i, weight, apart
     for j in range(3):
         apart = abs(t[0] * C[0, j] + t[1] * C[1, j] + t[2] * C[2, j]) - half_b[j] - (
             abs(C[0, j]) * half_a[0] + abs(C[1, j]) * half_a[1] + abs(C[2, j]) * half_a[2]
@@ -61,15 +57,11 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
             return -1, apart
         weight = apart - (_BETTER if before != 3 + j else 0.0)
         if weight > most:
-            most = weight
-            chosen = apart
-            best = 3 + j
+            best, most, chosen = 3 + j, weight, apart
     for i in range(3):
-        i1 = (i + 1) % 3
-        i2 = (i + 2) % 3
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
         for j in range(3):
-            j1 = (j + 1) % 3
-            j2 = (j + 2) % 3
+            j1, j2 = (j + 1) % 3, (j + 2) % 3
             square = C[i1, j] * C[i1, j] + C[i2, j] * C[i2, j]  # of a_i × b_j
             reach = half_a[i1] * abs(C[i2, j]) + half_a[i2] * abs(C[i1, j])
             reach += half_b[j1] * abs(C[i, j2]) + half_b[j2] * abs(C[i, j1])
@@ -81,9 +73,7 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
                     return -1, apart
                 weight = apart - (_EDGES if before != 6 + 3 * i + j else _EDGES - _BETTER)
                 if weight > most:
-                    most = weight
-                    chosen = apart
-                    best = 6 + 3 * i + j
+                    best, most, chosen = 6 + 3 * i + j, weight, apart
     return best, chosen
 
 
@@ -96,17 +86,13 @@ def _faces(pair: _BoxByBox, pose: Shaped[4, 3], sign: float, direction: int, mar
     C, t, half, other = pair.C, pair.t, pair.half, pair.other
     axis = direction % 3
     up = math.copysign(1.0, t[axis])
-    i1 = (axis + 1) % 3
-    i2 = (axis + 2) % 3
+    i1, i2 = (axis + 1) % 3, (axis + 2) % 3
     inner = 0  # the axis of the other box most along the normal
     for j in range(1, 3):
         if abs(C[axis, j]) > abs(C[axis, inner]) + 1e-9:
             inner = j
-    j1 = (inner + 1) % 3
-    j2 = (inner + 2) % 3
-    facing = -up * math.copysign(1.0, C[axis, inner])
-    polygon = local(12, 4)
-    kept = local(12, 4)
+    j1, j2 = (inner + 1) % 3, (inner + 2) % 3
+    facing, polygon, kept = -up * math.copysign(1.0, C[axis, inner]), local(12, 4), local(12, 4)
     for corner in range(4):
         x = other[j1] if corner == 0 or corner == 3 else -other[j1]
         y = other[j2] if corner < 2 else -other[j2]
@@ -120,12 +106,10 @@ def _faces(pair: _BoxByBox, pose: Shaped[4, 3], sign: float, direction: int, mar
     count = cut(polygon, count, kept, 0.0, 1.0, half[i2], 6)
     count = cut(polygon, count, kept, 0.0, -1.0, half[i2], 7)
 
-    normal = local(3)
+    normal, point, found = local(3), local(3), 0
     normal[axis] = sign * up
     normal[:] = pose[0:3] @ normal
     face = (direction * 2 + (1 if up > 0.0 else 0)) * 8 + inner * 2 + (1 if facing > 0.0 else 0)
-    point = local(3)
-    found = 0
     for i in range(count):
         gap = polygon[i, 2]
         if gap <= margin and found < 8:
@@ -141,19 +125,14 @@ def _faces(pair: _BoxByBox, pose: Shaped[4, 3], sign: float, direction: int, mar
 def _edges(pair: _BoxByBox, pose: Shaped[4, 3], direction: int, apart: float, out: Points, k: int) -> int:
     """The closest points of two edges; −1 if these are beyond the edges' ends."""
     C, t, size_a, size_b = pair.C, pair.t, pair.half, pair.other
-    i = (direction - 6) // 3
-    j = (direction - 6) % 3
-    i1 = (i + 1) % 3
-    i2 = (i + 2) % 3
-    n = local(3)
+    i, j = (direction - 6) // 3, (direction - 6) % 3
+    i1, i2, n = (i + 1) % 3, (i + 2) % 3, local(3)
     scale = 1.0 / math.sqrt(C[i1, j] * C[i1, j] + C[i2, j] * C[i2, j])
     n[i1] = -C[i2, j] * scale  # a_i × b_j
     n[i2] = C[i1, j] * scale
     if n @ t < 0.0:
         n *= -1.0
-    p = local(3)  # the middle of A's edge, in A
-    q = local(3)  # that of B's edge, in A
-    signs = 0
+    p, q, signs = local(3), local(3), 0  # the middles of A's edge and of B's edge, in A
     for axis in range(3):
         q[axis] += t[axis]
         if axis != i:

@@ -74,9 +74,7 @@ def _add(points: _Found, count: int, place: Shaped[3], normal: Shaped[3], gap: f
 def _is_hidden(solids: Solids, a: int, cell: _Cell, n: Shaped[8]) -> bool:
     """Whether a point on an edge of a triangle is closer to the neighbor across that edge; `n`: normal, gap, and that point."""
     i, j, t = cell.i, cell.j, cell.t
-    columns = solids.spans[a, 2]
-    rows = solids.spans[a, 3]
-    first = solids.spans[a, 0]
+    first, columns, rows = solids.spans[a, 0], solids.spans[a, 2], solids.spans[a, 3]
     for edge in range(3):
         # the columns and rows of the edge's ends, and of the third corner of the triangle across it
         c0, r0, c1, r1, c2, r2 = i, j, i + 1, j + 1, i if t == 0 else i + 1, j + 1 if t == 0 else j
@@ -89,9 +87,7 @@ def _is_hidden(solids: Solids, a: int, cell: _Cell, n: Shaped[8]) -> bool:
         elif edge == 1:
             c0, r0, c1, r1, c2, r2 = i, j + 1, i + 1, j + 1, i + 1, j + 2
         if 0 <= c2 < columns and 0 <= r2 < rows:
-            p = first + r0 * columns + c0
-            q = first + r1 * columns + c1
-            s = first + r2 * columns + c2
+            p, q, s = first + r0 * columns + c0, first + r1 * columns + c1, first + r2 * columns + c2
             e, w = solids.vertices[q] - solids.vertices[p], solids.vertices[s] - solids.vertices[p]
             d, square = n[4:7] - solids.vertices[p], e @ e
             d -= d @ e / square * e
@@ -107,11 +103,7 @@ def _over_triangle(
 ) -> int:
     """Adds the points of the solid over a triangle, along its normal; the number found."""
     n, solids, b, B = plane[0:3], solid.solids, solid.row, solid.pose
-    radius, point = solids.sizes[b, 6], local(3)
-    other = local(64, 4)
-    kept = local(64, 4)
-    side = local(4)
-    frame = local(4, 3)
+    radius, point, other, kept, side, frame = solids.sizes[b, 6], local(3), local(64, 4), local(64, 4), local(4), local(4, 3)
     size = facing(solids, b, -n @ B[0:3], other, side)
     to_frame(B, other, size, side)
     size = clipped(corners, 3, plane, other, size, kept, frame)
@@ -151,8 +143,7 @@ def _is_lowest_over(corners: Floats[4], plane: Shaped[4], solid: Solid) -> bool:
 @procedure
 def _height(solids: Solids, a: int, x: float, y: float) -> float:
     """The height of the surface above a point, or above the nearest one of the grid's outer cells."""
-    columns = solids.spans[a, 2]
-    first = solids.spans[a, 0]
+    first, columns = solids.spans[a, 0], solids.spans[a, 2]
     u = (x - solids.vertices[first, 0]) / solids.sizes[a, 0]
     v = (y - solids.vertices[first, 1]) / solids.sizes[a, 1]
     i = min(columns - 2, max(0, math.floor(u)))
@@ -170,9 +161,7 @@ def _triangle(field: Solid, cell: _Cell, solid: Solid, middle: Shaped[4], margin
     solids, a = field.solids, field.row
     number = 2 * (cell.j * (solids.spans[a, 2] - 1) + cell.i) + cell.t
     row = int(solids.sizes[a, 7]) + number
-    feature = number * _POINTS
-    first = solids.spans[row, 0]
-    corners = local(3, 4)
+    feature, first, corners = number * _POINTS, solids.spans[row, 0], local(3, 4)
     for k in range(3):
         corners[k, 0:3] = solids.vertices[first + k]
         corners[k, 3] = float(k)
@@ -203,9 +192,7 @@ def _triangle(field: Solid, cell: _Cell, solid: Solid, middle: Shaped[4], margin
 @procedure
 def _choose(rows: Floats[7], count: int, chosen: Ints) -> int:
     """Chooses at most eight points: the deepest, then those furthest from all chosen; their number."""
-    picked = 0
-    last = -1
-    away = local(_ROOM)
+    picked, last, away = 0, -1, local(_ROOM)
     for k in range(count):
         away[k] = math.inf
         if last < 0 or rows[k, 6] < rows[last, 6] - _DEEPER:
@@ -231,8 +218,7 @@ def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     solid = Solid(solids, b.row, B)
     dx, dy = solids.sizes[a.row, 0], solids.sizes[a.row, 1]
     columns = solids.spans[a.row, 2]
-    left = solids.vertices[solids.spans[a.row, 0], 0]
-    front = solids.vertices[solids.spans[a.row, 0], 1]
+    left, front = solids.vertices[solids.spans[a.row, 0], 0], solids.vertices[solids.spans[a.row, 0], 1]
     for c in range(3):
         axis[:] = 0.0
         axis[c] = 1.0
@@ -245,11 +231,8 @@ def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     i1 = min(columns - 2, math.floor((most[0] + margin - left) / dx))
     j0 = max(0, math.floor((least[1] - margin - front) / dy))
     j1 = min(solids.spans[a.row, 3] - 2, math.floor((most[1] + margin - front) / dy))
-    rows = local(_ROOM, 7)
-    features = local_ints(_ROOM)
-    chosen = local_ints(MOST)
+    rows, features, chosen, count = local(_ROOM, 7), local_ints(_ROOM), local_ints(MOST), 0
     points = _Found(rows, features)
-    count = 0
     for j in range(j0, j1 + 1):
         for i in range(i0, i1 + 1):
             p = solids.spans[a.row, 0] + j * columns + i

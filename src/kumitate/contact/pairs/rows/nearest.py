@@ -66,9 +66,7 @@ def least_gaps(
 
     Results are the gap [m], the normal from the first to the second, and the closest points of both [m].
     """
-    A = local(4, 3)
-    B = local(4, 3)
-    found = local(8)
+    A, B, found = local(4, 3), local(4, 3), local(8)
     for row in range(len(first_poses)):
         results[row, 0] = math.inf
         for i in range(len(first.rows)):
@@ -125,8 +123,7 @@ def first_hit(solids: Solids, point: int, shapes: OnBody, poses: Floats[4, 3], r
 
     The result is the place in `shapes`, −1 if nothing is hit; the distance [m]; the outward normal.
     """
-    X = local(4, 3)
-    found = local(8)
+    X, found = local(4, 3), local(8)
     result[0], result[1] = -1.0, math.inf
     for k in range(len(shapes.rows)):
         _mounted(poses[k], shapes.mounts[k], X)

@@ -144,8 +144,8 @@ def carry(rules: Rules, bodies: MovingBodies, robot: int) -> None:
             i, a = row + (begin + k) // 6, (begin + k) % 6
             M[(begin + k) // 6 * (rows + 1), a, a] = resisting[k]
             own.falling[i, a], robots.undriven[i, a] = impulse[k], carried[k]
-    for step in range(end - first):
-        _gather_link(rules, bodies, robot, end - 1 - step)
+    for link in range(end - 1, first - 1, -1):
+        _gather_link(rules, bodies, robot, link)
 
 
 @procedure

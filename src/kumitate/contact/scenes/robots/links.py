@@ -49,9 +49,7 @@ def spread(robots: Robots, robot: int, v: Floats[6]) -> None:
 def gather(robots: Robots, robot: int, efforts: Floats[6]) -> None:
     """Adds Jᵀ w of the wrenches w in `screw` to the rows of efforts: each is felt by the own joint, and by the link above."""
     first = robots.first_row[robot]
-    begin, end = robots.first_link[robot], robots.first_link[robot + 1]
-    for step in range(end - begin):
-        link = end - 1 - step
+    for link in range(robots.first_link[robot + 1] - 1, robots.first_link[robot] - 1, -1):
         wrench, above = robots.screw[link], robots.above[link]
         for at in range(robots.joint[link, 0], robots.joint[link, 1]):
             efforts[first + at // 6, at % 6] += robots.columns[6 * first + at] @ wrench
@@ -74,8 +72,7 @@ def write_jacobian(bodies: MovingBodies, link: int) -> None:
             column, J, k = robots.columns[6 * robots.first_row[robot] + at], robots.jacobian[begin + at // 6], at % 6
             moved = np.cross(column[0:3], lever)
             for i in range(3):
-                J[i, k] = column[i]
-                J[3 + i, k] = column[3 + i] + moved[i]
+                J[i, k], J[3 + i, k] = column[i], column[3 + i] + moved[i]
         above = robots.above[above]
 
 
@@ -86,8 +83,7 @@ def invert(robots: Robots, robot: int) -> None:
     rows, A = robots.first_row[robot + 1] - robots.first_row[robot], robots.mobility
     pivot, old = local(6, 6), local(6, 6)
     A[begin:end] = robots.inertia[begin:end]
-    for step in range(rows):
-        k = rows - 1 - step  # from the tips of branches: blocks of separate branches stay zero until their joint root
+    for k in range(rows - 1, -1, -1):  # from the tips of branches: blocks of separate ones stay zero until their joint root
         invert_block(A[begin + k * rows + k], pivot)
         for i in range(rows):
             at = begin + i * rows + k

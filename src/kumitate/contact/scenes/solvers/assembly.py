@@ -133,12 +133,9 @@ def inertial(bodies: MovingBodies, body: int, effort: Shaped[6]) -> None:
 def _move_columns(block: Shaped[6, 6], shift: Shaped[3], moved: Shaped[6, 6]) -> None:
     """moved = block X, X [ω; v] = [ω; v + ω × shift]."""
     cross = local(3, 6)
-    cross[0, 1] = shift[2]
-    cross[0, 2] = -shift[1]
-    cross[1, 0] = -shift[2]
-    cross[1, 2] = shift[0]
-    cross[2, 0] = shift[1]
-    cross[2, 1] = -shift[0]
+    cross[0, 1], cross[0, 2] = shift[2], -shift[1]
+    cross[1, 0], cross[1, 2] = -shift[2], shift[0]
+    cross[2, 0], cross[2, 1] = shift[1], -shift[0]
     for i in range(6):
         moved[i] = block[i] + block[i, 3] * cross[0] + block[i, 4] * cross[1] + block[i, 5] * cross[2]
 

@@ -38,8 +38,7 @@ def solve_factored(count: int, factors: BlockFactors, x: Floats[6]) -> None:
         x[k] = x[k] @ factors.inverse[k]
         for e in range(factors.first[k], factors.first[k + 1]):
             x[factors.later[e]] -= x[k] @ factors.upper[e]
-    for step in range(count):
-        k = count - 1 - step
+    for k in range(count - 1, -1, -1):
         for e in range(factors.first[k], factors.first[k + 1]):
             x[k] -= x[factors.later[e]] @ factors.lower[e]
 

@@ -23,8 +23,7 @@ def pattern(island: Island) -> int:
     points, factors, robots = island.points, island.factors, island.bodies.robots
     count = _list_units(island)
     words = (count + BITS - 1) // BITS
-    for k in range(count * words):
-        factors.near[k] = 0
+    factors.near[0 : count * words] = 0
     for body in island.members:
         if leads(robots, body) >= 0:
             _join_all(robots, body, body, words, factors)

@@ -119,10 +119,8 @@ def _find_seen(hull: _Polytope, face: int, point: Shaped[3], size: float) -> int
     from anywhere.
     """
     planes, marks, lists = hull.planes, hull.marks, hull.lists
-    seen = 1
-    lists[0, 0] = face
-    marks[face] = 1
-    k = 0
+    lists[0, 0], marks[face] = face, 1
+    seen, k = 1, 0
     while k < seen:
         for e in range(3):
             g = hull.beside[lists[k, 0], e]
@@ -158,8 +156,7 @@ def _enlarge(hull: _Polytope, W: Floats[3], face: int, new: int, top: int, size:
                     return -1
                 else:
                     top += 1
-                i = corners[f, e]
-                j = corners[f, (e + 1) % 3]
+                i, j = corners[f, e], corners[f, (e + 1) % 3]
                 _make_face(W, corners, planes, h, i, j, new)
                 beside[h, 0] = g
                 for c in range(3):
@@ -207,10 +204,8 @@ def depth(
         weights: of the corners of that face in its point closest to the origin.
         found: the normal, the gap, and in [7] the number of corners.
     """
-    W = local(_POINTS, 3)
-    P = local(_POINTS, 3)
+    W, P, n = local(_POINTS, 3), local(_POINTS, 3), local(4)
     points = Difference(W, P)
-    n = local(4)
     W[0:4] = ends.W[0:4]
     P[0:4] = ends.P[0:4]
     if not (inside and _is_thick(W)) and not _tetrahedron(couple, size, points, n):
@@ -220,17 +215,11 @@ def depth(
         ends.W[0] = W[0]
         ends.P[0] = P[0]
         return
-    corners = local_ints(_FACES, 3)
-    planes = local(_FACES, 4)
-    beside = local_ints(_FACES, 3)
-    marks = local_ints(_FACES)
-    lists = local_ints(_FACES, 3)
-    rim = local_ints(_POINTS, 2)
+    corners, planes, beside = local_ints(_FACES, 3), local(_FACES, 4), local_ints(_FACES, 3)
+    marks, lists, rim = local_ints(_FACES), local_ints(_FACES, 3), local_ints(_POINTS, 2)
     hull = _Polytope(corners, planes, beside, marks, lists, rim)
     _first_faces(W, corners, planes, beside)
-    top = 4
-    best = 0
-    least = math.inf
+    top, best, least = 4, 0, math.inf
     for new in range(4, _POINTS + 1):
         best = 0
         for f in range(1, top):

@@ -67,8 +67,7 @@ def _on_triangle(W: Floats[3], i: int, j: int, k: int, weights: Shaped[4], v: Sh
         m = _on_segment(W, i if side == 0 else j, k, other, other_v)
         square = other_v @ other_v
         if square < best:
-            best = square
-            mask = m
+            best, mask = square, m
             weights[:] = other
             v[:] = other_v
     return mask
@@ -91,20 +90,14 @@ def _nearest(W: Floats[3], count: int, weights: Shaped[4], v: Shaped[3]) -> int:
         return _on_segment(W, 0, 1, weights, v)
     if count == 3:
         return _on_triangle(W, 0, 1, 2, weights, v)
-    mask = 15
-    best = math.inf
-    other = local(4)
-    other_v = local(3)
+    mask, best, other, other_v = 15, math.inf, local(4), local(3)
     for m in range(4):
-        i = 0 if m > 0 else 1
-        j = 1 if m > 1 else 2
-        k = 2 if m > 2 else 3
+        i, j, k = 0 if m > 0 else 1, 1 if m > 1 else 2, 2 if m > 2 else 3
         if _beyond(W, i, j, k, m):
             found = _on_triangle(W, i, j, k, other, other_v)
             square = other_v @ other_v
             if square < best:
-                best = square
-                mask = found
+                best, mask = square, found
                 weights[:] = other
                 v[:] = other_v
     return mask
@@ -131,9 +124,7 @@ def distance(
     if length < 1e-9 * size:
         v[:] = 0.0
         v[0], length = 1.0, 1.0
-    count = 0
-    square = math.inf
-    status = APART
+    count, square, status = 0, math.inf, APART
     for _ in range(_ROUNDS):
         n = v / length
         bound = lift(couple, n, points, count)

@@ -106,13 +106,11 @@ def _outermost(points: Floats[4], count: int, chosen: Floats) -> None:
     for d in range(_DIRECTIONS):
         angle = 2.0 * math.pi / _DIRECTIONS * d
         c, s = math.cos(angle), math.sin(angle)
-        best = 0
-        most = -math.inf
+        best, most = 0, -math.inf
         for k in range(count):
             out = c * points[k, 0] + s * points[k, 1]
             if out > most + _FURTHER:
-                most = out
-                best = k
+                best, most = k, out
         chosen[best] = 1.0
 
 

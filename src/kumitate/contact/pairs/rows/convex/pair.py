@@ -35,8 +35,7 @@ class _Side(NamedTuple):
 @procedure
 def _over(face: _Side, other: _Side, sign: float, radius: float, kind: int, listing: Listing) -> int:
     """Clips the other polygon to the face, and writes what is left."""
-    kept = local(64, 4)
-    frame = local(4, 3)
+    kept, frame = local(64, 4), local(4, 3)
     left = clipped(face.corners, face.size, face.plane, other.corners, other.size, kept, frame)
     return write_face(other.corners, left, frame, sign, radius, kind, listing)
 
@@ -47,10 +46,7 @@ def _by_faces(couple: Couple, before: int, found: Shaped[8], listing: Listing) -
     solids, a, b, B = couple.solids, couple.a, couple.b, couple.B
     n = found[0:3]
     radius_a, radius_b = solids.sizes[a, 6], solids.sizes[b, 6]
-    first = local(64, 4)
-    second = local(64, 4)
-    plane_a = local(4)
-    plane_b = local(4)
+    first, second, plane_a, plane_b = local(64, 4), local(64, 4), local(4), local(4)
     count_a = facing(solids, a, n, first, plane_a)
     count_b = facing(solids, b, -n @ B[0:3], second, plane_b)
     to_frame(B, second, count_b, plane_b)
@@ -74,9 +70,7 @@ def closest(couple: Couple, margin: float, found: Shaped[8]) -> bool:
     solids, a, b = couple.solids, couple.a, couple.b
     both = solids.sizes[a, 6] + solids.sizes[b, 6]
     size = extent(solids, a) + extent(solids, b)
-    weights = local(4)
-    W = local(4, 3)
-    P = local(4, 3)
+    weights, W, P = local(4), local(4, 3), local(4, 3)
     points = Difference(W, P)
     round_parts = solids.sizes[a, 3] + solids.sizes[a, 4] + solids.sizes[b, 3] + solids.sizes[b, 4] > 0.0
     exact = _NEAR if round_parts else _EXACT

@@ -72,17 +72,14 @@ def _edges(
 
     Where one such part, one such direction, and the unit vector across two of them are written is `axes`.
     """
-    flat, edge, normal = axes[0], axes[1], axes[2]
-    here = local(3)
-    found = 0
-    first = True
+    flat, edge, normal, here = axes[0], axes[1], axes[2], local(3)
+    found, first = 0, True
     for k in range(count):
         if weights[k] > _WEIGHT:
             _flat_difference(couple, points, k, here)
             if first:
                 flat[:] = here
-                which[0] = k
-                first = False
+                which[0], first = k, False
             else:
                 d = here - flat
                 length = math.sqrt(d @ d)
@@ -90,15 +87,13 @@ def _edges(
                     d *= 1.0 / length
                     if found == 0:
                         edge[:] = d
-                        which[1] = k
-                        found = 1
+                        which[1], found = k, 1
                     else:
                         aside = np.cross(edge, d)
                         sine = math.sqrt(aside @ aside)
                         if sine > _SPREAD:
                             normal[:] = aside / sine
-                            which[2] = k
-                            found = 2
+                            which[2], found = k, 2
     return found
 
 
@@ -122,10 +117,7 @@ def _weigh(couple: Couple, points: Difference, weights: Shaped[4], found: Shaped
 
     That at the normal is point 3. Without such weights, other corners are closest.
     """
-    target = local(3)
-    start = local(3)
-    end = local(3)
-    e = local(2, 3)
+    target, start, end, e = local(3), local(3), local(3), local(2, 3)
     _flat_difference(couple, points, 3, target)
     _flat_difference(couple, points, which[0], start)
     target += found[3] * found[0:3] - points.W[3] - start

@@ -40,13 +40,11 @@ def furthest(solids: Solids, i: int, along: Shaped[3], point: Shaped[3]) -> None
     count = solids.spans[i, 1]
     if count > 0:
         first = solids.spans[i, 0]
-        best = first
-        most = -math.inf
+        best, most = first, -math.inf
         for k in range(first, first + count):
             out = solids.vertices[k] @ along
             if out > most:
-                most = out
-                best = k
+                best, most = k, out
         point[:] = solids.vertices[best]
         return
     size = solids.sizes[i]
@@ -87,13 +85,11 @@ def extent(solids: Solids, i: int) -> float:
 def _hull_face(solids: Solids, i: int, along: Shaped[3], polygon: Floats[4], plane: Shaped[4]) -> int:
     """The face of a hull whose normal is most along the vector."""
     first = solids.spans[i, 2]
-    best = first
-    most = -math.inf
+    best, most = first, -math.inf
     for f in range(first, first + solids.spans[i, 3]):
         out = solids.normals[f, 0:3] @ along
         if out > most + _BETTER:
-            most = out
-            best = f
+            best, most = f, out
     count = solids.loops[best, 1]
     for k in range(count):
         corner = solids.spans[i, 0] + solids.corners[solids.loops[best, 0] + k]
@@ -107,9 +103,7 @@ def _hull_face(solids: Solids, i: int, along: Shaped[3], polygon: Floats[4], pla
 @procedure
 def _round_end(solids: Solids, i: int, axis: int, up: float, polygon: Floats[4]) -> int:
     """Corners on the rim of an end across an axis."""
-    size = solids.sizes[i]
-    i1 = (axis + 1) % 3
-    i2 = (axis + 2) % 3
+    size, i1, i2 = solids.sizes[i], (axis + 1) % 3, (axis + 2) % 3
     for k in range(_ROUND):
         angle = 2.0 * math.pi / _ROUND * k
         polygon[k, i1] = size[3 + i1] * math.cos(angle)
@@ -122,9 +116,7 @@ def _round_end(solids: Solids, i: int, axis: int, up: float, polygon: Floats[4])
 @procedure
 def _box_face(solids: Solids, i: int, axis: int, up: float, polygon: Floats[4]) -> int:
     """The corners of a box's face across an axis."""
-    size = solids.sizes[i]
-    i1 = (axis + 1) % 3
-    i2 = (axis + 2) % 3
+    size, i1, i2 = solids.sizes[i], (axis + 1) % 3, (axis + 2) % 3
     for k in range(4):
         polygon[k, i1] = size[i1] if k == 0 or k == 3 else -size[i1]
         polygon[k, i2] = up * (size[i2] if k < 2 else -size[i2])
@@ -158,19 +150,13 @@ def facing(solids: Solids, i: int, along: Shaped[3], polygon: Floats[4], plane: 
     """
     if solids.spans[i, 3] > 0:
         return _hull_face(solids, i, along, polygon, plane)
-    size = solids.sizes[i]
+    size, lengths, round_lengths, axis, most, thin = solids.sizes[i], 0, 0, 0, -1.0, 2
     plane[:] = 0.0
-    lengths = 0
-    round_lengths = 0
-    axis = 0
-    most = -1.0
-    thin = 2
     for c in range(3):
         lengths += 1 if size[c] > 0.0 else 0
         round_lengths += 1 if size[3 + c] > 0.0 else 0
         if abs(along[c]) > most + _BETTER:
-            most = abs(along[c])
-            axis = c
+            axis, most = c, abs(along[c])
         if size[3 + c] == 0.0:
             thin = c
     if round_lengths == 0 and lengths == 3:
