@@ -178,16 +178,10 @@ def drive(scene: Scene, q: Floats[7], v: Floats[6]) -> None:
     bodies = len(q)
     for k in range(len(efforts.q)):
         at = efforts.place_q[k]
-        if at < 7 * bodies:
-            efforts.q[k] = q[at // 7, at % 7]
-        else:
-            efforts.q[k] = motions.q[at - 7 * bodies]
+        efforts.q[k] = q[at // 7, at % 7] if at < 7 * bodies else motions.q[at - 7 * bodies]
     for k in range(len(efforts.v)):
         at = efforts.place_v[k]
-        if at < 6 * bodies:
-            efforts.v[k] = v[at // 6, at % 6]
-        else:
-            efforts.v[k] = motions.v[at - 6 * bodies]
+        efforts.v[k] = v[at // 6, at % 6] if at < 6 * bodies else motions.v[at - 6 * bodies]
     time = efforts.number[0] * scene.rules.step
     apply_at(efforts.program[0], (time, efforts.q, efforts.v, efforts.held), (efforts.acting,))
     _spread(scene)
@@ -211,6 +205,4 @@ def _spread(scene: Scene) -> None:
 
 @procedure
 def _at(values: Floats, place: int) -> float:
-    if place < 0:
-        return 0.0
-    return values[place]
+    return values[place] if place >= 0 else 0.0

@@ -39,8 +39,7 @@ def _note(overlaps: OverlapList, a: float, b: float, depth: float, energy: float
     overlaps.held[0] += energy
     if row < 0 or overlaps.rows[row, 0] != a or overlaps.rows[row, 1] != b:
         row += 1
-        overlaps.marks[1] = row + 1
-        overlaps.rows[row, 0], overlaps.rows[row, 1], overlaps.rows[row, 2] = a, b, 0.0
+        overlaps.marks[1], overlaps.rows[row, 0], overlaps.rows[row, 1], overlaps.rows[row, 2] = row + 1, a, b, 0.0
     overlaps.rows[row, 2] = max(overlaps.rows[row, 2], depth)
     if depth > overlaps.held[1]:
         overlaps.held[1], overlaps.held[2], overlaps.held[3] = depth, a, b

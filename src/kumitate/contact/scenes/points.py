@@ -168,9 +168,8 @@ def _drift(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: int) ->
     for side in range(2):
         belt, body, moved = placed.belt[points.solid[c, side]], points.body[c, side], local(3)
         if belt[0] != 0.0 or belt[1] != 0.0 or belt[2] != 0.0:
-            if body < 0:
-                moved[:] = belt
-            else:
+            moved[:] = belt
+            if body >= 0:
                 moved[:] = bodies.turn[body] @ belt
             for k in range(1, 3):
                 total = points.frame[c, k] @ moved

@@ -22,9 +22,7 @@ def prepare_turn(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: i
     length = placed.reach[one]  # a plane has none
     if length == 0.0 or 0.0 < placed.reach[other] < length:
         length = placed.reach[other]
-    turns.length[c] = length
-    turns.limit[c, 0] = surface[4] / length
-    turns.limit[c, 1] = surface[5] / length
+    turns.length[c], turns.limit[c, 0], turns.limit[c, 1] = length, surface[4] / length, surface[5] / length
     turning_speed(points, c, bodies.before, points.body[c, 0], points.body[c, 1], turns.before[c])
     turning_speed(points, c, bodies.free, points.body[c, 0], points.body[c, 1], turns.free[c])
     about = turns.before[c, 1] * turns.before[c, 1] + turns.before[c, 2] * turns.before[c, 2] > AT_REST * AT_REST
@@ -36,8 +34,7 @@ def prepare_turn(bodies: MovingBodies, placed: Placed, points: ScenePoints, c: i
         unit = local(6)
         unit[0:3] = length * points.frame[c, k]
         most = max(most, yielded(bodies, points.body[c, 0], unit, unit) + yielded(bodies, points.body[c, 1], unit, unit))
-    turns.size[c] = most
-    turns.mass[c] = 1.0 / most
+    turns.size[c], turns.mass[c] = most, 1.0 / most
 
 
 @procedure

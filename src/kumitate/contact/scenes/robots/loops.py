@@ -162,9 +162,7 @@ def make_orthonormal(G: Floats[6], count: int, size: int, b: Floats) -> int:
             kept[:] = G[k * size + i]
             G[k * size + i] = G[at * size + i]
             G[at * size + i] = kept
-        first = b[k]
-        b[k] = b[at]
-        b[at] = first
+        b[k], b[at] = b[at], b[k]
         for row in range(k):
             _take_out(G, row, k, size, b)
         length = math.sqrt(_product(G, k, k, size))

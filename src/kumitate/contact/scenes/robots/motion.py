@@ -77,9 +77,8 @@ def reach(robots: Robots) -> None:
     own = robots.motions
     for robot in range(len(robots.pushed)):
         begin, end = robots.first_row[robot], robots.first_row[robot + 1]
-        if robots.pushed[robot] > 0:
-            own.reached[begin:end] = robots.after[begin:end]
-        else:
+        own.reached[begin:end] = robots.after[begin:end]
+        if robots.pushed[robot] == 0:
             own.reached[begin:end] = robots.free[begin:end] + own.opening[begin:end]
 
 
@@ -125,7 +124,13 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
         work: that of drives and stops in the step, if it ends with this pass [J].
     """
     robots, own, again = bodies.robots, bodies.robots.motions, 0
-    _mark_pushed(bodies, points, count)
+    for c in range(count):  # robots are marked that points with impulses are on
+        for side in range(2 if points.impulse[c, 0] > 0.0 else 0):
+            body = points.body[c, side]
+            if body >= 0 and robots.link[body] >= 0:
+                robot = robots.owner[robots.link[body]]
+                if robots.pushed[robot] != 1:
+                    robots.pushed[robot] = 2 if points.resolved[c] > 0.5 else 1
     reach(robots)
     unsettled, done, stopping = local(1), local(1), local(1)
     robots.stopping[:] = 0.0
@@ -144,22 +149,7 @@ def settle(rules: Rules, bodies: MovingBodies, points: ScenePoints, count: int, 
             (following, driving, resisting, unsettled, done, stopping),
         )  # fmt: skip
         robots.stopping[at[10]] += stopping[0]
-        if unsettled[0] > 0.5:
-            again = 1
+        again = 1 if unsettled[0] > 0.5 else again
         work[0] += done[0]
     own.pieces[:] = own.following
     return again
-
-
-@procedure
-def _mark_pushed(bodies: MovingBodies, points: ScenePoints, count: int) -> None:
-    """Marks the robots that points with impulses are on."""
-    robots = bodies.robots
-    for c in range(count):
-        if points.impulse[c, 0] > 0.0:
-            for side in range(2):
-                body = points.body[c, side]
-                if body >= 0 and robots.link[body] >= 0:
-                    robot = robots.owner[robots.link[body]]
-                    if robots.pushed[robot] != 1:
-                        robots.pushed[robot] = 2 if points.resolved[c] > 0.5 else 1

@@ -48,8 +48,7 @@ def by_multipliers(island: Island, steps: int, good: float, strength: float, gro
         best = keep_best(island, left, best, trial.best)
         if best <= good or stalled > tuned.STALLS:
             break
-        renewed += 1
-        since = 0
+        renewed, since = renewed + 1, 0
         ahead = _raise(island, renewed, ahead)
         strength = min(growth * strength, STIFF)
     restore(island, trial.best)
@@ -85,9 +84,7 @@ def _raise(island: Island, times: int, ahead: float) -> float:
     for c in island.listed:
         z, change = trial.z[c], trial.share[c]
         raised = z[0] + ahead * change - part * (z[0] - z[1] + change - z[2])
-        z[1] = z[0]
-        z[2] = change
-        z[0] = max(raised, 0.0)
+        z[0], z[1], z[2] = max(raised, 0.0), z[0], change
     return ahead
 
 
@@ -160,11 +157,9 @@ def _descend(island: Island, strength: float) -> float:
         if abs(slope) <= tuned.LEVEL * abs(start) or (attempt == 0 and slope <= 0.0):
             break
         if slope > 0.0:
-            high = share
-            at_high = slope
+            high, at_high = share, slope
         else:
-            low = share
-            at_low = slope
+            low, at_low = share, slope
         share = low + (high - low) * min(max(at_low / (at_low - at_high), 0.1), 0.9)
     go_on(island, share, trial.effort)
     for c in island.listed:

@@ -187,9 +187,9 @@ def _wait(rules: Rules, island: Island) -> int:
         trial.effort[body, 0] = NOT_MET
     for c in island.listed:
         for side in range(2):
-            if points.body[c, side] >= 0:
-                earliest = trial.effort[points.body[c, side]]
-                earliest[0] = min(earliest[0], trial.due[c])
+            body = points.body[c, side]
+            if body >= 0:
+                trial.effort[body, 0] = min(trial.effort[body, 0], trial.due[c])
     for c in island.listed:
         least = NOT_MET
         for side in range(2):
