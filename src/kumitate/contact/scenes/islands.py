@@ -82,8 +82,7 @@ def _join(robots: Robots, count: int, points: ScenePoints, islands: Islands, wai
         if b >= 0 and (a != last or b != facing) and (waiting or points.waits[c] != WAITS):
             one, other = root_of(islands.parent, a), root_of(islands.parent, b)
             islands.parent[max(one, other)] = min(one, other)
-            last = a
-            facing = b
+            last, facing = a, b
 
 
 @procedure

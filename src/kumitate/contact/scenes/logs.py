@@ -31,8 +31,7 @@ def log_step(rules: Rules, scene: Scene, count: int, begins: bool, v: Floats[6],
     Args:
         begins: whether it is not a later part; left: as of `step.push`.
     """
-    points, record, first = scene.points, log.marks[0], log.marks[2]
-    deepest, gained, work = 0.0, 0.0, 0.0
+    points, record, first, deepest, gained, work = scene.points, log.marks[0], log.marks[2], 0.0, 0.0, 0.0
     for c in range(count):
         deepest = max(deepest, -points.gap[c])
         gained += gained_at(scene, c)
@@ -145,8 +144,7 @@ def write_touch(scene: Scene, first: int, end: int, row: Shaped[20], record: int
     row[:] = 0.0
     row[0], row[1], row[2] = float(record), float(points.solid[first, 0]), float(points.solid[first, 1])
     for c in range(first, end):
-        frame, part = points.frame[c], points.impulse[c, 0] / total
-        least = min(least, points.gap[c])
+        frame, part, least = points.frame[c], points.impulse[c, 0] / total, min(least, points.gap[c])
         row[16] = max(row[16], points.friction[c])
         row[3:6] += (points.impulse[c] @ frame) / scene.rules.step
         row[6:9] += part * points.place[c]

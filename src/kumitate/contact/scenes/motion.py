@@ -108,8 +108,7 @@ def moved(rules: Rules, bodies: MovingBodies, body: int, smooth: bool, q: Shaped
     part, w = 0.5 - square / 48.0, 1.0 - square / 8.0
     if square > 1e-12:
         length = math.sqrt(square)
-        part = math.sin(0.5 * length) / length
-        w = math.cos(0.5 * length)
+        part, w = math.sin(0.5 * length) / length, math.cos(0.5 * length)
     angle *= part
     real = q[3] * w - angle @ q[0:3]
     q[0:3] = q[3] * angle + w * q[0:3] + np.cross(q[0:3], angle)
@@ -134,8 +133,7 @@ def _settle(bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None
 @later
 def flown(rules: Rules, bodies: MovingBodies, body: int, q: Shaped[7], v: Shaped[6]) -> None:
     """The state after a step of a body that nothing touches: its spin by the classical Runge-Kutta method of order four."""
-    h, start, state, slope, total = rules.step, local(7), local(7), local(7), local(7)
-    turns = False
+    h, start, state, slope, total, turns = rules.step, local(7), local(7), local(7), local(7), False
     for k in range(3):
         turns = turns or bodies.push[body, k] != 0.0 or v[k] != 0.0
     start[0:4] = q[0:4]

@@ -113,8 +113,7 @@ def ready(bodies: MovingBodies, points: ScenePoints, springs: Springs, count: in
 @later
 def press(rules: Rules, island: Island, springs: Springs) -> float:
     """The impulses of an island, and velocities after them; returns the largest change in the last sweep [m/s]."""
-    bodies, points = island.bodies, island.points
-    count, fastest, change = len(island.listed), 0.0, 0.0
+    bodies, points, count, fastest, change = island.bodies, island.points, len(island.listed), 0.0, 0.0
     for at in range(count):
         for k in range(3):
             fastest = max(fastest, abs(points.free[island.listed[at], k]))

@@ -40,8 +40,7 @@ def _most_separating(pair: _BoxByBox, margin: float, before: int) -> tuple[int, 
     The directions are the normals of A's faces (0 to 2), of B's faces (3 to 5) and the common perpendiculars of edge i of A
     and edge j of B (6 + 3 i + j) (Gottschalk, Lin, Manocha, SIGGRAPH 1996). `before`: that of the last step, −1 if none.
     """
-    C, t, half_a, half_b = pair.C, pair.t, pair.half, pair.other
-    best, most, chosen = -1, -math.inf, -math.inf
+    C, t, half_a, half_b, best, most, chosen = pair.C, pair.t, pair.half, pair.other, -1, -math.inf, -math.inf
     for i in range(3):
         apart = abs(t[i]) - half_a[i] - (abs(C[i, 0]) * half_b[0] + abs(C[i, 1]) * half_b[1] + abs(C[i, 2]) * half_b[2])
         if apart > margin:
@@ -83,8 +82,7 @@ def _faces(pair: _BoxByBox, pose: Shaped[4, 3], sign: float, direction: int, mar
 
     `direction`: of the normal of the face, its axis if this box is A, for which `sign` is 1; that and 3 if it is B, with −1.
     """
-    C, t, half, other = pair.C, pair.t, pair.half, pair.other
-    axis = direction % 3
+    C, t, half, other, axis = pair.C, pair.t, pair.half, pair.other, direction % 3
     up = math.copysign(1.0, t[axis])
     i1, i2 = (axis + 1) % 3, (axis + 2) % 3
     inner = 0  # the axis of the other box most along the normal
@@ -147,8 +145,7 @@ def _edges(pair: _BoxByBox, pose: Shaped[4, 3], direction: int, apart: float, ou
     cosine = C[i, j]
     sine2 = 1.0 / (scale * scale)
     along_u, along_v = d[i], d[0] * C[0, j] + d[1] * C[1, j] + d[2] * C[2, j]
-    s = (along_u - cosine * along_v) / sine2
-    r = (cosine * along_u - along_v) / sine2
+    s, r = (along_u - cosine * along_v) / sine2, (cosine * along_u - along_v) / sine2
     if apart > 0.0 and (abs(s) > size_a[i] * (1.0 + _BEYOND) or abs(r) > size_b[j] * (1.0 + _BEYOND)):
         return -1
     p[i] = min(size_a[i], max(-size_a[i], s))

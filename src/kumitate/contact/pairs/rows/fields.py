@@ -54,8 +54,7 @@ def _reach(solid: Solid, along: Shaped[3]) -> float:
 @procedure
 def _add(points: _Found, count: int, place: Shaped[3], normal: Shaped[3], gap: float, feature: int) -> int:
     """Adds a point to those found, or replaces the shallowest where there is no room; the number found."""
-    rows = points.rows
-    k = count
+    rows, k = points.rows, count
     if count == _ROOM:
         k = 0
         for i in range(count):
@@ -215,8 +214,7 @@ def field_convex(a: Solid, b: Solid, margin: float, before: int, out: Points, k:
     """Up to eight points. Arguments as those of `touch`."""
     solids, B, least, most, axis = a.solids, local(4, 3), local(3), local(3), local(3)
     relative(a.pose, b.pose, B)
-    solid = Solid(solids, b.row, B)
-    dx, dy = solids.sizes[a.row, 0], solids.sizes[a.row, 1]
+    solid, dx, dy = Solid(solids, b.row, B), solids.sizes[a.row, 0], solids.sizes[a.row, 1]
     columns = solids.spans[a.row, 2]
     left, front = solids.vertices[solids.spans[a.row, 0], 0], solids.vertices[solids.spans[a.row, 0], 1]
     for c in range(3):

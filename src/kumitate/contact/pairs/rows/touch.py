@@ -121,8 +121,7 @@ def touch(a: Solid, b: Solid, margin: float, before: int, out: Points, k: int) -
     swapped = a.solids.kinds[a.row] > a.solids.kinds[b.row]
     first = Solid(a.solids, b.row if swapped else a.row, b.pose if swapped else a.pose)
     second = Solid(a.solids, a.row if swapped else b.row, a.pose if swapped else b.pose)
-    code = COUNT * a.solids.kinds[first.row] + a.solids.kinds[second.row]
-    found, tries = -1, 0
+    code, found, tries = COUNT * a.solids.kinds[first.row] + a.solids.kinds[second.row], -1, 0
     while found < 0 and tries < 2:
         if a.solids.routines[code] == 0:
             return LACKS - code

@@ -40,8 +40,7 @@ def move_robots(rules: Rules, bodies: MovingBodies, work: Floats) -> None:
 
     Where neither stops push nor anything else but springs that the step resolves, the motion is smooth (`impulse.splitting`).
     """
-    robots, own = bodies.robots, bodies.robots.motions
-    power, error = local(1), local(1)
+    robots, own, power, error = bodies.robots, bodies.robots.motions, local(1), local(1)
     own.settled[:] = own.pieces
     for robot in range(len(robots.pushed)):
         first_q, first_v = own.first_q[robot], own.first_v[robot]

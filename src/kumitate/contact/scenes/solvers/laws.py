@@ -58,8 +58,7 @@ def move(island: Island) -> None:
 @procedure
 def residual(island: Island) -> float:
     """The largest residual of an island's points [m/s], infinite for NaN; `aim` of each is what the laws ask for."""
-    points, trial = island.points, island.trial
-    worst, error = 0.0, local(1)
+    points, trial, worst, error = island.points, island.trial, 0.0, local(1)
     for c in island.listed:
         apply(RESIDUAL, at(points, c), at(trial, c), error)
         worst = max(worst, error[0])

@@ -22,8 +22,7 @@ def newton(island: Island, passes: int, begun: int, enough: float, hopeless: flo
     The points keep the impulses with the least residual. begun: 1 if they are a guess, 0 if the modes of the points decide the
     first step.
     """
-    factors, trial = island.factors, island.trial
-    now = residual(island)
+    factors, trial, now = island.factors, island.trial, residual(island)
     best, strength = now, STIFF
     save(island, trial.best)
     for step in range(passes):

@@ -33,10 +33,8 @@ def solve(
     fastest, moving, closing, softest, bouncing = 0.0, 0.0, 0.0, 0.0, False
     for c in island.listed:
         for k in range(3):
-            fastest = max(fastest, abs(points.free[c, k]))
-            moving = max(moving, abs(points.before[c, k]))
-        closing = max(closing, points.target[c] - points.free[c, 0])
-        softest = max(softest, points.softness[c])
+            fastest, moving = max(fastest, abs(points.free[c, k])), max(moving, abs(points.before[c, k]))
+        closing, softest = max(closing, points.target[c] - points.free[c, 0]), max(softest, points.softness[c])
         begun = max(begun, points.known[c])
         bouncing = bouncing or points.target[c] > points.plastic[c]
     plain = softest == 0.0 and len(points.turns.length) == 0
@@ -91,8 +89,7 @@ def _steady(island: Island) -> float:
     With the old impulses its velocities have gone from u₀ to u₁, new ones would stop it. A part w of the old and 1 − w of the
     new ones leave w u₁ − u₀, which vanishes for w = u₀ / u₁. Only directions that are held count, not that of sliding.
     """
-    points = island.points
-    both, square = 0.0, 0.0
+    points, both, square = island.points, 0.0, 0.0
     for c in island.listed:
         x, y, most = points.impulse[c, 1], points.impulse[c, 2], points.friction[c] * points.impulse[c, 0]
         if most > 0.0:
@@ -263,8 +260,7 @@ def _tame(island: Island, aims: Aims) -> float:
 
     Returns the residual of the impact without rebound, with which it is mixed.
     """
-    points, trial = island.points, island.trial
-    full = gained(island, False)
+    points, trial, full = island.points, island.trial, gained(island, False)
     for c in island.listed:
         # the modes have been used; the impulses of the rebound take their place
         points.mode[c] = points.impulse[c]

@@ -180,8 +180,7 @@ def _enlarge(hull: _Polytope, W: Floats[3], face: int, new: int, top: int, size:
 @procedure
 def _foot(W: Floats[3], corners: Ints[3], planes: Floats[4], f: int, weights: Shaped[4]) -> None:
     """Writes the weights of the corners of face f in its point closest to the origin."""
-    i, j, k = corners[f, 0], corners[f, 1], corners[f, 2]
-    n = planes[f, 0:3]
+    i, j, k, n = corners[f, 0], corners[f, 1], corners[f, 2], planes[f, 0:3]
     u, t, d = W[j] - W[i], W[k] - W[i], planes[f, 3] * n - W[i]
     area = n @ np.cross(u, t)
     of_j, of_k = n @ np.cross(d, t) / area, n @ np.cross(u, d) / area

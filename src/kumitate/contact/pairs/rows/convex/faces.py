@@ -105,8 +105,7 @@ def _outermost(points: Floats[4], count: int, chosen: Floats) -> None:
     """Marks with 1 those of more than eight points that are furthest in eight directions, except for the least different."""
     for d in range(_DIRECTIONS):
         angle = 2.0 * math.pi / _DIRECTIONS * d
-        c, s = math.cos(angle), math.sin(angle)
-        best, most = 0, -math.inf
+        c, s, best, most = math.cos(angle), math.sin(angle), 0, -math.inf
         for k in range(count):
             out = c * points[k, 0] + s * points[k, 1]
             if out > most + _FURTHER:
@@ -125,9 +124,7 @@ def write_face(
         sign: 1 if the face is A's, −1 if it is B's; radius: of the ball of the solid with the face.
         kind: the number of the two faces, to which that of the point is added.
     """
-    pose, both = listing.pose, listing.both
-    near = local(64, 4)
-    found = 0
+    pose, both, near, found = listing.pose, listing.both, local(64, 4), 0
     for i in range(count):
         if points[i, 2] - both <= listing.margin and found < 64:
             near[found, 0:3] = points[i, 0:3]
@@ -167,8 +164,7 @@ def write_lines(first: Floats[4], second: Floats[4], normal: Shaped[3], radius: 
     if low >= high:
         return 0
     pose = listing.pose
-    world = pose[0:3] @ normal
-    found = 0
+    world, found = pose[0:3] @ normal, 0
     for side in range(2):
         s = low if side == 0 else high
         t = min(1.0, max(0.0, (s * uv - d @ v) / vv))

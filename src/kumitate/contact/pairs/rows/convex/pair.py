@@ -43,12 +43,10 @@ def _over(face: _Side, other: _Side, sign: float, radius: float, kind: int, list
 @procedure
 def _by_faces(couple: Couple, before: int, found: Shaped[8], listing: Listing) -> int:
     """Writes the points of the faces or lines that meet; none where a corner or two edges meet."""
-    solids, a, b, B = couple.solids, couple.a, couple.b, couple.B
-    n = found[0:3]
+    solids, a, b, B, n = couple.solids, couple.a, couple.b, couple.B, found[0:3]
     radius_a, radius_b = solids.sizes[a, 6], solids.sizes[b, 6]
     first, second, plane_a, plane_b = local(64, 4), local(64, 4), local(4), local(4)
-    count_a = facing(solids, a, n, first, plane_a)
-    count_b = facing(solids, b, -n @ B[0:3], second, plane_b)
+    count_a, count_b = facing(solids, a, n, first, plane_a), facing(solids, b, -n @ B[0:3], second, plane_b)
     to_frame(B, second, count_b, plane_b)
     one, other = _Side(first, count_a, plane_a), _Side(second, count_b, plane_b)
     flat_a = count_a > 2 and abs(plane_a[0] - n[0]) + abs(plane_a[1] - n[1]) + abs(plane_a[2] - n[2]) < _SAME

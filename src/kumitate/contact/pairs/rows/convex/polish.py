@@ -72,8 +72,7 @@ def _edges(
 
     Where one such part, one such direction, and the unit vector across two of them are written is `axes`.
     """
-    flat, edge, normal, here = axes[0], axes[1], axes[2], local(3)
-    found, first = 0, True
+    flat, edge, normal, here, found, first = axes[0], axes[1], axes[2], local(3), 0, True
     for k in range(count):
         if weights[k] > _WEIGHT:
             _flat_difference(couple, points, k, here)
@@ -124,13 +123,11 @@ def _weigh(couple: Couple, points: Difference, weights: Shaped[4], found: Shaped
     for i in range(edges):
         _flat_difference(couple, points, which[1 + i], end)
         e[i] = end - start
-    aa, bb, ab, ad, bd = e[0] @ e[0], e[1] @ e[1], e[0] @ e[1], e[0] @ target, e[1] @ target
-    s, r = 0.0, 0.0
+    aa, bb, ab, ad, bd, s, r = e[0] @ e[0], e[1] @ e[1], e[0] @ e[1], e[0] @ target, e[1] @ target, 0.0, 0.0
     if edges == 1:
         s = ad / aa
     elif edges == 2:
-        s = (ad * bb - bd * ab) / (aa * bb - ab * ab)
-        r = (bd * aa - ad * ab) / (aa * bb - ab * ab)
+        s, r = (ad * bb - bd * ab) / (aa * bb - ab * ab), (bd * aa - ad * ab) / (aa * bb - ab * ab)
     if min(s, r, 1.0 - s - r) < -_BEYOND:
         return False
     weights[0:3] = 0.0
@@ -160,8 +157,7 @@ def _step(couple: Couple, flat: Shaped[3], edge: Shaped[3], edges: int, m: Shape
     if _is_flat(size_a, extent_a) or _is_flat(size_b, extent_b):
         return math.inf
     reach = flat @ m + extent_a + extent_b
-    tt, uu, tu = sums[2] - reach, sums[3] - reach, sums[4]
-    s, r = 0.0, 0.0
+    tt, uu, tu, s, r = sums[2] - reach, sums[3] - reach, sums[4], 0.0, 0.0
     if edges == 1 and tt > 0.0:
         s = -sums[0] / tt
     elif edges == 0 and tt > 0.0 and tt * uu > tu * tu:
@@ -183,8 +179,7 @@ def polish(couple: Couple, size: float, points: Difference, weights: Shaped[4], 
     simplex the points and weights are, has to come close enough first.
     """
     axes = local(3, 3)
-    flat, edge, m = axes[0], axes[1], axes[2]
-    which = local_ints(3)
+    flat, edge, m, which = axes[0], axes[1], axes[2], local_ints(3)
     edges = _edges(couple, size, points, weights, int(found[7]), axes, which)
     step = 0.0
     if edges == 2:
