@@ -171,9 +171,9 @@ class LoopEquations:
 
     def jacobians(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """J (N, rows, nv) at N states."""
-        values = self._states(q, v)
+        values = np.asarray(self._states(q, v))
         rows = values.shape[1] // (2 + self.mechanism.nv)
-        return np.asarray(values[:, 2 * rows :]).reshape(len(q), rows, self.mechanism.nv)
+        return values[:, 2 * rows :].reshape(len(q), rows, self.mechanism.nv)
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(N, rows): the rates of all rows at N states."""

@@ -94,10 +94,9 @@ class ContactForces:
                 counted = [replace(touch, gap=touch.gap + part) for touch, part in zip(found, more, strict=True)]
             near = reduce(minimum, (touch.gap for touch in counted)) < self.model.reach
             state = (tuple(counted), tuple(places), a, b)
-            if isinstance(pair.surface, Surface):
-                acting = partial(call_shared, _Pressing(self.model, pair.surface), *state, name="pressing")
-            else:  # symbols are arguments, not parts of a page
-                acting = partial(call_shared, _Pressing(self.model), *state, pair.surface, name="pressing")
+            known, varied_one = (pair.surface, ()) if isinstance(pair.surface, Surface) else (None, (pair.surface,))
+            # symbols are arguments, not parts of a page
+            acting = partial(call_shared, _Pressing(self.model, known), *state, *varied_one, name="pressing")
             nothing = _Acting((Vector3(),) * len(found), (Vector3(),) * len(found), Force(), Force(), 0.0)
             now = when(near, acting, nothing)
             for touch, position, u, f in zip(found, places, now.velocities, now.forces, strict=True):

@@ -86,7 +86,8 @@ class ContactPlan:
             names = " on ".join(pair.bodies) if len(self.pairs) <= _LISTED else ""
             shapes = " on ".join(pair.shapes if names else sorted(pair.shapes))
             groups.setdefault((names, shapes, pair.material), []).append(pair)
-        lines = [f"contact: {self.solver}, as {self.why}", f"{_counted(self.pairs)} may touch{self._cost}"]
+        counted = f"{len(self.pairs)} pair{'' if len(self.pairs) == 1 else 's'} of shapes, at {_points(self.pairs)},"
+        lines = [f"contact: {self.solver}, as {self.why}", f"{counted} may touch{self._cost}"]
         for (names, shapes, material), pairs in groups.items():
             lines.append(f"  {names or len(pairs)}{': ' if names else ' times '}{shapes}, {_points(pairs)}; {material}")
         return "\n".join(lines)
@@ -105,10 +106,6 @@ class ContactPlan:
 def _points(pairs: Sequence[PlannedPair]) -> str:
     most = sum(pair.points for pair in pairs)
     return "1 point" if most == 1 else f"up to {most} points"
-
-
-def _counted(pairs: Sequence[PlannedPair]) -> str:
-    return f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} of shapes, at {_points(pairs)},"
 
 
 def pairs_traced(pairs: Sequence[Pair], freedoms: int) -> tuple[tuple[PlannedPair, ...], int, float]:

@@ -57,13 +57,6 @@ class _Shape(NamedTuple):
     mount: np.ndarray
 
 
-class _Side(NamedTuple):
-    """The shapes of one name."""
-
-    body: str
-    solids: OnBody
-
-
 class ShapeTable:
     """The collision shapes of a mechanism as solids; meshes are replaced by their hulls."""
 
@@ -79,7 +72,7 @@ class ShapeTable:
                 shapes.append(item.shape)
                 names.append(f"{owner}: {item.name or f'shape {k}'}")
         self.point = len(shapes)
-        self._sides: dict[str, _Side] = {}
+        self._sides: dict[str, tuple[str, OnBody]] = {}  # by name, the body and its shapes of that name
         self.solids = solids_of([*shapes, Hull(((0.0, 0.0, 0.0),))], names)
         self.shapes = [shape._replace(row=row) for shape in listed for row in surface_rows(self.solids, shape.row)]
         self.bodies = {body.name: k for k, body in enumerate(mechanism.bodies)}
@@ -109,15 +102,15 @@ class ShapeTable:
         hint = did_you_mean(name, names, f"those with shapes are {', '.join(known) or 'none'}")
         raise InputError(f"{title}: {name!r} is not the name of a body or of a shape; {hint}")
 
-    def _side(self, name: str) -> _Side:
+    def _side(self, name: str) -> tuple[str, OnBody]:
         if name not in self._sides:
             found = self.named(name)
-            self._sides[name] = _Side(found[0].body, _on_body(found))
+            self._sides[name] = found[0].body, _on_body(found)
         return self._sides[name]
 
     def body(self, name: str) -> str:
         """The body that a body's or a shape's name stands for; errors as of `distance`."""
-        return self._side(name).body
+        return self._side(name)[0]
 
     def distance(self, poses: Mapping[str, np.ndarray], a: str, b: str) -> Nearest:
         """The shortest way between two bodies or shapes, at the poses (..., 4, 4) of all bodies.
@@ -125,13 +118,13 @@ class ShapeTable:
         Raises:
             InputError: for unknown names, bodies without shapes, and twice the same.
         """
-        one, other = self._side(a), self._side(b)
-        if not set(one.solids.rows.tolist()).isdisjoint(other.solids.rows.tolist()):
+        (one, first), (other, second) = self._side(a), self._side(b)
+        if not set(first.rows.tolist()).isdisjoint(second.rows.tolist()):
             raise InputError(f"{self.mechanism.name}: the distance from {a!r} to {b!r} is from a shape to itself; name two")
-        X, Y = _rows(poses[one.body]), _rows(poses[other.body])
+        X, Y = _rows(poses[one]), _rows(poses[other])
         results = np.zeros((len(X), 10))
-        least_gaps(self.solids, one.solids, X, other.solids, Y, results)
-        axes = np.shape(poses[one.body])[:-2]
+        least_gaps(self.solids, first, X, second, Y, results)
+        axes = np.shape(poses[one])[:-2]
         gap, normal, points = results[:, 0], results[:, 1:4], results[:, 4:].reshape(-1, 2, 3)
         return Nearest(gap.reshape(axes)[()], points.reshape(*axes, 2, 3), normal.reshape(*axes, 3))
 

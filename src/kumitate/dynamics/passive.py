@@ -70,14 +70,9 @@ def springy(joint: Passive) -> bool:
 
 def passive_slope(joint: Passive, v_joint: Scalars) -> list[Scalar]:
     """The derivative of `passive_force` with respect to v, which is never negative."""
-    slopes = []
-    for d, f, v in zip(joint.damping, joint.friction, v_joint, strict=True):
-        if is_zero(f):
-            slopes.append(d)
-        else:
-            scale = v * v + FRICTION_VELOCITY**2
-            slopes.append(d + f * FRICTION_VELOCITY**2 / (scale * sqrt(scale)))
-    return slopes
+    scales = [v * v + FRICTION_VELOCITY**2 for v in v_joint]
+    rough = zip(joint.damping, joint.friction, scales, strict=True)
+    return [d if is_zero(f) else d + f * FRICTION_VELOCITY**2 / (scale * sqrt(scale)) for d, f, scale in rough]
 
 
 def passive_secant(joint: Passive, v_joint: Scalars) -> list[Scalar]:
@@ -96,8 +91,6 @@ def passive_secant(joint: Passive, v_joint: Scalars) -> list[Scalar]:
 
 def passive_curve(joint: Passive, v_joint: Scalars) -> list[Scalar]:
     """The derivative of `passive_secant` with respect to v: of dry friction, as damping is linear."""
-    curves: list[Scalar] = []
-    for f, v in zip(joint.friction, v_joint, strict=True):
-        scale = v * v + FRICTION_VELOCITY**2
-        curves.append(0.0 if is_zero(f) else -f * v / (scale * sqrt(scale)))
-    return curves
+    scales = [v * v + FRICTION_VELOCITY**2 for v in v_joint]
+    rough = zip(joint.friction, v_joint, scales, strict=True)
+    return [0.0 if is_zero(f) else -f * v / (scale * sqrt(scale)) for f, v, scale in rough]

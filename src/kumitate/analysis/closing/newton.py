@@ -41,14 +41,8 @@ _ANYWHERE = 24
 
 def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Coordinates with smaller gaps, by bounded steps of the free velocities (nv) from q."""
-    tree, damping = loops.mechanism.tree, 1e-3
-    blocks = loops.blocks
-    try:
-        error, J = loops.positions(q)
-    except ModelError:  # a frame turned by 180°: any direction is as good
-        aside = np.random.default_rng(0).normal(scale=_SPREADS[0], size=tree.nv) * free
-        q = loops.stepped(q, aside)
-        error, J = loops.positions(q)
+    blocks, damping = loops.blocks, 1e-3
+    q, error, J = _begun(loops, q, free, _SPREADS[0])  # a frame may be turned by 180°
     sizes = _sizes(error, blocks)
     for _ in range(_APPROACHES):
         if sizes.max(initial=0.0) < _NEAR or damping > 1e6:
@@ -68,6 +62,14 @@ def approached(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndar
         else:
             damping *= 4.0
     return q
+
+
+def _begun(loops: LoopEquations, q: np.ndarray, free: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, the errors there and their Jacobian; beside q where loops have no equations: any direction is as good."""
+    with suppress(ModelError):
+        return q, *loops.positions(q)
+    q = loops.stepped(q, np.random.default_rng(0).normal(scale=scale, size=len(free)) * free)
+    return q, *loops.positions(q)
 
 
 def other_starts(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> Iterator[np.ndarray]:
@@ -121,12 +123,7 @@ _ASIDE = 1e-2
 def gauss_newton(loops: LoopEquations, q: np.ndarray, free: np.ndarray, tries: int = _TRIES) -> np.ndarray:
     """The end of damped Gauss-Newton steps from q, whether it is closed or not."""
     tree, damping = loops.mechanism.tree, 0.0
-    try:
-        error, J = loops.positions(q)
-    except ModelError:  # the ends of a rod coincide: perturb in any direction
-        aside = np.random.default_rng(0).normal(scale=_ASIDE * tree.size, size=tree.nv) * free
-        q = loops.stepped(q, aside)
-        error, J = loops.positions(q)
+    q, error, J = _begun(loops, q, free, _ASIDE * tree.size)  # the ends of a rod may coincide
     gap = float(np.linalg.norm(error))
     for _ in range(tries):
         if gap == 0.0 or damping > 1e8:
