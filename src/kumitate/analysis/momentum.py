@@ -101,11 +101,8 @@ def centroidal_map(tree: Tree, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
     """
 
     def matrix(q: Any) -> list[list[Scalar]]:
-        about_origin, center = momentum_matrix(tree, q), Vector3.of(center_of_mass(tree, q))
-        columns = []
-        for column in zip(*about_origin, strict=True):
-            turning, moving = Vector3.of(column[:3]), Vector3.of(column[3:])
-            columns.append([*(turning - center.cross(moving)), *moving])
+        about_origin, center = momentum_matrix(tree, q), center_of_mass(tree, q)
+        columns = (_about(center, column) for column in zip(*about_origin, strict=True))
         return [list(row) for row in zip(*columns, strict=True)]
 
     found = _with_rate(matrix, "matrix", tree, q, v)

@@ -86,13 +86,8 @@ def link_jacobians(tree: Tree, q: Scalars) -> LinkJacobians:
     origins: PerLink[Vector3] = outward(tree, origin, None)
 
     def stage(link: Link, _: object) -> tuple[Motion, ...]:
-        X_WL = poses[link]
-        lever = X_WL.translation - origins[link]
-        found = []
-        for S in link.kind.subspace(link.coordinates(q)):
-            omega, v = X_WL.rotation.rotate(S.angular), X_WL.rotation.rotate(S.linear)
-            found.append(Motion(omega, v + lever.cross(omega)))
-        return tuple(found)
+        X = Transform(poses[link].rotation, poses[link].translation - origins[link])
+        return tuple(S.to_parent(X) for S in link.kind.subspace(link.coordinates(q)))
 
     S = outward(tree, stage, None)
     for link in tree.links:

@@ -338,14 +338,8 @@ def _subspace_slopes(jacobians: LinkJacobians, q: Scalars) -> PerLink[list[tuple
     """∂S/∂q of every joint by coordinate, as seen from its link, in the axes of the world about the origin of twists."""
 
     def stage(link: Link, _: object) -> list[tuple[Motion, ...]]:
-        X_WL, n = jacobians.poses[link], link.kind.nv
-        lever = X_WL.translation - jacobians.origins[link]
-        found = []
-        for k in range(n):
-            unit = [1.0 if i == k else 0.0 for i in range(n)]
-            turned = [(X_WL.rotation.rotate(S.angular), X_WL.rotation.rotate(S.linear))
-                      for S in link.kind.subspace_rate(link.coordinates(q), unit)]  # fmt: skip
-            found.append(tuple(Motion(omega, v + lever.cross(omega)) for omega, v in turned))
-        return found
+        X = Transform(jacobians.poses[link].rotation, jacobians.poses[link].translation - jacobians.origins[link])
+        rates = (link.kind.subspace_rate(link.coordinates(q), unit) for unit in Dense.unit(link.kind.nv).rows)
+        return [tuple(S.to_parent(X) for S in rate) for rate in rates]
 
     return outward(jacobians.tree, stage, None)
