@@ -50,10 +50,10 @@ def forget_links(island: Island, effort: Floats[6]) -> None:
     factors, robots = island.factors, island.bodies.robots
     if len(robots.body) == 0:
         return
-    for at in range(len(island.members)):
-        link = robots.link[island.members[at]]
+    for body in island.members:
+        link = robots.link[body]
         if link >= 0 and robots.given[link] == 1:
-            effort[factors.node[island.members[at]]] = 0.0
+            effort[factors.node[body]] = 0.0
 
 
 @procedure
@@ -99,8 +99,7 @@ def _outward(robots: Robots, robot: int, factors: BlockFactors, effort: Floats[6
 def go_on(island: Island, share: float, changes: Floats[6]) -> None:
     """Adds a share of the changes to all velocities of an island."""
     bodies, factors = island.bodies, island.factors
-    for at in range(len(island.members)):
-        body = island.members[at]
+    for body in island.members:
         link = bodies.robots.link[body]
         if link < 0 or bodies.robots.given[link] == 1:
             bodies.after[body] += share * changes[factors.node[body]]

@@ -91,8 +91,7 @@ def _try_more(island: Island, aims: Aims, best: float) -> float:
 def _begin_again(island: Island) -> None:
     """No impulses: those that all methods have come to may be far from any solution."""
     points = island.points
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         points.impulse[c] = 0.0
         if c < len(points.turns.length):
             points.turns.impulse[c] = 0.0
@@ -106,8 +105,7 @@ def _leave_out(island: Island, good: float, enough: float, best: float) -> float
     Of the corners of a plate that falls flat on a floor and slides, say, three carry it, and rounding decides which.
     """
     points, trial, tries = island.points, island.trial, tuned.LEFT_OUT
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         restore(island, trial.first)
         if best > good and tries > 0 and points.impulse[c, 0] > 0.0:
             tries -= 1
@@ -140,8 +138,7 @@ def _polished(island: Island, aims: Aims, left: float) -> float:
 def solve_pushing(island: Island, aims: Aims, begun: int) -> float:
     """`solve_whole`, but for overlaps that are left in where pushing them out keeps the laws badly; the residual."""
     points, pushing, left = island.points, 0.0, solve_whole(island, aims, begun)
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             pushing = max(pushing, points.target[c])
     if pushing > 0.0 and left > max(aims.wanted, min(tuned.STUCK, tuned.WEDGED * pushing)):
@@ -158,8 +155,7 @@ def _left_in(island: Island, aims: Aims, left: float) -> float:
     """
     points, trial = island.points, island.trial
     save(island, trial.pushed)
-    for at in range(len(island.listed)):
-        c = island.listed[at]
+    for c in island.listed:
         trial.asked[c] = points.target[c]
         if points.target[c] <= points.plastic[c] and points.softness[c] == 0.0:
             points.target[c] = min(points.target[c], 0.0)
@@ -168,7 +164,7 @@ def _left_in(island: Island, aims: Aims, left: float) -> float:
     if found < left:
         return found
     restore(island, trial.pushed)
-    for at in range(len(island.listed)):
-        points.target[island.listed[at]] = trial.asked[island.listed[at]]
+    for c in island.listed:
+        points.target[c] = trial.asked[c]
     move(island)
     return left

@@ -62,8 +62,7 @@ def interior_point(island: Island, rounds: int, follow: float, end: float, good:
 def _projected(island: Island) -> float:
     """Takes x as the impulses of the points; returns the residual of these."""
     points, trial = island.points, island.trial
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         mu = points.friction[c]
         points.impulse[c] = trial.x[c]
         points.impulse[c, 0] = trial.x[c, 0] / mu if mu >= tuned.SMOOTH else trial.x[c, 0]
@@ -76,8 +75,7 @@ def _projected(island: Island) -> float:
 def _begin(island: Island, inside: float) -> None:
     """x and z of the impulses and speeds, moved into the cones; hardly any friction is taken for zero."""
     points, trial = island.points, island.trial
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         x, z, mu = trial.x[c], trial.z[c], points.friction[c]
         x[:] = points.impulse[c]
         z[:] = points.speed[c]
@@ -100,8 +98,7 @@ def _tau(island: Island, share: float) -> float:
     """The mean of x·z / m a share of the step ahead [m²/s²]."""
     points, trial = island.points, island.trial
     total = 0.0
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         total += (trial.x[c] + share * trial.dx[c]) @ (trial.z[c] + share * trial.dz[c]) * points.size[c]
     return max(total / float(len(island.listed)), 1e-30)
 
@@ -109,9 +106,9 @@ def _tau(island: Island, share: float) -> float:
 @procedure
 def _give(which: Ints, first: float, second: float, trial: SolverSpace) -> None:
     """Gives two numbers to all these points: `over` takes nothing that its rows share."""
-    for k in range(len(which)):
-        trial.given[which[k], 0] = first
-        trial.given[which[k], 1] = second
+    for c in which:
+        trial.given[c, 0] = first
+        trial.given[c, 1] = second
 
 
 @procedure
@@ -144,12 +141,10 @@ def _direction(island: Island, tau: float, seconds: float) -> float:
     for node in range(factors.count[0]):
         inertial(bodies, factors.unit[node], trial.effort[node])
     forget_links(island, trial.effort)
-    for k in range(len(which)):
-        c = which[k]
+    for c in which:
         push_bodies(points, c, trial.aim[c], trial.effort, points.node[c, 0], points.node[c, 1])
     solve_twists(island, trial.effort)
-    for k in range(len(which)):
-        c = which[k]
+    for c in which:
         relative(points, c, trial.effort, points.node[c, 0], points.node[c, 1], trial.aim[c])
     over(
         STEPPED, len(which), at(points.friction, which), at(trial.K, which), at(trial.base, which), at(trial.slope, which),
@@ -157,8 +152,8 @@ def _direction(island: Island, tau: float, seconds: float) -> float:
         at(trial.dx, which), at(trial.dz, which), at(trial.second, which), at(trial.share, which),
     )  # fmt: skip
     share = 1.0 / tuned.SHORT
-    for k in range(len(which)):
-        share = min(share, trial.share[which[k]])
+    for c in which:
+        share = min(share, trial.share[c])
     return share
 
 
@@ -167,8 +162,7 @@ def _go(island: Island, share: float) -> None:
     """A share of the step: twists, speeds, x and z, which rounding must not take out of their cones."""
     points, trial = island.points, island.trial
     go_on(island, share, trial.effort)
-    for row in range(len(island.listed)):
-        c = island.listed[row]
+    for c in island.listed:
         x, z = trial.x[c], trial.z[c]
         points.speed[c] += share * trial.aim[c]
         x += share * trial.dx[c]
