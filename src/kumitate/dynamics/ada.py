@@ -53,6 +53,5 @@ def constraint_law(connection: Connection, Psi: Dense, damping: Sequence[float] 
         damping: keeps the inverse of Tᵀ Ψ T bounded where that may be singular, one value per column of T; None if regular.
     """
     held = connection.holding
-    softness = Dense.of([y if i == k else 0.0 for k in range(len(held.softness))] for i, y in enumerate(held.softness))
-    inverse = held.T.T @ Psi @ held.T + softness  # Y⁻¹ of (2.18)
+    inverse = held.T.T @ Psi @ held.T + Dense.diagonal(held.softness)  # Y⁻¹ of (2.18)
     return ConstraintGrip(held.T, inverse.factored() if damping is None else RangeInverse.of(inverse, damping))

@@ -50,6 +50,4 @@ def joint_law(connection: Connection, Psi: Dense, damping: Sequence[float] | Non
         return constraint_law(connection, Psi, damping)
     factors = Psi.factored()  # of Y⁻¹ (2.38)
     YS = Dense.columns([factors.solve(column) for column in zip(*connection.S.rows, strict=True)])
-    n = len(connection.armature)
-    armature = Dense.of([a if i == k else 0.0 for k in range(n)] for i, a in enumerate(connection.armature))
-    return JointGrip(factors, YS, (connection.S.T @ YS + armature).inverse())
+    return JointGrip(factors, YS, (connection.S.T @ YS + Dense.diagonal(connection.armature)).inverse())

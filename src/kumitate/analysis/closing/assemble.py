@@ -18,7 +18,7 @@ from ...errors import InputError, ModelError
 from ...kinematics import difference, integrate, random_coordinates
 from ...model import KINDS, Loop, Tree
 from ...scalar import Program, Scalar, Scalars, is_zero, loop, maximum, select, trace
-from ...spatial import NearestSolver
+from ...spatial import Dense, NearestSolver
 from ..loops import LoopEquations
 from .newton import CLOSED, LEFT_OPEN, approached, check_closed, gauss_newton, measure, nearest, other_starts, pseudo_inverse
 
@@ -409,9 +409,8 @@ def _rows(tree: Tree, q: Any) -> tuple[list[Row], list[list[Scalar]]]:
 def _lifted(tree: Tree, rows: Sequence[Row], J: Sequence[Scalars], wanted: Scalars) -> list[Scalar]:
     """J⁺ (nv, rows) times what is wanted."""
     square = [[_dot(a, b) for b in J] for a in J]
-    own = [_DAMPING * (1.0 if row.angular else tree.size**2) for row in rows]
-    damping = [[size if i == j else 0.0 for j in range(len(own))] for i, size in enumerate(own)]
-    forces = NearestSolver(square, damping).solve(wanted)
+    damping = Dense.diagonal([_DAMPING * (1.0 if row.angular else tree.size**2) for row in rows])
+    forces = NearestSolver(square, damping.rows).solve(wanted)
     return [_dot([line[k] for line in J], forces) for k in range(tree.nv)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...scalar import Scalar, Scalars, jacobian, maximum, select, sqrt, trace
+from ...spatial import Dense
 
 _SMALLEST = 1e-300
 
@@ -50,10 +51,9 @@ def onto_friction_cone(a: Scalars, friction: Scalar) -> tuple[list[Scalar], list
         [friction * share * x, along * x * x + across * y * y, (along - across) * x * y],
         [friction * share * y, (along - across) * x * y, along * y * y + across * x * x],
     ]
-    unit = [[1.0 if i == k else 0.0 for k in range(3)] for i in range(3)]
     chosen = [select(inside, one, select(apart, 0.0, other)) for one, other in zip(a, point, strict=True)]
     rows = [[select(inside, one, select(apart, 0.0, other)) for one, other in zip(*pair, strict=True)]
-            for pair in zip(unit, D, strict=True)]  # fmt: skip
+            for pair in zip(Dense.unit(3).rows, D, strict=True)]  # fmt: skip
     return chosen, rows
 
 

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 from ...kinematics import chord_branches, chord_motion
 from ...model import Chord, Closing, Link, Tree
 from ...scalar import Program, Scalar, Scalars, call, directional, inlined_slopes, is_zero, trace
-from ...spatial import DenseRotation, Force, Matrix3, Motion, Transform, Vector3
+from ...spatial import Dense, DenseRotation, Force, Matrix3, Motion, Transform, Vector3
 from ..loops.chord_forces import chord_drive, chord_inertia
-from .fields import own_motion, units
+from .fields import own_motion
 from .inverse import Matrix, zeros
 
 
@@ -73,7 +73,7 @@ class ChordJoint:
             link, sign, S, own.velocity.to_child(X_LM), own.acceleration.to_child(X_LM),
             [(change.velocity.to_child(X_LM), change.acceleration.to_child(X_LM)) for change in by_q],
             [(column, change.acceleration.to_child(X_LM)) for column, change in zip(S, by_v, strict=True)],
-            [[dS.to_child(X_LM) for dS in link.kind.subspace_rate(at, unit)] for unit in units(link.kind)],
+            [[dS.to_child(X_LM) for dS in link.kind.subspace_rate(at, unit)] for unit in Dense.unit(link.kind.nv).rows],
         )  # fmt: skip
 
     def columns(self, V_P: Motion, V_C: Motion, A_P: Motion, beyond: Motion) -> list[ChordColumn]:

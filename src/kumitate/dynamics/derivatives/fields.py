@@ -20,7 +20,7 @@ from typing import Any
 
 from ...model import JointKind, Link
 from ...scalar import Program, Scalar, Scalars, call, directional, trace
-from ...spatial import Force, Inertia, Matrix3, Motion, Transform, Vector3, centripetal
+from ...spatial import Dense, Force, Inertia, Matrix3, Motion, Transform, Vector3, centripetal
 from ..motion import combined
 
 
@@ -38,7 +38,7 @@ def own_motion(kind: JointKind, q: Scalars, v: Scalars, vdot: Scalars) -> tuple[
     if type(kind).subspace_rate is JointKind.subspace_rate:  # S is constant
         own = OwnMotion(combined(S, v), combined(S, vdot))
         return own, [OwnMotion(Motion(), Motion())] * kind.nv, [OwnMotion(column, Motion()) for column in S]
-    along_each, program, zeros = units(kind), _relative(kind), [0.0] * kind.nv
+    along_each, program, zeros = Dense.unit(kind.nv).rows, _relative(kind), [0.0] * kind.nv
     slopes = _relative_slopes(kind)
 
     def along(dq: Scalars, dv: Scalars) -> OwnMotion:
@@ -66,10 +66,6 @@ def _relative(kind: JointKind) -> Program:
 @cache
 def _relative_slopes(kind: JointKind) -> Program:
     return directional(_relative(kind))
-
-
-def units(kind: JointKind) -> list[list[float]]:
-    return [[1.0 if i == k else 0.0 for i in range(kind.nv)] for k in range(kind.nv)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +144,7 @@ def carrier(link: Link, parent: Carrier, q: Scalars, v: Scalars, vdot: Scalars) 
         X, S, omega, Motion(angular, linear), parent.omega.cross(d) + R.rotate(sliding),
         tuple(field(column, change) for column, change in zip(S, by_q, strict=True)),
         tuple(field(still, change) for change in by_v),
-        tuple(link.kind.subspace_rate(q_joint, unit) for unit in units(link.kind)),
+        tuple(link.kind.subspace_rate(q_joint, unit) for unit in Dense.unit(link.kind.nv).rows),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ...kinematics import rate
 from ...model import Link, Tree, inward, outward
 from ...scalar import Program, Scalar, Scalars, gradient, inlined, inlined_slopes, trace
-from ...spatial import Force, Transform, Vector3
+from ...spatial import Dense, Force, Transform, Vector3
 from ..acting import Wrenches
 from ..motion import falling
 from ..passive import passive_force, passive_slope, spring_force
@@ -168,7 +168,7 @@ def rnea_second_derivatives(
     at = [[*q, *v, *vdot, *weights, *pushes]]
     tail: list[Scalar] = [0.0] * (n + len(pushes))
     still, fixed = [0.0] * n, [0.0] * tree.nq
-    units = [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
+    units = Dense.unit(n).rows
     along_q = inlined_slopes(program, at, [[[*rate(tree, q, unit), *still, *still, *tail]] for unit in units])
     along_v = inlined_slopes(program, at, [[[*fixed, *unit, *still, *tail]] for unit in units])
     along_a = inlined_slopes(program, at, [[[*fixed, *still, *unit, *tail]] for unit in units])
@@ -203,8 +203,8 @@ def _contracted_gradient(tree: Tree, gravity: Scalars, places: Sequence[str]) ->
     def slopes(x: Any) -> list[Scalar]:
         of = inlined(reverse, [list(x)])
         q = [x[k] for k in range(m)]
-        units = ([1.0 if i == k else 0.0 for i in range(n)] for k in range(n))
-        turned = [sum((r * g for r, g in zip(rate(tree, q, unit), of, strict=False)), 0.0) for unit in units]
+        rates = (rate(tree, q, unit) for unit in Dense.unit(n).rows)
+        turned = [sum((r * g for r, g in zip(along, of, strict=False)), 0.0) for along in rates]
         return [*turned, *of[m : m + 2 * n]]
 
     return trace(slopes, size, "contracted_gradient")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ...kinematics import chord_closing, gear_errors
 from ...model import Chord, Closing, Link, PerLink, Place, Tree, inward, outward
 from ...scalar import Scalar, Scalars, absolute, is_zero, maximum
-from ...spatial import Force, Motion, NearestSolver, Release, Vector3, centripetal
+from ...spatial import Dense, Force, Motion, NearestSolver, Release, Vector3, centripetal
 from ..aba import Handle
 from ..motion import LinkMotion, acceleration
 from .chord_forces import chord_inertia, ends
@@ -260,8 +260,7 @@ def row_solver(
     for i, row in enumerate(rows):
         soft[i][i] = soft[i][i] + row.softness
     if metric is None:
-        own = [tree.size**-2 if row.angular else 1.0 for row in rows]
-        metric = [[size if i == j else 0.0 for j in range(len(rows))] for i, size in enumerate(own)]
+        metric = Dense.diagonal([tree.size**-2 if row.angular else 1.0 for row in rows]).rows
     return NearestSolver(soft, [[damping / tree.mass * entry for entry in line] for line in metric])
 
 
