@@ -31,9 +31,9 @@ def partitions(
     from kumitate.errors import InputError
     from kumitate.loading import load
     from kumitate.measure.timing import Effort
-    from kumitate.papers.best_partition import ROUNDS, BestPartition, best_partition
+    from kumitate.papers.best_partition import ROUNDS, best_partition
 
-    from ..partitions import partitions_page
+    from ..partitions import HEAD, other_trials, partitions_page, rows_of_trials
 
     if not robots:
         raise InputError("name a robot's file or a sample, such as planar_7r; `kumitate simulate --help` says more")
@@ -50,9 +50,9 @@ def partitions(
         return
     for report in found:
         print_facts(report.name, report.machine.items())
-        print_table(BestPartition.HEAD, report.rows())
-        if report.others():
-            complain(f"{report.name}: {report.others()}", what="note")
+        print_table(HEAD, rows_of_trials(report))
+        if others := other_trials(report):
+            complain(f"{report.name}: {others}", what="note")
     if quick:
         complain("--quick takes few samples: its times only show that all runs", what="note")
     if markdown is not None:

@@ -15,8 +15,8 @@ from kumitate.dynamics.subchains import chosen_parts
 from kumitate.measure.timing import Effort
 from kumitate.model.samples import floating_arm, pa10, planar_7r
 from kumitate.model.tree.subchains import parts_by_cuts, parts_by_names
-from kumitate.papers.best_partition import BestPartition, best_partition
-from studies.partitions import partitions_page
+from kumitate.papers.best_partition import best_partition
+from studies.partitions import HEAD, other_trials, partitions_page, rows_of_trials
 
 from ..mechanisms import random_mechanism
 
@@ -116,14 +116,15 @@ def test_counting_measures_nothing():
 
 def test_what_was_tried_is_a_table():
     found = best_partition(random_chain(7, 3), by="time", candidates=1, effort=QUICK)
-    rows = found.rows()
-    assert len(rows) == len(found.shown()) < len(found.trials) == 4
-    assert all(len(row) == len(BestPartition.HEAD) for row in rows)
+    rows = rows_of_trials(found)
+    assert len(rows) < len(found.trials) == 4
+    assert all(len(row) == len(HEAD) for row in rows)
     assert [row[-1] for row in rows].count("by time") == 1
     assert "—" not in [cell for row in rows for cell in row]
-    assert f"{4 - len(rows)} more were counted" in found.markdown()
+    assert f"{4 - len(rows)} more were counted" in other_trials(found)
     page = partitions_page([found], QUICK)
-    assert found.markdown() in page
+    assert other_trials(found) in page
+    assert all(f"| {' | '.join(row)} |" in page for row in rows)
     assert "| machine |" in page
     assert found.as_dict()["partition"] == found.partition
 

@@ -29,8 +29,6 @@ EVERY = 64
 ROUNDS = 200
 #: Number of partitions that are compiled and timed: those with the fewest operations.
 CANDIDATES = 8
-#: Rows of a table without times.
-ROWS = 12
 #: States that are timed in one call.
 STATES = 1024
 #: Accepted difference from the articulated-body accelerations, as a part of the largest: the spin of thin rods has little
@@ -90,38 +88,6 @@ class BestPartition:
     def partition(self) -> tuple[tuple[str, ...], ...]:
         """The chosen one, as `forward_dynamics(method="hybrid", partition=)` takes it."""
         return self.best.parts
-
-    HEAD = ("sub-chains", "joints", "operations", "compiled in", "one at a time", "batch", "chosen")
-
-    def shown(self) -> tuple[PartitionTrial, ...]:
-        """The trials shown in the table: those that were timed, otherwise the first few."""
-        return tuple(trial for trial in self.trials if math.isfinite(trial.single)) or self.trials[:ROWS]
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """A row for each of `shown`, under `HEAD`."""
-        return [
-            (
-                trial.lengths, _joints(trial.parts), _value(trial.operations, 1.0, "", 0),
-                _value(trial.compilation, 1e3, " ms", 0), _value(trial.single, 1e9, " ns", 0),
-                _value(trial.batch, 1e9, " ns", 1), f"by {self.by}" if trial is self.best else "",
-            )
-            for trial in self.shown()
-        ]  # fmt: skip
-
-    def others(self) -> str:
-        """A sentence about the trials that are not shown; empty if all are."""
-        left = [trial.operations for trial in self.trials if trial not in self.shown()]
-        counts = [count for count in left if math.isfinite(count)]
-        told = [f"{len(counts)} more were counted: {min(counts):.0f} to {max(counts):.0f} operations"] if counts else []
-        if len(left) > len(counts):
-            told.append(f"{len(left) - len(counts)} have a sub-chain without inverse inertia")
-        return "; ".join(told)
-
-    def markdown(self) -> str:
-        """The table and a sentence about the trials not shown."""
-        lines = [self.HEAD, ["---"] * len(self.HEAD), *self.rows()]
-        table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-        return f"{table}\n{self.others()}.\n" if self.others() else table
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, times in seconds; what was not measured is infinite."""
@@ -227,8 +193,8 @@ def _timed(
             error = float(np.abs(out - expected).max() / np.abs(expected).max())
             if not error <= _AGREEMENT:
                 raise KumitateError(
-                    f"{mechanism.name}: with the sub-chains {_joints(trial.parts)} the accelerations differ from articulated "
-                    f"bodies' by {error:.1e} of the largest; nothing was timed"
+                    f"{mechanism.name}: with the sub-chains {' + '.join(map(repr, trial.parts))} the accelerations differ from "
+                    f"articulated bodies' by {error:.1e} of the largest; nothing was timed"
                 )
         compiled.append((replace(trial, compilation=seconds), keys))
     tell(0.5)
@@ -250,12 +216,3 @@ def _compilation(kernel: Kernel, lanes: int) -> float:
     begin = time.perf_counter()
     kernel.object_code(lanes=lanes)
     return time.perf_counter() - begin
-
-
-def _joints(parts: Sequence[Sequence[str]]) -> str:
-    """Sub-chains by their first and last joints."""
-    return ", ".join(part[0] if len(part) == 1 else f"{part[0]} … {part[-1]}" for part in parts)
-
-
-def _value(value: float, scale: float, unit: str, digits: int) -> str:
-    return f"{value * scale:.{digits}f}{unit}" if math.isfinite(value) else "—"
