@@ -180,9 +180,8 @@ def _gradient_of_load(mechanism: Mechanism, q: list[float], places: Sequence[Pla
     floor = np.linalg.lstsq(feet[:, base].T, load[base], rcond=None)[0]
     slopes = []
     for motion in motions.T:
-        sides = [parts(integrate(tree, q, (by * motion).tolist())) for by in (_SMALL, -_SMALL)]
-        (there, back), (feet_there, feet_back) = zip(*sides, strict=True)
-        slopes.append((there - back - (feet_there - feet_back).T @ floor) / (2.0 * _SMALL))
+        there, feet_there = parts(integrate(tree, q, (_SMALL * motion).tolist()))
+        slopes.append((there - load - (feet_there - feet).T @ floor) / _SMALL)
     found = np.array(slopes) @ motions
     return 0.5 * (found + found.T)
 

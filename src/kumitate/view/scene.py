@@ -230,8 +230,9 @@ def thinned(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.n
     low = np.where(np.isnan(y), np.inf, y)[index].argmin(axis=1)
     high = np.where(np.isnan(y), -np.inf, y)[index].argmax(axis=1)
     rows = np.arange(stretches)
-    keep = np.unique(np.concatenate([[0, len(x) - 1], index[rows, low], index[rows, high]]))
-    return x[keep], y[keep]
+    kept = np.zeros(len(x), dtype=bool)
+    kept[[0, -1]] = kept[index[rows, low]] = kept[index[rows, high]] = True
+    return x[kept], y[kept]
 
 
 # --- bodies as the page draws them and what it says of them: shapes, mass, inertia, the joint that carries each -----------
