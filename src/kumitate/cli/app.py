@@ -34,14 +34,10 @@ _VERBS = {
 
 
 def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> App:
-    """A command with verbs.
+    """A command with these verbs and their help texts.
 
-    Args:
-        name: of the command.
-        what: its help text.
-        verbs: help texts of the verbs, by name. The function of a verb, `contact_table` for "contact-table", is in a module of
-            that name and is loaded when it is called.
-        package: of these modules.
+    The function of a verb, `contact_table` for "contact-table", is in a module of that name in the `package`, loaded when it is
+    called.
     """
     made = App(
         name=name,

@@ -115,9 +115,6 @@ def asked(source: str, options: Mapping[str, Any], run: int | None = None) -> tu
         source: a robot, a scenario's file, a sweep's folder, or a result's file.
         options: that were given, by name; with a file, "controller" alone: the functions that a result or a sweep may call.
         run: of a sweep.
-
-    Raises:
-        InputError: if the file or an option is refused, or an option does not fit the file.
     """
     path = Path(source)
     is_result = path.suffix.lower() in OF_RESULTS
@@ -186,12 +183,7 @@ def _written(robot: str, options: Mapping[str, Any]) -> Written:
 def values_by_name(text: str, option: str, *, parts: bool = False) -> dict[str, Any]:
     """The values of a text, "name=value, ...", by name; one name may have several numbers.
 
-    Args:
-        option: where the text is from, for messages.
-        parts: whether "name:part=value" is a part of what the name stands for, beside its "law".
-
-    Raises:
-        InputError: for a text of another form.
+    `parts`: whether "name:part=value" is a part of what the name stands for, beside its "law".
 
     >>> values_by_name("hand=1,2, foot=push.py:away, foot:k=3", "--wrenches", parts=True)
     {'hand': [1.0, 2.0], 'foot': {'law': 'push.py:away', 'k': 3.0}}

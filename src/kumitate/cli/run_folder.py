@@ -62,11 +62,7 @@ def clear_drawings(folder: Path, keep: Path) -> None:
 
 
 def latest(place: Path | None) -> Path:
-    """The result to open: the file `place`, the newest in the folder `place`, or the newest below `RUNS`.
-
-    Raises:
-        InputError: if it does not exist.
-    """
+    """The result to open: the file `place`, the newest in the folder `place`, or the newest below `RUNS`."""
     if place is not None and not place.is_dir():
         if not place.exists():
             raise InputError(f"{place}: there is no such file; `kumitate simulate` writes results below {RUNS}/")
@@ -83,11 +79,7 @@ FORMATS = ("pdf", "png", "eps", "svg")
 
 
 def formats_of(text: str) -> tuple[str, ...]:
-    """The formats in a list such as "pdf,png".
-
-    Raises:
-        InputError: if one is unknown.
-    """
+    """The formats in a list such as "pdf,png"; unknown ones are refused."""
     formats = tuple(part.strip().lower().removeprefix(".") for part in text.split(",") if part.strip())
     for part in formats:
         if part not in FORMATS:

@@ -60,11 +60,7 @@ class Design:
 
 
 def read_design(section: Section, setup: Described) -> Design | None:
-    """The design of a scenario's `sweep`; mistakes go to the section's list.
-
-    Args:
-        section: with the keys "grid", "random", "record".
-    """
+    """The design of a scenario's `sweep`, with the keys "grid", "random", "record"; mistakes go to the section's list."""
     before = len(section.mistakes)
     names: list[ScenarioParameter] = []
     grid = _grid(section.section("grid"), setup, names)

@@ -58,11 +58,7 @@ class ControlLaw:
         return {"law": self.name, **self.gains, **undriven, "sha256": self.hash}
 
     def of(self, robot: Robot) -> control.Controller:
-        """The function, made for this robot.
-
-        Raises:
-            InputError: if the file of the function has changed, or does not give a function.
-        """
+        """The function, made for this robot; refused if its file has changed, or does not give a function."""
         if self.file is None:
             make, gains = LAWS[self.name]
             law = make(robot, self.reference, **self.gains) if gains else make(robot)

@@ -34,11 +34,9 @@ _TOUCHING = 1e-3
 
 # --- the robot --------------------------------------------------------------------------------------------------------
 def read_robot(top: Section, folder: Path, mechanism: Mechanism | None, plain: dict[str, Any]) -> Robot | None:
-    """The robot, or None after a mistake.
+    """The robot, or None after a mistake; its path is relative to the folder, and in full in `plain`.
 
-    Args:
-        folder: that its path is relative to; mechanism: in place of the robot that is named, with its locked joints and drives.
-        plain: where the path is written in full.
+    `mechanism`: in place of the robot that is named, with its locked joints and drives.
     """
     name = top.text("robot")
     sample = SAMPLES.get(name)
@@ -146,10 +144,7 @@ def read_hold(top: Section, setup: Described, plain: dict[str, Any]) -> Describe
 
 
 def stiffness_of(given: Any) -> float:
-    """The natural frequency [Hz] at which joints are held; 0 for false.
-
-    Raises:
-        InputError: for anything but true, false, "soft", or a frequency such as "20Hz".
+    """The natural frequency [Hz] at which joints are held: of true, "soft", or a text such as "20Hz"; 0 for false.
 
     >>> stiffness_of("20Hz"), stiffness_of(True)
     (20.0, 10.0)

@@ -89,11 +89,7 @@ class Described(Experiment):
 
     @property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """(q, v), put onto the floor and with loops closed where that is asked for.
-
-        Raises:
-            ModelError: if loops cannot be closed from there.
-        """
+        """(q, v), put onto the floor and with loops closed where that is asked for; a `ModelError` if they cannot be."""
         return self.started(self.q, self.v)
 
     def started(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -166,11 +162,7 @@ _FIELDS = {one.name: one for one in fields(Described)}
 
 
 def setting(name: str, value: Any) -> Any:
-    """A setting of the solver.
-
-    Raises:
-        InputError: if the type of its field, or the check, refuses it.
-    """
+    """A setting of the solver, refused by the type of its field or by its check."""
     one = _FIELDS[name]
     read = _READ[str(one.type).partition(" ")[0]]
     found = read(name, value, _CHOICES[name]) if name in _CHOICES else read(name, value)

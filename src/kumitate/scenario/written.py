@@ -42,12 +42,7 @@ class Written:
 
 
 def read_yaml(path: str | Path) -> Written:
-    """The content of a YAML file.
-
-    Raises:
-        InputError: if it cannot be read, is not YAML, or ruamel.yaml is not installed. Values that cannot be taken are in
-            `faults`.
-    """
+    """The content of a YAML file; refused if it cannot be read. Values that cannot be taken are in `faults`."""
     data, place = file_bytes(path, LARGEST, error=InputError)
     yaml = needed("ruamel.yaml", f"{path}: YAML files need ruamel.yaml", "sweep")
     try:
@@ -158,11 +153,7 @@ class Mistakes:
         return _Catching(self, at)
 
     def check(self) -> None:
-        """Raises all of them as one error.
-
-        Raises:
-            InputError: if there are any; with one line for each, in the order of the file.
-        """
+        """Raises all of them, if there are any, as one error with a line for each, in the order of the file."""
         if not self._found:
             return
         found = sorted(self._found, key=lambda one: 0 if self._typed else one[0])
@@ -234,10 +225,7 @@ class Section:
 
 
 def number_of(what: str, value: Any, rule: Rule = FINITE) -> float:
-    """A number, or a text such as "30deg", in SI units.
-
-    Raises:
-        InputError: for anything else, or a number that breaks the rule.
+    """A number that keeps the rule, or a text such as "30deg", in SI units.
 
     >>> round(number_of("angle", "90deg"), 6)
     1.570796

@@ -78,11 +78,7 @@ class LiveArrays(UserDict[str, np.ndarray]):
 
 
 def fill_array(what: str, live: np.ndarray, values: Any) -> None:
-    """Copies values into an array, as NumPy's assignment `live[:] = values` does.
-
-    Raises:
-        InputError: for values that are not finite real numbers, or of a shape that does not fit.
-    """
+    """Copies values into an array, as `live[:] = values` does; refuses other shapes, and what are not finite real numbers."""
     if values is live:
         return
     array = real_array(values)

@@ -30,11 +30,7 @@ _BESIDES = 16
 
 # --- states -----------------------------------------------------------------------------------------------------------
 def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np.ndarray:
-    """q or v as float64 numbers; refused if they are not a state of the mechanism.
-
-    Raises:
-        InputError: naming the component and the rule.
-    """
+    """q or v as float64 numbers; refused, naming the component and the rule, if they are not a state of the mechanism."""
     array = real_array(values)
     if array is None:
         raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give {size} real numbers")
@@ -52,11 +48,7 @@ def checked_state(mechanism: Mechanism, what: str, size: int, values: Any) -> np
 
 
 def checked_rows(mechanism: Mechanism, what: str, values: Any, size: int, rows: int | None = None) -> np.ndarray:
-    """Rows of numbers, one per run; exactly `rows` of them, if that is known.
-
-    Raises:
-        InputError: for another shape, or values that are not finite.
-    """
+    """Rows of finite numbers, one per run; exactly `rows` of them, if that is known. All else is refused."""
     array = real_array(values)
     if array is None:
         raise InputError(f"{mechanism.name}: {what} is {shown(values)}; give rows of {size} real numbers, one row per run")
@@ -71,11 +63,7 @@ def checked_rows(mechanism: Mechanism, what: str, values: Any, size: int, rows: 
 
 
 def chosen_rows(rows: Any, count: int) -> np.ndarray:
-    """The numbers of some of `count` rows: of indices, a mask, or a slice.
-
-    Raises:
-        InputError: for rows that there are not.
-    """
+    """The numbers of some of `count` rows: of indices, a mask, or a slice; refuses rows that there are not."""
     try:
         return np.arange(count)[rows]
     except (IndexError, TypeError) as error:
@@ -85,11 +73,7 @@ def chosen_rows(rows: Any, count: int) -> np.ndarray:
 
 
 def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
-    """Refuses coordinates (..., nq) whose quaternions are not of unit length.
-
-    Raises:
-        InputError: naming the joint, with the order of components as a hint.
-    """
+    """Refuses coordinates (..., nq) whose quaternions are not of unit length, with the order of components as a hint."""
     rows = q.reshape(-1, mechanism.nq) if mechanism.nq else q.reshape(0, 0)
     for link in mechanism.tree.links:
         if link.kind.nq == link.kind.nv or not len(rows):
@@ -106,11 +90,7 @@ def check_manifold(mechanism: Mechanism, q: np.ndarray) -> None:
 
 
 def check_limits(mechanism: Mechanism, bounds: Sequence[Bound], q: np.ndarray) -> None:
-    """Refuses a start q (nq) of a mechanism with loops outside its limits: stops would bring it back against the loops.
-
-    Raises:
-        InputError: naming the joint that is furthest outside, its value and its limit.
-    """
+    """Refuses a start q (nq) of a mechanism with loops outside its limits: stops would bring it back against the loops."""
     if not mechanism.loops or not bounds:
         return
     place = joint_coordinates(mechanism, q.tolist()) if in_loops(mechanism, bounds) else q.tolist()
@@ -152,9 +132,6 @@ def run_times(name: str, duration: float, step: float, every: int | None) -> tup
 
     The step is the next shorter one of which the duration is a multiple, and of `every` of them, unless it is so itself. All
     steps are then equal, which contact and the order of an integrator are better off with than with a short last one.
-
-    Raises:
-        InputError: for a duration or a number of steps that cannot be.
     """
     every = checked_whole(name, "every", 1 if every is None else every, 1, remedy="Give a number of steps", error=InputError)
     duration = checked_number("simulate", "duration", duration, DURATION, error=InputError)
@@ -198,11 +175,7 @@ def steps_held(sample_time: float | None, step: float) -> int | None:
 
 
 def check_memory(mechanism: Mechanism, times: int, runs: int = 1) -> None:
-    """Refuses to record more states than the machine's memory holds.
-
-    Raises:
-        InputError: with the memory that they would take.
-    """
+    """Refuses to record more states than the machine's memory holds."""
     needed = 8.0 * runs * times * (mechanism.nq + 4 * mechanism.nv + _BESIDES)
     there = _memory()
     if needed > there:
@@ -223,11 +196,7 @@ def _memory() -> float:
 
 # --- options ----------------------------------------------------------------------------------------------------------
 def by_name(what: str, given: Any) -> dict[str, Any]:
-    """A dictionary given by the user; empty for None.
-
-    Raises:
-        InputError: if it is not a dictionary.
-    """
+    """A dictionary given by the user; empty for None, and refused if it is anything else."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -87,9 +87,6 @@ def fill(
     """Fills the rows, calling sampled functions every `hold` steps; returns why the motion ended too early, or "".
 
     `until`: evaluated at every row, with the outputs that it reads by name; the rows end where it is true.
-
-    Raises:
-        InputError: if `until` reads what is not an output.
     """
     reads = () if until is None else read_by(until, rows.outputs, f"{interaction.mechanism.name}: until", "output")
     count, told, looked = len(rows.time) - 1, 0.0, clock.perf_counter()

@@ -256,11 +256,7 @@ class Experiment(Setup):
 
 
 def _content(value: Any) -> Hashable:
-    """A value as something that is equal for equal values only.
-
-    Raises:
-        TypeError: for functions, and objects whose content is not known.
-    """
+    """A value as something that is equal for equal values only; a `TypeError` for functions and objects of unknown content."""
     if value is None or isinstance(value, str | Mechanism):
         return value
     if isinstance(value, bool | int | float | np.number):
@@ -277,11 +273,7 @@ def _content(value: Any) -> Hashable:
 
 
 def options_of(kind: type[Setup], owner: str, given: Mapping[str, Any], without: Collection[str] = ()) -> Mapping[str, Any]:
-    """Keywords for a setup of this kind, which may have those of its fields that `without` does not name.
-
-    Raises:
-        InputError: for an option that there is not, with the closest one, and for one that is missing.
-    """
+    """Keywords for a setup of this kind, which may be those of its fields that `without` does not name."""
     known = {option.name: option.default is MISSING for option in fields(kind) if option.kw_only}
     for name in given:
         if name in without:

@@ -170,17 +170,7 @@ def state_by_name(
     v: Mapping[str, Any],
     pose: Mapping[str, Any],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The state (q, v) with what is given by name, and everything else as in `start`, but moved so that all loops are closed.
-
-    Args:
-        loops: the mechanism's equations.
-        start: the state (q, v) of what is not given.
-        q, v: numbers by the names of joints, of bodies (their joint's), or of single components, such as "base.x".
-        pose: poses in the world by the names of bodies whose own joint can bring them there; a `Transform` or 4×4 numbers.
-
-    Raises:
-        InputError: for unknown names, wrong numbers, poses that are not reached, and loops that cannot be closed with them.
-    """
+    """The state (q, v) with what is given by name, as of `Robot.state`, and all else as in `start` but with loops closed."""
     mechanism = loops.mechanism
     at, moving = (np.array(part, dtype=float) for part in start)
     given_q = [_set(mechanism, "q", at, name, value) for name, value in q.items()]
@@ -288,11 +278,7 @@ class Starts:
     """
 
     def __init__(self, mechanism: Mechanism, q: Any = None, v: Any = None):
-        """Those of a mechanism, by default neutral and at rest.
-
-        Raises:
-            InputError: for another shape, or numbers that are not finite.
-        """
+        """Those of a mechanism, by default neutral and at rest."""
         self._mechanism = mechanism
         self.default = self._checked(q, v)
 
@@ -308,11 +294,7 @@ class Starts:
         self.default = self._closed(*self.default)
 
     def given(self, q: Any, v: Any, bounds: Sequence[Bound] = ()) -> tuple[np.ndarray, np.ndarray]:
-        """One start: the default one if neither is given, at rest if only q is.
-
-        Raises:
-            InputError: for another shape, if a loop is open, or, with loops, if it is outside these limits.
-        """
+        """One start: the default one if neither is given, at rest if only q is; with loops, within these limits."""
         if q is None and v is None:
             found = self.default
         else:
@@ -326,9 +308,6 @@ class Starts:
         Args:
             q, v: (nq) and (nv) of all of them, or (count, nq) and (count, nv); the default ones if neither is given.
             projection: (q, v) → q, v of many states with the loops closed.
-
-        Raises:
-            InputError: for another shape, or if a loop is open.
         """
         count = checked_count(count, "the number of states")
         if q is None and v is None:
@@ -365,10 +344,7 @@ def closed_starts(loops: LoopEquations, q: np.ndarray, v: np.ndarray, projection
     """States (N, nq) and (N, nv) with nearly closed loops closed; states closed to rounding are unchanged.
 
     Most rows are projected in one batch by the compiled `projection`, (q, v) → q, v. Those that are open, or where loops have
-    lost rank, are treated one by one by `closed_state`.
-
-    Raises:
-        InputError: as `closed_state`.
+    lost rank, are treated one by one by `closed_state`, which refuses what it cannot close.
     """
     if not loops.names:
         return q, v

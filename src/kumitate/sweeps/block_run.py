@@ -71,11 +71,7 @@ class Answer:
 
 
 def run_block(task: BlockTask) -> Answer:
-    """Simulates a block. Runs whose values are refused have the status "failed" and the reason.
-
-    Raises:
-        InputError: if another version of kumitate sent it.
-    """
+    """Simulates a block that this version of kumitate sent. Runs whose values are refused are "failed", with the reason."""
     if task.version != __version__:
         raise InputError(
             f"a worker has kumitate {__version__}, and the sweep {task.version}; results of two versions are not mixed. "

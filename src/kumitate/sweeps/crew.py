@@ -42,19 +42,11 @@ class Crew(ABC):
         """Sends one block."""
 
     def result(self, future: Future) -> Any:
-        """What a block that is done gave.
-
-        Raises:
-            WorkerLostError: if it has to be sent again. Whatever the function raised.
-        """
+        """What a block that is done gave; a `WorkerLostError` if it has to be sent again."""
         return future.result()
 
     def look(self) -> None:  # noqa: B027 -- most crews are there as long as the sweep
-        """Called now and then.
-
-        Raises:
-            CrewLostError: if nobody is left.
-        """
+        """Called now and then; a `CrewLostError` if nobody is left."""
 
     @abstractmethod
     def close(self) -> None:
@@ -198,11 +190,7 @@ def _on_one_thread(function: Callable[..., Any], task: Any) -> Any:
 
 
 def crew_of(processes: int | None, scheduler: str | None, patience: float) -> Crew:
-    """Those who simulate: the workers of the scheduler, or so many processes; 1 is this process, None as many as processors.
-
-    Raises:
-        InputError: if the scheduler cannot be reached.
-    """
+    """Those who simulate: the workers of the scheduler, or so many processes; 1 is this process, None as many as processors."""
     if scheduler is not None:
         return DaskCrew(scheduler, patience)
     if processes is None:

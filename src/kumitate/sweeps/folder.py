@@ -56,11 +56,7 @@ class SweepFolder:
 
     @classmethod
     def begin(cls, path: Path, scenario: Scenario, units: Mapping[str, str]) -> SweepFolder:
-        """The folder for a sweep: a new one, or that of the same sweep, to go on with.
-
-        Raises:
-            InputError: if it holds another sweep, or other files.
-        """
+        """The folder for a sweep: a new one, or that of the same sweep, to go on with; refused if it holds anything else."""
         content = _content(scenario)
         digest = _digest(content)
         folder = cls(path, digest, units)
@@ -152,11 +148,7 @@ class SweepFolder:
             temporary.write_bytes(_sealed(buffer.getvalue().to_pybytes()))
 
     def read(self, blocks: Collection[Block]) -> Any:
-        """The table (pyarrow) of those of the blocks that are done, in the order of the runs.
-
-        Raises:
-            InputError: if the file of a block is damaged.
-        """
+        """The table (pyarrow) of those of the blocks that are done, in the order of the runs; damaged ones are refused."""
         done = {block: table for block in blocks if (table := self._table(block)) is not None}
         if not done:
             return _table({name: [] for name in self.units}, self.units, self.digest)
@@ -168,14 +160,7 @@ class SweepFolder:
 
 
 def opened_scenario(path: Path, controller: str | None = None) -> Scenario:
-    """The scenario that a sweep's folder is of, with the mechanism that is kept there.
-
-    Args:
-        controller: the functions of files that may be run, as of `kumitate.scenario_of`.
-
-    Raises:
-        InputError: if the folder is not a sweep's, or damaged.
-    """
+    """The scenario that a sweep's folder is of, with the mechanism that is kept there; `controller`: as of `scenario_of`."""
     found = _manifest(path)
     text, plain = found.get("mechanism"), found.get("scenario")
     if not isinstance(text, str) or not isinstance(plain, dict):

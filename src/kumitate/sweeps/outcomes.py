@@ -141,9 +141,6 @@ def blocks_of(design: Design) -> list[Block]:
 def shard_of(blocks: Sequence[Block], shard: str | None) -> list[Block]:
     """The blocks of one shard "i/n", i from 1 to n: each block belongs to exactly one of them.
 
-    Raises:
-        InputError: for anything else.
-
     >>> shard_of([Block(k, 0, (k,)) for k in range(5)], "2/2")
     [Block(number=1, group=0, runs=(1,)), Block(number=3, group=0, runs=(3,))]
     """

@@ -140,11 +140,7 @@ class Actuation:
     def put(
         self, u: np.ndarray, tau: Any, wrenches: Mapping[str, Any], loop_tau: Mapping[str, Any], inputs: Mapping[str, Any]
     ) -> None:
-        """Puts what is given in its places of u, and the constants or an input's own values where nothing is given.
-
-        Raises:
-            InputError: for an input with a wrong name or shape, or for a source that is a function.
-        """
+        """Puts what is given in its places of u, and the constants or an input's own values elsewhere; refuses wrong names."""
         values, places = self._plain
         u[places] = values
         if tau is not None:
@@ -212,11 +208,7 @@ class Actuation:
             u[:, self.forcing.layout.at("depths")] = [self.forcing.overlaps.depths(row) for row in q]
 
     def put_parameters(self, u: np.ndarray, given: Mapping[str, Any]) -> None:
-        """Puts values of parameters, by name, into rows u (N, size); those that are not given stay.
-
-        Raises:
-            InputError: for a name that is not a parameter, or values that are impossible.
-        """
+        """Puts values of parameters, by name, into rows u (N, size); those that are not given stay."""
         forcing = self.forcing
         if not given:
             return

@@ -141,11 +141,7 @@ class Forcing:
 
     @cached_property
     def sources(self) -> tuple[InputSource, ...]:
-        """The functions and constants, in the order of u.
-
-        Raises:
-            InputError: if a function has a parameter that is not an input.
-        """
+        """The functions and constants, in the order of u; a function with a parameter that is not an input is refused."""
         m, size = self.mechanism, self.layout.count("overlaps")
         freedoms = {loop.name: getattr(loop.kind, "velocities", ()) for loop in m.loops}
         driven = tuple(joint.name for joint in m.driven)
@@ -203,11 +199,7 @@ class Forcing:
     def __call__(
         self, t: float, q: np.ndarray, v: np.ndarray, last: np.ndarray | None = None, only: Iterable[InputSource] = ()
     ) -> np.ndarray:
-        """u at one state, by calling the functions; with values `last`, those of `only` some sources are computed again.
-
-        Raises:
-            InputError: if a function returns the wrong number of values, or one that is not a finite real number.
-        """
+        """u at one state, by calling the functions; with values `last`, those of `only` some sources are computed again."""
         u = self.blank if last is None else last.copy()
         inputs = {name: u[own].copy() for name, own in self.read.items()}
         for source in self.sources if last is None else only:
@@ -227,11 +219,7 @@ class Forcing:
         return u
 
     def values(self, source: InputSource, t: Any, q: np.ndarray, v: np.ndarray, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """The numbers that a source gives, or symbols while tracing.
-
-        Raises:
-            InputError: if it returns the wrong number of values.
-        """
+        """The numbers that a source gives, or symbols while tracing; refused if they are not as many as its parts."""
         given, reads = source.given, source.reads
         if isinstance(given, Overlaps):
             given = given(t, q, v, inputs[OVERLAPS])

@@ -35,14 +35,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def checked_inputs(owner: str, inputs: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
-    """Inputs by name, each with the values that it has unless others are given.
-
-    Args:
-        inputs: by name the number of components, which are zero then, or their values.
-
-    Raises:
-        InputError: for a name that a parameter of a function cannot have, or values that are not one array of real numbers.
-    """
+    """Inputs by name with the values that they have unless others are given: zeros where the number of components is given."""
     found = {}
     for name, given in (inputs or {}).items():
         if not (isinstance(name, str) and name.isidentifier()) or name in (*SIGNALS, *LOOPS, PUSHES, LAST):
@@ -64,11 +57,8 @@ def read_by(function: Callable[..., Any], known: Collection[str], label: str, wh
     """The names that a function reads in addition to (t, q, v): its parameters after the third.
 
     Args:
-        known: the names that there are. Other parameters are left alone where they have defaults.
+        known: the names that there are. Others are refused, but left alone where they have defaults.
         label: of the function, and `what` it can read, for messages.
-
-    Raises:
-        InputError: if a parameter is not known.
     """
     try:
         parameters = list(inspect.signature(function).parameters.values())[_FIRST:]
@@ -106,11 +96,7 @@ def commands_of(
         given: inputs by name; a command is an array, a number for all joints, a dictionary by joint, or a function of (t, q, v)
             and other inputs.
         q: coordinates (nq) at the start, which drives with positions as targets hold where nothing else is said.
-        readers: all that may read inputs, functions among them, if that is known.
-
-    Raises:
-        InputError: for a joint without a drive, values of another shape, or inputs with impossible names; for commands of
-            a mechanism without drives that no function reads.
+        readers: all that may read inputs, if that is known; commands without drives and readers are refused.
     """
     if not mechanism.driven:
         for name in (name for name in COMMANDS if name in given and readers is not None):
@@ -132,11 +118,7 @@ def commands_of(
 
 
 def command_values(mechanism: Mechanism, name: str, given: Any, otherwise: np.ndarray) -> np.ndarray:
-    """The values (k) of a command; `otherwise` holds those of joints of which nothing is said.
-
-    Raises:
-        InputError: for a joint without a drive, with the closest one that has one; or for values of another shape.
-    """
+    """The values (k) of a command; those of joints of which nothing is said are `otherwise`. Other joints are refused."""
     values, driven = otherwise.copy(), {joint.name: k for k, joint in enumerate(mechanism.driven)}
     if given is None:
         return values

@@ -98,12 +98,7 @@ class FollowingJoint(NamedTuple):
 
 
 def motions_of(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, PrescribedMotion]:
-    """The motions of joints by name; a function of time stands for a position.
-
-    Raises:
-        InputError: for a name that is not a joint's, a joint of several degrees of freedom or with a drive, or for what is not
-            a function of time.
-    """
+    """The motions of joints by name; a function of time stands for a position. Joints that cannot follow one are refused."""
     found, known = {}, {joint.name: joint for joint in mechanism.joints}
     for name, motion in given.items():
         joint = known.get(name)
@@ -170,11 +165,7 @@ _AS_TOLD = 1e-9
 
 
 def check_followed(mechanism: Mechanism, in_scene: bool) -> None:
-    """Refuses steps in which joints cannot follow prescribed motions.
-
-    Raises:
-        InputError: in scenes of many bodies, and in long chains that are compiled as loops.
-    """
+    """Refuses steps in which joints cannot follow motions: in scenes, and in long chains that are compiled as loops."""
     if in_scene:
         raise InputError(
             f"{mechanism.name}: joints cannot follow prescribed motions where contact is computed as a scene, as of many free "
@@ -198,11 +189,7 @@ class FollowedStarts:
         self._free[[joint.v for joint in following]] = 0.0
 
     def of(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The start nearest to q (nq), v (nv) that follows the motions.
-
-        Raises:
-            InputError: if the loops cannot be closed there, or if the motions contradict them.
-        """
+        """The start nearest to q (nq), v (nv) that follows the motions; refused if these contradict the loops."""
         if self._loops.names:
             with suppress(ModelError):  # where motions contradict the loops, these may not close with them
                 self._check(assemble(self._loops, self._set(q, v)[0])[0])

@@ -36,11 +36,7 @@ def interaction_of(
 ) -> Interaction:
     """The interaction of a mechanism with its surroundings; its modules are loaded on first use.
 
-    Args:
-        wanted, needed: why contact is traced pair by pair, as of `contact.why_traced`.
-
-    Raises:
-        InputError: for an unknown model, or options that the model refuses.
+    `wanted`, `needed`: why contact is traced pair by pair, as of `contact.why_traced`.
     """
     if held:
         from .held import HeldContact

@@ -124,9 +124,6 @@ def why_traced(mechanism: Mechanism, contact: Contact, wanted: str, needed: str)
 
     Args:
         wanted: why code of its own is wanted, unless there are too many bodies for it; needed: why no other will do, likewise.
-
-    Raises:
-        ModelError: for shapes that neither way has routines for; InputError: for belts, and for what is needed likewise.
     """
     if contact.belts:
         _check_belts(mechanism, contact)

@@ -105,11 +105,7 @@ class HeldContact(Interaction):
         return super().integrator(asked._replace(name="semi_implicit_euler"), notes)
 
     def start(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The initial state with its gaps closed to rounding.
-
-        Raises:
-            InputError: if a point is off its surface, or leaves it, by more than rounding explains; or if points are redundant.
-        """
+        """The initial state with its gaps closed to rounding; refuses points off their surfaces, leaving them, or redundant."""
         points, mechanism = self.held.points, self.held.points.mechanism
         tree, size = mechanism.tree, mechanism.tree.size
         ends = points.ends(tree, q.tolist(), v.tolist())

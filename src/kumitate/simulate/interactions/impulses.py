@@ -48,9 +48,7 @@ class ForceContact(TracedContact):
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None, why: str = "") -> ForceContact:
-        """The contact of a mechanism by a model of `FORCE_MODELS`; errors and warnings as in the model, in `contact_pairs` and
-        in `warn_of_thin_boxes`.
-        """
+        """The contact of a mechanism by a model of `FORCE_MODELS`."""
         make, mass = FORCE_MODELS[contact.model], mechanism.tree.mass
         model = make(contact.options, mass)
         if parameters is not None and parameters.varies("mass") and make(contact.options, 2.0 * mass) != model:
@@ -178,7 +176,7 @@ class ImpulseContact(TracedContact):
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None, why: str = "") -> ImpulseContact:
-        """The contact of a mechanism by a model of `IMPULSE_MODELS`; errors and warnings as in `contact_pairs`."""
+        """The contact of a mechanism by a model of `IMPULSE_MODELS`."""
         pairs = contact_pairs(mechanism, mechanism.tree, contact)
         return cls(mechanism, contact, pairs, IMPULSE_MODELS[contact.model], parameters, why)
 
@@ -211,11 +209,7 @@ class ImpulseContact(TracedContact):
             yield from ((pair, touch) for touch in touches(a, X_WA, b, X_WB))
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
-        """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them.
-
-        Raises:
-            InputError: for an integrator that cannot handle jumps of the velocities.
-        """
+        """`time_stepping`, with Runge-Kutta steps where nothing touches unless joints are too stiff for them; or "midpoint"."""
         name, step = asked.name, asked.step
         if self.why and self.why == kept_from_lists(self.mechanism, self.contact):
             notes.append(f"contact: traced pair by pair, which takes long to compile: {self.why}")
@@ -267,11 +261,7 @@ class ImpulseContact(TracedContact):
         return self.plan().seconds or 0.0
 
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
-        """The derivative of `impacts` at the solution of contact.
-
-        Raises:
-            InputError: for a model whose impulses obey only some of the laws of contact.
-        """
+        """The derivative of `impacts` at the solution of contact; refused where impulses obey only some of the laws."""
         if self.contact.model != "rigid":
             raise InputError(
                 f"{self.mechanism.name}: steps with contact {self.contact.model!r} cannot be differentiated, as its impulses "

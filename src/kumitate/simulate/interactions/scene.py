@@ -57,11 +57,7 @@ class SceneContact(ContactOfBodies):
             return None
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
-        """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches.
-
-        Raises:
-            InputError: for an integrator that cannot handle jumps of the velocities.
-        """
+        """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches; others cannot handle jumps."""
         if asked.name in ("auto", "time_stepping"):
             return TimeStepping(RK4())
         if asked.name == "semi_implicit_euler":

@@ -92,18 +92,10 @@ class ParameterKind(ABC):
 
     @abstractmethod
     def put(self, plant: Any, targets: Sequence[str], value: Any) -> Any:
-        """The plant with the value in the place of each of the targets.
-
-        Raises:
-            KumitateError: if it cannot have that value.
-        """
+        """The plant with the value in the place of each of the targets; a `KumitateError` if it cannot have it."""
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value of a parameter of this name.
-
-        Raises:
-            InputError: if it breaks the rule.
-        """
+        """The value of a parameter of this name; refused if it breaks the rule."""
         return checked_number("parameters", repr(name), value, self.rule, error=InputError)
 
 
@@ -137,11 +129,7 @@ class ModelNumbers(ABC):
 
     @abstractmethod
     def built(self, plant: Any, raw: Raw) -> Any:
-        """The plant made again with the numbers of one row (1, …).
-
-        Raises:
-            KumitateError: if they are refused.
-        """
+        """The plant made again with the numbers of one row (1, …); a `KumitateError` if they are refused."""
 
     def check(self, plant: Any, raw: Raw, changed: Raw) -> tuple[int, str] | None:
         """The first row whose numbers are impossible together, and why; None if there is none."""
@@ -213,13 +201,9 @@ class Parameter:
 
 
 def resolved(kinds: Sequence[ParameterKind], plant: Any, name: Any, *, mixed: bool = False) -> Parameter:
-    """The parameter of a name such as "mass:link3" or "damping:*".
+    """The parameter of a name such as "mass:link3" or "damping:*"; one that the plant does not have is refused.
 
-    Args:
-        mixed: whether it may stand for numbers of several units, as dampings of angles and of lengths.
-
-    Raises:
-        InputError: for a name that the plant does not have; with the closest one.
+    `mixed`: whether it may stand for numbers of several units, as dampings of angles and of lengths.
     """
     by_name = {kind.name: kind for kind in kinds}
     before, colon, target = str(name).partition(":")

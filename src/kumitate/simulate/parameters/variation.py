@@ -186,13 +186,9 @@ class Variation:
         return row
 
     def put(self, rows: np.ndarray, given: Mapping[str, Any]) -> None:
-        """Puts values into rows (N, size), in place; those that are not given stay.
+        """Puts values into rows (N, size), in place; those that are not given stay. Impossible ones are refused, with the row.
 
-        Args:
-            given: by name: a number, one for each row (N), or one for each row and target (N, targets).
-
-        Raises:
-            InputError: for an unknown name, a wrong shape, or values that are impossible; with the row and the rule.
+        `given`: by name: a number, one for each row (N), or one for each row and target (N, targets).
         """
         count = len(self.columns)
         values = rows[:, :count].copy()
@@ -205,9 +201,6 @@ class Variation:
         """The derivatives (N, values, size) of rows (N, size) by the values in them, which programs do not read themselves.
 
         They are differences: of maps of order two, as that of centers of mass to inertias, exact but for rounding.
-
-        Raises:
-            InputError: for a value that stands for numbers which differ.
         """
         count = len(self.columns)
         if (differ := np.isnan(rows[:, :count]).any(axis=0)).any():
@@ -236,11 +229,7 @@ class Variation:
         return found
 
     def plant_of(self, row: np.ndarray) -> Plant:
-        """The plant made again with the values of a row (size).
-
-        Raises:
-            KumitateError: if they are refused.
-        """
+        """The plant made again with the values of a row (size); a `KumitateError` if they are refused."""
         raw = self._of_values(row[None, : len(self.columns)])
         plant = self.plant
         for part in self._parts:
@@ -360,13 +349,7 @@ def variation_of(
     sources: Sequence[Any],
     names: Sequence[str] | Mapping[str, Any] | str,
 ) -> Variation | None:
-    """The parameters of these names, or of a dictionary of values, of a mechanism, its contact and the functions that drive it.
-
-    None without any.
-
-    Raises:
-        InputError: as `Variation.of`.
-    """
+    """The parameters of these names, or of a dictionary of values, of a mechanism, its contact and its functions; or None."""
     if not names:
         return None
     if contact is not None:

@@ -464,11 +464,7 @@ class SceneSteps:
         return ended == DONE, log
 
     def go(self, records: int, every: int) -> tuple[int, SceneLog]:
-        """How the steps of a call end, `DONE` or `UNSOLVED`, and their log, which the next call with these numbers writes to.
-
-        Raises:
-            InputError: if the page refuses steps of this length.
-        """
+        """How the steps of a call end, `DONE` or `UNSOLVED`, and their log, which the next such call writes to."""
         asked = records, every
         log, run = known = self._bound.get(asked, (None, None))
         if log is None:

@@ -176,12 +176,7 @@ class Stepper(ABC):
         """Updates `efforts` to the current state if they are called at every stage; compiled ones are evaluated later."""
 
     def advance(self, count: int, hold: int) -> None:
-        """Advances by `count` steps, calling sampled functions every `hold` steps.
-
-        Raises:
-            FloatingPointError: if an adaptive step becomes too small.
-            InputError: if the count is negative or not whole.
-        """
+        """Advances by `count` steps, calling sampled functions every `hold` steps; a FloatingPointError as of `run`."""
         count = checked_count(count)
         while count:
             done = int(self.state["number"][0]) % hold
@@ -200,8 +195,7 @@ class Stepper(ABC):
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
         """Advances by records · every steps, recording the state and the outputs after each `every` steps (records, ...).
 
-        Raises:
-            FloatingPointError: if an adaptive step becomes too small.
+        A FloatingPointError says that an adaptive step becomes too small.
         """
 
     @abstractmethod
@@ -210,10 +204,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def gained(self, time: float, count: int, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> float:
-        """The energy that contact has added by itself in `count` steps from a state at a time, with the efforts u [J].
-
-        It is zero where springs of contact give back what they hold, and where it is not known.
-        """
+        """The energy that contact has added by itself in `count` steps from a state, with efforts u [J]; zero if not known."""
 
 
 class RowsInPlace(Protocol):
@@ -287,11 +278,7 @@ class Advance(ABC):
         """The contact of steps h from states, with efforts u; None where nothing can touch, or only runs record it."""
 
     def check_rows(self, actuation: Actuation) -> None:
-        """Refuses steps that cannot be made side by side.
-
-        Raises:
-            InputError: for an adaptive integrator, and for functions that must be called.
-        """
+        """Refuses steps that cannot be made side by side: of an adaptive integrator, and with functions that must be called."""
         name = self.mechanism.name
         if self.integrator.adaptive:
             raise InputError(f"{name}: batched runs need a constant step; {self.integrator.name} has none, take 'auto'")

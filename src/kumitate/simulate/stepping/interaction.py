@@ -132,11 +132,7 @@ class Interaction:
         self.mechanism = mechanism
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
-        """The integrator of the steps; the choice of "auto" is explained in `notes`.
-
-        Raises:
-            InputError: if there is no such integrator, or if it cannot step over this interaction.
-        """
+        """The integrator of the steps, which can step over this interaction; the choice of "auto" is explained in `notes`."""
         return chosen_integrator(self.mechanism, asked, notes)
 
     def advance(self, design: StepDesign) -> Advance | None:
@@ -144,11 +140,7 @@ class Interaction:
         return None
 
     def check(self, stabilisation: Stabilisation) -> None:
-        """Refuses what its steps do not have, before anything is compiled.
-
-        Raises:
-            InputError: with what to do instead.
-        """
+        """Refuses what its steps do not have, before anything is compiled, with what to do instead."""
 
     def impacts(self, *, resisted: bool, begun: bool = False, parted: bool = False) -> Program | None:
         """The program of impulsive contact, where it makes velocities jump; as `contact.impulse.step.impact_program`."""
@@ -188,11 +180,7 @@ class Interaction:
         return None
 
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
-        """The derivative of its program `impacts`, as a rule of `scalar.directional`.
-
-        Raises:
-            InputError: if it has none.
-        """
+        """The derivative of its program `impacts`, as a rule of `scalar.directional`; refused if it has none."""
         return {}
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
@@ -208,11 +196,7 @@ def content_of(model: Any, *parts: object) -> str | None:
 
 # --- the choice of an integrator --------------------------------------------------------------------------------------
 def chosen_integrator(mechanism: Mechanism, asked: Asked, notes: list[str]) -> Integrator:
-    """The integrator that is asked for; if "auto" takes another than rkf45, `notes` says so.
-
-    Raises:
-        InputError: for an unknown name.
-    """
+    """The integrator that is asked for; if "auto" takes another than rkf45, `notes` says so."""
     name, step, tolerance, q, v, equal_steps = asked
     if name == "auto":
         try:

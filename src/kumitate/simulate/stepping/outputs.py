@@ -65,11 +65,7 @@ def function_output(
 ) -> Output:
     """A function of (t, q, v), and of what its further parameters name: signals, inputs, outputs `before` it.
 
-    Args:
-        trials: values of the signals and inputs that it is tried at.
-
-    Raises:
-        InputError: if it cannot be compiled, or reads what there is not; it says why.
+    `trials`: values of signals and inputs to try it at. What cannot be compiled, or reads what there is not, is refused.
     """
     label = f"{mechanism.name}: the output {name!r}"
     known = dict.fromkeys([*(signal for signal in trials[0] if signal not in TAKEN), *(output.name for output in before)])

@@ -157,11 +157,7 @@ class StepCode:
         return self.interaction.touches
 
     def slopes(self) -> dict[Program, Program]:
-        """The derivatives of programs of the step that are not found by differentiating what they do.
-
-        Raises:
-            InputError: if the interaction has no derivatives.
-        """
+        """The derivatives of programs that are not found by differentiating what they do, as of `Interaction.slopes`."""
         return self.interaction.slopes(self.impacts)
 
     @cached_property
