@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kumitate.sweeps.outcomes import Outcome, Summary
+from kumitate.sweeps.blocks import Outcome, Summary
 
 OUTCOMES = [Outcome(f"{of}:x[{k}]", "", "x", (k,), of) for of in ("end", "least", "largest") for k in (0, 1)]
 RUNS, TIMES = 4, 12

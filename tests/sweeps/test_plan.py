@@ -5,7 +5,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.sweeps.outcomes import blocks_of, shard_of
+from kumitate.sweeps.blocks import blocks_of, shard_of
 
 
 def design(count=50, **sweep):

@@ -9,7 +9,7 @@ import pytest
 
 import kumitate as km
 from kumitate.errors import InputError
-from kumitate.sweeps.outcomes import blocks_of
+from kumitate.sweeps.blocks import blocks_of
 
 from .makers import rows, written
 

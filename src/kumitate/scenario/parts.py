@@ -1,28 +1,38 @@
-"""The parts of a scenario that say what moves, and from where: the robot, its start, drives that hold it there."""
+"""The parts of a scenario: the robot, its start, drives that hold it there; what drives it, what it touches, what holds it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..analysis import loop_equations
+from ..contact import FORCE_MODELS, IMPULSE_MODELS, Contact, Surface
 from ..contact.placement import ground_touches, lowest_of
+from ..contact.scene import ACCURACIES
+from ..contact.surface import SURFACE_RULES
 from ..control import holding_drives, holding_efforts
 from ..errors import InputError, KumitateError, did_you_mean
+from ..held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
 from ..inverse_kinematics.stance import has_legs
 from ..loading import load
-from ..model import Mechanism
+from ..model import JointKind, Mechanism
 from ..model.samples import SAMPLES
-from ..model.values import LENGTH, shown
+from ..model.values import LENGTH, NOT_NEGATIVE, checked_numbers, shown
+from ..renamed import load_papers
 from ..robot import Robot
+from ..simulate.driving.inputs import COMMANDS, checked_inputs, command_values
+from ..simulate.driving.motion import PrescribedMotion, with_followed_loops
 from ..simulate.starts import default_start
+from .laws import LAWS, ControlLaw, checked_function
 from .setup import Described
-from .written import Section, names_in, number_of
+from .written import At, Mistakes, Section, names_in, number_of, text_of
 
 #: Starts that have these names in all robots.
 STANCE, ZERO = "stance", "zero"
@@ -30,6 +40,9 @@ STANCE, ZERO = "stance", "zero"
 HOLD, SOFT = 10.0, 6.0
 #: A robot stands on a floor that is at most this far below it [m].
 _TOUCHING = 1e-3
+_OSCILLATION = ("mean", "amplitude", "frequency", "phase")
+#: Surfaces that points are held on, by name.
+HELD_ON = {"plane": PlaneSurface, "sphere": SphereSurface, "cylinder": CylinderSurface}
 
 
 # --- the robot --------------------------------------------------------------------------------------------------------
@@ -159,3 +172,242 @@ def stiffness_of(given: Any) -> float:
     raise InputError(
         f"hold is {shown(given)}; it must be a natural frequency above zero, 20Hz, or soft. Leave the value out for {HOLD:g}Hz"
     )
+
+
+# --- what drives it ---------------------------------------------------------------------------------------------------
+def read_driving(top: Section, setup: Described, plain: dict[str, Any]) -> Described:
+    """The setup with all that drives it."""
+    setup = _with_motions(top, setup, plain)
+    m = setup.mechanism
+    loops = {loop.name: loop.kind.nv for loop in m.loops if isinstance(loop.kind, JointKind)}
+    return replace(
+        setup, laws=_laws(top, setup), wrenches=_efforts(top, "wrenches", dict.fromkeys(m.tree.places, 6)),
+        loop_tau=_efforts(top, "loop_tau", loops), inputs={**(setup.inputs or {}), **_inputs(top, m)},
+    )  # fmt: skip
+
+
+# --- controllers ------------------------------------------------------------------------------------------------------
+def _laws(top: Section, setup: Described) -> tuple[ControlLaw, ...]:
+    given = top.values.get("controller")
+    laws = []
+    for k, item in enumerate(names_in([] if given is None else given)):
+        at = ("controller", k) if isinstance(given, list) else ("controller",)
+        with top.mistakes.catching(at):
+            laws.append(item if isinstance(item, ControlLaw) else _law(item, at, top.mistakes, setup))
+            for joint in laws[-1].undriven:
+                setup.mechanism.joint(joint)
+    return tuple(laws)
+
+
+def _law(given: Any, at: At, mistakes: Mistakes, setup: Described) -> ControlLaw:
+    """A law by name, with its gains beside it."""
+    given = given if isinstance(given, dict) else {"law": given}
+    if given.get("law") is None:
+        raise InputError(f"there is no law; write one of {', '.join(LAWS)}, or FILE.py:FUNCTION")
+    name, m = text_of("law", given["law"], (*LAWS, "FILE.py:FUNCTION")), setup.mechanism
+    needed, gains = LAWS[name][1], {}
+    section = Section(given, at, mistakes, ("law", "undriven", *needed, *(["reference"] if needed else [])))
+    for gain in needed:
+        if gain not in section:
+            raise InputError(f"{name} has no {gain}; write a number for all degrees of freedom, or one each by joint")
+        if isinstance(section.values[gain], dict | list):
+            gains[gain] = values_by_name(section, gain, m.v_names, np.zeros(m.nv))
+        else:
+            gains[gain] = section.number(gain, NOT_NEGATIVE, 0.0)
+    reference = values_by_name(section, "reference", m.q_names, setup.q) if needed else None
+    return ControlLaw(name, gains, reference, names_in(section.values.get("undriven", [])))
+
+
+# --- motions ----------------------------------------------------------------------------------------------------------
+def _with_motions(top: Section, setup: Described, plain: dict[str, Any]) -> Described:
+    """The setup with the motions of joints and loop joints that are asked for, by name.
+
+    Loop joints that follow motions get coordinates of their own in the mechanism, and in the start and the efforts of `plain`:
+    what is read there again, with that mechanism, starts as this does.
+
+    `{velocity: 2.0}` is a steady velocity from the start on [rad/s or m/s]; `{mean: 0.2, amplitude: 0.1, frequency: 0.5}`
+    the position mean + amplitude sin(2π frequency t + phase) [rad or m, Hz, rad]; a function of a file gives it as f(t).
+    """
+    m = setup.mechanism
+    names = (*(joint.name for joint in m.joints if joint.kind.nv), *(loop.name for loop in m.loops))
+    section = top.section("prescribed", names or ("",))
+    found = {name: section.take(name, partial(_motion, section, name)) for name in section.values if name in names}
+    changed, (q, v) = with_followed_loops(m, found, (setup.q, setup.v))
+    if changed is m:
+        return replace(setup, motions=found)
+    tau = dict(zip(m.v_names, setup.tau.tolist(), strict=True))
+    plain["start"] |= {"q": q.tolist(), "v": v.tolist()}
+    if "tau" in plain:
+        plain["tau"] = tau
+    efforts = np.array([tau.get(name, 0.0) for name in changed.v_names])
+    return replace(setup, mechanism=changed, q=q, v=v, tau=efforts, motions=found)
+
+
+def _motion(section: Section, name: str, given: Any) -> ControlLaw | PrescribedMotion:
+    if isinstance(given, ControlLaw):
+        return given
+    part = section.section(name, ("velocity", *_OSCILLATION))
+    swings = [key for key in _OSCILLATION if key in part]
+    if ("velocity" in part) == bool(swings):
+        raise InputError(
+            "is a steady velocity or an oscillation; write {velocity: 2.0}, or {mean: 0.2, amplitude: 0.1, frequency: 0.5}"
+        )
+    if "velocity" in part:
+        steady = part.number("velocity")
+        return PrescribedMotion(velocity=lambda t: steady + 0.0 * t)
+    mean, amplitude, phase = (part.number(key, default=0.0) for key in ("mean", "amplitude", "phase"))
+    if "amplitude" in part and "frequency" not in part:
+        raise InputError("has an amplitude and no frequency; write frequency: 0.5 [Hz]")
+    rate = 2.0 * math.pi * part.number("frequency", NOT_NEGATIVE, 0.0)
+    return PrescribedMotion(lambda t: mean + amplitude * np.sin(rate * t + phase))
+
+
+# --- wrenches, drives of loops, inputs --------------------------------------------------------------------------------
+def _efforts(top: Section, key: str, sizes: Mapping[str, int]) -> dict[str, Any]:
+    """What acts on places or loops: constants of these sizes, or functions of files, by name."""
+    section = top.section(key, tuple(sizes) or ("",))
+    return {name: section.take(name, partial(_effort, name, sizes[name])) for name in section.values if name in sizes}
+
+
+def _effort(name: str, size: int, given: Any) -> Any:
+    if isinstance(given, ControlLaw | dict | str):
+        return checked_function(given)
+    numbers = [number_of(name, value) for value in names_in(given)]
+    return checked_numbers("scenario", name, numbers, size, error=InputError)
+
+
+def _inputs(top: Section, mechanism: Mechanism) -> dict[str, Any]:
+    section = top.section("inputs")
+    return {name: section.take(name, partial(_input, section, name, mechanism)) for name in section.values}
+
+
+def _input(section: Section, name: str, mechanism: Mechanism, given: Any) -> Any:
+    """The values of an input; of what drives are commanded also a value for all, some by joint, or a function of a file."""
+    if isinstance(given, ControlLaw):
+        return given
+    driven = [joint.name for joint in mechanism.driven]
+    if isinstance(given, dict) and name in COMMANDS and driven:
+        part = section.section(name, driven)
+        return {joint: part.number(joint, default=0.0) for joint in part.values if joint in driven}
+    numbers = [number_of(name, value) for value in names_in(given)]
+    if name in COMMANDS and driven:
+        return command_values(mechanism, name, numbers if isinstance(given, list) else numbers[0], np.zeros(len(driven)))
+    return checked_inputs(mechanism.name, {name: numbers})[name]
+
+
+# --- contact ----------------------------------------------------------------------------------------------------------
+def read_contact(top: Section, setup: Described) -> Described:
+    """The setup with the contact that is asked for."""
+    given = top.values.get("contact")
+    if given is None:
+        if setup.height is not None:
+            top.mistakes.add(("start", "height"), "is a height above the floor, and there is no contact; write contact: rigid")
+        return setup
+    known = (
+        "model", *SURFACE_RULES, "surfaces", "pairs", "between", "apart", "groups", "options", "hull_vertices", "accuracy",
+    )  # fmt: skip
+    section = Section({"model": given} if isinstance(given, str) else given, ("contact",), top.mistakes, known)
+    load_papers(section.values.get("model"))
+    model = section.text("model", (*IMPULSE_MODELS, *FORCE_MODELS), "rigid")
+    bodies = (*(body.name for body in setup.mechanism.bodies), "ground")
+    surfaces = section.section("surfaces", bodies)
+    own = (*SURFACE_RULES, "belt")
+    named = {name: _surface(surfaces.section(name, own), belt=True) for name in surfaces.values if name in bodies}
+    between = section.take("between", lambda value: value if value == "all" else _pairs(value, bodies))
+    apart = section.take("apart", lambda value: _pairs(value, bodies)) or ()
+    usual = not any(rule in section for rule in SURFACE_RULES)
+    with top.mistakes.catching(("contact",)):
+        contact = Contact(
+            model, surface=None if usual else _surface(section), surfaces=named, pairs=_surfaces_of_pairs(section, bodies),
+            between=between, apart=apart, groups=section.section("groups", bodies).values,
+            options=section.section("options").values, hull_vertices=section.whole("hull_vertices", 4, 16),
+            accuracy=section.text("accuracy", ACCURACIES, ACCURACIES[0]),
+        )  # fmt: skip
+        return replace(setup, contact=contact)
+    return setup
+
+
+def _surface(part: Section, *, belt: bool = False) -> Surface:
+    """The surface that a section describes among other things; `belt`: whether it may be one."""
+    found = {key: part.number(key, rule) for key, rule in SURFACE_RULES.items() if key in part}
+    found |= {"belt": part.take("belt", lambda given: _vector("belt [m/s]", given))} if belt else {}
+    with part.mistakes.catching(part.at):
+        return Surface(**{key: value for key, value in found.items() if value is not None})
+    return Surface()
+
+
+def _surfaces_of_pairs(section: Section, bodies: Collection[str]) -> dict[tuple[str, str], Any]:
+    """The surfaces of pairs, from sections that name two bodies each."""
+    given, at = section.values.get("pairs"), (*section.at, "pairs")
+    if given is not None and not isinstance(given, list):
+        section.mistakes.add(
+            at, f"is {shown(given)}; write a list, each with two bodies: [{{bodies: [one, other], friction: 0.1}}]"
+        )
+        return {}
+    found: dict[tuple[str, str], Any] = {}
+    for k, item in enumerate(given or ()):
+        part = Section(item, (*at, k), section.mistakes, ("bodies", *SURFACE_RULES))
+        with section.mistakes.catching(part.at):
+            if "bodies" not in part:
+                raise InputError("names no bodies; write bodies: [one, other]")
+            pair = part.take("bodies", lambda value: _pair(value, bodies))
+            surface = _surface(part)
+            if pair is not None and ({pair, pair[::-1]} & set(found)):
+                raise InputError(f"is the second surface of {pair[0]!r} and {pair[1]!r}; keep one")
+            if pair is not None:
+                found[pair] = surface
+    return found
+
+
+def _pairs(given: Any, bodies: Collection[str]) -> list[tuple[str, str]]:
+    if not isinstance(given, list):
+        raise InputError(f"is {shown(given)}; write pairs of bodies, [[one, other]]")
+    return [_pair(pair, bodies) for pair in given]
+
+
+def _pair(given: Any, bodies: Collection[str]) -> tuple[str, str]:
+    if not isinstance(given, list) or len(given) != 2:
+        raise InputError(f"is {shown(given)}; write pairs of bodies, [one, other]")
+    one, other = (text_of("body", name, bodies) for name in given)
+    if one == other:
+        raise InputError(f"is of {one!r} against itself; write two different bodies")
+    return one, other
+
+
+# --- points held on surfaces ------------------------------------------------------------------------------------------
+def read_held(top: Section, setup: Described) -> Described:
+    """The setup with the points that are held on surfaces, by name; they are on the body or frame of that name unless told."""
+    section, held, places = top.section("held"), [], setup.mechanism.tree.places
+    for name, given in section.values.items():
+        given = {"body": name, **given} if isinstance(given, dict) else given
+        part = Section(given, (*section.at, name), top.mistakes, ("body", "point", "surface", "friction"))
+        with top.mistakes.catching(part.at):
+            body, point = (
+                part.text("body", places, name),
+                part.take("point", partial(_vector, "the point [m]"), (0.0, 0.0, 0.0)),
+            )
+            held.append(HeldPoint(body, point, _held_on(part), part.number("friction", NOT_NEGATIVE, 0.0), str(name)))
+    return replace(setup, held=tuple(held))
+
+
+def _held_on(part: Section) -> Any:
+    """The surface of a held point: the floor, one by name, or a function of a file."""
+    given, at = part.values.get("surface", "plane"), (*part.at, "surface")
+    given = {"kind": given} if isinstance(given, str) else given
+    if isinstance(given, ControlLaw):
+        return given
+    kind = HELD_ON[Section(given, at, part.mistakes, ()).text("kind", HELD_ON, "plane")]
+    numbers = {one.name: one.default is MISSING for one in fields(kind)}  # the others are vectors
+    section = Section(given, at, part.mistakes, ("kind", *numbers))
+    for name, needed in numbers.items():
+        if needed and name not in section:
+            raise InputError(f"the surface has no {name}; write a number, {name}: 0.5")
+    return kind(**{
+        name: number_of(name, section.values[name]) if needed else _vector(name, section.values[name])
+        for name, needed in numbers.items() if name in section
+    })  # fmt: skip
+
+
+def _vector(what: str, given: Any) -> tuple[float, ...]:
+    numbers = [number_of(what, value) for value in given] if isinstance(given, list) else given
+    return checked_numbers("scenario", what, numbers, 3, error=InputError)

@@ -14,11 +14,9 @@ from ..model import Mechanism
 from ..outputs import checked_output
 from ..run import Run
 from ..simulate.checks import run_times
-from .design import Design, read_design
-from .driving import read_contact, read_driving, read_held
 from .laws import with_functions, with_laws
-from .parameters import parameter
-from .parts import read_hold, read_robot, read_start
+from .parameters import Design, parameter, read_design
+from .parts import read_contact, read_driving, read_held, read_hold, read_robot, read_start
 from .setup import SOLVER, Described, setting, times_of
 from .written import Mistakes, Section, Written, names_in, read_yaml
 

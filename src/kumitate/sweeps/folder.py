@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,7 @@ from ..model.read.json import from_json, to_json
 from ..scenario import Scenario, read_scenario
 from ..scenario.scenario import functions_of
 from ..version import __version__
-from .block_run import Answer
-from .outcomes import Block
+from .blocks import Answer, Block, BlockTask
 
 MANIFEST, PARTS, RUNS = "sweep.json", "parts", "runs"
 #: Parts of folders of version 1 have no digest.
@@ -129,8 +128,9 @@ class SweepFolder:
             "take a copy of the file"
         )
 
-    def write(self, block: Block, parameters: Mapping[str, Sequence[Any]], seed: int | None, answer: Answer) -> None:
+    def write(self, task: BlockTask, seed: int | None, answer: Answer) -> None:
         """Writes the files of the motions that are kept, and then the block's part: with it, all of the block is done."""
+        block = task.block
         recorded: list[str | None] = [None] * len(block.runs)
         for place, files in answer.files.items():
             folder = Path(RUNS) / f"{block.runs[place]:06d}"
@@ -139,8 +139,8 @@ class SweepFolder:
                 with replacing(self.path / folder / name) as temporary:
                     temporary.write_bytes(content)
             recorded[place] = folder.as_posix()
-        columns: dict[str, Any] = {"run": np.array(block.runs), **{k: list(v) for k, v in parameters.items()}}
-        columns |= {"seed": [seed] * len(block.runs), **answer.columns, "recorded": recorded}
+        columns: dict[str, Any] = {one.name: [row[k] for row in task.values] for k, one in enumerate(task.parameters)}
+        columns |= {"run": np.array(block.runs), "seed": [seed] * len(block.runs), **answer.columns, "recorded": recorded}
         table = _table({name: columns[name] for name in self.units}, self.units, self.digest)
         buffer = _arrow("pyarrow").BufferOutputStream()
         _arrow("pyarrow.parquet").write_table(table, buffer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
@@ -18,10 +18,9 @@ from ..model.values import checked_whole
 from ..run import Run, open_run
 from ..scenario import Scenario, read_scenario
 from ..version import __version__
-from .block_run import BlockTask, run_block
+from .blocks import Block, BlockTask, Outcome, blocks_of, outcomes_of, run_block, shard_of
 from .crew import Crew, CrewLostError, WorkerLostError, crew_of
 from .folder import MANIFEST, SweepFolder, is_sweep, opened_scenario
-from .outcomes import Block, blocks_of, outcomes_of, shard_of
 
 #: A block that is under way so many times when a worker dies is given up, and the sweep with it.
 DEATHS = 3
@@ -183,46 +182,45 @@ def sweep(
     folder = SweepFolder.begin(Path(out), scenario, _units(scenario))
     left = [block for block in blocks if not folder.done(block)]
     count = sum(len(block.runs) for block in blocks)
-    told = _Told(count, count - sum(len(block.runs) for block in left), progress)
-    told.tell(0)
+    done = before = count - sum(len(block.runs) for block in left)
+    begin = clock.perf_counter()
+
+    def told(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(Progress(done, count, done - before, clock.perf_counter() - begin))
+
+    told(0)
     if left:
         crew = crew_of(processes, scheduler, patience)
         try:
             _simulate(scenario, folder, left, crew, told)
         except CrewLostError as error:
             raise KumitateError(
-                f"{error}; {told.done} of {count} runs are in {folder.path}. Start the sweep again to go on from there"
+                f"{error}; {done} of {count} runs are in {folder.path}. Start the sweep again to go on from there"
             ) from None
         finally:
             crew.close()
     return Sweep(folder.path, scenario)
 
 
-class _Told:
-    """Counts what is done, and tells it."""
-
-    def __init__(self, of: int, done: int, progress: Callable[[Progress], None] | None):
-        self.of, self.done, self._before, self._progress = of, done, done, progress
-        self._begin = clock.perf_counter()
-
-    def tell(self, more: int) -> None:
-        self.done += more
-        if self._progress is not None:
-            self._progress(Progress(self.done, self.of, self.done - self._before, clock.perf_counter() - self._begin))
-
-
-def _simulate(scenario: Scenario, folder: SweepFolder, blocks: Sequence[Block], crew: Crew, told: _Told) -> None:
-    """Sends blocks, and writes what comes back."""
-    tasks = _Tasks(scenario, folder.digest)
-    waiting, deaths, under_way = deque(blocks), dict.fromkeys((block.number for block in blocks), 0), dict[Future, Block]()
+def _simulate(
+    scenario: Scenario, folder: SweepFolder, blocks: Sequence[Block], crew: Crew, told: Callable[[int], None]
+) -> None:
+    """Sends blocks, writes what comes back, and tells how many more runs that is."""
+    assert scenario.design is not None
+    outcomes, seed = outcomes_of(scenario.setup), scenario.design.seed
+    waiting, deaths, under_way = deque(blocks), Counter[int](), dict[Future, BlockTask]()
     while waiting or under_way:
         while waiting and len(under_way) < crew.room():
-            block = waiting.popleft()
-            under_way[crew.submit(run_block, tasks.of(block))] = block
+            task = _task(scenario, folder.digest, waiting.popleft(), outcomes)
+            under_way[crew.submit(run_block, task)] = task
         done, _ = wait(under_way, timeout=1.0, return_when=FIRST_COMPLETED)
         crew.look()
         for future in done:
-            block = under_way.pop(future)
+            task = under_way.pop(future)
+            block = task.block
             try:
                 answer = crew.result(future)
             except WorkerLostError as error:
@@ -231,29 +229,17 @@ def _simulate(scenario: Scenario, folder: SweepFolder, blocks: Sequence[Block], 
                     raise CrewLostError(f"workers died {DEATHS} times while block {block.number} was sent ({error})") from None
                 waiting.append(block)
                 continue
-            folder.write(block, tasks.columns(block), tasks.design.seed, answer)
-            told.tell(len(block.runs))
+            folder.write(task, seed, answer)
+            told(len(block.runs))
 
 
-class _Tasks:
-    """Makes the tasks of one sweep."""
-
-    def __init__(self, scenario: Scenario, digest: str):
-        assert scenario.design is not None
-        self._scenario, self._digest, self.design = scenario, digest, scenario.design
-        self._outcomes = outcomes_of(scenario.setup)
-
-    def of(self, block: Block) -> BlockTask:
-        design = self.design
-        keep = {k: self._scenario.of_run(run).settings for k, run in enumerate(block.runs) if design.records(run)}
-        values = tuple(design.values(run) for run in block.runs)
-        return BlockTask(
-            self._digest, __version__, block, self._scenario.setup, design.parameters, values, self._outcomes, keep
-        )
-
-    def columns(self, block: Block) -> dict[str, list[Any]]:
-        rows = zip(*(self.design.values(run) for run in block.runs), strict=True)
-        return {one.name: list(values) for one, values in zip(self.design.parameters, rows, strict=True)}
+def _task(scenario: Scenario, digest: str, block: Block, outcomes: tuple[Outcome, ...]) -> BlockTask:
+    """What is sent to simulate a block."""
+    design = scenario.design
+    assert design is not None
+    keep = {k: scenario.of_run(run).settings for k, run in enumerate(block.runs) if design.records(run)}
+    values = tuple(design.values(run) for run in block.runs)
+    return BlockTask(digest, __version__, block, scenario.setup, design.parameters, values, outcomes, keep)
 
 
 def _units(scenario: Scenario) -> dict[str, str]:
