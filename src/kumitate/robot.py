@@ -29,13 +29,13 @@ from .compile import Kernel
 from .errors import InputError, ModelError
 from .model import WORLD, Drive, Mechanism, attach, joint_columns, lock
 from .model.elements import INITIAL
-from .model.mechanism import Contents
+from .model.mechanism import Contents, nearest
 from .model.things import SEPARATOR
 from .model.values import checked_array, checked_pose, shown
 from .programs.catalogue import kernel_key, stored_program
 from .records.record import Energy
 from .simulate.checks import checked_rows, checked_state
-from .simulate.starts import default_start, named_start, named_state, state_by_name
+from .simulate.starts import default_start, named_state, state_by_name
 from .spatial import Transform
 
 if TYPE_CHECKING:
@@ -235,7 +235,10 @@ class Robot(Contents):
         Raises:
             InputError: for unknown names, wrong numbers, poses that are not reached, loops that cannot be closed.
         """
-        return state_by_name(self._loops, named_start(self.name, self.starts, start, self.start), q or {}, v or {}, pose or {})
+        starts = {None: (self.start[0], np.zeros(self.nv)), **self.starts}
+        if start not in starts:
+            raise InputError(f"{self.name}: there is no start {start!r}; {nearest(start, self.starts)}")
+        return state_by_name(self._loops, starts[start], q or {}, v or {}, pose or {})
 
     def stance(self) -> StandingPosture:
         """The posture in which a legged robot with a free base stands on the floor z = 0: its `q` (nq), and its `feet`.

@@ -31,14 +31,10 @@ Projection = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 _FEW = 8
 #: A velocity that closing the loops changes by more than this part is checked closely.
 _SAME = 1e-3
-
-
 #: Loops with a gap below this [m, rad] count as closed here.
 _GAP = 1e-9
 #: How far within a limit that neutral passes a closed start is sought, in shares of the joint's range.
 _WITHIN = (0.0, 0.01, 0.03, 0.1, 0.25)
-
-
 #: A pose that a joint reaches to within this [m, rad] is reached.
 _REACHED = 1e-9
 
@@ -146,21 +142,6 @@ def named_state(mechanism: Mechanism, q: ByJoint, v: ByJoint) -> tuple[np.ndarra
         if columns[name].kind.nv:
             moving[columns[name].v] = numbers
     return at, moving
-
-
-def named_start(
-    mechanism: str, starts: Mapping[str, tuple[np.ndarray, np.ndarray]], name: str | None, usual: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The start of this name, or the usual one at rest for None.
-
-    Raises:
-        InputError: if there is no such start.
-    """
-    if name is None:
-        return usual[0], np.zeros_like(usual[1])
-    if name not in starts:
-        raise InputError(f"{mechanism}: there is no start {name!r}; {nearest(name, starts)}")
-    return starts[name]
 
 
 def state_by_name(
