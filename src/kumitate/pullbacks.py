@@ -37,26 +37,14 @@ def forward_dynamics(robot: Robot, q: np.ndarray, v: np.ndarray, tau: np.ndarray
     >>> [gradient.shape for gradient in back(np.ones((5, 3)))]
     [(5, 3), (5, 3), (5, 3)]
     """
-
-    derivatives = cache(lambda: robot.derivatives(q, v, tau))
-
-    def back(by_a: np.ndarray) -> tuple[np.ndarray, ...]:
-        found = derivatives()
-        return _pulled(robot, (q, v, tau), (found.by_q, found.by_v, found.by_tau), by_a)
-
-    return Pulled((robot.forward_dynamics(q, v, tau),), back)
+    slopes = cache(lambda: robot.derivatives(q, v, tau)[1:])
+    return Pulled((robot.forward_dynamics(q, v, tau),), lambda by_a: _pulled(robot, (q, v, tau), slopes(), by_a))
 
 
 def inverse_dynamics(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Pulled:
     """The efforts at the joints (..., nv) that give accelerations (..., nv) at states (..., nq) and (..., nv)."""
-
-    derivatives = cache(lambda: robot.inverse_derivatives(q, v, a))
-
-    def back(by_tau: np.ndarray) -> tuple[np.ndarray, ...]:
-        found = derivatives()
-        return _pulled(robot, (q, v, a), (found.by_q, found.by_v, found.by_a), by_tau)
-
-    return Pulled((robot.inverse_dynamics(q, v, a),), back)
+    slopes = cache(lambda: robot.inverse_derivatives(q, v, a)[1:])
+    return Pulled((robot.inverse_dynamics(q, v, a),), lambda by_tau: _pulled(robot, (q, v, a), slopes(), by_tau))
 
 
 def rollout(
@@ -84,12 +72,12 @@ def rollout(
     ]
     held, varied = dict(zip(efforts, flat[2:], strict=False)), dict(zip(own, flat[2 + len(efforts) :], strict=True))
     motion = simulation.rollout(simulation.batch(flat[0], flat[1], parameters=varied), held, steps=steps, every=every)
-    coordinates = _Coordinates(simulation.mechanism)
+    m = simulation.mechanism
 
     def back(by_q: np.ndarray, by_v: np.ndarray) -> tuple[np.ndarray, ...]:
         by_q, by_v = by_q.reshape(motion.q.shape), by_v.reshape(motion.v.shape)
-        found = motion.back(coordinates.gathered(motion.q, by_q), by_v)
-        by_start = coordinates.spread(motion.q[:, 0], found.by_q)
+        found = motion.back(_turned(gathered, m, motion.q, by_q), by_v)
+        by_start = _turned(spread, m, motion.q[:, 0], found.by_q)
         pulled = [by_start, found.by_v, *(found.efforts[name] for name in held), *(found.parameters[name] for name in varied)]
         return tuple(
             _summed(x.reshape(*lead, *part.shape[len(front) :]), part.shape)
@@ -117,7 +105,7 @@ def _pulled(
 ) -> tuple[np.ndarray, ...]:
     """Jᵀ w of every state by (q, v, …), of the shapes that were given."""
     found = [np.einsum("...ij,...i->...j", matrix, by_result) for matrix in slopes]
-    found[0] = _Coordinates(robot.mechanism).spread(np.asarray(given[0]), found[0])
+    found[0] = _turned(spread, robot.mechanism, np.asarray(given[0]), found[0])
     return tuple(_summed(x, np.shape(part)) for x, part in zip(found, given, strict=True))
 
 
@@ -128,19 +116,9 @@ def _summed(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(gradient.sum(axis=axes, keepdims=True))
 
 
-class _Coordinates:
-    """Gradients by the coordinates of a mechanism, and along its degrees of freedom."""
-
-    def __init__(self, mechanism: Mechanism):
-        self._mechanism, self._flat = mechanism, mechanism.nq == mechanism.nv
-
-    def gathered(self, q: np.ndarray, by_q: np.ndarray) -> np.ndarray:
-        """Along the degrees of freedom (..., nv), from those by coordinates (..., nq)."""
-        return by_q if self._flat else _kernel(gathered, self._mechanism)(q, by_q)  # type: ignore[no-any-return]
-
-    def spread(self, q: np.ndarray, by_motion: np.ndarray) -> np.ndarray:
-        """By coordinates (..., nq), from those along the degrees of freedom (..., nv)."""
-        return by_motion if self._flat else _kernel(spread, self._mechanism)(q, by_motion)  # type: ignore[no-any-return]
+def _turned(page: Callable[..., Any], m: Mechanism, q: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Gradients along the degrees of freedom (..., nv), `gathered` from those by coordinates (..., nq); or `spread` to them."""
+    return gradient if m.nq == m.nv else _kernel(page, m)(q, gradient)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=64)

@@ -235,10 +235,10 @@ class Robot(Contents):
         Raises:
             InputError: for unknown names, wrong numbers, poses that are not reached, loops that cannot be closed.
         """
-        starts = {None: (self.start[0], np.zeros(self.nv)), **self.starts}
-        if start not in starts:
+        if start is not None and start not in self.starts:
             raise InputError(f"{self.name}: there is no start {start!r}; {nearest(start, self.starts)}")
-        return state_by_name(self._loops, starts[start], q or {}, v or {}, pose or {})
+        usual = (self.start[0], np.zeros(self.nv)) if start is None else self.starts[start]
+        return state_by_name(self._loops, usual, q or {}, v or {}, pose or {})
 
     def stance(self) -> StandingPosture:
         """The posture in which a legged robot with a free base stands on the floor z = 0: its `q` (nq), and its `feet`.

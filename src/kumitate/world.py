@@ -75,7 +75,8 @@ class World:
 
     def __init__(self, name: str = "world", *, gravity: Any = (0.0, 0.0, -9.81)):
         """An empty world."""
-        self.name, self.gravity = name, _three(checked_numbers(name, "gravity [m/s²]", gravity, 3))
+        x, y, z = checked_numbers(name, "gravity [m/s²]", gravity, 3)
+        self.name, self.gravity = name, (x, y, z)
         self.placed: dict[str, PlacedThing] = {}
         self._ground: list[Geometry] = []
         self._surfaces: dict[str, Surface] = {}
@@ -348,11 +349,6 @@ class World:
                     told.append(f"{placed.name!r} begins {-gap:.3g} m deep in the ground, at its body {body!r}")
         if told:
             raise InputError(f"{self.name}: {'; '.join(told)}. Move it up, at=…, or let it pass, world.apart(NAME, 'ground')")
-
-
-def _three(numbers: tuple[float, ...]) -> tuple[float, float, float]:
-    x, y, z = numbers
-    return x, y, z
 
 
 def _pose(owner: str, given: Any, what: str = "at") -> Transform:

@@ -46,13 +46,15 @@ def info(
     parts = (("body", "bodies"), ("joint", "joints"), ("loop", "loops"), ("coupling", "couplings"), ("frame", "frames"))
     told = [(one, many) for one, many in parts if facts[many] or many != "couplings"]
     counts = ", ".join(f"{len(facts[many])} {one if len(facts[many]) == 1 else many}" for one, many in told)
+    first, *more = facts["constraints"]["lines"] if facts["constraints"] else [str(facts["nv"])]
     print_facts(
         facts["name"],
         [
             ("source", facts["source"] or "built in Python"),
             ("consists of", counts),
             ("sizes", f"nq = {facts['nq']}, nv = {facts['nv']}"),
-            *_freedom(facts),
+            ("degrees of freedom", first),
+            *(("", line) for line in more),
             ("mass", f"{facts['mass']:.6g} kg"),
             ("gravity", f"{_vector(facts['gravity'])} m/s²"),
             ("coordinates", ", ".join(facts["q_names"])),
@@ -209,13 +211,6 @@ def _constraints(mechanism: Mechanism) -> dict[str, Any] | None:
         else:
             return {**report.as_dict(), "lines": report.lines()}
     return {"open": failure, "lines": [f"not known: {failure}"]}
-
-
-def _freedom(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    if facts["constraints"] is None:
-        return [("degrees of freedom", f"{facts['nv']}")]
-    first, *more = facts["constraints"]["lines"]
-    return [("degrees of freedom", first), *(("", line) for line in more)]
 
 
 def _coupling_rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -114,7 +114,7 @@ class MechanismSimulation(SettledAttributes):
         self.interaction.check(self._stabilisation)
         self.settings: dict[str, Any] = {
             "kumitate": __version__, "step": setup.step, "integrator": self.integrator.name, "tolerance": setup.tolerance,
-            "sample_time": setup.sample_time, "forcing": self.actuation.mode, "wrenches": forcing.places,
+            "sample_time": setup.sample_time, "forcing": self.actuation.mode, "wrenches": list(wrenches),
             "motions": list(motions), "loop_tau": list(forcing.drives), "stabilisation": setup.stabilisation,
             "baumgarte": setup.baumgarte, "held": [point.label for point in setup.held], "limits": setup.limits,
             "contact": self.interaction.plain, "inputs": {k: x.tolist() for k, x in forcing.values_of_inputs.items()},

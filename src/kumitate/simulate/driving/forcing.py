@@ -11,11 +11,11 @@ import numpy as np
 
 from ...analysis.loop_motion import LOOPS, loops_at
 from ...errors import InputError
-from ...model import Mechanism, drive_states
+from ...model import Mechanism, drive_states, joint_columns
 from ...scalar import maximum
 from ..parameters import Variation
 from .inputs import InputLayout, read_by
-from .motion import FollowingJoint, PrescribedMotion, followers
+from .motion import FollowingJoint, PrescribedMotion
 
 #: The name by which depths at the start are read; no parameter of a function can have it.
 OVERLAPS = "overlaps at the start"
@@ -119,11 +119,6 @@ class Forcing:
         ))  # fmt: skip
 
     @property
-    def places(self) -> list[str]:
-        """Where the wrenches act, in the order of u."""
-        return list(self.wrenches)
-
-    @property
     def drives(self) -> dict[str, int]:
         """The driven loops and their degrees of freedom, in the order of u."""
         nv = {loop.name: loop.kind.nv for loop in self.mechanism.loops}
@@ -132,7 +127,9 @@ class Forcing:
     @cached_property
     def following(self) -> tuple[FollowingJoint, ...]:
         """The joints that follow prescribed motions, in the order of u."""
-        return followers(self.mechanism, self.motions)
+        at = {item.joint.name: item for item in joint_columns(self.mechanism)}
+        motions = self.motions.items()
+        return tuple(FollowingJoint(name, at[name].q.start, at[name].v.start, one.positional) for name, one in motions)
 
     @property
     def fixed(self) -> tuple[int, ...]:

@@ -120,15 +120,6 @@ def motions_of(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Pres
     return found
 
 
-def followers(mechanism: Mechanism, motions: Mapping[str, PrescribedMotion]) -> tuple[FollowingJoint, ...]:
-    """Where the joints that follow motions stand in q and v."""
-    at, q, v = {}, 0, 0
-    for joint in mechanism.joints:
-        at[joint.name] = q, v
-        q, v = q + joint.kind.nq, v + joint.kind.nv
-    return tuple(FollowingJoint(name, *at[name], motion.positional) for name, motion in motions.items())
-
-
 # --- loop joints that follow motions: they stand in the tree, and rigid loops tie them to where they were ------------------
 def with_followed_loops(
     mechanism: Mechanism, motions: Mapping[str, Any] | None, start: tuple[Any, Any]
@@ -138,7 +129,8 @@ def with_followed_loops(
     These coordinates have the names of the loop joints; `q_names` tells where they are, after those of body A. Where no loop
     joint follows a motion, mechanism and start are as they were.
     """
-    names = [loop.name for loop in mechanism.loops if loop.name in (motions or ()) and _follows(loop.kind)]
+    loops = [loop for loop in mechanism.loops if loop.name in (motions or ()) and isinstance(loop.kind, JointKind)]
+    names = [loop.name for loop in loops if loop.kind.nq == loop.kind.nv == 1]
     if not names:
         return mechanism, start
     changed = with_loops_in_tree(mechanism, names)
@@ -151,10 +143,6 @@ def with_followed_loops(
         known = dict(zip(mechanism.v_names, v, strict=True))
         v = np.array([known.get(name, 0.0) for name in changed.v_names])
     return changed, (q, v)
-
-
-def _follows(kind: Any) -> bool:
-    return isinstance(kind, JointKind) and kind.nq == kind.nv == 1
 
 
 # --- starts of joints that follow prescribed motions, and motions that the loops of a mechanism contradict ----------------
@@ -242,13 +230,11 @@ class FollowedStarts:
         held = {row.owner for row, part in zip(rows, np.abs(conflict).max(axis=0), strict=True) if part > _PART}
         pushed = np.abs(conflict @ J).max(axis=0)
         fighting = [joint.name for joint in self._following if pushed[joint.v] > _PART * pushed.max()]
-        who = f"the prescribed motion of joint {fighting[0]!r}" if len(fighting) == 1 else (
-            f"the prescribed motions of joints {', '.join(map(repr, fighting))}"
-        )  # fmt: skip
+        several, closing = len(fighting) > 1, _listed("loop", sorted(held))
         raise InputError(
-            f"{owner}: {who} and {_listed(sorted(held))} determine each other: the loop does not leave room for "
-            f"{'it' if len(fighting) == 1 else 'all of them'}, and efforts would have no unique values. Prescribe fewer "
-            "motions (`robot.constraint_report(q)` tells the mobility), and let the other joints follow"
+            f"{owner}: the prescribed motion{'s' * several} of {_listed('joint', fighting)} and {closing} determine each other:"
+            f" the loop does not leave room for {'all of them' if several else 'it'}, and efforts would have no unique values. "
+            "Prescribe fewer motions (`robot.constraint_report(q)` tells the mobility), and let the other joints follow"
         )
 
 
@@ -261,5 +247,5 @@ def _unmatched(J: np.ndarray, free: np.ndarray) -> np.ndarray:
     return np.asarray(left.T[: len(sizes)][sizes > _ZERO * max(1.0, float(s[0]) if len(s) else 1.0)] @ alone)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"loop {names[0]!r}" if len(names) == 1 else f"loops {', '.join(map(repr, names))}"
+def _listed(noun: str, names: Sequence[str]) -> str:
+    return f"{noun}{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"

@@ -153,7 +153,7 @@ class HeldContact(Interaction):
 
 def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
     mechanism = held.points.mechanism
-    tree, places, drives = mechanism.tree, forcing.places, forcing.drives
+    tree, places, drives = mechanism.tree, list(forcing.wrenches), forcing.drives
 
     def observed(q: Any, v: Any, u: Any) -> dict[str, Any]:
         efforts = iter(u)

@@ -5,7 +5,8 @@ share a file with the `ModelNumbers` that says how programs see those numbers.
 """
 
 from .contract import ModelKind, ModelNumbers, Parameter, ParameterKind, Plant, VariedPlant, resolved
-from .variation import MODEL_KINDS, Variation
+from .kinds import MODEL_KINDS
+from .variation import Variation
 
 __all__ = [
     "MODEL_KINDS", "ModelKind", "ModelNumbers", "Parameter", "ParameterKind", "Plant", "Variation", "VariedPlant", "resolved",

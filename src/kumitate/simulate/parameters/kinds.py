@@ -1,7 +1,4 @@
-"""Properties of joints and of surfaces as parameters: damping, dry friction, springs, armatures; friction and restitution.
-
-The friction of joints and that of what touches have the same name.
-"""
+"""The kinds of parameters of a model, and their numbers: of bodies, gravity, joints, surfaces, drives and controllers."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from ...errors import InputError
 from ...model import Mechanism
 from ...model.joints.contract import sort_of
 from ...model.tree.base_parameters import SIZE, inertia_of, numbers_of
-from ...model.values import FRACTION, NOT_NEGATIVE, Rule
+from ...model.values import FINITE, FRACTION, MASS, NOT_NEGATIVE, Rule
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, NumberPlace, Raw, VariedPlant
 
@@ -145,11 +142,11 @@ class InertiaFactor(OfBodies):
         raw["central"][:, k] = np.where(own == 0.0, 0.0, own * values[:, None])
 
 
-# --- Gravity ----------------------------------------------------------------------------------------------------------
+# --- gravity ----------------------------------------------------------------------------------------------------------
+class Gravity(ModelKind, ModelNumbers):
+    """The acceleration of free fall, "gravity" (N, 3), in the direction that it has; downward if it was zero."""
 
-
-class GravityNumbers(ModelNumbers):
-    """The gravitational acceleration: "gravity" (N, 3)."""
+    name, meaning, si, rule = "gravity", "the acceleration of free fall", "m/s²", NOT_NEGATIVE
 
     def raw(self, plant: Any) -> Raw:
         return {"gravity": np.array([plant.mechanism.gravity], dtype=float)}
@@ -160,18 +157,11 @@ class GravityNumbers(ModelNumbers):
     def built(self, plant: Any, raw: Raw) -> Any:
         return replace(plant, mechanism=replace(plant.mechanism, gravity=tuple(raw["gravity"][0].tolist())))
 
-
-class Gravity(ModelKind):
-    """The acceleration of free fall, in the direction that it has; downward if it was zero."""
-
-    name, meaning, si, rule = "gravity", "the acceleration of free fall", "m/s²", NOT_NEGATIVE
-    part = GravityNumbers()
-
     def targets(self, plant: Any) -> Sequence[str]:
         return ("",)
 
     def place(self, plant: Any, target: str) -> NumberPlace:
-        return NumberPlace(self.part, "gravity", ())
+        return NumberPlace(self, "gravity", ())
 
     def value(self, plant: Any, target: str) -> float:
         return float(np.linalg.norm(plant.mechanism.gravity))
@@ -194,50 +184,19 @@ def _moving(plant: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class JointNumbers(ModelNumbers):
-    """One property of joints: by its name (N, degrees of freedom of the tree, then of the loops)."""
-
-    key: str
-
-    def raw(self, plant: Any) -> Raw:
-        return {self.key: np.array([[x for part in _moving(plant) for x in getattr(part, self.key)]], dtype=float)}
-
-    def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
-        varied.mechanism.vary_joints(self.key, numbers)
-
-    def built(self, plant: Any, raw: Raw) -> Any:
-        values = iter(raw[self.key][0].tolist())
-
-        def with_own(part: Any) -> Any:
-            return replace(part, **{self.key: tuple(next(values) for _ in range(part.kind.nv))}) if part.kind.nv else part
-
-        m = plant.mechanism
-        joints, loops = tuple(with_own(joint) for joint in m.joints), tuple(with_own(loop) for loop in m.loops)
-        return replace(plant, mechanism=replace(m, joints=joints, loops=loops))
-
-
-class JointArmatures(JointNumbers):
-    """The armatures of joints; programs read them with those of the joints' drives, which do not vary."""
-
-    def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
-        drives = (getattr(part, "drive", None) for part in _moving(plant) for _ in range(part.kind.nv))
-        return raw[self.key] + np.array([0.0 if drive is None else drive.reflected_inertia for drive in drives])
-
-
-@dataclass(frozen=True)
-class OfJoints(ModelKind):
+class OfJoints(ModelKind, ModelNumbers):
     """A property of joints, and of the joints that close loops: one value for all degrees of freedom of one.
+
+    Its numbers: by its name (N, degrees of freedom of the tree, then of the loops).
 
     Attributes:
         units: of angles and of lengths.
-        part: its numbers.
         springs: whether only joints have it whose velocities are the rates of their coordinates.
     """
 
     name: str
     meaning: str
     units: tuple[str, str]
-    part: JointNumbers
     rule: Rule = NOT_NEGATIVE
     springs: bool = False
 
@@ -254,14 +213,36 @@ class OfJoints(ModelKind):
         at = 0
         for part in _moving(plant):
             if part.name == target:
-                return NumberPlace(self.part, self.part.key, (slice(at, at + part.kind.nv),))
+                return NumberPlace(self, self.name, (slice(at, at + part.kind.nv),))
             at += part.kind.nv
         raise KeyError(target)
 
+    def raw(self, plant: Any) -> Raw:
+        return {self.name: np.array([[x for part in _moving(plant) for x in getattr(part, self.name)]], dtype=float)}
 
-# --- Surfaces ---------------------------------------------------------------------------------------------------------
+    def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
+        varied.mechanism.vary_joints(self.name, numbers)
+
+    def built(self, plant: Any, raw: Raw) -> Any:
+        values = iter(raw[self.name][0].tolist())
+
+        def with_own(part: Any) -> Any:
+            return replace(part, **{self.name: tuple(next(values) for _ in range(part.kind.nv))}) if part.kind.nv else part
+
+        m = plant.mechanism
+        joints, loops = tuple(map(with_own, m.joints)), tuple(map(with_own, m.loops))
+        return replace(plant, mechanism=replace(m, joints=joints, loops=loops))
 
 
+class Armature(OfJoints):
+    """The armature of a joint; programs read it with that of the joint's drive, which does not vary."""
+
+    def numbers(self, plant: Any, raw: Raw) -> np.ndarray:
+        drives = (getattr(part, "drive", None) for part in _moving(plant) for _ in range(part.kind.nv))
+        return raw[self.name] + np.array([0.0 if drive is None else drive.reflected_inertia for drive in drives])
+
+
+# --- surfaces ---------------------------------------------------------------------------------------------------------
 def _names(plant: Any) -> list[str]:
     """The surfaces that are parameters: none where shapes have frictions of their own, which these would hide."""
     contact = plant.contact
@@ -389,38 +370,20 @@ class Restitution(ModelKind):
 
 # --- gains of drives ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class DriveNumbers(ModelNumbers):
-    """One number of drives by its name (N, drives that have it)."""
+class OfDrives(ModelKind, ModelNumbers):
+    """A gain of the drive of a joint, by its name (N, drives that have it); `si`: its unit, of angles and of lengths."""
 
-    key: str
+    name: str
+    meaning: str
+    si: str
+    rule = NOT_NEGATIVE
 
     def driven(self, plant: Any) -> list[Any]:
         """The joints whose drives have the number."""
-        return [joint for joint in plant.mechanism.driven if hasattr(joint.drive, self.key)]
-
-    def raw(self, plant: Any) -> Raw:
-        return {self.key: np.array([[getattr(joint.drive, self.key) for joint in self.driven(plant)]], dtype=float)}
-
-    def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
-        varied.mechanism.vary_drives(self.key, numbers)
-
-    def built(self, plant: Any, raw: Raw) -> Any:
-        values = zip(self.driven(plant), raw[self.key][0].tolist(), strict=True)
-        drives = {joint.name: replace(joint.drive, **{self.key: value}) for joint, value in values}
-        return replace(plant, mechanism=plant.mechanism.with_drives(drives))
-
-
-class OfDrives(ModelKind):
-    """A gain of the drive of a joint."""
-
-    rule = NOT_NEGATIVE
-
-    def __init__(self, name: str, meaning: str, si: str):
-        """A kind of parameter for the number `name` of drives, in a unit of angles and of lengths."""
-        self.name, self.meaning, self.si, self.part = name, meaning, si, DriveNumbers(name)
+        return [joint for joint in plant.mechanism.driven if hasattr(joint.drive, self.name)]
 
     def targets(self, plant: Any) -> Sequence[str]:
-        return [joint.name for joint in self.part.driven(plant)]
+        return [joint.name for joint in self.driven(plant)]
 
     def remedy(self, plant: Any) -> str:
         return (
@@ -428,7 +391,18 @@ class OfDrives(ModelKind):
         )
 
     def place(self, plant: Any, target: str) -> NumberPlace:
-        return NumberPlace(self.part, self.name, (self.targets(plant).index(target),))
+        return NumberPlace(self, self.name, (self.targets(plant).index(target),))
+
+    def raw(self, plant: Any) -> Raw:
+        return {self.name: np.array([[getattr(joint.drive, self.name) for joint in self.driven(plant)]], dtype=float)}
+
+    def vary(self, plant: Any, varied: VariedPlant, numbers: Sequence[Scalar]) -> None:
+        varied.mechanism.vary_drives(self.name, numbers)
+
+    def built(self, plant: Any, raw: Raw) -> Any:
+        values = zip(self.driven(plant), raw[self.name][0].tolist(), strict=True)
+        drives = {joint.name: replace(joint.drive, **{self.name: value}) for joint, value in values}
+        return replace(plant, mechanism=plant.mechanism.with_drives(drives))
 
 
 # --- gains of controllers -------------------------------------------------------------------------------------------------
@@ -466,8 +440,13 @@ def gains_of(functions: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
-class GainNumbers(ModelNumbers):
-    """GainNumbers: "gain:NAME" (N, size)."""
+class GainOfFunction(ModelKind, ModelNumbers):
+    """A gain of a controller: "gain:kp" for all its entries; "gain:kp:JOINT" for a joint's where it has an entry for each.
+
+    Its numbers: "gain:NAME" (N, size).
+    """
+
+    name, meaning = "gain", "a gain of a controller; as gain:kp:JOINT, that of one joint"
 
     def raw(self, plant: Any) -> Raw:
         return {f"gain:{name}": np.array(value, dtype=float).reshape(1, -1) for name, value in plant.gains.items()}
@@ -487,15 +466,6 @@ class GainNumbers(ModelNumbers):
         }
         return replace(plant, gains=gains)
 
-
-GAINS = GainNumbers()
-
-
-class GainOfFunction(ModelKind):
-    """A gain of a controller: "gain:kp" for all its entries; "gain:kp:JOINT" for a joint's where it has an entry for each."""
-
-    name, meaning = "gain", "a gain of a controller; as gain:kp:JOINT, that of one joint"
-
     def targets(self, plant: Any) -> Sequence[str]:
         whole = [(name, np.ndim(value) and len(value) == plant.mechanism.nv) for name, value in plant.gains.items()]
         links = plant.mechanism.tree.links
@@ -504,6 +474,31 @@ class GainOfFunction(ModelKind):
     def place(self, plant: Any, target: str) -> NumberPlace:
         gain, colon, joint = target.partition(":")
         if not colon:
-            return NumberPlace(GAINS, f"gain:{gain}", (slice(None),))
+            return NumberPlace(self, f"gain:{gain}", (slice(None),))
         link = next(link for link in plant.mechanism.tree.links if link.name == joint)
-        return NumberPlace(GAINS, f"gain:{gain}", (slice(link.v_start, link.v_start + link.kind.nv),))
+        return NumberPlace(self, f"gain:{gain}", (slice(link.v_start, link.v_start + link.kind.nv),))
+
+
+# --- every kind of parameter that is an input of the compiled step: an object of a class under `ModelKind`, by a line here ----
+_CENTER = "a coordinate of a body's center of mass, as center_of_mass:BODY.x"
+_MOMENT = "an entry of a body's rotational inertia about its center of mass, as moment:BODY.xx"
+_FACTOR = "a factor on the rotational inertia of a body about its center of mass"
+_FRICTION = "the dry friction of a joint; or, as friction:floor, the coefficient of friction of what touches"
+
+#: In the order in which they are applied: a factor on an inertia acts on the entries that a moment has set. Other numbers of a
+#: body stay where one is set, such as its rotational inertia about the center of mass; armatures are in addition to drives'.
+MODEL_KINDS: tuple[ModelKind, ...] = (
+    GainOfFunction(),
+    OfBodies("mass", "the mass of a body; its rotational inertia stays", "mass", "kg", MASS),
+    OfBodies("center_of_mass", _CENTER, "center", "m", FINITE, ("x", "y", "z")),
+    OfBodies("moment", _MOMENT, "central", "kg·m²", FINITE, tuple(ENTRIES)),
+    InertiaFactor("inertia", _FACTOR, "central", "1", NOT_NEGATIVE),
+    OfJoints("damping", "the viscous friction of a joint", ("N·m·s/rad", "N·s/m")),
+    Friction("friction", _FRICTION, ("N·m", "N")),
+    Armature("armature", "the inertia of a drive as felt at its joint", ("kg·m²", "kg"), MASS),
+    OfJoints("stiffness", "the stiffness of a spring in a joint", ("N·m/rad", "N/m"), springs=True),
+    OfDrives("kp", "the stiffness of a position drive", "N·m/rad or N/m"),
+    OfDrives("kd", "the damping of a position or velocity drive", "N·m·s/rad or N·s/m"),
+    Gravity(),
+    Restitution(),
+)

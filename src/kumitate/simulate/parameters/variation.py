@@ -14,52 +14,13 @@ from ...errors import InputError, KumitateError
 from ...model import Mechanism, check_resistance
 from ...model.inertia_checks import VariedMechanism
 from ...model.tree.traversal import rolled_runs
-from ...model.values import FINITE, MASS, NOT_NEGATIVE, real_array, shown
+from ...model.values import real_array, shown
 from ...scalar import Scalar
 from .contract import ModelKind, ModelNumbers, Parameter, Plant, Raw, VariedPlant, resolved
-from .kinds import (
-    ENTRIES,
-    GAINS,
-    SURFACES,
-    Friction,
-    GainOfFunction,
-    Gravity,
-    InertiaFactor,
-    JointArmatures,
-    JointNumbers,
-    OfBodies,
-    OfDrives,
-    OfJoints,
-    Restitution,
-    gains_of,
-)
+from .kinds import MODEL_KINDS, GainOfFunction, Gravity, SurfaceNumbers, gains_of
 
 if TYPE_CHECKING:
     from ...contact.scene import Contact
-
-# --- every kind of parameter that is an input of the compiled step: an object of a class under `ModelKind`, by a line here ----
-_CENTER = "a coordinate of a body's center of mass, as center_of_mass:BODY.x"
-_MOMENT = "an entry of a body's rotational inertia about its center of mass, as moment:BODY.xx"
-_FACTOR = "a factor on the rotational inertia of a body about its center of mass"
-_FRICTION = "the dry friction of a joint; or, as friction:floor, the coefficient of friction of what touches"
-
-#: In the order in which they are applied: a factor on an inertia acts on the entries that a moment has set. Other numbers of a
-#: body stay where one is set, such as its rotational inertia about the center of mass; armatures are in addition to drives'.
-MODEL_KINDS: tuple[ModelKind, ...] = (
-    GainOfFunction(),
-    OfBodies("mass", "the mass of a body; its rotational inertia stays", "mass", "kg", MASS),
-    OfBodies("center_of_mass", _CENTER, "center", "m", FINITE, ("x", "y", "z")),
-    OfBodies("moment", _MOMENT, "central", "kg·m²", FINITE, tuple(ENTRIES)),
-    InertiaFactor("inertia", _FACTOR, "central", "1", NOT_NEGATIVE),
-    OfJoints("damping", "the viscous friction of a joint", ("N·m·s/rad", "N·s/m"), JointNumbers("damping")),
-    Friction("friction", _FRICTION, ("N·m", "N"), JointNumbers("friction")),
-    OfJoints("armature", "the inertia of a drive as felt at its joint", ("kg·m²", "kg"), JointArmatures("armature"), MASS),
-    OfJoints("stiffness", "the stiffness of a spring in a joint", ("N·m/rad", "N/m"), JointNumbers("stiffness"), springs=True),
-    OfDrives("kp", "the stiffness of a position drive", "N·m/rad or N/m"),
-    OfDrives("kd", "the damping of a position or velocity drive", "N·m·s/rad or N·s/m"),
-    Gravity(),
-    Restitution(),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +113,10 @@ class Variation:
     @cached_property
     def gains(self) -> dict[str, slice]:
         """Where the gains that vary stand in a row."""
-        if GAINS not in self._parts:
+        at = next((own.start for part, own in self._parts.items() if isinstance(part, GainOfFunction)), None)
+        if at is None:
             return {}
-        found, at = {}, self._parts[GAINS].start
+        found = {}
         for name, value in self.plant.gains.items():
             if self.varies(f"gain:{name}"):
                 start = len(self.columns) + int(np.searchsorted(self._read, at))
@@ -165,8 +127,9 @@ class Variation:
     @cached_property
     def of_links(self) -> str:
         """The first one of a body, joint or drive, by its name; empty if all are of surfaces, gravity and functions."""
-        others = (GAINS, Gravity.part, SURFACES)
-        return next((_label(*one) for one in self.columns if one[0].place(self.plant, one[1]).part not in others), "")
+        parts = ((one, one[0].place(self.plant, one[1]).part) for one in self.columns)
+        others = GainOfFunction | Gravity | SurfaceNumbers
+        return next((_label(*one) for one, part in parts if not isinstance(part, others)), "")
 
     # --- values -----------------------------------------------------------------------------------------------------------
     @cached_property

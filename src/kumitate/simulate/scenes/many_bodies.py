@@ -123,7 +123,7 @@ class ManyBodies(Advance):
 
     def _made(self, model: SceneModel, step: float, fly: Sequence[bool]) -> tuple[Scene, list[RobotSteps]]:
         """A scene at rest, and its robots."""
-        layout, places = self.forcing.layout, tuple(self.forcing.places)
+        layout, places = self.forcing.layout, tuple(self.forcing.wrenches)
         robots = robots_of(model.mechanism, places, layout.group("loop_tau"), self.bounds, flies=self.flies)
         for robot, flies in zip(robots, fly, strict=True):
             robot.flies = flies
@@ -147,12 +147,8 @@ class ManyBodies(Advance):
                 q[:, robot.part.q], v[:, robot.part.v] = robot.projection(q[:, robot.part.q], v[:, robot.part.v])
         return q, v
 
-    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
-        held = np.broadcast_to(held, (len(time), held.shape[-1]))
-        return held if self._acting is None else np.asarray(self._acting(time, q, v, held))
-
     @cached_property
-    def _acting(self) -> Kernel | None:
+    def acting(self) -> Kernel | None:
         return None if self._program is None else Kernel(self._program)
 
     def joint_efforts(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:

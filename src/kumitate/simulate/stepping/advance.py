@@ -23,6 +23,7 @@ from ..driving.actuation import Actuation, How
 from ..integrators import Integrator
 
 if TYPE_CHECKING:
+    from ...compile import Kernel
     from ...records.contact_record import Touched
 
 
@@ -261,9 +262,15 @@ class Advance(ABC):
     def closed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """States (n, nq), (n, nv) with their loops closed, by the mechanism as it was made."""
 
+    @property
     @abstractmethod
+    def acting(self) -> Kernel | None:
+        """(t, q, v, u) → u with the values of the compiled functions; None if there are none."""
+
     def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
         """u at many states: `held` (n, size) or (size), with the compiled functions' values."""
+        held = np.broadcast_to(held, (len(time), held.shape[-1]))
+        return held if self.acting is None else np.asarray(self.acting(time, q, v, held))
 
     @abstractmethod
     def joint_efforts(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:

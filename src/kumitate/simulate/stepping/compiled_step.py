@@ -87,9 +87,9 @@ class CompiledStep(Advance):
     def touched(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
         return self.code.interaction.record(self.code, h, q, v, u)
 
-    def efforts_along(self, time: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> np.ndarray:
-        held = np.broadcast_to(held, (len(time), held.shape[-1]))
-        return held if self.code.efforts is None else self.kernel("acting")(time, q, v, held)
+    @property
+    def acting(self) -> Kernel | None:
+        return None if self.code.efforts is None else self.kernel("acting")
 
 
 class CompiledStepper(Stepper):

@@ -86,7 +86,7 @@ def dynamics_program(
         tree, tau, acting, power = _driven(forcing, q, v, u, pushes, implicit_step, baumgarte, pressing)
         if held is None:
             if pressing is None and not acting.prescribed:  # contact may press any link
-                tree = with_limbs(tree, [tree.places[name].link for name in forcing.places])
+                tree = with_limbs(tree, [tree.places[name].link for name in forcing.wrenches])
             acceleration, efforts = prescribed_dynamics(tree, q, v, tau, acting)
             return {"acceleration": acceleration, **_with_efforts(power, efforts, v, acting)}
         acceleration, lost = held.accelerations(tree, q, v, tau, acting)
