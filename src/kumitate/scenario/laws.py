@@ -37,11 +37,8 @@ class ControlLaw:
     Attributes:
         name: of `LAWS`, or "FILE.py:FUNCTION"; the function takes the robot and the gains by name, and gives tau = f(t, q, v),
             or what else is wanted where it is named.
-        gains: numbers, or arrays (nv), by name.
-        reference: coordinates (nq) to lead to.
-        undriven: joints that it leaves without a drive.
-        file: of the function, in full.
-        hash: SHA-256 of that file when it was first read.
+        gains: numbers, or arrays (nv), by name; reference: coordinates (nq) to lead to; undriven: joints that it leaves alone.
+        file: of the function, in full; hash: SHA-256 of that file when it was first read.
     """
 
     name: str

@@ -32,11 +32,7 @@ _BLIND_LAWS = ("pd",)
 
 @dataclass(frozen=True)
 class ScenarioParameter(Parameter):
-    """A parameter of one setup.
-
-    Attributes:
-        shared: whether runs that differ in nothing else share a compiled step, and so a batch.
-    """
+    """A parameter of one setup; `shared`: whether runs that differ in nothing else share a compiled step, and so a batch."""
 
     shared: bool = False
 
@@ -191,8 +187,7 @@ class Design:
     Attributes:
         parameters: those of the grid, then those that are drawn.
         grid: the values of each parameter of the grid; the last varies fastest.
-        drawn: the values of the others, a row for each draw.
-        seed: of the draws; None without any.
+        drawn: the values of the others, a row for each draw; seed: of the draws.
         record: the runs whose motions are kept; None for all.
     """
 

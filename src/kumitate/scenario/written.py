@@ -24,14 +24,12 @@ _TRUE = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Written:
-    """What a file says.
+    """What a file says: numbers, texts, truth values, None, lists and dictionaries.
 
     Attributes:
-        source: what messages call it.
-        data: numbers, texts, truth values, None, lists and dictionaries.
+        source: what messages call it; folder: that paths in it are relative to.
         lines: the line of each value, from 1, by the keys that lead to it; of options of a command, what the option is called.
         faults: what could not be taken, as (line, sentence).
-        folder: that paths in the file are relative to.
     """
 
     source: str
@@ -123,11 +121,7 @@ class _Reader:
 
 # --- mistakes of a file, told at once, and its sections, read value by value ----------------------------------------------
 class Mistakes:
-    """The mistakes of one file, or of a dictionary or options that stand for one.
-
-    Attributes:
-        noun: what a key is called: options name what belongs to a robot.
-    """
+    """The mistakes of one file, or of a dictionary or options that stand for one; keys are called by a `noun`."""
 
     def __init__(self, written: Written):
         self._written = written

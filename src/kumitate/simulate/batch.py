@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 class SettledAttributes:
-    """An object whose public attributes are settled by its constructor, which calls `_settle` last.
-
-    Attributes that are live arrays, alone or by name, take the values that are assigned to them.
-    """
+    """An object whose public attributes are settled by `_settle`, last in its constructor; live arrays take what is given."""
 
     def _settle(self) -> None:
         self.__dict__["_settled"] = True
@@ -57,11 +54,7 @@ class SettledAttributes:
 
 
 class LiveArrays(UserDict[str, np.ndarray]):
-    """Live arrays by name: `arrays[name] = values` copies into the array of that name; names do not change.
-
-    Attributes:
-        what: these are, for messages.
-    """
+    """Live arrays by name, which do not change: `arrays[name] = values` copies; `what` these are, for messages."""
 
     def __init__(self, what: str, arrays: Mapping[str, np.ndarray]):
         self.what = what

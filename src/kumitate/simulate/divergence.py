@@ -27,11 +27,9 @@ FAST, GROWN = 30.0, 1.5
 
 
 class GainingStep(NamedTuple):
-    """A step that gains energy.
+    """A step, by its number among those followed, that gains an energy [J], of it `contact` by contact itself.
 
-    Attributes:
-        step: its number among those followed; energy: that it gains [J], `contact` of it by contact itself.
-        part: the energy as a part of all that was exchanged before.
+    `part`: the energy as a part of all that was exchanged before.
     """
 
     step: int
@@ -42,11 +40,7 @@ class GainingStep(NamedTuple):
 
 @dataclass
 class Exchange:
-    """The largest kinetic energy, and the extremes of potential energy, of the rows of a run so far [J].
-
-    Attributes:
-        row: the last of them.
-    """
+    """The largest kinetic energy, and the extremes of potential energy, of the rows of a run up to `row` [J]."""
 
     row: int = 0
     kinetic: float = 0.0

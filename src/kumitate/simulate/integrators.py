@@ -18,14 +18,12 @@ class Impact(NamedTuple):
     """The effect of impulsive contact in a step.
 
     Attributes:
-        v: the velocities (nv) after the step.
-        work: of its impulses [J].
-        touching: 1 if anything touches, else 0.
-        missed: the residual of the contact laws, as a part of the speeds of the points.
-        unsolved: how much of that is due to a solver that did not converge.
+        v: the velocities (nv) after the step; along: those of its motion, which differ by the turning of free bodies.
+        work: of its impulses [J]; touching: 1 if anything touches, else 0.
+        missed: the residual of the contact laws, as a part of the speeds of the points; unsolved: its part by a solver that did
+            not converge.
         power: of all applied efforts at the mean of the velocities before and after [W]: velocities jump, and efforts do work
             in between along the mean velocity, as the kinetic energy requires.
-        along: the velocities with which everything moves in the step; those after it, but for the turning of free bodies.
     """
 
     v: Sequence[Scalar]
@@ -163,11 +161,7 @@ class Integrator(ABC):
 
 
 class ExtendedIntegrator(Integrator):
-    """An integrator that adds something to the steps of another.
-
-    Attributes:
-        inner: whose name, order and kind of steps it has.
-    """
+    """An integrator that adds something to the steps of another, `inner`, whose name, order and kind of steps it has."""
 
     def __init__(self, inner: Integrator):
         self.inner = inner
@@ -189,11 +183,7 @@ class ButcherTableau(NamedTuple):
 
 
 class RungeKutta(Integrator):
-    """A step of the method that `tableau` defines.
-
-    Attributes:
-        relative, absolute: tolerances that the error estimate is measured in.
-    """
+    """A step of the method that `tableau` defines; `relative`, `absolute`: tolerances of the error estimate."""
 
     tableau: ClassVar[ButcherTableau]
 

@@ -34,12 +34,10 @@ SHORT = 5_000_000
 
 @dataclass
 class Rows:
-    """The recorded states of a run; those up to `reached` are complete.
+    """The recorded states of a run, `every` so many steps; those up to `reached` are complete.
 
     Attributes:
-        time: (n) [s]; `q`, `v`, `work`, `error`: carried by the steps; `u`: the efforts.
-        outputs: the additional outputs of the simulation, by name.
-        every: steps from one row to the next.
+        time: (n) [s]; `q`, `v`, `work`, `error`: carried by the steps; `u`: the efforts; outputs: by name.
         exchange: the energies up to the rows that were looked at.
     """
 

@@ -47,17 +47,13 @@ class MechanismSimulation(SettledAttributes):
     """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.
 
     Attributes:
-        setup: what it was made of.
+        setup: what it was made of; settings: of it, as plain data, which results of `run` keep.
         mechanism: the simulated mechanism; that of the setup, unless loop joints follow motions.
-        step_size: [s].
-        integrator: of the steps.
+        step_size: [s]; integrator: of the steps; bounds: the limits at which joints stop.
         actuation: the functions and constants that drive it, and how each is evaluated.
         interaction: with its surroundings: contact, held points, or none.
-        bounds: the limits at which joints stop.
-        outputs: the additional quantities computed from its states.
-        parameters: that may differ from state to state.
+        outputs: the additional quantities computed from its states; parameters: that may differ from state to state.
         notes: sentences for people, such as which integrator "auto" took and why.
-        settings: what was asked for, as plain data; results of `run` keep it.
     """
 
     def __init__(self, setup: Setup):

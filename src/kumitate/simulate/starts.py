@@ -93,10 +93,9 @@ def _movable(mechanism: Mechanism) -> np.ndarray:
 
 
 class _Limits(NamedTuple):
-    """The position limits of joints whose coordinates have velocities of their own.
+    """Position limits [rad or m] (n), infinite where there are none, of what stands at these indices in q and in v.
 
-    Attributes:
-        q, v: (n) the indices in q and v of what they limit; lower, upper: (n) where [rad or m], infinite where nowhere.
+    Those of joints whose coordinates have velocities of their own.
     """
 
     q: np.ndarray
@@ -252,11 +251,7 @@ def _hint(name: str, mechanism: Mechanism) -> str:
 
 # --- starts of a simulation ----------------------------------------------------------------------------------------------
 class Starts:
-    """The states that the runs of a simulation begin at.
-
-    Attributes:
-        default: q (nq) and v (nv) where nothing else is said; its loops are closed after `close`.
-    """
+    """The states that the runs of a simulation begin at; the default one has its loops closed after `close`."""
 
     def __init__(self, mechanism: Mechanism, q: Any = None, v: Any = None):
         """Those of a mechanism, by default neutral and at rest."""

@@ -41,12 +41,9 @@ SHARES, LANES = 64, 8
 
 @dataclass(frozen=True)
 class Block:
-    """Runs that are simulated side by side.
+    """Runs, by rising numbers, that are simulated side by side.
 
-    Attributes:
-        number: from 0, the same in every process, shard and resumption.
-        group: of blocks that share what is compiled in.
-        runs: their numbers, rising.
+    `number`: from 0, the same in every process, shard and resumption; `group`: of blocks that share what is compiled in.
     """
 
     number: int
@@ -90,13 +87,7 @@ _FOLDS: dict[str, tuple[np.ufunc, float]] = {"least": (np.minimum, np.inf), "lar
 
 @dataclass(frozen=True)
 class Outcome:
-    """One column of the table.
-
-    Attributes:
-        name: of the column; `unit`: of its numbers.
-        array: that it is read from, and at which `index`.
-        of: "end", "least" or "largest".
-    """
+    """One column of the table, with its unit: an entry of an array at the "end", or the "least" or "largest" one."""
 
     name: str
     unit: str
@@ -124,11 +115,9 @@ def outcomes_of(setup: Described) -> tuple[Outcome, ...]:
 
 
 class Summary:
-    """The outcomes of runs side by side, gathered record by record.
+    """The outcomes of runs (N) side by side, gathered record by record; `reached`: the last recorded time in order [s].
 
-    Attributes:
-        reached: (N) [s], the last recorded time that a run was in order.
-        lost, unsolved: (N), whether it has run away; whether contact could not be solved well in a step.
+    `lost`, `unsolved`: whether a run has run away; whether contact could not be solved well in a step.
     """
 
     def __init__(self, outcomes: Sequence[Outcome], runs: int):
@@ -183,10 +172,8 @@ class BlockTask:
     """A block and all that is needed to simulate it.
 
     Attributes:
-        sweep: the digest of the whole sweep; `version`: of kumitate that sends it.
-        setup: with the values that do not vary.
-        parameters: that vary, and the `values` of each run, a row for each.
-        outcomes: that the table has.
+        sweep: the digest of the whole sweep; version: of kumitate that sends it; setup: with the values that do not vary.
+        parameters: that vary, and the `values` of each run, a row for each; outcomes: that the table has.
         keep: what the settings of the runs whose motions are kept say of their scenarios, by their places in the block.
     """
 
@@ -202,11 +189,9 @@ class BlockTask:
 
 @dataclass
 class Answer:
-    """What a block gives.
+    """What a block gives: columns (N), of the outcomes, "status", "message", "reached", "wall_time"; and files.
 
-    Attributes:
-        columns: (N) by name: the outcomes, "status", "message", "reached", "wall_time".
-        files: of the motions that are kept: by place in the block, files' contents by name.
+    `files`: of the motions that are kept: by place in the block, files' contents by name.
     """
 
     columns: dict[str, Any]

@@ -39,13 +39,9 @@ def is_sweep(path: str | Path) -> bool:
 
 @dataclass(frozen=True)
 class SweepFolder:
-    """A sweep's folder.
+    """A sweep's folder; `units`: of the columns of the table, by name, in their order.
 
-    Attributes:
-        path: of the folder.
-        digest: of the scenario, the mechanism and kumitate's version; parts of another sweep are not taken.
-        units: of the columns of the table, by name, in their order.
-        sealed: whether the parts have digests of their bytes.
+    `digest`: of scenario, mechanism and kumitate's version, which parts have; `sealed`: whether they have those of their bytes.
     """
 
     path: Path

@@ -45,9 +45,7 @@ class Actuation:
     """A `Forcing` and how each of its sources is evaluated.
 
     Attributes:
-        forcing: the sources of efforts.
-        verdicts: for each source, whether it is pure; None for constants.
-        how: how each of them is evaluated.
+        verdicts: for each source, whether it is pure; None for constants. how: it is evaluated.
         kept: how many numbers of the last step are kept for outputs, by name.
     """
 

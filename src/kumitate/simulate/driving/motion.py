@@ -85,11 +85,7 @@ def _program(function: Callable[[Any], Any]) -> Program:
 
 
 class FollowingJoint(NamedTuple):
-    """A joint that follows a motion.
-
-    Attributes:
-        name: of the joint; `q`, `v`: the indices of its coordinate and velocity; `positional`: whether its position is given.
-    """
+    """A joint that follows a motion: where its coordinate and velocity stand; whether its position is given."""
 
     name: str
     q: int

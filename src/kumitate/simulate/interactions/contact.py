@@ -54,11 +54,7 @@ class ContactOfBodies(Interaction):
 
 
 class TracedContact(ContactOfBodies):
-    """Contact that is traced pair by pair, in the code of the steps of one robot.
-
-    Attributes:
-        pairs: the shapes that may touch; model: the class or function of the contact's model; why: it is traced.
-    """
+    """Contact of `pairs` of shapes that is traced in the code of the steps of one robot, by a `model`; `why` it is so."""
 
     pairs: list[Pair]
     model: Any

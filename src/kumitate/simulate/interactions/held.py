@@ -79,11 +79,7 @@ def held_motion(
 
 @dataclass(frozen=True, eq=False)
 class HeldContact(Interaction):
-    """The held points of a run: its start, its choice of integrator and its notes.
-
-    Attributes:
-        held: the points, and the method for their forces.
-    """
+    """The held points of a run, with the method for their forces: its start, its choice of integrator and its notes."""
 
     mechanism: Mechanism
     held: HeldDynamics

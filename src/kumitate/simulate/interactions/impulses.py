@@ -36,11 +36,7 @@ from .contact import TracedContact, kept_from_lists
 
 @dataclass(frozen=True, eq=False)
 class ForceContact(TracedContact):
-    """Contact of a run by a force model.
-
-    Attributes:
-        forces: of all contact points, at any state.
-    """
+    """Contact of a run by a force model; `forces`: of all contact points, at any state."""
 
     forces: ContactForces
     parameters: Variation | None = None

@@ -28,13 +28,7 @@ Raw = dict[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """What parameters belong to.
-
-    Attributes:
-        mechanism: that moves.
-        contact: what it touches, if anything.
-        gains: of controllers: numbers or arrays by name.
-    """
+    """What parameters belong to: a mechanism, what it touches, and gains of controllers, numbers or arrays by name."""
 
     mechanism: Mechanism
     contact: Contact | None = None
@@ -43,10 +37,9 @@ class Plant:
 
 @dataclass
 class VariedPlant:
-    """A plant with symbols, as programs see it while they are traced.
+    """A plant with symbols among the mechanism's numbers, as programs see it while they are traced.
 
     Attributes:
-        mechanism: with symbols among its numbers.
         surfaces: the combined surface of two bodies by their surfaces' names; empty if no surface varies.
         named: the surfaces that have a name of their own; paired: pairs of bodies whose surface does not vary.
     """
@@ -65,12 +58,9 @@ class VariedPlant:
 
 
 class ParameterKind(ABC):
-    """One kind of parameter: what stands before the colon.
+    """One kind of parameter, by the name before the colon; `meaning`: what it sets, for people.
 
-    Attributes:
-        name: of the kind.
-        meaning: what it sets, for people.
-        rule: that its numbers obey; si: their unit, where all have one.
+    `rule`: that its numbers obey; `si`: their unit, where all have one.
     """
 
     name: str
@@ -137,12 +127,7 @@ class ModelNumbers(ABC):
 
 
 class NumberPlace(NamedTuple):
-    """Where the number of a target stands.
-
-    Attributes:
-        part: the sort of numbers that it belongs to.
-        array: its name among those of the part; at: its place in each of the array's rows, or all that have the one value.
-    """
+    """Where the number of a target stands: in an array of a `part`, at a place of each row, or all that have the one value."""
 
     part: ModelNumbers
     array: str
@@ -179,12 +164,7 @@ class ModelKind(ParameterKind):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of one plant.
-
-    Attributes:
-        name: as the user wrote it; `targets`: what it sets, all to the same value.
-        unit: of its number, or several.
-    """
+    """A parameter of one plant, by the name that the user wrote: what it sets to one value; the unit of this, or several."""
 
     name: str
     kind: ParameterKind

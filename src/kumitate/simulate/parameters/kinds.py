@@ -106,11 +106,9 @@ INERTIAS = InertiaNumbers()
 
 @dataclass(frozen=True)
 class OfBodies(ModelKind):
-    """A number of bodies.
+    """A number of bodies, in an `array` of `InertiaNumbers`.
 
-    Attributes:
-        array: of `InertiaNumbers` that it stands in.
-        entries: that stand behind the body's name and a dot, in the order of the array; none for one number per body.
+    `entries`: that stand behind the body's name and a dot, in the order of the array; none for one number per body.
     """
 
     name: str
@@ -185,13 +183,10 @@ def _moving(plant: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class OfJoints(ModelKind, ModelNumbers):
-    """A property of joints, and of the joints that close loops: one value for all degrees of freedom of one.
+    """A property of joints, and of those that close loops, by its name (N, degrees of freedom of the tree, then of the loops).
 
-    Its numbers: by its name (N, degrees of freedom of the tree, then of the loops).
-
-    Attributes:
-        units: of angles and of lengths.
-        springs: whether only joints have it whose velocities are the rates of their coordinates.
+    A parameter is one value for all degrees of freedom of a joint, with units of angles and of lengths; `springs`: whether only
+    joints have it whose velocities are the rates of their coordinates.
     """
 
     name: str
@@ -441,10 +436,7 @@ def gains_of(functions: Iterable[Any]) -> dict[str, Any]:
 
 
 class GainOfFunction(ModelKind, ModelNumbers):
-    """A gain of a controller: "gain:kp" for all its entries; "gain:kp:JOINT" for a joint's where it has an entry for each.
-
-    Its numbers: "gain:NAME" (N, size).
-    """
+    """A gain of a controller, "gain:NAME" (N, size): of all entries, "gain:kp", or of a joint's, "gain:kp:JOINT"."""
 
     name, meaning = "gain", "a gain of a controller; as gain:kp:JOINT, that of one joint"
 

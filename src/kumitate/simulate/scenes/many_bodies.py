@@ -190,11 +190,9 @@ def _efforts_of(model: SceneModel, robots: Sequence[RobotSteps], layout: InputLa
 
 
 class SceneStepper(Stepper):
-    """One state of a scene, advanced in place by steps of one length.
+    """One state of a scene; the impulses of the last step, from which the next one is solved, are in the scene.
 
-    Attributes:
-        state: as of every stepper; the impulses of the last step, from which the next one is solved, are in the scene.
-        logged: the contact of all records since the start, or since a state was loaded.
+    `logged`: the contact of all records since the start, or since a state was loaded.
     """
 
     compiled: ManyBodies
@@ -404,11 +402,9 @@ _MOST_KEPT, _LOGS = 16_384, 3
 
 
 class SceneSteps:
-    """A scene with the numbers that some parameters say, which advances a state in place.
+    """A scene with the numbers of a `model`, which advances a state in place by a `page`; made anew where it lacks room.
 
-    Attributes:
-        model: the numbers; page: what the steps call; scene: as it is now, which is replaced where it lacks room.
-        drives, holds: places in `RobotMotions.settled`, as of `RobotSteps.going_on`.
+    `drives`, `holds`: places in `RobotMotions.settled`, as of `RobotSteps.going_on`.
     """
 
     def __init__(self, many: ManyBodies, model: SceneModel, step: float, state: Mapping[str, np.ndarray]):

@@ -26,10 +26,9 @@ from .robots import RobotSteps, robots_of
 
 
 class ScenePage:
-    """The steps of a scene: those of rigid contact in this class, subclasses have others. There is one page for each state.
+    """The steps of a scene, one page for each state: those of rigid contact in this class, subclasses have others.
 
-    Attributes:
-        gains: whether the energy that contact adds in a step is an error, and not what springs give back.
+    `gains`: whether the energy that contact adds in a step is an error, and not what springs give back.
     """
 
     gains = True

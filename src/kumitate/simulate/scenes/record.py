@@ -27,11 +27,10 @@ _PUSHED = slice(3, 12)
 
 
 class Logged(NamedTuple):
-    """What was logged of some records.
+    """What was logged of some records, as of `SceneLog`.
 
     Attributes:
         begins: the number of the step that each begins with.
-        sums, touches: as of `SceneLog`.
         reached: the velocities (records, nv) after the first step of each record, in the axes before it.
     """
 
@@ -105,11 +104,9 @@ def _record(model: SceneModel, touches: np.ndarray, rows: int, sums: np.ndarray,
 
 # --- outputs ------------------------------------------------------------------------------------------------------------
 class SceneOutputs:
-    """The outputs of a simulation of a scene.
+    """The outputs of a simulation of a scene: `arrays`, their names and shapes.
 
-    Attributes:
-        arrays: their names and shapes.
-        follow: whether any reads what the step that begins at a state does: accelerations, or what pushes.
+    `follow`: whether any reads what the step that begins at a state does: accelerations, or what pushes.
     """
 
     def __init__(

@@ -106,8 +106,6 @@ class Stepper(ABC):
     """One state of a driven mechanism, advanced in place by steps of one length.
 
     Attributes:
-        compiled: the steps.
-        actuation: how the efforts are evaluated.
         state: the arrays that are carried from step to step, each with a leading axis of length 1, as of `start_of`.
         steps, rejected: the number of steps made, and of adaptive steps that had to be repeated.
         reached: what the last step led to, unless the state has changed since: the next one begins there without loading it.

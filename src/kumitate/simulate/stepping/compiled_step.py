@@ -30,11 +30,7 @@ _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 4.0
 
 
 class CompiledStep(Advance):
-    """The code of a step with the functions that are compiled into it.
-
-    Attributes:
-        code: everything that does not depend on the functions.
-    """
+    """The code of a step, `code`, with the functions that are compiled into it."""
 
     def __init__(self, code: StepCode, efforts: Program | None):
         """The code with the program (t, q, v, u) → u in its slot; None if no function is compiled in."""

@@ -34,14 +34,7 @@ ITERATED = 5.0
 
 
 class Asked(NamedTuple):
-    """The requested integrator.
-
-    Attributes:
-        name: of the integrator, or "auto".
-        step: [s]; `tolerance`: the relative error of an adaptive step.
-        q, v: the start.
-        equal_steps: whether its steps must have equal lengths.
-    """
+    """The integrator that is asked for, or "auto": for steps [s] from a start, within a tolerance, of equal lengths or not."""
 
     name: str
     step: float
@@ -52,13 +45,10 @@ class Asked(NamedTuple):
 
 
 class Stabilisation(NamedTuple):
-    """How loops are kept closed: by projection, by errors that decay at a rate [1/s], or not at all.
+    """How loops are kept closed: by projection, else by errors that decay at a rate `baumgarte` [1/s], or not at all.
 
-    Attributes:
-        projects: whether by projection.
-        baumgarte: the rate [1/s], without projection.
-        strict: whether to project at the end of every step and at all inner stages, with factors of its own each time. Else a
-            step begins with one linearised projection that shares the factors of its first accelerations, if that is enough.
+    `strict`: whether to project at the end of every step and at all inner stages, with factors of its own each time. Else a
+    step begins with one linearised projection that shares the factors of its first accelerations, if that is enough.
     """
 
     projects: bool = True
@@ -67,15 +57,7 @@ class Stabilisation(NamedTuple):
 
 
 class StepDesign(NamedTuple):
-    """What steps are compiled for.
-
-    Attributes:
-        integrator: of the steps.
-        actuation: the sources of efforts, and how each is evaluated.
-        stabilisation: how loops are kept closed.
-        outputs: the quantities computed at every state that is recorded or looked at.
-        bounds: the limits at which joints stop.
-    """
+    """What steps are compiled for; `bounds`: the limits at which joints stop."""
 
     integrator: Integrator
     actuation: Actuation
@@ -85,11 +67,7 @@ class StepDesign(NamedTuple):
 
 
 class ContactCode(Protocol):
-    """What records of contact and sensors need of a run's compiled step.
-
-    Attributes:
-        layout: what stands where in u.
-    """
+    """What records of contact and sensors need of a run's compiled step; `layout`: what stands where in u."""
 
     layout: InputLayout
 
@@ -105,15 +83,12 @@ class Interaction:
     """The interaction of a mechanism with its surroundings: none in this class; contact and held points are subclasses.
 
     Attributes:
-        mechanism: the moving mechanism.
-        key: what programs depend on, for finding them again in memory; None if unknown.
-        content: the same as text, for finding them on disk; None if unknown.
+        key: what programs depend on, for finding them again in memory; content: as text, on disk; None if unknown.
         plain: the options, as plain data.
         of_many_bodies: whether its steps are not traced, but made over lists of bodies; begins_traced: whether batches and
             derivatives of it are traced without being asked.
-        touches: whether contact makes velocities jump once per step.
-        forces: contact by continuous forces.
-        held: points held on surfaces.
+        touches: whether contact makes velocities jump once per step; forces: contact by continuous forces; held: points held on
+            surfaces.
         parameters: of the simulation; their row stands at the end of u.
     """
 

@@ -18,10 +18,9 @@ STATE = ("q", "v", "work", "error")
 
 
 class Output(NamedTuple):
-    """A named quantity.
+    """A named quantity, recorded in an array of its name; a program of several outputs records each as "name.output".
 
     Attributes:
-        name: of the arrays that it is recorded in; a program of several outputs records each as "name.output".
         key: what says, with the mechanism, which program it is.
         make: gives the program, whose inputs are some of `inputs.SIGNALS`, inputs, and outputs before this one.
         shape: that its one output, given flat, is put into.

@@ -33,12 +33,9 @@ class StepCode:
     """One integrator on one mechanism; traced and compiled on first use, unless it is on disk.
 
     Attributes:
-        efforts: the slot for the compiled function (t, q, v, u) → u, if there is one.
-        forcing: the sources of efforts; layout: what stands where in u; parameters: of the simulation.
-        outputs: the quantities computed at every state that is recorded or looked at.
-        interaction: with the surroundings; stabilisation: of loops.
+        efforts: the slot for the compiled function (t, q, v, u) → u, if there is one; layout: what stands where in u.
+        outputs: the quantities computed at every state that is recorded or looked at; bounds: the limits at which joints stop.
         key: everything that the code depends on, as text; None if unknown.
-        bounds: the limits at which joints stop.
     """
 
     def __init__(self, design: StepDesign, interaction: Interaction, key: str | None = None):

@@ -174,11 +174,7 @@ class DrivenSystem(ABC):
 
 
 class TracedSystem(DrivenSystem):
-    """The system while a step is traced: every evaluation calls a program.
-
-    Attributes:
-        functions: (t, q, v, u) → u with the values of the compiled functions; None without.
-    """
+    """The system while a step is traced: every evaluation calls a program; `functions`: (t, q, v, u) → u with their values."""
 
     functions: Program | Hole | None = None
 
