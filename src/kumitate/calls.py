@@ -35,11 +35,7 @@ class PlainCall(NamedTuple):
 
 
 def checked_coordinates(mechanism: Mechanism, q: Any) -> np.ndarray:
-    """q as an array, refused if its quaternions are not of unit length; traced values are returned as they are.
-
-    Raises:
-        InputError: naming the joint, or the value that is not a number.
-    """
+    """q as an array, refused if its quaternions are not of unit length; traced values are returned as they are."""
     if active_scope() is not None and is_traced(q):
         return q  # type: ignore[no-any-return]
     try:

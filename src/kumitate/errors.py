@@ -82,14 +82,11 @@ def first_of(names: Collection[str]) -> str:
 
 
 def needed(module: str, why: str, extra: str, otherwise: str = "") -> Any:
-    """A module of a package that an extra of kumitate brings.
+    """A module of a package that an extra of kumitate brings; an `InputError` if it is not installed.
 
     Args:
         module: its name; why: what needs the package, for the message, as in "films need imageio-ffmpeg".
         extra: that brings it; otherwise: what else can be done, as in ", or save as .npz".
-
-    Raises:
-        InputError: if it is not installed.
     """
     try:
         return import_module(module)

@@ -68,11 +68,7 @@ def named_outputs(given: Any) -> Any:
 
 
 def checked_output(mechanism: Mechanism, name: Any) -> None:
-    """Checks the name of an output.
-
-    Raises:
-        InputError: for an unknown name, with the closest known one.
-    """
+    """Refuses the name of an output that there is not, with the closest known one."""
     _output(mechanism, str(name), str(name), ((), ()), {}, ())
 
 

@@ -83,11 +83,7 @@ class _Page:
 def _called(
     function: Callable[..., pullbacks.Pulled], tensors: Mapping[str, Any], cores: Sequence[int] = (1, 1, 1)
 ) -> tuple[Tensor, ...]:
-    """A function of arrays on tensors, by name; `cores`: how many axes of each are not leading ones.
-
-    Raises:
-        InputError: for what is not a tensor of double precision on the processor; in forward mode; without PyTorch.
-    """
+    """A function of arrays on tensors, by name; `cores`: how many axes of each are not leading ones."""
     torch, bridge = _bridge()
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):

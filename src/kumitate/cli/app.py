@@ -36,8 +36,7 @@ _VERBS = {
 def command(name: str, what: str, verbs: Mapping[str, str], *, package: str) -> App:
     """A command with these verbs and their help texts.
 
-    The function of a verb, `contact_table` for "contact-table", is in a module of that name in the `package`, loaded when it is
-    called.
+    The function of "contact-table", `contact_table`, is loaded from the module of that name in the `package` when it is called.
     """
     made = App(
         name=name,

@@ -190,10 +190,7 @@ def _beside(k: int, columns: Sequence[Sequence[tuple[int, int, str]]]) -> str:
 
 # --- facts as text ----------------------------------------------------------------------------------------------------
 def _constraints(mechanism: Mechanism) -> dict[str, Any] | None:
-    """The report on loops and couplings at the start of the mechanism, or the gap if they cannot close; None without any.
-
-    "lines" has the same as text.
-    """
+    """The report on loops and couplings at the start, or the gap if they cannot close; "lines": as text; None without any."""
     from .. import load
     from ..errors import ModelError
 

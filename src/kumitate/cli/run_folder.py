@@ -97,11 +97,7 @@ def draw(
     panels: Sequence[str] | None = None,
     plates: Mapping[str, Plate] | None = None,
 ) -> dict[str, Path]:
-    """Draw all figures of a result: its graphs with `panels`, further figures, `plates`, by name, and the page, `live` or not.
-
-    Returns:
-        The files by name, such as "graphs.pdf".
-    """
+    """Draw the figures of a result: graphs with `panels`, further ones, `plates`, by name, and the page; gives files by name."""
     from ..view.figures import plot_plate
 
     files: dict[str, Path] = {}

@@ -101,11 +101,7 @@ class Described(Experiment):
         return q, v
 
     def made(self, **changed: Any) -> Self:
-        """From where it starts and with its functions, made for its robot; with other fields as `changed` says.
-
-        Raises:
-            KumitateError: if the start or a function is refused, or a function may not be run.
-        """
+        """From where it starts and with its functions, made for its robot; with other fields as `changed` says."""
         if (law := self.refused) is not None:
             raise InputError(
                 f"{law.name}: is code that a file of results names, and is not run unasked; read it, then allow it by "
@@ -119,23 +115,11 @@ class Described(Experiment):
         return replace(self, q=q, v=v, controller=driven, **functions, **changed)
 
     def simulation(self, *, equal_steps: bool = False, parameters: Sequence[str] = ()) -> Simulation:
-        """What computes it.
-
-        Args:
-            parameters: of the model that may differ from run to run.
-            equal_steps: whether "auto" has to take an integrator of constant step, as batches need.
-
-        Raises:
-            KumitateError: if anything of the setup is refused.
-        """
+        """What computes it, in steps of constant length as batches need, with `parameters` that differ from run to run."""
         return Simulation.of(self.made(equal_steps=equal_steps, parameters=parameters))
 
     def run(self, origin: Mapping[str, Any], progress: Any = None) -> Run:
-        """The motion; its settings hold `origin`, as of `Scenario.settings`.
-
-        Raises:
-            DivergenceError: if it runs away; with the run up to there.
-        """
+        """The motion; its settings hold `origin`, as of `Scenario.settings`."""
         made = self.made()
         simulation = Simulation.of(made)
         simulation.settings |= origin

@@ -122,12 +122,7 @@ def divergence(
 def runaway(
     mechanism: Mechanism, time: float, gain: GainingStep, q: np.ndarray, v: np.ndarray, method: Integrator, step: float
 ) -> str:
-    """Why a run ends whose energy grows by itself, and what to do about it.
-
-    Args:
-        time: at which the step begins that gains it [s].
-        q: (n, nq), the coordinates up to there; v: the velocities there.
-    """
+    """Why a run ends whose energy grows by itself from a time on, and what to do; q (n, nq) leads up to there, v is there."""
     method = method.inner if isinstance(method, FollowingSteps) else method
     by_contact = gain.contact > 0.5 * gain.energy
     why = "most of it by contact itself" if by_contact else "which no effort, damping or contact accounts for"

@@ -202,12 +202,7 @@ def result_of(
     settings: dict[str, Any],
     notes: list[str],
 ) -> Record:
-    """The result of a recorded motion, with all outputs along it.
-
-    Warns:
-        KumitateWarning: of steps whose contact could not be solved, of bodies that overlap at the start, have passed a surface,
-            or turn by more than a radian in a step.
-    """
+    """The result of a recorded motion, with all outputs along it; warns of what `Touched.warnings` says of its contact."""
     mechanism, compiled, actuation = interaction.mechanism, stepper.compiled, stepper.actuation
     time, q, v, work = rows.time, rows.q, rows.v, rows.work
     outputs = dict(rows.outputs)

@@ -57,11 +57,7 @@ class MechanismSimulation(SettledAttributes):
     """
 
     def __init__(self, setup: Setup):
-        """A simulation of a setup; nothing is compiled before it is needed.
-
-        Raises:
-            InputError: if an option has a wrong shape or value, or excludes another.
-        """
+        """A simulation of a setup; nothing is compiled before it is needed."""
         setup.check()
         mechanism, start = with_followed_loops(setup.mechanism, setup.motions, (setup.q, setup.v))
         check_resistance(mechanism, setup.motions or {})

@@ -64,8 +64,7 @@ def default_start(loops: LoopEquations, given: np.ndarray | None = None) -> np.n
 def _closed_within(loops: LoopEquations, limits: _Limits, q: np.ndarray) -> np.ndarray | None:
     """Closed coordinates within the limits, near q; None if none are found.
 
-    Joints that pass a limit are brought to it, or further within where the loops do not close there, while the others close
-    the loops.
+    Joints that pass a limit are brought to it, or further within where the loops do not close there.
     """
     passed, movable = limits.passed(q), _movable(loops.mechanism)
     for share in _WITHIN:
@@ -261,11 +260,7 @@ class Starts:
     def close(
         self, loops: LoopEquations, adjust: Projection, drives: Mapping[str, int], follow: FollowedStarts | None = None
     ) -> None:
-        """Closes the default start's loops; from now on those of all.
-
-        Args:
-            adjust: to the surroundings; drives: of loops; follow: prescribed motions, if there are any.
-        """
+        """Closes the default start's loops, from now on those of all; `adjust`: to the surroundings, `follow`: motions."""
         self._loops, self._adjust, self._drives, self._follow = loops, adjust, drives, follow
         self.default = self._closed(*self.default)
 
@@ -279,12 +274,7 @@ class Starts:
         return found
 
     def many(self, q: Any, v: Any, count: int, projection: Projection) -> tuple[np.ndarray, np.ndarray]:
-        """`count` initial states with their loops closed.
-
-        Args:
-            q, v: (nq) and (nv) of all of them, or (count, nq) and (count, nv); the default ones if neither is given.
-            projection: (q, v) → q, v of many states with the loops closed.
-        """
+        """`count` initial states with their loops closed by a projection of many: from (nq) and (nv), or rows of these."""
         count = checked_count(count, "the number of states")
         if q is None and v is None:
             return np.tile(self.default[0], (count, 1)), np.tile(self.default[1], (count, 1))

@@ -415,12 +415,7 @@ _PASSIVE = ("damping", "friction", "stiffness")
 def chosen_integrators(
     setup: Described, parameters: Sequence[ScenarioParameter], values: Sequence[Sequence[Any]]
 ) -> list[str | None]:
-    """For each run the name of the integrator with which it shares a step; None for a run that cannot share any.
-
-    Args:
-        setup: that the runs share.
-        parameters: that vary, and their values, a row for each run.
-    """
+    """For each run, a row of values, the integrator with which it shares a step of the setup; None if it cannot share any."""
     name = setup.integrator
     varied = [k for k, one in enumerate(parameters) if one.of_model]
     if name != "auto" or not varied or not _resists(setup, [parameters[k] for k in varied]):

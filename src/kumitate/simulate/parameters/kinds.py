@@ -408,9 +408,6 @@ _FIRST = 3
 def gains_of(functions: Iterable[Any]) -> dict[str, Any]:
     """The gains of functions of (t, q, v): their further parameters that have numbers as defaults, by name.
 
-    Raises:
-        InputError: if two functions have a gain of the same name with different values.
-
     >>> gains_of([lambda t, q, v, kp=100.0, target=None: -kp * q])
     {'kp': 100.0}
     """

@@ -45,11 +45,7 @@ class Variation:
 
     @classmethod
     def of(cls, plant: Plant, names: Sequence[str] | Mapping[str, Any] | str) -> Variation | None:
-        """The variation of parameters of these names, or of the names of a dictionary of values; None without any.
-
-        Raises:
-            InputError: for unknown names, names that set the same thing, or a mechanism that cannot vary.
-        """
+        """The variation of parameters of these names, or of the names of a dictionary of values; None without any."""
         given = names if isinstance(names, Mapping) else {}
         names = (names,) if isinstance(names, str) else tuple(names)
         if not names:

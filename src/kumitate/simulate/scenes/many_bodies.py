@@ -107,7 +107,7 @@ class ManyBodies(Advance):
         return _copied(scene), robots
 
     def flying(self, model: SceneModel, step: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, ...]:
-        """Of each robot, whether it takes Runge-Kutta steps while nothing pushes it: its joints are not too stiff for them.
+        """Of each robot, whether it takes Runge-Kutta steps while nothing pushes it: those that are not too stiff for them.
 
         Their rates are those at a state (nq), (nv); with drives or stops it takes none.
         """

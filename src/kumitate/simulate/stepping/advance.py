@@ -192,10 +192,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
-        """Advances by records · every steps, recording the state and the outputs after each `every` steps (records, ...).
-
-        A FloatingPointError says that an adaptive step becomes too small.
-        """
+        """Advances by records · every steps, recording after each `every`; a FloatingPointError if steps become too small."""
 
     @abstractmethod
     def touched(self, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:

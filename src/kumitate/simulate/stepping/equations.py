@@ -210,10 +210,7 @@ def _driven(
 def projection_program(
     mechanism: Mechanism, held: HeldDynamics | None = None, parameters: Variation | None = None, fixed: Collection[int] = ()
 ) -> Program:
-    """(q, v, row of parameters if there are any) → q and v with the loops closed and held points on their surfaces.
-
-    `fixed`: as of `projected`.
-    """
+    """(q, v, row of parameters if there are any) → q and v with loops closed and held points on surfaces; `fixed` stay."""
 
     def projection(q: Any, v: Any, *row: Any) -> dict[str, Any]:
         tree = (parameters.at(row[0]).mechanism if parameters else mechanism).base_parameter_tree
@@ -233,10 +230,7 @@ def _state(mechanism: Mechanism, parameters: Variation | None) -> dict[str, int 
 
 
 def seen_program(mechanism: Mechanism, projection: Program, parameters: Variation | None = None) -> Program:
-    """(q, v, row of parameters if there are any) → q and v with the loops closed to rounding; unchanged where they are.
-
-    By the `projection`, as often as needed.
-    """
+    """(q, v, row of parameters) → q and v with the loops closed to rounding, by as many projections as needed; or unchanged."""
     tree = mechanism.base_parameter_tree
 
     def seen(q: Any, v: Any, *row: Any) -> dict[str, Any]:
