@@ -43,9 +43,8 @@ def run_example(example: Example, out: Out, *, formats: str, gif: bool, as_json:
     """Runs an example, and writes its result, its page, and the figures that are asked for into a folder."""
     from .. import open as reopen
     from ..records.archive import save
-    from .run_folder import formats_of
 
-    wanted = formats_of(formats)
+    wanted = runs.formats_of(formats)
     with progress(example.title):
         result = example.run()
     folder = runs.make(example.name, out)

@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from . import run_folder as runs
 from .options import AsJson, Formats, Gif, Out
-from .run_folder import draw, formats_of
 from .simulate import report
 
 
@@ -25,9 +24,9 @@ def plot(
     """Draw the last result, or that of a file, again without simulating."""
     from .. import open as reopen
 
-    wanted = formats_of(formats)
+    wanted = runs.formats_of(formats)
     source = runs.latest(file)
     result = reopen(source)
     folder = source.parent if out is None else runs.make(result.mechanism.name, out)
-    files = {source.name: source, **draw(result, folder, gif=gif, formats=wanted)}
+    files = {source.name: source, **runs.draw(result, folder, gif=gif, formats=wanted)}
     report(result.mechanism.name, result, folder, files, as_json=as_json)

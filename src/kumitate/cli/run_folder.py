@@ -97,7 +97,7 @@ def draw(
     panels: Sequence[str] | None = None,
     plates: Mapping[str, Plate] | None = None,
 ) -> dict[str, Path]:
-    """Draw the figures of a result: graphs with `panels`, further ones, `plates`, by name, and the page; gives files by name."""
+    """Draw the figures of a result: graphs with `panels`, further ones, `plates`, and the page; gives files by name."""
     from ..view.figures import plot_plate
 
     files: dict[str, Path] = {}

@@ -13,7 +13,6 @@ from . import run_folder as runs
 from .asked import PLACING, TypedOptions, asked
 from .options import AsJson, Formats, Gif, Out, flag, takes_fields
 from .report import complain, print_facts, print_json, print_text, progress, shown
-from .run_folder import draw, formats_of
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -53,7 +52,7 @@ def simulate(
     Graphs and snapshots for print are written with --formats pdf,png, and by `kumitate plot` at any later time.
     With --contact the floor is z = 0. Robot files with --floating-base start with their lowest point on it; legged ones stand.
     """
-    wanted = formats_of(formats)
+    wanted = runs.formats_of(formats)
     name, scenario = asked(robot, options, run)
     if explain:
         plan = scenario.setup.simulation().explain_contact()
@@ -92,7 +91,7 @@ def finish(name: str, result: Run, saved: Path, *, as_json: bool, **drawing: Any
     """Draw a new result into its folder, `drawing` as of `draw`, and report on the run."""
     folder = saved.parent
     runs.clear_drawings(folder, keep=saved)
-    files = {saved.name: saved, **draw(result, folder, **drawing)}
+    files = {saved.name: saved, **runs.draw(result, folder, **drawing)}
     report(name, result, folder, files, as_json=as_json)
 
 

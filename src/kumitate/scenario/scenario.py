@@ -11,13 +11,14 @@ from typing import Any
 
 from ..errors import InputError
 from ..model import Mechanism
+from ..model.samples import SAMPLES
 from ..outputs import checked_output
 from ..run import Run
 from ..simulate.checks import run_times
 from .laws import with_functions, with_laws
 from .parameters import Design, parameter, read_design
 from .parts import read_contact, read_driving, read_held, read_hold, read_robot, read_start
-from .setup import SOLVER, Described, setting, times_of
+from .setup import SOLVER, Described, setting
 from .written import Mistakes, Section, Written, names_in, read_yaml
 
 #: What a scenario may say.
@@ -139,7 +140,7 @@ def read_scenario(
         mistakes.add((), "there is nothing in it; a scenario names at least a robot")
     plain: dict[str, Any] = with_laws(top.values, lambda law: law.plain)
     robot = read_robot(top, written.folder, mechanism, plain)
-    solver = _solver(top.section("solver", SOLVER), times_of(top.values.get("robot")))
+    solver = _solver(top.section("solver", SOLVER), top.values.get("robot"))
     if robot is None:  # names in the rest belong to a robot that is not known
         if len(mistakes):
             mistakes.add((), "names of joints, bodies and parameters were not checked, as the robot could not be read")
@@ -207,8 +208,10 @@ def _plain_copy(given: Mapping[str, Any], source: str) -> Any:
         raise InputError(f"{source}: is not plain data ({error}); keep numbers, texts, lists and dictionaries") from None
 
 
-def _solver(section: Section, own: Mapping[str, float]) -> dict[str, Any]:
-    """The settings of the solver that are said, and those of the robot's sample where nothing is."""
+def _solver(section: Section, robot: Any) -> dict[str, Any]:
+    """The settings of the solver that are said, and the step and the duration of a sample where nothing is."""
+    sample = SAMPLES.get(robot) if isinstance(robot, str) else None
+    own = {} if sample is None else {"step": sample.step, "duration": sample.duration}
     said = {name: section.take(name, partial(setting, name)) for name in SOLVER if name in section}
     return {**own, **{name: value for name, value in said.items() if value is not None}}
 

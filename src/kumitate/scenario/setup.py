@@ -12,7 +12,6 @@ import numpy as np
 from ..contact import Contact, on_ground
 from ..control import total
 from ..errors import InputError
-from ..model.samples import SAMPLES
 from ..model.values import checked_number
 from ..renamed import load_papers
 from ..robot import Robot
@@ -124,11 +123,6 @@ class Described(Experiment):
         simulation = Simulation.of(made)
         simulation.settings |= origin
         return simulation.run(duration=self.duration, every=self.every, until=made.until, progress=progress)
-
-
-def times_of(name: Any) -> dict[str, float]:
-    """The step and the duration of a sample; nothing of other robots."""
-    return {"step": SAMPLES[name].step, "duration": SAMPLES[name].duration} if isinstance(name, str) and name in SAMPLES else {}
 
 
 # --- settings of the solver -------------------------------------------------------------------------------------------

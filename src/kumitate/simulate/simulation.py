@@ -244,7 +244,10 @@ class MechanismSimulation(SettledAttributes):
             motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
             raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
         if fastest > FAST and leaps(state.v, after.v):
-            self._check_gain(state, after, count)
+            q, v, work = (np.array([getattr(one, name) for one in (state, after)]) for name in ("q", "v", "work"))
+            u = self._stepper.efforts.copy()
+            if gain := self.gain(q, v, work, u, self._stepper.gained(state.time, count, state.q, state.v, u)):
+                raise DivergenceError(runaway(self.mechanism, state.time, gain, q[:1], v[0], self.integrator, self.step_size))
 
     def gain(self, q: np.ndarray, v: np.ndarray, work: np.ndarray, u: np.ndarray, added: float = 0.0) -> GainingStep | None:
         """The step at which states (n, nq), (n, nv) with the work done until then (n) [J] run away; None if they do not.
@@ -254,14 +257,6 @@ class MechanismSimulation(SettledAttributes):
         kinetic, potential, *_ = self._stepper.compiled.observed(q, v, np.tile(u, (len(q), 1)))
         mass = float(self.mechanism.tree.mass)
         return Exchange().follow(kinetic, potential, work, mass, lambda step: 0.0 if step else added)
-
-    def _check_gain(self, state: State, after: State, count: int) -> None:
-        """Raises a `DivergenceError` if `count` steps from a state to another run away."""
-        q, v, work = (np.array([getattr(one, name) for one in (state, after)]) for name in ("q", "v", "work"))
-        u = self._stepper.efforts.copy()
-        added = self._stepper.gained(state.time, count, state.q, state.v, u)
-        if gain := self.gain(q, v, work, u, added):
-            raise DivergenceError(runaway(self.mechanism, state.time, gain, q[:1], v[0], self.integrator, self.step_size))
 
     def explain_contact(self) -> ContactPlan:
         """Which bodies may touch, how their contact is computed and why, and what that costs, before anything is compiled.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from ...contact.scenes.parts import free_links
 from ...contact.settings import as_plain
 from ...errors import InputError, KumitateWarning, ModelError
 from ...model import Mechanism
-from ...records.contact_record import throws
+from ...records.contact_record import ContactRecord, throws
 from ..driving.forcing import Overlaps
 from ..integrators import INTEGRATORS
 from ..stepping.interaction import Interaction, content_of
@@ -98,6 +98,17 @@ class TracedContact(ContactOfBodies):
         energy = self.stored(gaps)
         thrown = energy.sum() >= THROWN * self.mechanism.tree.mass * FALL
         return np.where(energy > 0.0, np.maximum(-gaps, 0.0), 0.0) * thrown
+
+    def recorded(
+        self, found: Mapping[str, np.ndarray], force: np.ndarray, moment: np.ndarray | None = None, **sums: np.ndarray
+    ) -> tuple[ContactRecord, np.ndarray]:
+        """The record of the points that are ever pushed, and which these are: of arrays (n, points, …) and sums (n) by name."""
+        pushed = np.flatnonzero(np.abs(force).max(axis=(0, 2), initial=0.0) > 0.0)
+        bodies, deepest = self.touching_bodies, np.maximum(-found["gap"].min(axis=1), 0.0)
+        at_points = {name: found[name][:, pushed] for name in ("position", "normal", "gap", "velocity", "friction")}
+        turns = None if moment is None else moment[:, pushed]
+        both = tuple(bodies[k] for k in pushed)
+        return ContactRecord(both, force[:, pushed], **at_points, penetration=deepest, moment=turns, **sums), pushed
 
     def thrown(self, gaps: np.ndarray, *, slowly: bool) -> tuple[str, ...]:
         """The warning of `throws` about a start with these gaps (m) [m]."""

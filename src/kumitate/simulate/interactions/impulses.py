@@ -23,7 +23,7 @@ from ...errors import InputError
 from ...kinematics import link_poses
 from ...model import Mechanism
 from ...model.mechanism import digest
-from ...records.contact_record import ContactRecord, Touched
+from ...records.contact_record import Touched
 from ...scalar import Program, call, trace
 from ..driving.forcing import Overlaps
 from ..integrators import RK4, Integrator, Midpoint, TimeStepping
@@ -131,21 +131,7 @@ class ForceContact(TracedContact):
         others = power - found["power"]
         slope = np.gradient(others, h) if len(q) > 1 else others
         work = np.append(np.diff(found["energy"]) - 0.5 * h * (others[1:] + others[:-1]) + h * h / 12.0 * np.diff(slope), 0.0)
-        touched = np.flatnonzero(np.abs(found["force"]).max(axis=(0, 2), initial=0.0) > 0.0)
-        bodies = self.touching_bodies
-        record = ContactRecord(
-            bodies=tuple(bodies[k] for k in touched),
-            force=found["force"][:, touched],
-            position=found["position"][:, touched],
-            normal=found["normal"][:, touched],
-            gap=found["gap"][:, touched],
-            velocity=found["velocity"][:, touched],
-            friction=found["friction"][:, touched],
-            residual=np.zeros(len(q)),
-            penetration=np.maximum(-found["gap"].min(axis=1), 0.0),
-            work=work,
-            gained=work,
-        )
+        record, _ = self.recorded(found, found["force"], residual=np.zeros(len(q)), work=work, gained=work)
         return Touched(record, acceleration, record.residual, warned=self.thrown(found["gap"][0], slowly=bool(begun)))
 
 
@@ -278,22 +264,10 @@ class ImpulseContact(TracedContact):
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
         whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=len(q) < _FEW or self._seconds > _LONG)
-        pushed = np.flatnonzero(np.abs(whole["impulses"]).max(axis=(0, 2), initial=0.0) > 0.0)
-        bodies = self.touching_bodies
-        record = ContactRecord(
-            bodies=tuple(bodies[k] for k in pushed),
-            force=whole["impulses"][:, pushed] / h,
-            position=whole["positions"][:, pushed],
-            normal=whole["normals"][:, pushed],
-            gap=whole["gaps"][:, pushed],
-            velocity=whole["velocities"][:, pushed],
-            friction=whole["frictions"][:, pushed],
-            residual=whole["residual"],
-            penetration=np.maximum(-whole["gaps"].min(axis=1), 0.0),
-            work=whole["work"],
-            gained=whole["gained"],
-            moment=whole["moments"][:, pushed] / h if "moments" in whole else None,
-        )
+        many = {"position": "positions", "normal": "normals", "gap": "gaps", "velocity": "velocities", "friction": "frictions"}
+        found, sums = {one: whole[name] for one, name in many.items()}, ("residual", "work", "gained")
+        moment = whole["moments"] / h if "moments" in whole else None
+        record, pushed = self.recorded(found, whole["impulses"] / h, moment, **{name: whole[name] for name in sums})
         closes = np.where(self._stiffness[pushed] > 0.0, np.inf, RECOVERY * h)
         told = self.thrown(whole["gaps"][0], slowly=bool(step.layout.count("overlaps")))
         turning = np.zeros_like(v)

@@ -8,20 +8,8 @@ from typing import Any
 
 from ... import kinematics
 from ...analysis import joint_accelerations, joint_coordinates, joint_motion
+from ...dynamics import settling
 from ...dynamics.free_turning import lone_bodies, turned_freely, turned_more
-from ...dynamics.settling import (
-    STIFF,
-    JointPush,
-    Stop,
-    advances,
-    drive_forces,
-    limited,
-    moved_inertias,
-    settled,
-    state_rates,
-    stiffnesses,
-    stops_at,
-)  # fmt: skip
 from ...model import Bound, Mechanism, Tree, freedoms, in_loops
 from ...scalar import Program, Scalar, both, call, maximum, minimum, select, trace, when
 from ..driving.forcing import Forcing
@@ -56,7 +44,8 @@ def jump_program(
     """
     m, whole = forcing.mechanism, None if impacts is None else _over_step(impacts)
     curved = bool(bounds and m.loops)
-    fast = {k: STIFF * inertia for k, inertia in zip(forcing.fixed, moved_inertias(m, forcing.fixed), strict=True)}
+    inertias = zip(forcing.fixed, settling.moved_inertias(m, forcing.fixed), strict=True)
+    fast = {k: settling.STIFF * inertia for k, inertia in inertias}
 
     def jump(h: Scalar, q: Any, v: Any, u: Any) -> dict[str, Any]:
         # contact acts in the axes before the step: if a free body's axes turned meanwhile, its speed would grow
@@ -65,8 +54,8 @@ def jump_program(
         tree, driven = seen.base_parameter_tree, seen.driven
         more_turning = turned_more(tree, v, h)
         place, speeds = joint_motion(m, q, v)
-        wished = drive_forces(driven, place, speeds, parts.commands, parts.states, h)
-        stops = stops_at(bounds, stiffnesses(m, bounds), place, speeds, h)
+        wished = settling.drive_forces(driven, place, speeds, parts.commands, parts.states, h)
+        stops = settling.stops_at(bounds, settling.stiffnesses(m, bounds), place, speeds, h)
         plain = not (wished or stops or forcing.following)
         moved = moved_by(motion, forcing, h, q, v, u)
 
@@ -80,7 +69,7 @@ def jump_program(
         def held_fast(resisting: Sequence[Scalar]) -> list[Scalar]:
             return [inertia + fast.get(k, 0.0) for k, inertia in enumerate(resisting)]
 
-        def let_go(pushes: Sequence[JointPush]) -> tuple[dict[str, Any], list[Scalar]]:
+        def let_go(pushes: Sequence[settling.JointPush]) -> tuple[dict[str, Any], list[Scalar]]:
             """The motion without contact, and the velocities after it, with what drives and stops do so far."""
             free = call(motion, h, q, v, u) if plain else moved(pushes)
             rates = zip(v, free["acceleration"], turning, more_turning, strict=True)
@@ -98,7 +87,7 @@ def jump_program(
                 found = {**found, "v": after, "efforts": [a + b for a, b in zip(free["efforts"], more, strict=True)]}
             return found
 
-        def push(pushes: Sequence[JointPush]) -> dict[str, Any]:
+        def push(pushes: Sequence[settling.JointPush]) -> dict[str, Any]:
             free, v_free = let_go(pushes)
             found = touch(free, v_free)
             changes = rates_of(found["v"])
@@ -109,21 +98,21 @@ def jump_program(
                 return end_q if projection is None else call(projection, end_q, list(after), *forcing.layout.row(u))["q"]
 
             ends = partial(end_gaps, m, [stop.bound for stop in stops], h, q, after, closed)
-            return {"advances": advances(stops, place, ends, after, rates, h)}
+            return {"advances": settling.advances(stops, place, ends, after, rates, h)}
 
-        def freely(pushes: Sequence[JointPush]) -> list[Scalar]:
+        def freely(pushes: Sequence[settling.JointPush]) -> list[Scalar]:
             return rates_of(let_go(pushes)[1])
 
         limits = not curved and (stops or any(joint.limited for joint in driven))
         foreseen = freely if whole is not None and limits else None
-        end = settled(driven, wished, stops, h, push, curved=curved, freely=foreseen)
+        end = settling.settled(driven, wished, stops, h, push, curved=curved, freely=foreseen)
         found = {name: part for name, part in end.found.items() if name not in ("rates", "advances")}
         moving = {name: found.pop(name) for name in ("smooth", "glide") if name in found}
         rates = end.found["rates"]
         mean = [rate + 0.5 * h * a for rate, a in zip(speeds, rates, strict=True)]
         pushing = sum(end.multipliers, 0.0)
         power = applied_power(seen, q, mean[: m.nv], parts) + drive_power(driven, wished, speeds, rates, h)
-        own = state_rates(driven, place, speeds, parts.commands, parts.states, rates, h)
+        own = settling.state_rates(driven, place, speeds, parts.commands, parts.states, rates, h)
         return {
             **found,
             **({"states": own} if own else {}),
@@ -164,7 +153,7 @@ def end_gaps(
     return [bound.gap(place) for bound in bounds]
 
 
-def work_of_stops(stops: Sequence[Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> Scalar:
+def work_of_stops(stops: Sequence[settling.Stop], forces: Sequence[Scalar], mean: Sequence[Scalar], h: Scalar) -> Scalar:
     """The work of stops in a step, at the mean of the velocities before and after it [J]."""
     pushes = zip(stops, forces, strict=True)
     return sum((h * force * stop.bound.sign * mean[stop.bound.v] for stop, force in pushes), 0.0)
@@ -180,7 +169,8 @@ def kick_program(forcing: Forcing, impacts: Program, *, resisted: bool) -> Progr
         impacts: of `contact.impulse.step.impact_program`, with `parted`; `resisted`: likewise.
     """
     m = forcing.mechanism
-    fast = {k: STIFF * inertia for k, inertia in zip(forcing.fixed, moved_inertias(m, forcing.fixed), strict=True)}
+    inertias = zip(forcing.fixed, settling.moved_inertias(m, forcing.fixed), strict=True)
+    fast = {k: settling.STIFF * inertia for k, inertia in inertias}
 
     def resisting(q: Any, v: Any, v_free: Any, u: Any, implicit: Scalar) -> list[Scalar]:
         found: list[Scalar] = [fast.get(k, 0.0) for k in range(freedoms(m))]
@@ -188,9 +178,9 @@ def kick_program(forcing: Forcing, impacts: Program, *, resisted: bool) -> Progr
         place, speeds = joint_motion(m, q, v)
         rates = joint_accelerations(m, q, v, [(b - a) * per_time for a, b in zip(v, v_free, strict=True)])
         parts, driven = forcing.layout.unpack(u), seen_mechanism(forcing, u)[0].driven
-        wished = drive_forces(driven, place, speeds, parts.commands, parts.states, implicit)
+        wished = settling.drive_forces(driven, place, speeds, parts.commands, parts.states, implicit)
         for joint, wish in zip(driven, wished, strict=True):
-            found[joint.v] = found[joint.v] + limited(joint, wish, rates[joint.v]).resisting
+            found[joint.v] = found[joint.v] + settling.limited(joint, wish, rates[joint.v]).resisting
         return found
 
     def kick(h: Scalar, q: Any, v: Any, v_free: Any, u: Any, implicit: Scalar, closed: Scalar) -> dict[str, Any]:

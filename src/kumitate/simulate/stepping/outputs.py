@@ -69,7 +69,8 @@ def function_output(
     label = f"{mechanism.name}: the output {name!r}"
     known = dict.fromkeys([*(signal for signal in trials[0] if signal not in TAKEN), *(output.name for output in before)])
     reads = read_by(function, known, label, "input, a signal or an output before it")
-    seen = [_with_outputs(values, before, reads) for values in trials]
+    needed = any(output.name in reads for output in before)
+    seen = [{**values, **(evaluated(before, values.__getitem__) if needed else {})} for values in trials]
     for read in reads:
         if read not in seen[0]:
             raise InputError(f"{label} reads {read!r}, which has several parts; give a function that reads one array")
@@ -92,13 +93,6 @@ def function_output(
     return Output(name, (str(program), shape), lambda: program, shape)
 
 
-def _with_outputs(values: Mapping[str, Any], before: Sequence[Output], reads: Sequence[str]) -> dict[str, Any]:
-    """Signals and inputs, with the outputs that are read."""
-    if not any(output.name in reads for output in before):
-        return dict(values)
-    return {**values, **evaluated(before, values.__getitem__)}
-
-
 def evaluated(outputs: Sequence[Output], signal: Callable[[str], Any]) -> dict[str, Any]:
     """The values of outputs by the names that they are recorded in, given the values of signals and inputs."""
     found: dict[str, Any] = {}
@@ -107,9 +101,8 @@ def evaluated(outputs: Sequence[Output], signal: Callable[[str], Any]) -> dict[s
         values = call(program, *(found[key] if (key := array.name) in found else signal(key) for array in program.inputs))
         if len(program.outputs) > 1:
             found |= {f"{output.name}.{name}": value for name, value in values.items()}
-        elif output.shape is None:
-            found[output.name] = values if not isinstance(values, dict) else next(iter(values.values()))
-        else:
-            flat = values if not isinstance(values, dict) else next(iter(values.values()))
-            found[output.name] = np.array(list(flat), dtype=object).reshape(output.shape).tolist()
+            continue
+        one = next(iter(values.values())) if isinstance(values, dict) else values
+        flat = None if output.shape is None else np.array(list(one), dtype=object)
+        found[output.name] = one if flat is None else flat.reshape(output.shape).tolist()
     return found

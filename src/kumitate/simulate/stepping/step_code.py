@@ -10,16 +10,7 @@ from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
 from ...model.mechanism import digest
 from ...scalar import Hole, Program, call, maximum, trace
-from .equations import (
-    acting_program,
-    closing_program,
-    driven_dynamics,
-    dynamics_program,
-    efforts_program,
-    observables_program,
-    projection_program,
-    seen_program,
-)
+from . import equations
 from .interaction import Interaction, StepDesign
 from .jumps import jump_program, kick_program, seen_of_motion
 from .outputs import evaluated
@@ -54,7 +45,7 @@ class StepCode:
         """(h, q, v, u) → v̇ and power, h being 0 where nothing is implicit."""
         if not self.mechanism.driven:
             return self._dynamics(pushed=False)
-        return driven_dynamics(self.motion, self.forcing, implicit=self.integrator.implicit_damping)
+        return equations.driven_dynamics(self.motion, self.forcing, implicit=self.integrator.implicit_damping)
 
     @cached_property
     def motion(self) -> Program:
@@ -64,7 +55,7 @@ class StepCode:
     def _dynamics(self, *, pushed: bool, implicit_damping: bool | None = None) -> Program:
         implicit = self.integrator.implicit_damping if implicit_damping is None else implicit_damping
         held, pressing = self.interaction.held, self.interaction.forces
-        return dynamics_program(
+        return equations.dynamics_program(
             self.forcing, implicit_damping=implicit, baumgarte=self.stabilisation.baumgarte, held=held, pressing=pressing,
             pushed=pushed,
         )  # fmt: skip
@@ -72,7 +63,7 @@ class StepCode:
     @cached_property
     def joint_efforts(self) -> Program:
         """(h, q, v, u) → the efforts at the joints, with those of drives and prescribed motions."""
-        return efforts_program(self.forcing, self.reactions if self.forcing.following else None)
+        return equations.efforts_program(self.forcing, self.reactions if self.forcing.following else None)
 
     @property
     def efforts_follow(self) -> bool:
@@ -104,21 +95,21 @@ class StepCode:
         if not self.closes:
             return None
         implicit, driven = self.integrator.implicit_damping, bool(self.mechanism.driven)
-        program = closing_program(
+        program = equations.closing_program(
             self.forcing, implicit_damping=implicit, opens=self.integrator.opens, pressing=self.interaction.forces,
             pushed=driven,
         )  # fmt: skip
-        return driven_dynamics(program, self.forcing, implicit=implicit) if driven else program
+        return equations.driven_dynamics(program, self.forcing, implicit=implicit) if driven else program
 
     @cached_property
     def acting(self) -> Program:
         """(t, q, v, u) → u with the values of the compiled functions."""
-        return acting_program(self.efforts, self.mechanism.name)  # type: ignore[arg-type]
+        return equations.acting_program(self.efforts, self.mechanism.name)  # type: ignore[arg-type]
 
     @cached_property
     def projection(self) -> Program:
         """(q, v, row of parameters if there are any) → q, v with the loops closed."""
-        return projection_program(self.mechanism, self.interaction.held, self.parameters, self.forcing.fixed)
+        return equations.projection_program(self.mechanism, self.interaction.held, self.parameters, self.forcing.fixed)
 
     @cached_property
     def jumps(self) -> Program | None:
@@ -204,7 +195,7 @@ class StepCode:
 
         Where steps leave small gaps in the loops for the next step to close, they are closed here.
         """
-        seen = seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
+        seen = equations.seen_program(self.mechanism, self.projection, self.parameters) if self.closes else None
 
         def look(number: Any, q: Any, v: Any, work: Any, error: Any, *rest: Any) -> dict[str, Any]:
             *parts, h, u = rest
@@ -227,7 +218,7 @@ class StepCode:
     @cached_property
     def observables(self) -> Program:
         """(q, v, row of parameters if there are any) → energies, center of mass, momentum."""
-        return observables_program(self.mechanism, self.parameters)
+        return equations.observables_program(self.mechanism, self.parameters)
 
     # --- their code -----------------------------------------------------------------------------------------------------------
     def kernel(self, role: str, *, quick: bool = False) -> Kernel:
