@@ -25,25 +25,6 @@ def takes_options_of(
         described_by: functions whose docstrings describe some of them in other words; `inner`, and what it extends if it is a
             dataclass, describes the rest. In the decorated one's docstring they replace the entry `options`.
         without: keywords that the decorated function does not take.
-
-    >>> def turned(body, angle, *, about="z"):
-    ...     '''Turns a body.
-    ...
-    ...     Args:
-    ...         about: the axis.
-    ...     '''
-    >>> @takes_options_of(turned)
-    ... def turn(name, angle, **options):
-    ...     '''Turns a body by name.
-    ...
-    ...     Args:
-    ...         name: of a body.
-    ...         options: as of `turned`.
-    ...     '''
-    >>> inspect.signature(turn)
-    <Signature (name, angle, *, about='z')>
-    >>> "about: the axis" in turn.__doc__
-    True
     """
 
     def shown(outer: Callable[Concatenate[_A, ...], _R]) -> Callable[Concatenate[_A, _P], _R]:

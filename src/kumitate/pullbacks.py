@@ -88,13 +88,7 @@ def rollout(
 
 
 def axes_of(simulation: Simulation, efforts: Iterable[str], parameters: Iterable[str]) -> list[int]:
-    """How many axes of q, v, efforts and parameters of a `rollout` are not leading ones.
-
-    >>> import kumitate as km
-    >>> varied = ["mass:link1", "damping:*"]
-    >>> axes_of(km.Simulation(km.load("planar_3r"), parameters=varied), ["tau"], varied)
-    [1, 1, 2, 0, 1]
-    """
+    """How many axes of q, v, efforts and parameters of a `rollout` are not leading ones: a name of several targets has one."""
     varied = simulation.actuation.forcing.parameters
     several = {one.name for one in varied.asked if len(one.targets) > 1} if varied else set()
     return [1, 1, *(2 for _ in efforts), *(int(name in several) for name in parameters)]

@@ -27,17 +27,8 @@ def load_papers(name: object) -> bool:
 def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package with renamed members.
 
-    Args:
-        package: its `__name__`.
-        names: the present name by the former one: "Trajectory" in the package itself, "paths.spline" a module inside it,
-            "kumitate.held.HeldPoint" elsewhere.
-
-    >>> import warnings
-    >>> found = former_names("kumitate.contact", {"HeldPoint": "kumitate.held.HeldPoint"})
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     point = found("HeldPoint")
-    >>> str(caught[0].message)
-    'kumitate.contact.HeldPoint is now kumitate.held.HeldPoint; the former name goes with the next release'
+    `names`: the present name by the former one: "Trajectory" in the package itself, "paths.spline" a module inside it,
+    "kumitate.held.HeldPoint" elsewhere.
     """
 
     def __getattr__(name: str) -> Any:  # noqa: N807 — the name that modules use

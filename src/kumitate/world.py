@@ -238,11 +238,6 @@ class World:
             )
         return [name]
 
-    def _touches(self, name: str, body: str) -> bool:
-        """Whether a body of a thing has a shape to touch with."""
-        placed = self.placed[name]
-        return bool(placed.robot.bodies[body.removeprefix(placed.prefix)].collisions)
-
     # --- as one mechanism -------------------------------------------------------------------------------------------------
     @cached_property
     def robot(self) -> Robot:
@@ -264,7 +259,8 @@ class World:
     def contact(self) -> Contact | None:
         """Who may touch whom: all that only the world connects, and the ground; None where nobody may touch anybody."""
         apart = {frozenset(pair) for pair in self._apart}
-        solids = [[body for body in self._bodies(name) if self._touches(name, body)] for name in self.placed]
+        things = self.placed.values()
+        solids = [[one.prefix + body.name for body in one.robot.mechanism.bodies if body.collisions] for one in things]
         others = [["ground"] if self._ground else [], *solids]
         pairs = (frozenset((a, b)) for k, one in enumerate(solids) for two in others[: k + 1] for a in one for b in two)
         if all(pair in apart for pair in pairs):

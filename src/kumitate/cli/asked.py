@@ -181,12 +181,9 @@ def _written(robot: str, options: Mapping[str, Any]) -> Written:
 
 
 def values_by_name(text: str, option: str, *, parts: bool = False) -> dict[str, Any]:
-    """The values of a text, "name=value, ...", by name; one name may have several numbers.
+    """The values of a text, "name=value, other=1,2", by name; one name may have several numbers.
 
     `parts`: whether "name:part=value" is a part of what the name stands for, beside its "law".
-
-    >>> values_by_name("hand=1,2, foot=push.py:away, foot:k=3", "--wrenches", parts=True)
-    {'hand': [1.0, 2.0], 'foot': {'law': 'push.py:away', 'k': 3.0}}
     """
     found: dict[str, Any] = {}
     section, key = found, ""

@@ -88,11 +88,7 @@ def with_laws(given: Any, made: Callable[[ControlLaw], Any]) -> Any:
 
 # --- functions of files -----------------------------------------------------------------------------------------------
 def names_function(name: Any) -> bool:
-    """Whether a law's name is a file's function.
-
-    >>> names_function("balance.py:upright"), names_function("pd")
-    (True, False)
-    """
+    """Whether a law's name is a file's function, "balance.py:upright"."""
     return isinstance(name, str) and name.rpartition(":")[0].endswith(".py")
 
 

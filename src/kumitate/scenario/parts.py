@@ -157,11 +157,7 @@ def read_hold(top: Section, setup: Described, plain: dict[str, Any]) -> Describe
 
 
 def stiffness_of(given: Any) -> float:
-    """The natural frequency [Hz] at which joints are held: of true, "soft", or a text such as "20Hz"; 0 for false.
-
-    >>> stiffness_of("20Hz"), stiffness_of(True)
-    (20.0, 10.0)
-    """
+    """The natural frequency [Hz] at which joints are held: of true, "soft", or a text such as "20Hz"; 0 for false."""
     if isinstance(given, bool):
         return HOLD if given else 0.0
     text = str(given).strip()

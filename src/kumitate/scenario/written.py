@@ -219,11 +219,7 @@ class Section:
 
 
 def number_of(what: str, value: Any, rule: Rule = FINITE) -> float:
-    """A number that keeps the rule, or a text such as "30deg", in SI units.
-
-    >>> round(number_of("angle", "90deg"), 6)
-    1.570796
-    """
+    """A number that keeps the rule, or a text such as "30deg", in SI units."""
     if isinstance(value, str) and value.endswith("deg"):
         try:
             value = math.radians(float(value.removesuffix("deg")))

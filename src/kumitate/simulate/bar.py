@@ -14,12 +14,7 @@ _WIDTH = 30
 
 @contextmanager
 def bar(what: str, progress: Callable[[float], None] | None) -> Iterator[Callable[[float], None] | None]:
-    """The function to call with the fraction done: the user's own, or one that draws a bar, or none where nobody looks.
-
-    >>> with bar("swinging", print) as told:
-    ...     told(0.5)
-    0.5
-    """
+    """The function to call with the fraction done: the user's own, or one that draws a bar, or none where nobody looks."""
     if progress is not None or not _seen():
         yield progress
         return

@@ -88,7 +88,8 @@ class Batch(SettledAttributes):
     """N states of a simulation, advanced together.
 
     The arrays are live: `step` writes to those of the state and reads those of the efforts and inputs, and so may you;
-    `batch.tau = values` copies into the array, as `batch.tau[:] = values` does.
+    `batch.tau = values` copies into the array, as `batch.tau[:] = values` does. The `rows` that methods take are numbers, a
+    mask, or a slice.
 
     Attributes:
         q, v: (N, nq) and (N, nv).
@@ -171,7 +172,6 @@ class Batch(SettledAttributes):
 
         Args:
             parameters: by name: a number, one for each of the rows, or one for each of the rows and targets.
-            rows: which: their numbers, a mask, or a slice.
 
         Raises:
             InputError: for a name that is not a parameter, a wrong shape, or impossible values, such as negative masses.
@@ -195,11 +195,7 @@ class Batch(SettledAttributes):
             self._mark(self._before)
 
     def look(self, rows: Any = slice(None)) -> None:
-        """Computes the outputs of the states as they are: of all rows, or of some and of those beside them.
-
-        Args:
-            rows: which: their numbers, a mask, or a slice.
-        """
+        """Computes the outputs of the states as they are: of all rows, or of some and of those beside them."""
         if self.outputs:
             self._step.look(chosen_rows(rows, len(self)))
 
@@ -228,7 +224,6 @@ class Batch(SettledAttributes):
         """Restarts some rows; their parameters, inputs and efforts stay.
 
         Args:
-            rows: indices, a mask, or a slice.
             q, v: (nq) and (nv), or one row for each, (k, nq) and (k, nv); the simulation's start by default.
 
         Raises:
@@ -239,11 +234,7 @@ class Batch(SettledAttributes):
         self._put(start_of(actuation, self.simulation.step_size, *start), chosen)
 
     def load(self, state: State, rows: Any = slice(None)) -> None:
-        """Continues some rows from a state of the same simulation; their parameters, inputs and efforts stay.
-
-        Args:
-            rows: indices, a mask, or a slice.
-        """
+        """Continues some rows from a state of the same simulation; their parameters, inputs and efforts stay."""
         self._put(state.carried, chosen_rows(rows, len(self)))
 
     def _put(self, carried: Mapping[str, np.ndarray], rows: np.ndarray) -> None:
@@ -255,11 +246,7 @@ class Batch(SettledAttributes):
         self.lost[rows] = False
 
     def save(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
-        """All that some rows hold, by name, in arrays of their own: states, efforts, inputs, parameters, outputs.
-
-        Args:
-            rows: their numbers, a mask, or a slice.
-        """
+        """All that some rows hold, by name, in arrays of their own: states, efforts, inputs, parameters, outputs."""
         chosen = chosen_rows(rows, len(self))
         return {name: array[chosen] for name, array in self.arrays().items()}
 
@@ -268,7 +255,6 @@ class Batch(SettledAttributes):
 
         Args:
             saved: of as many rows, or of one, from which all go on.
-            rows: their numbers, a mask, or a slice.
 
         Raises:
             InputError: for what another simulation, or another number of rows, has saved.

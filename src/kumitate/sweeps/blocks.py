@@ -66,11 +66,7 @@ def blocks_of(design: Design) -> list[Block]:
 
 
 def shard_of(blocks: Sequence[Block], shard: str | None) -> list[Block]:
-    """The blocks of one shard "i/n", i from 1 to n: each block belongs to exactly one of them.
-
-    >>> shard_of([Block(k, 0, (k,)) for k in range(5)], "2/2")
-    [Block(number=1, group=0, runs=(1,)), Block(number=3, group=0, runs=(3,))]
-    """
+    """The blocks of one shard "i/n", i from 1 to n, such as the second and the fourth of five for "2/2"; all for None."""
     if shard is None:
         return list(blocks)
     first, slash, last = str(shard).partition("/")

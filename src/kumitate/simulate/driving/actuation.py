@@ -189,8 +189,7 @@ class Actuation:
     @cached_property
     def _by_place(self) -> dict[tuple[str, str], tuple[InputSource, How]]:
         """The sources, and how they are evaluated, by their groups and names."""
-        sources = zip(self.forcing.sources, self.how, strict=True)
-        return {(source.group, source.name): (source, how) for source, how in sources}
+        return {(source.group, source.name): (source, how) for source, _, how in self._evaluated()}
 
     @cached_property
     def _plain(self) -> tuple[np.ndarray, np.ndarray]:
@@ -252,7 +251,7 @@ class Actuation:
         return trace(actuation, {"t": (), "q": m.nq, "v": m.nv, "u": forcing.layout.size}, "actuation")
 
     def _those(self, *kinds: How) -> list[InputSource]:
-        return [source for source, how in zip(self.forcing.sources, self.how, strict=True) if how in kinds]
+        return [source for source, _, how in self._evaluated() if how in kinds]
 
 
 def _states_to_try(forcing: Forcing, q: np.ndarray, v: np.ndarray) -> list[_Trial]:

@@ -71,13 +71,10 @@ def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation |
 
             return SceneContact(mechanism, contact)
         check_model(contact.model, contact.options, scene=False)
-        if contact.model in FORCE_MODELS:
-            from .impulses import ForceContact
+        from .impulses import ForceContact, ImpulseContact
 
-            return ForceContact.of(mechanism, contact, parameters, why)
-        from .impulses import ImpulseContact
-
-        return ImpulseContact.of(mechanism, contact, parameters, why)
+        kind = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
+        return kind.of(mechanism, contact, parameters, why)
 
     content = asked if isinstance(asked, str) else json.dumps(as_plain(contact))
     key = (mechanism, model, content, wanted, needed, None if parameters is None else parameters.key)
