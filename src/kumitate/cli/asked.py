@@ -22,7 +22,7 @@ from .run_folder import OF_RESULTS
 
 @dataclass(frozen=True, kw_only=True)
 class TypedOptions:
-    """Options that only the command has, and those of a setup that are written otherwise on the command line.
+    """Options that only the command has; and, without fields here, what those of a setup are that are texts in the command.
 
     Attributes:
         start: Where it starts: a named state of the file, "zero", or "stance", which legged robots take with --contact.
@@ -69,15 +69,6 @@ class TypedOptions:
             f"--hold for {HOLD:g}Hz, --hold 20Hz, or --hold soft for {SOFT:g}Hz.",
         ),
     ] = None
-    controller: str | None = None
-    wrenches: str | None = None
-    loop_tau: str | None = None
-    motions: str | None = None
-    inputs: str | None = None
-    held: str | None = None
-    until: str | None = None
-    outputs: str | None = None
-    parameters: str | None = None
 
 
 #: The options that place a robot, which `kumitate view` has too.

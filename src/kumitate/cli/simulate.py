@@ -73,18 +73,12 @@ def simulate(
             result = scenario.run(progress=done)
         result.save(saved)
     except BaseException as error:  # it diverged, or was stopped
-        _keep(result if result is not None else getattr(error, "result", None), saved)
+        if (kept := getattr(error, "result", None) if result is None else result) is not None:
+            kept.save(saved)
+            until = f"t = {kept.time[-1]:.6g} s"
+            complain(f"the run up to {until} is in {shown(saved)}; `kumitate plot` draws it", what="note")
         raise
     finish(name, result, saved, gif=gif, formats=wanted, live=live, as_json=as_json)
-
-
-def _keep(result: Run | None, path: Path) -> None:
-    """Save the first part of a run that ended early, and say where."""
-    if result is None:
-        return
-    result.save(path)
-    until = f"t = {result.time[-1]:.6g} s"
-    complain(f"the run up to {until} is in {shown(path)}; `kumitate plot` draws it", what="note")
 
 
 def finish(name: str, result: Run, saved: Path, *, as_json: bool, **drawing: Any) -> None:

@@ -18,7 +18,7 @@ from ..contact.placement import ground_touches, lowest_of
 from ..contact.scene import ACCURACIES
 from ..contact.surface import SURFACE_RULES
 from ..control import holding_drives, holding_efforts
-from ..errors import InputError, KumitateError, did_you_mean
+from ..errors import InputError, KumitateError
 from ..held import CylinderSurface, HeldPoint, PlaneSurface, SphereSurface
 from ..inverse_kinematics.stance import has_legs
 from ..loading import load
@@ -109,10 +109,9 @@ def _start_by_name(top: Section, section: Section, robot: Robot) -> tuple[tuple[
             return robot.start, f"{m.name} starts at its zero state: {error}"
     if name == ZERO:
         return (default_start(loop_equations(m)), np.zeros(m.nv)), ""
-    if name is not None and name not in robot.starts:
-        known = (STANCE, ZERO, *robot.starts)
-        near = did_you_mean(name, known, lead=", ")
-        top.mistakes.add((*section.at, "from"), f"there is no start {name!r}{near}; there are {', '.join(known)}")
+    with top.mistakes.catching((*section.at, "from")):
+        if name is not None:
+            text_of("start", name, (STANCE, ZERO, *robot.starts))
     return robot.starts.get(name, robot.start), ""
 
 

@@ -134,7 +134,7 @@ class MechanismSimulation(SettledAttributes):
     def whole(self) -> bool:
         """Whether steps in straight-line code follow each other without Python in between."""
         compiled = isinstance(self.compiled, CompiledStep) and not self.integrator.adaptive
-        return compiled and set(self.actuation.functions) <= {How.COMPILED}
+        return compiled and not self.actuation.lines(but=How.COMPILED)
 
     @cached_property
     def side_by_side(self) -> Self:
@@ -166,8 +166,7 @@ class MechanismSimulation(SettledAttributes):
                 f"{owner}: {taker} makes steps of equal length, and {self.integrator.name} chooses its own. Take "
                 "integrator='rk4', or 'semi_implicit_euler' where damping or springs are stiff"
             )
-        lines = zip(self.actuation.lines(), self.actuation.functions, strict=True)
-        if called := [line for line, how in lines if how is not How.COMPILED]:
+        if called := self.actuation.lines(but=How.COMPILED):
             raise InputError(
                 f"{owner}: {taker} has no Python, and {called[0]}. Write it so that it can be compiled (plain arithmetic and "
                 "NumPy, no state of its own, without sample_time), or make it an input, which is set from outside"

@@ -130,12 +130,11 @@ def _check(simulation: MechanismSimulation) -> None:
             f"{owner}: a step of {simulation.integrator.name} cannot be differentiated, as its length follows from the state. "
             "Take integrator='rk4', or 'semi_implicit_euler'"
         )
-    for line, how in zip(actuation.lines(), actuation.functions, strict=True):
-        if how is not How.COMPILED:
-            raise InputError(
-                f"{owner}: the step cannot be differentiated: {line}. Write the function with plain operators and NumPy's "
-                "functions and without memory, or leave it out and give its values as `tau`"
-            )
+    if called := actuation.lines(but=How.COMPILED):
+        raise InputError(
+            f"{owner}: the step cannot be differentiated: {called[0]}. Write the function with plain operators and NumPy's "
+            "functions and without memory, or leave it out and give its values as `tau`"
+        )
     if actuation.forcing.motions:
         raise InputError(
             f"{owner}: a step with prescribed motions cannot be differentiated, as it depends on no coordinate or effort of "

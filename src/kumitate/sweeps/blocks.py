@@ -353,22 +353,16 @@ def _recorded(setup: Described) -> tuple[int, int]:
 def _one_by_one(task: BlockTask, setup: Described, places: Sequence[int], answer: Answer) -> None:
     """Run by run, where the step needs Python: adaptive integrators, controllers that are called."""
     for place in places:
+        run: Any = None
         try:
             own = _with_values(task, setup, place, shared=True)
-            own = replace(own, every=_recorded(own)[0])
-            lost = False
-            try:
-                run = own.run(task.keep.get(place, {}))
-            except DivergenceError as error:
-                lost, run = True, error.result  # type: ignore[assignment]
-                if run is None:
-                    raise
-        except KumitateError as error:
-            answer.columns["message"][place] = str(error)
-            continue
-        except Exception as error:  # of a controller that is called: the others go on
-            answer.columns["message"][place] = f"{type(error).__name__}: {error}"
-            continue
+            run, lost = replace(own, every=_recorded(own)[0]).run(task.keep.get(place, {})), False
+        except Exception as error:  # also of a controller that is called: the others go on
+            run, lost = error.result if isinstance(error, DivergenceError) else None, True
+            if run is None:
+                message = str(error) if isinstance(error, KumitateError) else f"{type(error).__name__}: {error}"
+                answer.columns["message"][place] = message
+                continue
         summary = Summary(task.outcomes, 1)
         # the work of a single run is known at its end only
         seen = {"q": run.q, "v": run.v, "work": np.full(len(run), run.audit.work), "error": np.zeros(len(run)), **run.outputs}

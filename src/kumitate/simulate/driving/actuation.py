@@ -104,19 +104,14 @@ class Actuation:
         """Whether no Python function has to be called at the stages of a step."""
         return How.EACH_STAGE not in self.how
 
-    @property
-    def functions(self) -> list[How]:
-        """How each source that is not a constant is evaluated."""
-        return [how for how in self.how if how is not How.CONSTANT]
-
     def _evaluated(self) -> Iterator[tuple[InputSource, Verdict | None, How]]:
         return zip(self.forcing.sources, self.verdicts, self.how, strict=True)
 
-    def lines(self) -> list[str]:
-        """How each function is evaluated, one line per function, for people."""
+    def lines(self, *, but: How = How.CONSTANT) -> list[str]:
+        """How each function is evaluated, one line per function, for people; `but`: those that are left out with constants."""
         return [
             f"{source.label}: {how}" + (f", because {verdict.reason}" if verdict and verdict.reason else "")
-            for source, verdict, how in self._evaluated() if how is not How.CONSTANT
+            for source, verdict, how in self._evaluated() if how not in (How.CONSTANT, but)
         ]  # fmt: skip
 
     def changed(self) -> list[str]:

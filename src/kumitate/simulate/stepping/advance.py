@@ -284,10 +284,8 @@ class Advance(ABC):
         name = self.mechanism.name
         if self.integrator.adaptive:
             raise InputError(f"{name}: batched runs need a constant step; {self.integrator.name} has none, take 'auto'")
-        lines = zip(actuation.lines(), actuation.functions, strict=True)
-        called = next((line for line, how in lines if how is not How.COMPILED), None)
-        if called is not None:
+        if called := actuation.lines(but=How.COMPILED):
             raise InputError(
-                f"{name}: batched runs need functions that can be compiled; {called}. Give `sample_time`, and the controller "
-                "is called with the states of all runs at once"
+                f"{name}: batched runs need functions that can be compiled; {called[0]}. Give `sample_time`, and the "
+                "controller is called with the states of all runs at once"
             )
