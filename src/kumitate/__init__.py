@@ -82,30 +82,25 @@ __all__ = [
 ]  # fmt: skip
 
 
-_LATER = {
-    "Contact": ".contact", "CylinderSurface": ".held", "DifferentialIK": ".inverse_kinematics.differential",
-    "HeldPoint": ".held", "PlaneSurface": ".held", "SphereSurface": ".held", "Surface": ".contact",
-    "control": ".control", "convert": ".convert",
-    "held_motion": ".simulate.interactions.held", "identify": ".identification.identify",
-    "read_log": ".identification.log", "lagrange": ".lagrange",
-    "on_ground": ".contact",
-    "PrescribedMotion": ".simulate.driving.motion",
-    "read_srdf": ".model.read.srdf",
-    "Sensor": ".model.sensors", "read_sensors": ".model.read.mjcf.reader",
-    "read_transmissions": ".model.read.urdf_transmissions", "Simulation": ".simulation",
-    "Scenario": ".scenario.scenario", "read_scenario": ".scenario.scenario", "scenario_of": ".scenario.scenario",
-    "Sweep": ".sweeps.sweep", "open_sweep": ".sweeps.sweep", "sweep": ".sweeps.sweep",
-    "World": ".world", **dict.fromkeys(("ball", "box", "capsule", "cylinder", "solid"), ".model.solid_bodies"),
+#: Names that are loaded when they are first used, by their modules; three of them are modules.
+_MODULES = {
+    ".contact": "Contact Surface on_ground", ".control": "control", ".convert": "convert",
+    ".held": "CylinderSurface HeldPoint PlaneSurface SphereSurface", ".identification.identify": "identify",
+    ".identification.log": "read_log", ".inverse_kinematics.differential": "DifferentialIK", ".lagrange": "lagrange",
+    ".model.read.mjcf.reader": "read_sensors", ".model.read.srdf": "read_srdf", ".model.sensors": "Sensor",
+    ".model.read.urdf_transmissions": "read_transmissions", ".model.solid_bodies": "ball box capsule cylinder solid",
+    ".scenario.scenario": "Scenario read_scenario scenario_of", ".simulate.driving.motion": "PrescribedMotion",
+    ".simulate.interactions.held": "held_motion", ".simulation": "Simulation", ".sweeps.sweep": "Sweep open_sweep sweep",
+    ".world": "World",
 }  # fmt: skip
-#: Those of them that are modules.
-_ROOMS = ("control", "convert", "lagrange")
+_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     """Loads a name when it is first used."""
     if name in _LATER:
         module = import_module(_LATER[name], __name__)
-        return module if name in _ROOMS else getattr(module, name)
+        return module if _LATER[name] == f".{name}" else getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

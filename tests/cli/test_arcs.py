@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kumitate as km
-from kumitate.cli.info import Arc, drawn, with_arcs
+from kumitate.cli.info import drawn, with_arcs
 
 from ..mechanisms import seeds
 
@@ -16,7 +16,7 @@ def test_every_arc_runs_from_one_line_to_the_other(seed):
     rng = np.random.default_rng(seed)
     lines = [f"line {k}" for k in range(rng.integers(2, 9))]
     ends = [rng.choice(len(lines), 2, replace=False) for _ in range(rng.integers(1, 7))]
-    shown = with_arcs(lines, [Arc(int(a), int(b), f"arc {k}") for k, (a, b) in enumerate(ends)])
+    shown = with_arcs(lines, [(int(a), int(b), f"arc {k}") for k, (a, b) in enumerate(ends)])
     width = max(map(len, shown))
     grid = np.array([list(row.ljust(width)) for row in shown])
     assert [row.startswith(line) for row, line in zip(shown, lines, strict=True)] == [True] * len(lines)

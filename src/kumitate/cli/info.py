@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import KumitateWarning
 from ..model import WORLD, Limits, Mechanism
@@ -123,8 +123,7 @@ def drawn(mechanism: Mechanism) -> list[str]:
     first, second = (max((len(row[k]) for row in rows), default=0) for k in (0, 1))
     lines = [WORLD, *(f"{body:<{first}}  {joint:<{second}}  {mass}".rstrip() for body, joint, mass in rows)]
     places = {name: k for k, name in enumerate([WORLD, *names])}
-    loops = mechanism.loops
-    return with_arcs(lines, [Arc(places[lo.body_a], places[lo.body_b], f"{lo.name}, {lo.kind.name}") for lo in loops])
+    return with_arcs(lines, [(places[x.body_a], places[x.body_b], f"{x.name}, {x.kind.name}") for x in mechanism.loops])
 
 
 def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
@@ -137,33 +136,24 @@ def _branches(joints: list[Any], before: str) -> list[tuple[Any, str, str]]:
 
 
 # --- arcs beside lines: what connects two of them, as loops connect the bodies of a tree ---------------------------------
-class Arc(NamedTuple):
-    """What connects the lines of these numbers, with a label at the lower one."""
+def with_arcs(lines: Sequence[str], arcs: Sequence[tuple[int, int, str]]) -> list[str]:
+    """The lines, with arcs from one to another and labels at the lower one, in the first column that is free there.
 
-    one: int
-    other: int
-    label: str
-
-
-def with_arcs(lines: Sequence[str], arcs: Sequence[Arc]) -> list[str]:
-    """The lines, each arc in the first column to the right of them that is free from its upper to its lower line.
-
-    >>> print("\\n".join(with_arcs(["world", "a", "b"], [Arc(2, 0, "rod"), Arc(0, 1, "pin")])))
+    >>> print("\\n".join(with_arcs(["world", "a", "b"], [(2, 0, "rod"), (0, 1, "pin")])))
     world ─┬─╮
     a     ─╯─│─ pin
     b     ───╯─ rod
     """
     if not arcs:
         return list(lines)
-    spans = [(min(arc.one, arc.other), max(arc.one, arc.other), arc.label) for arc in arcs]
+    spans = [(min(ends), max(ends), label) for *ends, label in arcs]
     columns: list[list[tuple[int, int, str]]] = []
     for span in sorted(spans, key=lambda span: (span[1] - span[0], span[0])):  # short ones nearest to the text
         free = (column for column in columns if all(span[0] > end or span[1] < start for start, end, _ in column))
         column = next(free, None)
         if column is None:
-            columns.append([span])
-        else:
-            column.append(span)
+            columns.append(column := [])
+        column.append(span)
     width = max(map(len, lines))
     return [f"{line:<{width}} {_beside(k, columns)}".rstrip() for k, line in enumerate(lines)]
 

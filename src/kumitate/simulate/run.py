@@ -32,20 +32,12 @@ _SIMULATIONS = Kept[Any](16)
 
 @takes_options_of(Experiment)
 def simulate(mechanism: Mechanism, q: Any = None, v: Any = None, **options: Any) -> Record:
-    """Simulates a mechanism.
+    """Simulates a mechanism, as `kumitate.simulate` does a robot, with its errors and warnings.
 
     Args:
         mechanism: to simulate.
         q: initial coordinates (nq), the neutral ones by default; v: initial velocities (nv), zero by default.
         options: as of `kumitate.simulate.setup.Experiment`.
-
-    Raises:
-        InputError: if an argument has a wrong shape or value.
-        DivergenceError: if the motion diverges, or contact has no usable solution; it carries the result up to there. So does,
-            as its attribute `result`, any exception that ends a run early: Ctrl-C, or an error in a controller.
-
-    Warns:
-        KumitateWarning: of steps whose contact could not be solved, with the time and the bodies; also in the audit's notes.
     """
     from .simulation import MechanismSimulation  # with integrators and controllers: loaded for the first run
 
@@ -128,14 +120,6 @@ def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) 
             function that takes all runs at once, f(t, q (N, nq), v (N, nv)) → (N, nv): a learned policy, say.
         parameters: as in `simulate`, by name; a value may be one for all runs, or one for each (N).
         options: as in `simulate`, the same for all runs; functions must be such that they can be compiled.
-
-    Raises:
-        InputError: if an argument has a wrong shape or value, or a function cannot be compiled.
-
-    >>> from kumitate.model.samples import sample
-    >>> runs = simulate_batch(sample("pendulum")(), [[0.1], [0.2], [0.3]], duration=0.1, every=50)
-    >>> runs.q.shape
-    (3, 3, 1)
     """
     from .divergence import RUNAWAY
     from .simulation import MechanismSimulation
@@ -173,20 +157,10 @@ def simulate_batch(mechanism: Mechanism, q: Any, v: Any = None, **options: Any) 
     del seen["error"]
     for array in seen.values():
         array[times[None, :] > lost[:, None]] = np.nan
-    return Records(
-        mechanism,
-        times,
-        seen.pop("q"),
-        seen.pop("v"),
-        seen.pop("work"),
-        lost,
-        unsolved,
-        wall,
-        {"duration": asked.duration, "every": every, **simulation.settings, "sample_time": asked.sample_time},
-        tuple(simulation.notes),
-        simulation if known and not by_row and not simulation.actuation.forcing.layout.own_states else None,
-        seen,
-    )
+    q, v, work = (seen.pop(name) for name in ("q", "v", "work"))
+    settings = {"duration": asked.duration, "every": every, **simulation.settings, "sample_time": asked.sample_time}
+    made = simulation if known and not by_row and not simulation.actuation.forcing.layout.own_states else None
+    return Records(mechanism, times, q, v, work, lost, unsolved, wall, settings, tuple(simulation.notes), made, seen)
 
 
 def _recorded(

@@ -173,7 +173,7 @@ class Setup(Driving, Surroundings, Solver):
         """Whether steps project loops fully, at every stage."""
         return self.stabilisation == "strict"
 
-    def traced_for(self, parameters: Variation | None) -> dict[str, str]:
+    def traced_for(self, parameters: Variation | None) -> tuple[str, str]:
         """Why contact should be traced pair by pair: what is `wanted`, and what is `needed` as lists do not have it."""
         wanted, needed = "", ""
         if self.side_by_side:
@@ -186,7 +186,7 @@ class Setup(Driving, Surroundings, Solver):
             needed = f"the drive of {stateful[0]!r} has a state of its own"
         elif self.baumgarte is not None and self.mechanism.tree.closed:
             needed = "loops are closed by `baumgarte`"
-        return {"wanted": wanted, "needed": needed}
+        return wanted, needed
 
     def check(self) -> None:
         """Refuses options that cannot be, alone or with each other, before anything is compiled.

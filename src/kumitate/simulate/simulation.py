@@ -69,15 +69,9 @@ class MechanismSimulation(SettledAttributes):
         wrenches, loop_tau, inputs = setup.wrenches or {}, setup.loop_tau or {}, setup.inputs or {}
         sources = (setup.controller, *wrenches.values(), *loop_tau.values(), *filter(callable, inputs.values()))
         self.parameters = variation_of(mechanism, setup.contact, sources, setup.parameters)
-        self.interaction = interaction_of(
-            mechanism,
-            setup.contact,
-            setup.held,
-            setup.held_method,
-            self.parameters,
-            setup.integrator,
-            **setup.traced_for(self.parameters),
-        )
+        around = (setup.contact, setup.held, setup.held_method, self.parameters, setup.integrator)
+        wanted, needed = setup.traced_for(self.parameters)
+        self.interaction = interaction_of(mechanism, *around, wanted=wanted, needed=needed)
         self._hold = steps_held(setup.sample_time, setup.step)
         asked = Asked(setup.integrator, self.step_size, setup.tolerance, *self._starts.default, setup.equal_steps)
         self.bounds = tuple(bounds_of(mechanism)) if setup.limits else ()

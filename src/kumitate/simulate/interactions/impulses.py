@@ -237,11 +237,6 @@ class ImpulseContact(TracedContact):
         """The pairs, each with code of its own."""
         return ContactPlan("traced", self.why, *pairs_traced(self.pairs, self.mechanism.nv))
 
-    @cached_property
-    def _seconds(self) -> float:
-        """What contact is expected to take to compile [s]."""
-        return self.plan().seconds or 0.0
-
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:
         """The derivative of `impacts` at the solution of contact; refused where impulses obey only some of the laws."""
         if self.contact.model != "rigid":
@@ -263,7 +258,8 @@ class ImpulseContact(TracedContact):
 
         The solver starts every step without memory of the last, so this repeats what the run's steps computed.
         """
-        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=len(q) < _FEW or self._seconds > _LONG)
+        one_by_one = len(q) < _FEW or (self.plan().seconds or 0.0) > _LONG  # by what contact is expected to take to compile
+        whole = _along(step.kernel("jumps"), h, (q, v, u), one_by_one=one_by_one)
         many = {"position": "positions", "normal": "normals", "gap": "gaps", "velocity": "velocities", "friction": "frictions"}
         found, sums = {one: whole[name] for one, name in many.items()}, ("residual", "work", "gained")
         moment = whole["moments"] / h if "moments" in whole else None

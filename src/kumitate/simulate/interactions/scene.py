@@ -70,11 +70,6 @@ class SceneContact(ContactOfBodies):
             )
         raise self._no_integrator(asked.name, "auto, time_stepping, semi_implicit_euler")
 
-    @cached_property
-    def names(self) -> list[str]:
-        """The names of the solids' bodies."""
-        return solid_names(self.mechanism, self.contact)
-
     def touching(self, q: np.ndarray) -> list[str]:
         """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
         robots, bodies = robots_of(self.mechanism), len(self.mechanism.tree.links)
@@ -85,8 +80,8 @@ class SceneContact(ContactOfBodies):
         let_go(scene.rules, scene.bodies)
         while (count := touch(scene)) < 0:
             scene = roomier(scene)
-        near = scene.points.solid[:count][scene.points.gap[:count] < _NEAR]
-        return list(dict.fromkeys(f"{self.names[a]!r} on {self.names[b]!r}" for a, b in near))
+        near, names = scene.points.solid[:count][scene.points.gap[:count] < _NEAR], solid_names(self.mechanism, self.contact)
+        return list(dict.fromkeys(f"{names[a]!r} on {names[b]!r}" for a, b in near))
 
     def advance(self, design: StepDesign) -> ManyBodies:
         """The steps of the scene."""

@@ -54,15 +54,12 @@ class ManyBodies(Advance):
         """The steps by a design; nothing is compiled before it is needed."""
         self.mechanism, self.integrator = mechanism, design.integrator
         self.follows = bool(self.mechanism.driven)
+        #: whether bodies that nothing touches take Runge-Kutta steps
+        self.flies = getattr(self.integrator, "flight", None) is not None
         self.forcing, self.bounds, self._asked = design.actuation.forcing, design.bounds, design.outputs
         self.model = SceneModel(mechanism, contact)
         self._program = design.actuation.program
         self._models, self._scenes = Kept[SceneModel](64), Kept[tuple[Scene, list[RobotSteps]]](64)
-
-    @property
-    def flies(self) -> bool:
-        """Whether bodies that nothing touches take Runge-Kutta steps."""
-        return getattr(self.integrator, "flight", None) is not None
 
     @cached_property
     def outputs(self) -> SceneOutputs | None:

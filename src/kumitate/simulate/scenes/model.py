@@ -193,11 +193,6 @@ class SceneModel:
         self.names = solid_names(mechanism, contact)
 
     @cached_property
-    def turns(self) -> bool:
-        """Whether any surface has torsional or rolling friction, so that points push with moments too."""
-        return self.contact.turns
-
-    @cached_property
     def robots(self) -> list[RobotSteps]:
         return robots_of(self.mechanism)
 

@@ -98,7 +98,7 @@ def _record(model: SceneModel, touches: np.ndarray, rows: int, sums: np.ndarray,
         normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
         velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2],
         work=added[:, 1], gained=added[:, 0],
-        moment=mean(slice(17, 20), np.ones(len(touches))) if model.turns else None,
+        moment=mean(slice(17, 20), np.ones(len(touches))) if model.contact.turns else None,
     )  # fmt: skip
 
 

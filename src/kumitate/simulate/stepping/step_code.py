@@ -27,6 +27,10 @@ class StepCode:
         efforts: the slot for the compiled function (t, q, v, u) → u, if there is one; layout: what stands where in u.
         outputs: the quantities computed at every state that is recorded or looked at; bounds: the limits at which joints stop.
         key: everything that the code depends on, as text; None if unknown.
+        touches: whether velocities may jump by contact of bodies, and not at stops of joints alone; alone: whether nothing
+            touches the mechanism and no point of it is held; projects: whether loops and held points are closed by projection.
+        efforts_follow: whether efforts at joints follow from the state, and are not only those that are given.
+        settles: whether drives, stops and prescribed motions have efforts that depend on the motion in a step.
     """
 
     def __init__(self, design: StepDesign, interaction: Interaction, key: str | None = None):
@@ -38,6 +42,11 @@ class StepCode:
         program = actuation.program
         self.efforts = None if program is None else Hole.of("efforts", program.inputs, program.outputs)
         self._kernels: dict[tuple[str, bool], Kernel] = {}
+        held, self.touches = interaction.held is not None, interaction.touches
+        self.alone = not held and interaction.forces is None and not self.touches
+        self.projects = self.stabilisation.projects and (self.mechanism.tree.closed or held)
+        self.efforts_follow = bool(self.mechanism.driven or forcing.following)
+        self.settles = self.efforts_follow or bool(self.bounds)
 
     # --- programs -------------------------------------------------------------------------------------------------------------
     @cached_property
@@ -65,29 +74,14 @@ class StepCode:
         """(h, q, v, u) → the efforts at the joints, with those of drives and prescribed motions."""
         return equations.efforts_program(self.forcing, self.reactions if self.forcing.following else None)
 
-    @property
-    def efforts_follow(self) -> bool:
-        """Whether efforts at joints follow from the state, and are not only those that are given."""
-        return bool(self.mechanism.driven or self.forcing.following)
-
-    @property
-    def projects(self) -> bool:
-        """Whether loops and held points are kept closed by projection."""
-        return self.stabilisation.projects and (self.mechanism.tree.closed or self.interaction.held is not None)
-
     @cached_property
     def closes(self) -> bool:
         """Whether a step begins by closing loops, with the factors of its first accelerations; else it ends by projection.
 
         Held points and impacts have rows of their own, and the error estimates of adaptive steps need closed loops.
         """
-        alone = self.interaction.held is None and not self.touches
-        return self.projects and alone and not (self.integrator.adaptive or self.stabilisation.strict)
-
-    @property
-    def alone(self) -> bool:
-        """Whether nothing touches the mechanism and no point of it is held."""
-        return self.interaction.held is None and self.interaction.forces is None and not self.touches
+        own_rows = self.interaction.held is not None or self.touches
+        return self.projects and not (own_rows or self.integrator.adaptive or self.stabilisation.strict)
 
     @cached_property
     def closing(self) -> Program | None:
@@ -133,16 +127,6 @@ class StepCode:
         """The impulses of contact alone, for an integrator that takes them so; None without contact."""
         impacts = self.impacts if self.integrator.kicks else None
         return None if impacts is None else kick_program(self.forcing, impacts, resisted=self.settles)
-
-    @property
-    def settles(self) -> bool:
-        """Whether drives, stops and prescribed motions have efforts that depend on the motion in a step."""
-        return bool(self.mechanism.driven or self.bounds or self.forcing.following)
-
-    @property
-    def touches(self) -> bool:
-        """Whether velocities may jump by contact of bodies, and not at stops of joints alone."""
-        return self.interaction.touches
 
     def slopes(self) -> dict[Program, Program]:
         """The derivatives of programs that are not found by differentiating what they do, as of `Interaction.slopes`."""

@@ -51,6 +51,8 @@ class DrivenSystem(ABC):
         """The system with what is `held` over a step, in the places of u that functions leave."""
         self.forcing, self.parts, self.bounds, self.held = forcing, parts, bounds, held
         self.mechanism, self.nv = forcing.mechanism, forcing.mechanism.nv
+        #: whether a step begins by closing loops, and projects only where that is not enough
+        self.closes = parts.closing is not None
 
     @abstractmethod
     def called(self, part: Any, *given: Any) -> dict[str, Any]:
@@ -86,11 +88,6 @@ class DrivenSystem(ABC):
         return Impact(after, found["work"], found["touching"], found["missed"], found["unsolved"], 0.0, after)
 
     # --- where a step begins, and its loops -------------------------------------------------------------------------------
-    @property
-    def closes(self) -> bool:
-        """Whether a step begins by closing loops, and projects only where that is not enough."""
-        return self.parts.closing is not None
-
     def begin(self, t: Scalar, h: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], ahead: Scalar) -> Begun:
         if not self.closes:
             acceleration, power = self.dynamics(t, h, q, v)
