@@ -131,7 +131,6 @@ def _check_forces(outputs: Mapping[str, Any], setup: Setup) -> None:
 def _sensor_output(
     mechanism: Mechanism, name: str, sensor: Sensor, parameters: Variation | None, points: Sequence[tuple[str, str]] = ()
 ) -> Output:
-    """What a sensor measures."""
     from .programs.of_sensors import sensor_program  # loaded only where there is one
 
     kinds = {kind.name for kind, _ in parameters.columns} if parameters else set()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import kumitate as km
-from kumitate.scenario.laws import LAWS
 from kumitate.scenario.parameters import KINDS
 from kumitate.scenario.scenario import KEYS
+from kumitate.scenario.setup import LAWS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8")

@@ -197,7 +197,6 @@ def values_by_name(text: str, option: str, *, parts: bool = False) -> dict[str, 
 
 
 def _number(text: str) -> float | str:
-    """The number that a text says, or else the text."""
     try:
         return float(text)
     except ValueError:

@@ -74,7 +74,6 @@ def info(
 
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:
-    """The facts about a mechanism, as plain data."""
     joints = _picked(
         mechanism.joints, "name kind nv parent child axis limits damping friction armature stiffness rest",
         nv=lambda joint: len(joint.limits), limits=lambda joint: [vars(limit) for limit in joint.limits],

@@ -30,8 +30,7 @@ from ..robot import Robot
 from ..simulate.driving.inputs import COMMANDS, checked_inputs, command_values
 from ..simulate.driving.motion import PrescribedMotion, with_followed_loops
 from ..simulate.starts import default_start
-from .laws import LAWS, ControlLaw, checked_function
-from .setup import Described
+from .setup import LAWS, ControlLaw, Described, checked_function
 from .written import At, Mistakes, Section, names_in, number_of, text_of
 
 #: Starts that have these names in all robots.
@@ -195,7 +194,6 @@ def _laws(top: Section, setup: Described) -> tuple[ControlLaw, ...]:
 
 
 def _law(given: Any, at: At, mistakes: Mistakes, setup: Described) -> ControlLaw:
-    """A law by name, with its gains beside it."""
     given = given if isinstance(given, dict) else {"law": given}
     if given.get("law") is None:
         raise InputError(f"there is no law; write one of {', '.join(LAWS)}, or FILE.py:FUNCTION")

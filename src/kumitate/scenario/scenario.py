@@ -15,10 +15,9 @@ from ..model.samples import SAMPLES
 from ..outputs import checked_output
 from ..run import Run
 from ..simulate.checks import run_times
-from .laws import with_functions, with_laws
 from .parameters import Design, parameter, read_design
 from .parts import read_contact, read_driving, read_held, read_hold, read_robot, read_start
-from .setup import SOLVER, Described, setting
+from .setup import SOLVER, Described, setting, with_functions, with_laws
 from .written import Mistakes, Section, Written, names_in, read_yaml
 
 #: What a scenario may say.
@@ -201,7 +200,6 @@ def functions_of(controller: str | None) -> tuple[str, ...]:
 
 
 def _plain_copy(given: Mapping[str, Any], source: str) -> Any:
-    """The dictionary as JSON would hold it."""
     try:
         return json.loads(json.dumps(dict(given), default=lambda x: x.tolist() if hasattr(x, "tolist") else str(x)))
     except (TypeError, ValueError) as error:

@@ -122,7 +122,6 @@ def first_notes(mechanism: Mechanism, limits: bool) -> list[str]:
 
 
 def _ends(limits: Limits) -> int:
-    """How many position limits there are."""
     return sum(at is not None and isfinite(at) for at in (limits.lower, limits.upper))
 
 
@@ -187,7 +186,6 @@ def check_memory(mechanism: Mechanism, times: int, runs: int = 1) -> None:
 
 
 def _memory() -> float:
-    """The memory of this machine [bytes]."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):  # not a Unix

@@ -215,7 +215,6 @@ class RungeKutta(Integrator):
 
 
 def _combined(x: Sequence[Scalar], h: Scalar, weights: Sequence[float], rates: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """x + h Σ w·rate."""
     used = [(w, rate) for w, rate in zip(weights, rates, strict=False) if w]
     if not used:
         return list(x)
@@ -433,7 +432,6 @@ def _in_the_middle(
 
 
 def _advanced(x: Sequence[Scalar], h: Scalar, rates: Sequence[Scalar]) -> list[Scalar]:
-    """x + h · rates."""
     return [value + h * rate for value, rate in zip(x, rates, strict=True)]
 
 

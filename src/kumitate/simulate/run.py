@@ -207,7 +207,6 @@ def _gained(batch: Batch, seen: Mapping[str, np.ndarray], fastest: np.ndarray) -
 
 
 def _sampled(batch: Batch, controller: Any, done: int) -> np.ndarray:
-    """The controller's efforts for all runs, those that have diverged included."""
     mechanism, t = batch.simulation.mechanism, done * batch.simulation.step_size
     tau = np.asarray(controller(t, batch.q.copy(), batch.v.copy()) if callable(controller) else controller, dtype=float)
     if tau.shape not in (batch.v.shape, (mechanism.nv,)):

@@ -292,11 +292,9 @@ class MechanismSimulation(SettledAttributes):
 
     @cached_property
     def _stepper(self) -> Stepper:
-        """The stepper for single steps."""
         return self._stepper_at(*self._starts.default, self.step_size)
 
     def _stepper_at(self, q: np.ndarray, v: np.ndarray, step: float) -> Stepper:
-        """A stepper from a state."""
         return self.compiled.stepper(self.actuation, step, q, v)
 
     def _begun(self, q: np.ndarray, v: np.ndarray, step: float) -> Stepper:
@@ -308,7 +306,6 @@ class MechanismSimulation(SettledAttributes):
         return stepper
 
     def _seen(self) -> State:
-        """The current state of the stepper."""
         stepper = self._stepper
         seen, carried, shown = stepper.look(), stepper.carried(), self.actuation.parameters(stepper.efforts)
         outputs = {name: seen[name] for name in self._outputs}

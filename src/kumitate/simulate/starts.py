@@ -104,7 +104,6 @@ class _Limits(NamedTuple):
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> _Limits:
-        """All that a mechanism has."""
         found = [
             (columns.q.start + k, columns.v.start + k, limit.lower, limit.upper)
             for columns in joint_columns(mechanism)

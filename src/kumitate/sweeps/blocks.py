@@ -149,7 +149,6 @@ class Summary:
 
 
 def _component(array: np.ndarray, index: tuple[int, ...]) -> np.ndarray:
-    """One component of values that stand in the last axes."""
     place: Any = (..., *index)
     return array[place]  # type: ignore[no-any-return]
 
@@ -389,7 +388,6 @@ def _put(answer: Answer, rows: Sequence[int], summary: Summary) -> None:
 
 
 def _files(run: Run, origin: Mapping[str, Any]) -> dict[str, bytes]:
-    """The files of a motion that is kept."""
     run = replace(run, settings={**run.settings, **origin})
     with TemporaryDirectory() as folder:
         data = run.save(Path(folder) / ("result.h5" if find_spec("h5py") else "result.npz"))

@@ -151,7 +151,6 @@ class Actuation:
             self._put_input(u, name, given)
 
     def _put_source(self, u: np.ndarray, group: str, name: str, values: Any) -> None:
-        """Puts what is given for a source in its place of u."""
         (source, how), owner = self._by_place[group, name], self.forcing.mechanism.name
         if how is not How.CONSTANT:
             raise InputError(f"{owner}: {source.label} is a function; make the simulation without it for an input")

@@ -62,13 +62,11 @@ class PrescribedMotion:
 
 
 def _derivative(program: Program) -> Program:
-    """The derivative of a function of time."""
     both = directional(program)
     return trace(lambda t: list(call(both, t, 1.0)["result_dot"]), {"t": ()}, program.name)
 
 
 def _program(function: Callable[[Any], Any]) -> Program:
-    """The program of a function of time."""
     if not callable(function):
         raise InputError(f"a prescribed motion is {function!r}; it must be a function of time, f(t)")
 

@@ -67,7 +67,6 @@ class TracedContact(ContactOfBodies):
         return content_of(self.model, self.contact, self.pairs, *varied)
 
     def warn(self) -> None:
-        """Warns as `warn_of_thin_boxes` does."""
         warn_of_thin_boxes(self.mechanism.name, self.pairs)
 
     @property

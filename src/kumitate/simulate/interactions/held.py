@@ -121,7 +121,6 @@ class HeldContact(Interaction):
         return np.array(closed_q), np.array(closed_v)
 
     def notes(self, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[str]:
-        """Notes for the audit on the points along the states (n, nq), (n, nv) and efforts (n, size of u)."""
         notes = []
         for name, motion in _along(self.held, forcing, q, v, u).items():
             pulled = np.count_nonzero(motion.normal < 0.0)

@@ -80,7 +80,6 @@ class ForceContact(TracedContact):
         return super().integrator(asked._replace(name="rkf45_adaptive"), notes)
 
     def plan(self) -> ContactPlan:
-        """The pairs; their forces are evaluated with the dynamics, without a solver."""
         why = f"springs and dampers are forces at any time; {self.why}"
         return ContactPlan("penalty", why, pairs_traced(self.forces.pairs, self.mechanism.nv)[0], None, None)
 
@@ -227,14 +226,12 @@ class ImpulseContact(TracedContact):
             )
 
     def touching(self, q: np.ndarray) -> list[str]:
-        """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'foot' on 'ground'"."""
         return list(dict.fromkeys("{!r} on {!r}".format(*pair.bodies) for pair, touch in self._touches(q) if touch.gap < _NEAR))
 
     def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
         return pushes_of(call(code.jumps, h, q, v, u), h)  # type: ignore[arg-type]
 
     def plan(self) -> ContactPlan:
-        """The pairs, each with code of its own."""
         return ContactPlan("traced", self.why, *pairs_traced(self.pairs, self.mechanism.nv))
 
     def slopes(self, impacts: Program | None) -> dict[Program, Program]:

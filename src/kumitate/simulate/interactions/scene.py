@@ -71,7 +71,6 @@ class SceneContact(ContactOfBodies):
         raise self._no_integrator(asked.name, "auto, time_stepping, semi_implicit_euler")
 
     def touching(self, q: np.ndarray) -> list[str]:
-        """The pairs that touch, or nearly do (within `_NEAR`), at q (nq), in words: "'ball' on 'ground'"."""
         robots, bodies = robots_of(self.mechanism), len(self.mechanism.tree.links)
         scene = with_robots(scene_of(self.mechanism, self.contact, [], step=_NEAR, patience=0, flies=False), robots)
         rows, places = (np.zeros((bodies, 7)), np.zeros((bodies, 6))), ScenePlaces(self.mechanism, [one.part for one in robots])
@@ -84,7 +83,6 @@ class SceneContact(ContactOfBodies):
         return list(dict.fromkeys(f"{names[a]!r} on {names[b]!r}" for a, b in near))
 
     def advance(self, design: StepDesign) -> ManyBodies:
-        """The steps of the scene."""
         return ManyBodies(self.mechanism, self.contact, design)
 
     def check(self, stabilisation: Stabilisation) -> None:

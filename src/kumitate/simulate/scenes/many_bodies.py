@@ -119,7 +119,6 @@ class ManyBodies(Advance):
         return [robot.flies for robot in robots_of(self.mechanism, bounds=self.bounds, flies=self.flies)]
 
     def _made(self, model: SceneModel, step: float, fly: Sequence[bool]) -> tuple[Scene, list[RobotSteps]]:
-        """A scene at rest, and its robots."""
         layout, places = self.forcing.layout, tuple(self.forcing.wrenches)
         robots = robots_of(model.mechanism, places, layout.group("loop_tau"), self.bounds, flies=self.flies)
         for robot, flies in zip(robots, fly, strict=True):

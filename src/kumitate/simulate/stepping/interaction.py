@@ -133,7 +133,7 @@ class Interaction:
         return None
 
     def touching(self, q: np.ndarray) -> list[str]:
-        """The touching pairs at q (nq), in words."""
+        """The pairs that touch at q (nq), or nearly do, in words: "'foot' on 'ground'"."""
         return []
 
     def record(self, step: ContactCode, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
