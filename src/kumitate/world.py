@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -217,12 +217,13 @@ class World:
                 )
                 self._driving[group, name] = values, told
 
+    def _missing(self, what: str, name: str, known: Collection[str]) -> InputError:
+        near = did_you_mean(name, known, lead=", ")
+        return InputError(f"{self.name}: there is no {what} {name!r}{near}; there are {', '.join(self.placed) or 'none'}")
+
     def _thing(self, name: str) -> PlacedThing:
         if name not in self.placed:
-            near = did_you_mean(name, self.placed, lead=", ")
-            raise InputError(
-                f"{self.name}: there is no robot or object {name!r}{near}; there are {', '.join(self.placed) or 'none'}"
-            )
+            raise self._missing("robot or object", name, self.placed)
         return self.placed[name]
 
     def _bodies(self, name: str) -> list[str]:
@@ -232,10 +233,7 @@ class World:
             return [placed.prefix + body.name for body in placed.robot.mechanism.bodies]
         known = [placed.prefix + place for placed in self.placed.values() for place in placed.robot.mechanism.tree.places]
         if name not in known:
-            near = did_you_mean(name, [*self.placed, *known], lead=", ")
-            raise InputError(
-                f"{self.name}: there is no robot, object or body {name!r}{near}; there are {', '.join(self.placed) or 'none'}"
-            )
+            raise self._missing("robot, object or body", name, [*self.placed, *known])
         return [name]
 
     # --- as one mechanism -------------------------------------------------------------------------------------------------

@@ -139,21 +139,13 @@ class MechanismSimulation(SettledAttributes):
 
     @property
     def straight(self) -> CompiledStep:
-        """The steps of one robot in straight-line code, which have derivatives.
-
-        Raises:
-            InputError: for scenes of many bodies, with the reason.
-        """
+        """The steps of one robot in straight-line code, which have derivatives; scenes of many bodies are refused."""
         if not isinstance(self.compiled, CompiledStep):
             raise InputError(f"{self.mechanism.name}: {self.compiled.refusal}")
         return self.compiled
 
     def check_without_python(self, taker: str) -> None:
-        """Refuses steps that `taker`, such as "a page", could make with Python alone.
-
-        Raises:
-            InputError: for functions that are called while it runs, and adaptive steps, with what to do.
-        """
+        """Refuses steps that `taker`, such as "a page", could make with Python alone: with functions to call, or adaptive."""
         owner = self.mechanism.name
         if self.integrator.adaptive:
             raise InputError(

@@ -61,11 +61,7 @@ class Sweep:
     """
 
     def __init__(self, path: str | Path, scenario: Scenario | None = None):
-        """The sweep in a folder.
-
-        Raises:
-            InputError: if there is none.
-        """
+        """The sweep in a folder, which must hold one."""
         self.path = Path(path)
         if not is_sweep(self.path):
             raise InputError(f"{self.path}: is not the folder of a sweep (it has no {MANIFEST}); `kumitate sweep` makes one")

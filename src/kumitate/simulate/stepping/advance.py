@@ -51,11 +51,7 @@ class State:
     mechanism: Mechanism | None = field(default=None, repr=False)
 
     def __getitem__(self, name: str) -> ThingMotion:
-        """A robot or an object by name, with its own coordinates and velocities.
-
-        Raises:
-            UnknownNameError: if there is none of this name, with the closest one.
-        """
+        """A robot or an object by name, with its own coordinates and velocities; refuses others, with the closest one."""
         if self.mechanism is None:
             raise InputError("this state does not know its mechanism; take one that a simulation gave")
         tree = self.mechanism.tree
@@ -106,7 +102,8 @@ class Stepper(ABC):
     """One state of a driven mechanism, advanced in place by steps of one length.
 
     Attributes:
-        state: the arrays that are carried from step to step, each with a leading axis of length 1, as of `start_of`.
+        state: the arrays that are carried from step to step, each with a leading axis of length 1, as of `start_of`; efforts:
+            the held ones, u, in it.
         steps, rejected: the number of steps made, and of adaptive steps that had to be repeated.
         reached: what the last step led to, unless the state has changed since: the next one begins there without loading it.
         whole: whether steps follow each other in machine code, without Python in between.
@@ -120,6 +117,7 @@ class Stepper(ABC):
     def __init__(self, compiled: Advance, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
         """A stepper of a state, as of `start_of`, which it advances in place."""
         self.compiled, self.actuation, self.step, self.state = compiled, actuation, step, state
+        self.efforts = state["u"][0]
         self._own = actuation.forcing.layout.own_states
         self._flat, ends = [array.reshape(-1) for array in state.values()], np.cumsum([array.size for array in state.values()])
         self._places: dict[str, Any] = {
@@ -127,15 +125,6 @@ class Stepper(ABC):
             for (name, array), end in zip(state.items(), ends.tolist(), strict=True)
         }
         self.steps = self.rejected = 0
-
-    @property
-    def efforts(self) -> np.ndarray:
-        """The held efforts u."""
-        return self.state["u"][0]
-
-    @efforts.setter
-    def efforts(self, u: np.ndarray) -> None:
-        self.state["u"][0] = u
 
     @property
     def time(self) -> float:
@@ -169,7 +158,7 @@ class Stepper(ABC):
     def sample(self) -> None:
         """Calls the functions that are called once per step or at the sample times."""
         if self.actuation.samples:
-            self.efforts = self.actuation.sampled(self.time, self.state["q"][0], self.state["v"][0], self.efforts)
+            self.efforts[:] = self.actuation.sampled(self.time, self.state["q"][0], self.state["v"][0], self.efforts)
 
     def observe(self) -> None:  # noqa: B027 - most have nothing to do
         """Updates `efforts` to the current state if they are called at every stage; compiled ones are evaluated later."""

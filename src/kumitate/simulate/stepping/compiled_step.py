@@ -120,7 +120,7 @@ class CompiledStepper(Stepper):
     def observe(self) -> None:
         if self._system is not None:
             self._system.held = self.efforts.copy()
-            self.efforts = self._system.efforts(self.time, self.state["q"][0], self._velocities)  # type: ignore[arg-type]
+            self.efforts[:] = self._system.efforts(self.time, self.state["q"][0], self._velocities)  # type: ignore[arg-type]
 
     def run(self, seen: Mapping[str, np.ndarray], records: int, every: int) -> None:
         if self.whole and records > 1:

@@ -106,17 +106,12 @@ class DrivenSystem(ABC):
         changed = [rate + more for rate, more in zip(v, [*closing["change"], *still], strict=True)]
         return Begun(list(q), changed, [*closing["move"], *still], _rates(closing), closing["power"], projected)
 
-    def project(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]] | None:
-        """q (nq) and v (nv) with the loops closed; None if there is nothing to close."""
-        if self.parts.projection is None:
-            return None
-        found = self.called(self.parts.projection, q, v, *self.forcing.layout.row(self.held))
-        return found["q"], found["v"]
-
     def _closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         """q and v with the loops closed, or unchanged if nothing closes them."""
-        closed_q, closed_v = self.project(q, v[: self.nv]) or (q, v[: self.nv])
-        return list(closed_q), [*closed_v, *v[self.nv :]]
+        if self.parts.projection is None:
+            return list(q), list(v)
+        found = self.called(self.parts.projection, q, v[: self.nv], *self.forcing.layout.row(self.held))
+        return list(found["q"]), [*found["v"], *v[self.nv :]]
 
     def closed(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         return self._closed(q, v) if self.closes else (q, v)
@@ -127,9 +122,8 @@ class DrivenSystem(ABC):
         return when(begun.projected > 0.5, lambda: self._closed(q, v), (list(q), list(v)))
 
     def settled(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        closed = None if self.closes else self.project(q, v[: self.nv])
-        after_q, after_v = closed or (kinematics.normalized(self.mechanism.tree, q), v[: self.nv])
-        return after_q, [*after_v, *v[self.nv :]]
+        plain = self.closes or self.parts.projection is None
+        return (kinematics.normalized(self.mechanism.tree, q), list(v)) if plain else self._closed(q, v)
 
     # --- coordinates, stops, and joints that follow motions ---------------------------------------------------------------
     def motions(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sequence[list[Scalar]]:
