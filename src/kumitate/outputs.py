@@ -15,7 +15,7 @@ from .model.things import SEPARATOR, belongs, pushes, things_of
 from .programs import PROGRAMS, make_program
 from .programs.of_sensors import force_program, wrenches_program
 from .scalar import Program, trace
-from .simulate.driving.inputs import COMMANDS, LAST, SIGNALS
+from .simulate.driving.forcing import COMMANDS, LAST, SIGNALS
 from .simulate.interactions import Interaction
 from .simulate.parameters import Variation
 from .simulate.setup import Setup

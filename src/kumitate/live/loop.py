@@ -17,7 +17,7 @@ from ..errors import InputError, KumitateError
 from ..model import Driven, EffortDrive, Limits, Mechanism, VelocityDrive, joint_columns
 from ..records.record import Energy
 from ..simulate.driving.actuation import Actuation, How
-from ..simulate.driving.inputs import COMMANDS
+from ..simulate.driving.forcing import COMMANDS
 from ..simulate.starts import state_by_name
 from ..simulate.stepping.advance import State
 

@@ -24,7 +24,7 @@ from ..model import Body, Mechanism, Place, Sensor, joint_columns, outward
 from ..model.sensors import AT_JOINTS
 from ..model.things import belongs, pushes
 from ..scalar import Program, Scalar, Scalars, maximum, minimum, select, sqrt, trace
-from ..simulate.driving.inputs import LAST, PUSH, PUSHES
+from ..simulate.driving.forcing import LAST, PUSH, PUSHES
 from ..spatial import Transform, Vector3, centripetal
 
 _HERE = Transform()

@@ -27,7 +27,7 @@ from ..model.samples import SAMPLES
 from ..model.values import LENGTH, NOT_NEGATIVE, checked_numbers, shown
 from ..renamed import load_papers
 from ..robot import Robot
-from ..simulate.driving.inputs import COMMANDS, checked_inputs, command_values
+from ..simulate.driving.forcing import COMMANDS, checked_inputs, command_values
 from ..simulate.driving.motion import PrescribedMotion, with_followed_loops
 from ..simulate.starts import default_start
 from .setup import LAWS, ControlLaw, Described, checked_function

@@ -17,7 +17,7 @@ from ..records.audit import Audit, contact_account, energy_balance, energy_notes
 from ..records.record import Energy, Record
 from .divergence import RUNAWAY, Exchange, divergence, runaway, singular_angles, vanishing_steps
 from .driving.actuation import Actuation
-from .driving.inputs import read_by
+from .driving.forcing import read_by
 from .interactions import Interaction
 from .stepping.advance import Stepper
 from .stepping.outputs import STATE

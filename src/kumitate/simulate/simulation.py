@@ -21,8 +21,7 @@ from .batch import Batch, SettledAttributes
 from .checks import by_name, check_memory, checked_rows, first_notes, fitted_sample_time, run_times, step_notes, steps_held
 from .divergence import FAST, RUNAWAY, Exchange, GainingStep, divergence, leaps, runaway
 from .driving.actuation import Actuation, How
-from .driving.forcing import Forcing
-from .driving.inputs import LAST, PUSH, commands_of
+from .driving.forcing import LAST, PUSH, Forcing, commands_of
 from .driving.motion import FollowedStarts, check_followed, motions_of, with_followed_loops
 from .integrators import FollowingSteps, stopping
 from .interactions import Asked, StepDesign, interaction_of

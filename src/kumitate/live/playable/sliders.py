@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InputError, did_you_mean
-from ...simulate.driving.inputs import COMMANDS
+from ...simulate.driving.forcing import COMMANDS
 from ...simulate.parameters import MODEL_KINDS, Variation
 from ...simulate.simulation import MechanismSimulation
 from ..loop import TARGET, Setting, joint_sliders, settings_of

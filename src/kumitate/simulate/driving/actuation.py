@@ -22,8 +22,7 @@ from ...model.values import checked_array, shown
 from ...scalar import Program, trace
 from ...scalar.arrays import SymbolArray
 from ...scalar.purity import TAKEN, Verdict, judged
-from .forcing import Forcing, InputSource, Overlaps
-from .inputs import by_position, command_values
+from .forcing import Forcing, InputSource, Overlaps, by_position, command_values
 from .motion import PrescribedMotion
 
 #: t, q, v and inputs to try functions at.

@@ -23,7 +23,7 @@ from ...procedure import LocatedProgram
 from ...records.contact_record import LIST
 from ...scalar import Array
 from ..driving.actuation import Actuation
-from ..driving.inputs import InputLayout
+from ..driving.forcing import InputLayout
 from ..kept import Kept
 from ..stepping.advance import Advance, Stepper, start_of
 from ..stepping.equations import efforts_program

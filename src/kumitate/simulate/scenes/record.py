@@ -17,8 +17,7 @@ from ...contact.pairs import FAR
 from ...model.things import belongs, pushes
 from ...records.contact_record import ContactRecord, Touched
 from ...scalar import Array, Program, trace
-from ..driving.forcing import Forcing
-from ..driving.inputs import PUSH, PUSHES
+from ..driving.forcing import PUSH, PUSHES, Forcing
 from ..stepping.outputs import Output, evaluated
 from .model import SceneModel, ScenePage
 

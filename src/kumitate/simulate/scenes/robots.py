@@ -41,8 +41,7 @@ from ...model import Bound, Command, Driven, Mechanism, bounds_of, freedoms
 from ...model.mechanism import digest
 from ...procedure import LocatedProgram
 from ...scalar import Program, Scalar, call, flatten, is_zero, select, trace
-from ..driving.forcing import Forcing
-from ..driving.inputs import InputLayout, StepInputs
+from ..driving.forcing import Forcing, InputLayout, StepInputs
 from ..integrators import RK4
 from ..stepping.equations import applied_power, drive_power, dynamics_program, open_program, projection_program
 from ..stepping.jumps import end_gaps, work_of_stops

@@ -35,8 +35,7 @@ from ...kinematics import center_of_mass, link_twists
 from ...model import Driven, Mechanism, Tree, by_loop, check_resistance, freedoms
 from ...model.tree.traversal import with_limbs
 from ...scalar import Hole, Program, Scalar, absolute, call, is_zero, loop, maximum, minimum, select, trace
-from ..driving.forcing import Forcing
-from ..driving.inputs import StepInputs
+from ..driving.forcing import Forcing, StepInputs
 from ..parameters import Variation, VariedPlant
 from ..starts import default_start
 

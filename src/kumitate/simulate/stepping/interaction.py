@@ -12,8 +12,7 @@ from ...compile import Kernel
 from ...errors import InputError
 from ...model import Bound, Mechanism
 from ..driving.actuation import Actuation
-from ..driving.forcing import Forcing, Overlaps
-from ..driving.inputs import InputLayout
+from ..driving.forcing import Forcing, InputLayout, Overlaps
 from ..integrators import INTEGRATORS, ExtrapolatedEuler, Integrator, Midpoint, SemiImplicitEuler
 from ..parameters import Variation
 from .outputs import Output
@@ -146,7 +145,7 @@ class Interaction:
         return []
 
     def pushes(self, code: ContactCode, h: Any, q: Any, v: Any, u: Any) -> list[Any]:
-        """What pushes at every such point, as `inputs.PUSHES`, while tracing; where velocities jump, the mean force
+        """What pushes at every such point, as `forcing.PUSHES`, while tracing; where velocities jump, the mean force
         over the step h that begins there."""
         return []
 

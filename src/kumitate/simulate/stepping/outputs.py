@@ -11,7 +11,7 @@ from ...errors import InputError
 from ...model import Mechanism
 from ...scalar import Program, call, trace
 from ...scalar.purity import TAKEN, judged
-from ..driving.inputs import by_position, read_by
+from ..driving.forcing import by_position, read_by
 
 #: What a step carries and always records.
 STATE = ("q", "v", "work", "error")
@@ -22,7 +22,7 @@ class Output(NamedTuple):
 
     Attributes:
         key: what says, with the mechanism, which program it is.
-        make: gives the program, whose inputs are some of `inputs.SIGNALS`, inputs, and outputs before this one.
+        make: gives the program, whose inputs are some of `forcing.SIGNALS`, inputs, and outputs before this one.
         shape: that its one output, given flat, is put into.
         feels: in scenes, the body or robot whose pushes of contact it is a sum over: its program is then of one push on it.
         by: what pushes it, or "" for all.
@@ -37,7 +37,7 @@ class Output(NamedTuple):
 
 
 def signal_output(mechanism: Mechanism, signal: str, name: str) -> Output:
-    """One of the `inputs.SIGNALS` itself."""
+    """One of the `forcing.SIGNALS` itself."""
     size: Any = {"t": (), "q": mechanism.nq}.get(signal, mechanism.nv)
 
     def copied(x: Any) -> Any:

@@ -249,7 +249,7 @@ class Signals:
         self._values |= {name: u[own] for name, own in code.forcing.own.items()} | dict(kept or {})
 
     def __call__(self, name: str) -> Any:
-        """A signal, of `inputs.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
+        """A signal, of `forcing.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
         if name not in self._values:
             command = self._code.layout.group("commands").get(name)  # a function, whose values only the compiled efforts have
             self._values[name] = getattr(self, f"_{name}")() if command is None else self("u")[command]
