@@ -375,10 +375,8 @@ def read_held(top: Section, setup: Described) -> Described:
         given = {"body": name, **given} if isinstance(given, dict) else given
         part = Section(given, (*section.at, name), top.mistakes, ("body", "point", "surface", "friction"))
         with top.mistakes.catching(part.at):
-            body, point = (
-                part.text("body", places, name),
-                part.take("point", partial(_vector, "the point [m]"), (0.0, 0.0, 0.0)),
-            )
+            body = part.text("body", places, name)
+            point = part.take("point", partial(_vector, "the point [m]"), (0.0, 0.0, 0.0))
             held.append(HeldPoint(body, point, _held_on(part), part.number("friction", NOT_NEGATIVE, 0.0), str(name)))
     return replace(setup, held=tuple(held))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time as clock
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import product
@@ -181,6 +181,11 @@ class BlockTask:
     outcomes: tuple[Outcome, ...]
     keep: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
+    def of_model(self, places: Iterable[int]) -> dict[str, np.ndarray]:
+        """The values of parameters of the model in these runs, by name."""
+        varied = [(k, one.name) for k, one in enumerate(self.parameters) if one.of_model]
+        return {name: np.array([self.values[place][k] for place in places]) for k, name in varied}
+
 
 @dataclass
 class Answer:
@@ -225,28 +230,26 @@ def _simulation(task: BlockTask, setup: Described, integrator: str | None) -> Si
     """The simulation that runs of the block share with this integrator; None if they share none."""
     if integrator is None:
         return None
-    names = [one.name for one in task.parameters if one.of_model]
+    names = list(task.of_model(()))
     key = (task.sweep, task.block.group, integrator)
     return _SIMULATIONS.get(key, lambda: replace(setup, integrator=integrator).simulation(equal_steps=True, parameters=names))
 
 
 def _possible(task: BlockTask, setup: Described, answer: Answer) -> list[int]:
     """The places of the runs whose numbers of the model are possible; why others are not goes into the answer."""
-    varied = [k for k, one in enumerate(task.parameters) if one.of_model]
-    if not varied:
+    parameters, fine = Variation.of(setup.plant, list(task.of_model(()))), []
+    if parameters is None:
         return list(range(len(task.values)))
-    parameters = Variation.of(setup.plant, [task.parameters[k].name for k in varied])
-    assert parameters is not None
-    fine = []
     for place, row in enumerate(task.values):
         try:
-            for k in varied:
-                task.parameters[k].checked(row[k])
+            for one, value in zip(task.parameters, row, strict=True):
+                if one.of_model:
+                    one.checked(value)
             fine.append(place)
         except KumitateError as error:
             answer.columns["message"][place] = str(error)
     rows = np.tile(parameters.blank, (len(fine), 1))
-    given = {task.parameters[k].name: np.array([task.values[place][k] for place in fine]) for k in varied}
+    given = task.of_model(fine)
     try:
         parameters.put(rows, given)
     except KumitateError:
@@ -312,10 +315,7 @@ def _record(
     answer: Answer,
 ) -> None:
     """Simulates the runs in these places of a block, from their starts, and puts what comes out into the answer."""
-    parameters = {
-        one.name: np.array([task.values[row][k] for row in rows]) for k, one in enumerate(task.parameters) if one.of_model
-    }
-    batch = simulation.batch(start[0], start[1], parameters=parameters)
+    batch = simulation.batch(start[0], start[1], parameters=task.of_model(rows))
     if not setup.laws:
         batch.tau[:] = start[2]
     every, records = _recorded(setup)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,15 +147,12 @@ class HeldContact(Interaction):
 
 def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, HeldMotion]:
     mechanism = held.points.mechanism
-    tree, places, drives = mechanism.tree, list(forcing.wrenches), forcing.drives
+    tree = mechanism.tree
 
     def observed(q: Any, v: Any, u: Any) -> dict[str, Any]:
-        efforts = iter(u)
-        tau = list(islice(efforts, mechanism.nv))
-        applied = {name: list(islice(efforts, 6)) for name in places}
-        loop_tau = {name: list(islice(efforts, nv)) for name, nv in drives.items()}
-        wrenches = Wrenches(tree, applied) if places else None
-        return held.observed(tree, q, v, tau, Acting(mechanism.gravity, wrenches, loop_tau))
+        given = forcing.layout.unpack(u)
+        wrenches = Wrenches(tree, given.wrenches) if given.wrenches else None
+        return held.observed(tree, q, v, given.tau, Acting(mechanism.gravity, wrenches, given.loop_tau))
 
     inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.layout.size}
     arrays = Kernel(trace(observed, inputs, f"held_{held.method}_{mechanism.name}"))(q, v, u)
