@@ -178,11 +178,8 @@ def _set(mechanism: Mechanism, key: str, numbers: np.ndarray, name: str, value: 
     elif name in names:
         where = slice(names.index(name), names.index(name) + 1)
         owner = columns[name.rpartition(".")[0]]
-        # a part of a quaternion moves all of its orientation
-        same = owner.kind.nq == owner.kind.nv
-        fixed = (
-            slice(owner.v.start + where.start - owner.q.start, owner.v.start + where.stop - owner.q.start) if same else owner.v
-        )
+        at = owner.v.start + where.start - owner.q.start
+        fixed = slice(at, at + 1) if owner.kind.nq == owner.kind.nv else owner.v  # a part of a quaternion moves all of it
     else:
         raise InputError(
             f"{mechanism.name}: {key} names {name!r}, which is not a joint, body or component; {_hint(name, mechanism)}"

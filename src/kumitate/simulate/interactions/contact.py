@@ -132,7 +132,11 @@ def why_traced(mechanism: Mechanism, contact: Contact, wanted: str, needed: str)
         wanted: why code of its own is wanted, unless there are too many bodies for it; needed: why no other will do, likewise.
     """
     if contact.belts:
-        _check_belts(mechanism, contact)
+        other = "" if contact.model == "rigid" else f"only rigid contact has belts, not {contact.model}"
+        if fault := other or kept_from_lists(mechanism, contact):
+            raise InputError(
+                f"{mechanism.name}: the surface of {contact.belts[0]!r} is a belt, which moves; but {fault}. Leave the belt out"
+            )
         return ""
     bodies, untraced = len(free_links(mechanism)), ""
     if only := _only_traced(contact):
@@ -164,12 +168,6 @@ def _only_traced(contact: Contact) -> str:
     return f"scenes with {contact.model} contact do not have the option {options[0]!r}" if options else ""
 
 
-def begin_traced(mechanism: Mechanism) -> bool:
-    """Whether batches and derivatives have code of their own unasked: of robots with up to two objects, and of one body."""
-    bodies = len(free_links(mechanism))
-    return bodies <= (1 if bodies == len(mechanism.tree.links) else 2)
-
-
 def kept_from_lists(mechanism: Mechanism, contact: Contact) -> str:
     """The shape for which lists have no routine, in words, or ""."""
     from ...contact.scenes.building import fault_of  # with the procedures of scenes: loaded where there may be one
@@ -188,12 +186,3 @@ def _untraced(mechanism: Mechanism, contact: Contact) -> str:
         except InputError:
             return ""
     return ""
-
-
-def _check_belts(mechanism: Mechanism, contact: Contact) -> None:
-    """Refuses belts where they are not computed."""
-    other = "" if contact.model == "rigid" else f"only rigid contact has belts, not {contact.model}"
-    if fault := other or kept_from_lists(mechanism, contact):
-        raise InputError(
-            f"{mechanism.name}: the surface of {contact.belts[0]!r} is a belt, which moves; but {fault}. Leave the belt out"
-        )

@@ -11,7 +11,7 @@ from ...contact.plan import ContactPlan, pairs_of_scene, pairs_traced
 from ...contact.scene import Touchable, contact_pairs, nothing_touches
 from ...contact.scenes.building import roomier, scene_of, solid_names
 from ...contact.scenes.motion import read_state
-from ...contact.scenes.parts import robot_parts
+from ...contact.scenes.parts import free_links, robot_parts
 from ...contact.scenes.robots import let_go
 from ...contact.scenes.step import touch
 from ...errors import InputError, ModelError
@@ -21,7 +21,7 @@ from ..scenes.many_bodies import ManyBodies
 from ..scenes.model import ScenePlaces
 from ..scenes.robots import robots_of, with_robots
 from ..stepping.interaction import Asked, Stabilisation, StepDesign
-from .contact import ContactOfBodies, begin_traced
+from .contact import ContactOfBodies
 
 #: Shapes this close to each other are reported as touching where contact failed [m].
 _NEAR = 1e-3
@@ -37,7 +37,9 @@ class SceneContact(ContactOfBodies):
 
     @cached_property
     def begins_traced(self) -> bool:  # type: ignore[override]
-        return begin_traced(self.mechanism)
+        """Of robots with up to two objects, and of one body."""
+        bodies = len(free_links(self.mechanism))
+        return bodies <= (1 if bodies == len(self.mechanism.tree.links) else 2)
 
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""

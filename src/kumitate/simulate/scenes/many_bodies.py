@@ -157,9 +157,6 @@ class ManyBodies(Advance):
     def accelerations(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
         raise AssertionError("scenes compute contact at every state")
 
-    def touched(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
-        return None
-
 
 def _copied(record: Any) -> Any:
     """A record of arrays, with arrays of its own."""
@@ -193,14 +190,10 @@ class SceneStepper(Stepper):
 
     compiled: ManyBodies
 
-    @property
-    def operations(self) -> int:  # type: ignore[override]
-        """About as many as a step of so many bodies that touch takes."""
-        return 50_000 * len(self.compiled.mechanism.tree.links)
-
     def __init__(self, compiled: ManyBodies, actuation: Actuation, step: float, state: dict[str, np.ndarray]):
         super().__init__(compiled, actuation, step, state)
         self.logged: list[Logged] = []
+        self.operations = 50_000 * len(compiled.mechanism.tree.links)  # as many as a step of so many that touch takes, about
         self.stay()
 
     @cached_property

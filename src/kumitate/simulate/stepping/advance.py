@@ -264,9 +264,9 @@ class Advance(ABC):
     def accelerations(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
         """v̇ (n, nv) at states where no contact is computed."""
 
-    @abstractmethod
     def touched(self, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched | None:
         """The contact of steps h from states, with efforts u; None where nothing can touch, or only runs record it."""
+        return None
 
     def check_rows(self, actuation: Actuation) -> None:
         """Refuses steps that cannot be made side by side: of an adaptive integrator, and with functions that must be called."""
