@@ -9,7 +9,7 @@ from ...analysis import kinetic_energy, potential_energy
 from ...kinematics import integrate, link_poses, place_pose
 from ...model import Mechanism, Place
 from ...scalar import Program, absolute, call, select, trace
-from ...simulate.stepping.step_code import Signals, StepCode
+from ...simulate.stepping.step_code import StepCode, signals_of
 from ...spatial import Vector3
 
 #: A body and a point fixed to it, as inputs of programs: which of those that can be pulled, and where in its axes [m].
@@ -49,7 +49,7 @@ def show_program(code: StepCode) -> Program:
     def show(number: Any, q: Any, v: Any, *rest: Any) -> dict[str, Any]:
         *states, h, u = rest
         u = layout.with_states(u, [x for part in states for x in part])
-        signals = Signals(code, number * h, h, q, v, u)
+        signals = signals_of(code, number * h, h, q, v, u)
         seen = code.parameters.at(layout.row(u)[0]).mechanism if code.parameters else m
         pushes = list(signals("contact_pushes"))
         energy = [kinetic_energy(seen.tree, q, v), potential_energy(seen.tree, q, seen.gravity)]

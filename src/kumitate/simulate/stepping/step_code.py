@@ -10,6 +10,7 @@ from ... import kinematics
 from ...compile import Kernel, Recurrence, StoredProgram, found_or_traced
 from ...model.mechanism import digest
 from ...scalar import Hole, Program, call, maximum, trace
+from ..driving.forcing import LAST, PUSHES
 from . import equations
 from .interaction import Interaction, StepDesign
 from .jumps import jump_program, kick_program, seen_of_motion
@@ -187,7 +188,7 @@ class StepCode:
             u = self.layout.with_states(u, [x for part in states for x in part])
             if seen is not None:
                 q, v = call(seen, q, v, *self.layout.row(u)).values()
-            signals = Signals(self, number * h, h, q, v, u, dict(zip(self.kept, kept, strict=True)))
+            signals = signals_of(self, number * h, h, q, v, u, dict(zip(self.kept, kept, strict=True)))
             own = dict(zip(self.layout.own_states, map(list, states), strict=True))
             return {"q": list(q), "v": list(v), "work": work, "error": error, **own, **evaluated(self.outputs, signals)}
 
@@ -240,38 +241,30 @@ class StepCode:
         return found_or_traced(None if key is None else f"{role} {key}", lambda: getattr(self, role))
 
 
-class Signals:
-    """The signals that outputs are computed from, at one state while tracing; each is computed on first use."""
+def signals_of(
+    code: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any, kept: Mapping[str, Any] | None = None
+) -> Callable[[str], Any]:
+    """The signals that outputs are computed from, by name, at one state while tracing; each is computed on first use.
 
-    def __init__(self, code: StepCode, t: Any, h: Any, q: Any, v: Any, u: Any, kept: Mapping[str, Any] | None = None):
-        self._code, self._h = code, h
-        self._values: dict[str, Any] = {"t": t, "q": q, "v": v, "held": u, "parameters": u[code.layout.at("parameters")]}
-        self._values |= {name: u[own] for name, own in code.forcing.own.items()} | dict(kept or {})
+    Those of `forcing.SIGNALS`, and inputs; inside, also "u", all efforts, those of compiled functions in their places.
+    """
+    values: dict[str, Any] = {"t": t, "q": q, "v": v, "parameters": u[code.layout.at("parameters")]}
+    values |= {name: u[own] for name, own in code.forcing.own.items()} | dict(kept or {})
+    made: dict[str, Callable[[], Any]] = {
+        "u": lambda: u if code.efforts is None else call(code.efforts, t, q, v, u),
+        "tau": lambda: (call(code.joint_efforts, h, q, v, signal("u")) if code.efforts_follow else signal("u"))[
+            : code.mechanism.nv
+        ],
+        PUSHES: lambda: code.interaction.pushes(code, h, q, v, signal("u")),
+        LAST: lambda: signal(PUSHES),  # where those of the last step are not `kept`
+        # where contact or stops make velocities jump, their mean over the step that begins here
+        "a": lambda: call(code.accelerations, h, q, v, signal("u")),
+    }
 
-    def __call__(self, name: str) -> Any:
-        """A signal, of `forcing.SIGNALS`, or an input; inside, also "held", efforts held over a step, and "u", all of them."""
-        if name not in self._values:
-            command = self._code.layout.group("commands").get(name)  # a function, whose values only the compiled efforts have
-            self._values[name] = getattr(self, f"_{name}")() if command is None else self("u")[command]
-        return self._values[name]
+    def signal(name: str) -> Any:
+        if name not in values:
+            command = code.layout.group("commands").get(name)  # a function, whose values only the compiled efforts have
+            values[name] = made[name]() if command is None else signal("u")[command]
+        return values[name]
 
-    def _u(self) -> Any:
-        efforts = self._code.efforts
-        return self("held") if efforts is None else call(efforts, *map(self, ("t", "q", "v", "held")))
-
-    def _tau(self) -> Any:
-        code, u = self._code, self("u")
-        efforts = call(code.joint_efforts, self._h, self("q"), self("v"), u) if code.efforts_follow else u
-        return efforts[: code.mechanism.nv]
-
-    def _contact_pushes(self) -> Any:
-        """The forces, positions and normals at all points of contact, as `Interaction.pushes`."""
-        return self._code.interaction.pushes(self._code, self._h, self("q"), self("v"), self("u"))
-
-    def _last_pushes(self) -> Any:
-        """Likewise, over the last step where it is `kept`."""
-        return self("contact_pushes")
-
-    def _a(self) -> Any:
-        """The accelerations; where contact or stops make velocities jump, their mean over the step that begins here."""
-        return call(self._code.accelerations, self._h, self("q"), self("v"), self("u"))
+    return signal
