@@ -249,12 +249,11 @@ def signals_of(
     Those of `forcing.SIGNALS`, and inputs; inside, also "u", all efforts, those of compiled functions in their places.
     """
     values: dict[str, Any] = {"t": t, "q": q, "v": v, "parameters": u[code.layout.at("parameters")]}
+    nv = code.mechanism.nv
     values |= {name: u[own] for name, own in code.forcing.own.items()} | dict(kept or {})
     made: dict[str, Callable[[], Any]] = {
         "u": lambda: u if code.efforts is None else call(code.efforts, t, q, v, u),
-        "tau": lambda: (call(code.joint_efforts, h, q, v, signal("u")) if code.efforts_follow else signal("u"))[
-            : code.mechanism.nv
-        ],
+        "tau": lambda: (call(code.joint_efforts, h, q, v, signal("u")) if code.efforts_follow else signal("u"))[:nv],
         PUSHES: lambda: code.interaction.pushes(code, h, q, v, signal("u")),
         LAST: lambda: signal(PUSHES),  # where those of the last step are not `kept`
         # where contact or stops make velocities jump, their mean over the step that begins here
