@@ -391,7 +391,7 @@ _MOST_KEPT, _LOGS = 16_384, 3
 
 
 class SceneSteps:
-    """A scene with the numbers of a `model`, which advances a state in place by a `page`; made anew where it lacks room.
+    """A scene with the numbers of a `model`, which advances a state in place by a `page`; made again where it lacks room.
 
     `drives`, `holds`: places in `RobotMotions.settled`, as of `RobotSteps.going_on`.
     """
