@@ -10,8 +10,8 @@ from cyclopts import App, CycloptsError
 
 from ..errors import DivergenceError, KumitateError
 from ..version import __version__
+from . import Terminated
 from .report import answering, complain, drop_output, print_json
-from .signals import Terminated
 
 _VERBS = {
     "simulate": "Simulate a mechanism; write its data and a page with 3D playback and plots to a folder.",

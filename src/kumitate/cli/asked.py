@@ -100,12 +100,9 @@ def _is_sweep(path: Path) -> bool:
 
 
 def asked(source: str, options: Mapping[str, Any], run: int | None = None) -> tuple[str, Scenario]:
-    """The scenario of a robot as the options say, or that of a file; and a name for its folder.
+    """The scenario of a robot as the options say, or that of a file or of a sweep's folder; and a name for its own folder.
 
-    Args:
-        source: a robot, a scenario's file, a sweep's folder, or a result's file.
-        options: that were given, by name; with a file, "controller" alone: the functions that a result or a sweep may call.
-        run: of a sweep.
+    `options`: that were given, by name; with a file, "controller" alone: the functions that a result or a sweep may call.
     """
     path = Path(source)
     is_result = path.suffix.lower() in OF_RESULTS

@@ -97,9 +97,7 @@ def divergence(
 ) -> str:
     """Why a run ends at time t [s], where its velocities v diverge, and what to do about it.
 
-    Args:
-        q: (n, nq), the coordinates just before, up to the start of the step; v_before: the velocities there.
-        touching: the pairs that touched there, in words.
+    `q`: (n, nq), just before, up to the start of the step; `v_before`: the velocities there; `touching`: pairs, in words.
     """
     method = method.inner if isinstance(method, FollowingSteps) else method
     if _by_impulses(method) and np.isposinf(v).all():

@@ -60,11 +60,8 @@ class Actuation:
     ) -> Actuation:  # fmt: skip
         """How a forcing is evaluated in a run that starts at (q, v).
 
-        Args:
-            traced: whether functions may be compiled.
-            sampled: whether all functions are called at multiples of a sample time and held in between.
-            stages: whether functions that keep state are also called at every stage.
-            held: whether steps have no stages: what cannot be compiled is called once per step.
+        `traced`: whether functions may be compiled; `sampled`: whether all are called at multiples of a sample time; `stages`:
+        whether those that keep state are also called at every stage; `held`: whether steps have no stages.
         """
         states = _states_to_try(forcing, q, v)
 

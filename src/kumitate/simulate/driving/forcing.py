@@ -303,10 +303,7 @@ class Forcing:
     The motion of the mechanism does not depend on the inputs but through functions that read them.
 
     Attributes:
-        mechanism: the driven mechanism.
-        controller: tau (nv) as a function, a constant, or None.
-        wrenches: [n; f] (6) on each body or frame by name, likewise: in the world's axes, about that frame's origin [N·m, N].
-        loop_tau: the drives' forces along the degrees of freedom of loop joints, by the loop's name, likewise [N·m, N].
+        controller, wrenches, loop_tau: as of `setup.Driving`: functions, constants, or None.
         commands: what the drives of joints are commanded, by name, likewise: one value per driven joint (`COMMANDS`).
         motions: of joints that follow a function of time, by the joint's name.
         inputs: arrays that the functions read, such as targets, by name: their values unless others are given.

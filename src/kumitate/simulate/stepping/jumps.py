@@ -215,7 +215,6 @@ def seen_of_motion(
     """(h, q, v, u) → what is `wanted` of the dynamics, or the mean of it over a step in which velocities jump.
 
     Args:
-        name: of the program.
         dynamics: (h, q, v, u) → v̇ and more; None where contact of bodies may make velocities jump in any step.
         jumps: of `jump_program`; None where nothing does, not even stops of joints (`bounds`).
         mean: from h, v and what `jumps` gives.
