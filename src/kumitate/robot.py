@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from . import kinematics
+from . import calls, kinematics
 from .analysis import ConstraintReport, Equilibrium, LoopEquations, LoopGap, assemble, constraint_report, static_equilibrium
 from .analysis.closing.assemble import assemble_rows
-from .calls import (
-    ForwardDerivatives,
-    InverseDerivatives,
-    PlainCall,
-    SecondDerivatives,
-    checked_coordinates,
-    plain_calls,
-    unit_quaternions,
-)
 from .compile import Kernel
 from .errors import InputError, ModelError
 from .model import WORLD, Drive, Mechanism, attach, joint_columns, lock
@@ -49,7 +40,7 @@ _MOST_AT_ONCE = 40
 _TARGETS = ("cpu", "cuda")
 
 
-@plain_calls(
+@calls.plain_calls(
     ("bias_forces", "center_of_mass", "centroidal_momentum", "forward_dynamics", "gravity_forces", "ground_wrench", "integrate",
      "inverse_dynamics", "mass_matrix", "momentum", "momentum_rate", "zmp"),
     at_places=("jacobian", "jacobian_rate", "pose", "velocity"),
@@ -65,7 +56,7 @@ class Robot(Contents):
         """A robot of a mechanism; `start` is the state (q, v) at which simulations begin by default."""
         self.mechanism, self._given_start = mechanism, start
         self._kernels: dict[tuple, Any] = {}
-        self._plain_calls: dict[Any, PlainCall] = {}
+        self._plain_calls: dict[Any, calls.PlainCall] = {}
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
@@ -392,7 +383,7 @@ class Robot(Contents):
         return self.compile("gravity_forces")(self._coordinates(q))
 
     # --- derivatives of the dynamics ----------------------------------------------------------------------------------
-    def derivatives(self, q: Any, v: Any, tau: Any, *, wrenches: Mapping[str, Any] | None = None) -> ForwardDerivatives:
+    def derivatives(self, q: Any, v: Any, tau: Any, *, wrenches: Mapping[str, Any] | None = None) -> calls.ForwardDerivatives:
         """The accelerations a with ∂a/∂q, ∂a/∂v and ∂a/∂tau (..., nv, nv); arguments and errors as of `forward_dynamics`.
 
         q moves along the degrees of freedom (`integrate`), with the components of v held. Wrenches keep their directions in the
@@ -401,9 +392,9 @@ class Robot(Contents):
         q, acting, m = self._coordinates(q), wrenches or {}, self.mechanism
         if m.tree.closed and m.nv > _MOST_AT_ONCE:
             return self._along_each_direction(q, v, tau, acting)
-        return ForwardDerivatives(*self.compile("forward_slopes", wrenches=tuple(acting))(q, v, tau, *acting.values()))
+        return calls.ForwardDerivatives(*self.compile("forward_slopes", wrenches=tuple(acting))(q, v, tau, *acting.values()))
 
-    def _along_each_direction(self, q: np.ndarray, v: Any, tau: Any, acting: Mapping[str, Any]) -> ForwardDerivatives:
+    def _along_each_direction(self, q: np.ndarray, v: Any, tau: Any, acting: Mapping[str, Any]) -> calls.ForwardDerivatives:
         """The same by one evaluation along every direction, all of them in one batch."""
         n, kernel = self.mechanism.nv, self.compile("forward_slope", wrenches=tuple(acting))
         state = [np.asarray(part, dtype=float)[..., None, :] for part in (q, v, tau, *acting.values())]
@@ -411,20 +402,22 @@ class Robot(Contents):
         along = [np.vstack([units if k == j else still for j in range(3)]) for k in range(3)]
         a, slopes = kernel(*state, *along)
         by_q, by_v, by_tau = (np.swapaxes(slopes[..., k * n : (k + 1) * n, :], -1, -2) for k in range(3))
-        return ForwardDerivatives(a[..., 0, :], by_q, by_v, by_tau)
+        return calls.ForwardDerivatives(a[..., 0, :], by_q, by_v, by_tau)
 
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None) -> InverseDerivatives:
+    def inverse_derivatives(
+        self, q: Any, v: Any, a: Any, *, wrenches: Mapping[str, Any] | None = None
+    ) -> calls.InverseDerivatives:
         """The drives' forces tau with ∂tau/∂q, ∂tau/∂v and ∂tau/∂a (..., nv, nv); arguments as of `inverse_dynamics`."""
         q, acting = self._coordinates(q), wrenches or {}
-        return InverseDerivatives(*self.compile("inverse_slopes", wrenches=tuple(acting))(q, v, a, *acting.values()))
+        return calls.InverseDerivatives(*self.compile("inverse_slopes", wrenches=tuple(acting))(q, v, a, *acting.values()))
 
     def inverse_second_derivatives(
         self, q: Any, v: Any, a: Any, weights: Any, *, wrenches: Mapping[str, Any] | None = None
-    ) -> SecondDerivatives:
+    ) -> calls.SecondDerivatives:
         """Σ weights[i] ∂²tau[i] (..., nv, nv) by q, v and a; weights (..., nv), other arguments as of `inverse_dynamics`."""
         q, acting = self._coordinates(q), wrenches or {}
         kernel = self.compile("inverse_second_slopes", wrenches=tuple(acting))
-        return SecondDerivatives(*kernel(q, v, a, weights, *acting.values()))
+        return calls.SecondDerivatives(*kernel(q, v, a, weights, *acting.values()))
 
     # --- kinematics and analysis --------------------------------------------------------------------------------------
     def pose(self, q: Any, place: str) -> np.ndarray:
@@ -577,11 +570,11 @@ class Robot(Contents):
         return self
 
     def _coordinates(self, q: Any) -> np.ndarray:
-        return checked_coordinates(self.mechanism, q)
+        return calls.checked_coordinates(self.mechanism, q)
 
     @cached_property
     def _unit_quaternions(self) -> Any:
-        return unit_quaternions(self.mechanism)
+        return calls.unit_quaternions(self.mechanism)
 
 
 def as_robot(given: Any) -> Robot:

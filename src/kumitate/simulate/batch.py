@@ -125,10 +125,8 @@ class Batch(SettledAttributes):
         given = actuation.forcing.layout.rows(self.efforts)
         self.tau, self.wrenches = given.tau, LiveArrays("Batch.wrenches", given.wrenches)
         self.loop_tau = LiveArrays("Batch.loop_tau", given.loop_tau)
-        own = actuation.forcing.own
-        self.inputs = LiveArrays(
-            "Batch.inputs", {name: self.efforts[:, own[name]] for name in actuation.forcing.values_of_inputs}
-        )
+        inputs = {name: self.efforts[:, actuation.forcing.own[name]] for name in actuation.forcing.values_of_inputs}
+        self.inputs = LiveArrays("Batch.inputs", inputs)
         actuation.put_parameters(self.efforts, parameters or {})
         self._rows = simulation.compiled.rows(actuation, simulation.step_size, carried)
         seen = self.room(1)
