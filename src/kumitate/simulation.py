@@ -101,12 +101,7 @@ class Simulation(simulation.MechanismSimulation):
             return as_run(super().run(q, v, progress=progress, **options))
 
     def view(
-        self,
-        *,
-        host: str = "127.0.0.1",
-        port: int = 8080,
-        dark: bool = False,
-        reload: Callable[[], Simulation] | None = None,
+        self, *, host: str = "127.0.0.1", port: int = 8080, dark: bool = False, reload: Callable[[], Simulation] | None = None
     ) -> LiveView:
         """Plays this simulation live in a browser page, which notebooks display; it runs until `close`.
 
@@ -174,12 +169,7 @@ class Simulation(simulation.MechanismSimulation):
         return write_page(path, live_scene(self, sliders, pull, title=title))
 
     def fmu(
-        self,
-        path: str | Path,
-        *,
-        version: str = "2.0",
-        platforms: Sequence[str] | str | None = None,
-        page: bool = True,
+        self, path: str | Path, *, version: str = "2.0", platforms: Sequence[str] | str | None = None, page: bool = True
     ) -> Path:
         """Writes the simulation as a unit of FMI (.fmu), which Simulink, Dymola, OpenModelica and others simulate.
 

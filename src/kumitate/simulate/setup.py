@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from .parameters.variation import Variation
     from .stepping.outputs import Output
 
-__all__ = ["STABILISATIONS", "Driving", "Experiment", "Setup", "Solver", "Surroundings", "Until", "options_of"]
-
 #: Whether a run ends at (t, q, v), and at the outputs that its further parameters name.
 Until = Callable[..., bool]
 #: How steps keep loops closed by projection, by the names that users give.

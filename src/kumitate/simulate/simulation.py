@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from ..records.contact_record import Touched
     from .device_batch import DeviceBatch
 
-__all__ = ["MechanismSimulation"]
-
 
 class MechanismSimulation(SettledAttributes):
     """A mechanism, what drives it and what surrounds it, with the compiled step that moves it.

@@ -303,10 +303,7 @@ class Variation:
 
 
 def variation_of(
-    mechanism: Mechanism,
-    contact: Contact | str | None,
-    sources: Sequence[Any],
-    names: Sequence[str] | Mapping[str, Any] | str,
+    mechanism: Mechanism, contact: Contact | str | None, sources: Sequence[Any], names: Sequence[str] | Mapping[str, Any] | str
 ) -> Variation | None:
     """The parameters of these names, or of a dictionary of values, of a mechanism, its contact and its functions; or None."""
     if not names:
