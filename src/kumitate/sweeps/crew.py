@@ -12,7 +12,6 @@ import os
 import signal
 import threading
 import time as clock
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -30,38 +29,28 @@ class CrewLostError(KumitateError):
     """There is nobody left to send blocks to."""
 
 
-class Crew(ABC):
-    """Those who simulate blocks."""
+class Crew:
+    """Those who simulate blocks: this process, whose batches use all cores by threads; subclasses are others."""
 
-    @abstractmethod
     def room(self) -> int:
         """How many blocks should be under way."""
+        return 1
 
-    @abstractmethod
     def submit(self, function: Callable[..., Any], task: Any) -> Future:
         """Sends one block."""
+        future: Future = Future()
+        future.set_result(function(task))
+        return future
 
     def result(self, future: Future) -> Any:
         """What a block that is done gave; a `WorkerLostError` if it has to be sent again."""
         return future.result()
 
-    def look(self) -> None:  # noqa: B027 -- most crews are there as long as the sweep
+    def look(self) -> None:
         """Called now and then; a `CrewLostError` if nobody is left."""
 
-    def close(self) -> None:  # noqa: B027 -- this process stays
+    def close(self) -> None:
         """Sends everybody home, without waiting for what is under way."""
-
-
-class HereCrew(Crew):
-    """This process; its batches use all cores by threads."""
-
-    def room(self) -> int:
-        return 1
-
-    def submit(self, function: Callable[..., Any], task: Any) -> Future:
-        future: Future = Future()
-        future.set_result(function(task))
-        return future
 
 
 class ProcessCrew(Crew):
@@ -191,4 +180,4 @@ def crew_of(processes: int | None, scheduler: str | None, patience: float) -> Cr
         return DaskCrew(scheduler, patience)
     if processes is None:
         processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return HereCrew() if processes == 1 else ProcessCrew(processes)
+    return Crew() if processes == 1 else ProcessCrew(processes)
