@@ -86,19 +86,13 @@ def leaps(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 # --- why, and what to do ------------------------------------------------------------------------------------------------
 def divergence(
-    mechanism: Mechanism,
-    t: float,
-    q: np.ndarray,
-    v_before: np.ndarray,
-    v: np.ndarray,
-    method: Integrator,
-    step: float,
-    touching: Sequence[str] = (),
+    mechanism: Mechanism, t: float, q: np.ndarray, speeds: np.ndarray, method: Integrator, step: float, touching: Sequence[str]
 ) -> str:
-    """Why a run ends at time t [s], where its velocities v diverge, and what to do about it.
+    """Why a run ends at time t [s], where its velocities diverge, and what to do about it.
 
-    `q`: (n, nq), just before, up to the start of the step; `v_before`: the velocities there; `touching`: pairs, in words.
+    `q`: (n, nq), up to the start of the step; `speeds`: (2, nv), there and after it; `touching`: pairs there, in words.
     """
+    v_before, v = speeds
     method = method.inner if isinstance(method, FollowingSteps) else method
     if _by_impulses(method) and np.isposinf(v).all():
         where = f" ({', '.join(touching)})" if touching else ""
@@ -108,8 +102,7 @@ def divergence(
             "restitution, or contact='penalty', and look at `contact.residual` and `contact.penetration` of the steps before."
         )
     lost = ~np.isfinite(v)
-    speeds = np.where(lost, np.inf, np.abs(v))
-    worst = int(np.argmax(np.abs(v_before) if lost.all() else speeds))
+    worst = int(np.argmax(np.abs(v_before) if lost.all() else np.where(lost, np.inf, np.abs(v))))
     return (
         f"{mechanism.name}: the simulation diverges at t = {t:.6g} s: the velocity of {mechanism.v_names[worst]!r} goes from "
         f"{v_before[worst]:.3g} to {v[worst]:.3g} in one step of {step:g} s with {method.name}. "

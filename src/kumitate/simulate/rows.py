@@ -156,7 +156,7 @@ def _checked(stepper: Stepper, rows: Rows, last: int, interaction: Interaction) 
         return ""
     k, compiled = rows.reached, stepper.compiled
     return divergence(
-        compiled.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k], rows.v[k + 1],
+        compiled.mechanism, rows.time[k + 1], rows.q[max(k - RECENT, 0) : k + 1], rows.v[k : k + 2],
         compiled.integrator, stepper.step, interaction.touching(rows.q[k]),
     )  # fmt: skip
 

@@ -223,7 +223,7 @@ class MechanismSimulation(SettledAttributes):
         fastest = np.abs(after.v).max(initial=0.0)
         if not fastest < RUNAWAY:
             touching = self.interaction.touching(state.q)
-            motion = (self.mechanism, after.time, state.q[None], state.v, after.v)
+            motion = (self.mechanism, after.time, state.q[None], np.array([state.v, after.v]))
             raise DivergenceError(divergence(*motion, self.integrator, self.step_size, touching))
         if fastest > FAST and leaps(state.v, after.v):
             q, v, work = (np.array([getattr(one, name) for one in (state, after)]) for name in ("q", "v", "work"))

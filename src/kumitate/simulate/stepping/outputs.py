@@ -56,11 +56,7 @@ def trial(
 
 
 def function_output(
-    mechanism: Mechanism,
-    name: str,
-    function: Callable[..., Any],
-    trials: Sequence[Mapping[str, Any]],
-    before: Sequence[Output] = (),
+    mechanism: Mechanism, name: str, function: Callable[..., Any], trials: Sequence[Mapping[str, Any]], before: Sequence[Output]
 ) -> Output:
     """A function of (t, q, v), and of what its further parameters name: signals, inputs, outputs `before` it.
 
