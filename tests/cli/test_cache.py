@@ -55,7 +55,7 @@ def test_people_read_it_too(folder, capsys):
     assert run(["cache"]) == 0
     said = capsys.readouterr().out
     assert str(folder) in said
-    assert "2.5 kB of at most 1000 MB" in said
+    assert "2.5 kB of at most 1.0 GB" in said
     assert "not used" not in said
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
+from rich.filesize import decimal
 
 from ..compile import cache_folder
 from ..compile.disk import entries, folder_fault, size_limit
@@ -34,7 +35,7 @@ def cache(
         print_json({**kept, "deleted": len(cleared)})
         return
     facts = [("folder", str(folder or "none")), ("kernels", str(kept["kernels"])), ("meshes", str(kept["meshes"]))]
-    facts += [("size", f"{_readable(kept['bytes'])} of at most {_readable(kept['limit'])}")]
+    facts += [("size", f"{decimal(kept['bytes'])} of at most {decimal(int(kept['limit']))}")]
     facts += [("not used", kept["fault"])] if kept["fault"] else []
     print_facts("kept on disk", facts if action == "show" else [*facts, ("deleted", str(len(cleared)))])
 
@@ -49,11 +50,3 @@ def kept_on_disk(folder: Path | None) -> dict[str, Any]:
         "folder": folder, **counts, "bytes": sum(status.st_size for status in found.values()), "limit": size_limit(),
         "fault": fault,
     }  # fmt: skip
-
-
-def _readable(size: float) -> str:
-    for unit in ("bytes", "kB"):
-        if size < 1000:
-            return f"{size:.4g} {unit}"
-        size /= 1000
-    return f"{size:.4g} MB"
