@@ -47,13 +47,11 @@ class State:
     work: float
     outputs: Mapping[str, np.ndarray]
     carried: Mapping[str, np.ndarray] = field(repr=False)
-    parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
-    mechanism: Mechanism | None = field(default=None, repr=False)
+    parameters: Mapping[str, np.ndarray]
+    mechanism: Mechanism = field(repr=False)
 
     def __getitem__(self, name: str) -> ThingMotion:
         """A robot or an object by name, with its own coordinates and velocities; refuses others, with the closest one."""
-        if self.mechanism is None:
-            raise InputError("this state does not know its mechanism; take one that a simulation gave")
         tree = self.mechanism.tree
 
         def pose(body: str) -> np.ndarray:
