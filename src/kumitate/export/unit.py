@@ -21,9 +21,8 @@ from ..simulate.driving.actuation import How
 from ..simulate.parameters import Variation
 from ..simulate.simulation import MechanismSimulation
 from ..simulate.stepping.advance import start_of
-from ..simulate.stepping.compiled_step import CompiledStep
 from ..simulate.stepping.equations import NO_STEP, seen_program
-from ..simulate.stepping.step_code import StepCode
+from ..simulate.stepping.step_code import CompiledStep, StepCode
 from ..version import __version__
 
 #: The roles of variables, as of instance.h.

@@ -30,9 +30,9 @@ from .rows import Rows, fill, result_of
 from .setup import Experiment, Setup, Until
 from .starts import Starts
 from .stepping.advance import Advance, State, Stepper
-from .stepping.compiled_step import CompiledStep, compiled_step
 from .stepping.interaction import Stabilisation
 from .stepping.outputs import STATE
+from .stepping.step_code import CompiledStep, compiled_step
 
 if TYPE_CHECKING:
     from ..contact.plan import ContactPlan

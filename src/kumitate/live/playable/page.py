@@ -22,7 +22,7 @@ from ...simulate.divergence import RUNAWAY
 from ...simulate.scenes.many_bodies import ManyBodies, SceneStepper
 from ...simulate.simulation import MechanismSimulation
 from ...simulate.stepping.advance import start_of
-from ...simulate.stepping.compiled_step import CompiledStep
+from ...simulate.stepping.step_code import CompiledStep
 from ...view.panels import JOINT_PANELS, is_base, joint_panels
 from ...view.scene import body_poses, build_scene
 from ..loop import FREQUENCY, joint_sliders
