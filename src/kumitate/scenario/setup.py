@@ -216,12 +216,6 @@ class Described(Experiment):
         return None if self.allowed is None else next((law for law in of_files if law.name not in self.allowed), None)
 
     @property
-    def bare(self) -> Self:
-        """Without all that drives or holds it, and so without code of files."""
-        nothing: dict[str, Any] = {**dict.fromkeys(FUNCTIONS), "held": ()}
-        return replace(self, laws=(), **nothing)
-
-    @property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """(q, v), put onto the floor and with loops closed where that is asked for; a `ModelError` if they cannot be."""
         return self.started(self.q, self.v)

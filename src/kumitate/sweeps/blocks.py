@@ -22,7 +22,7 @@ from ..analysis import fastest_rate
 from ..errors import DivergenceError, InputError, KumitateError
 from ..run import Run
 from ..scenario.parameters import COORDINATE, VELOCITY, BatchInput, Design, ScenarioParameter
-from ..scenario.setup import Described
+from ..scenario.setup import FUNCTIONS, Described
 from ..simulate.checks import run_times
 from ..simulate.divergence import RUNAWAY
 from ..simulate.integrators import SemiImplicitEuler
@@ -94,7 +94,8 @@ class Outcome:
 
 def outcomes_of(setup: Described) -> tuple[Outcome, ...]:
     """The columns that the runs of a setup have, none of which depends on the parameters that vary, or on controllers."""
-    simulation = setup.bare.simulation(equal_steps=True)
+    nothing: dict[str, Any] = {**dict.fromkeys(FUNCTIONS), "held": ()}  # that drives or holds it, and so no code of files
+    simulation = replace(setup, laws=(), **nothing).simulation(equal_steps=True)
     found = [Outcome("work", "J", "work", ())]
     for kind in (COORDINATE, VELOCITY):
         names = kind.targets(setup)

@@ -25,7 +25,7 @@ _OF_SCENES = ("auto", "time_stepping", "semi_implicit_euler")
 
 def interaction_of(
     mechanism: Mechanism,
-    contact: Contact | str | None,
+    asked: Contact | str | None,
     held: Sequence[HeldPoint] = (),
     held_method: str = "rows",
     parameters: Variation | None = None,
@@ -39,17 +39,13 @@ def interaction_of(
     `wanted`, `needed`: why contact is traced pair by pair, as of `contact.why_traced`.
     """
     if held:
-        from .held import HeldContact
+        from .held import HeldContact, HeldDynamics, HeldPoints
 
-        return HeldContact.of(mechanism, held, held_method)
-    if contact is None:
+        return HeldContact(mechanism, HeldDynamics(HeldPoints(mechanism, held), held_method))
+    if asked is None:
         return Interaction(mechanism)
     if integrator not in _OF_SCENES:
         needed = f"scenes have no integrator={integrator!r}"
-    return _contact(mechanism, contact, parameters, wanted, needed)
-
-
-def _contact(mechanism: Mechanism, asked: Contact | str, parameters: Variation | None, wanted: str, needed: str) -> Interaction:
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain

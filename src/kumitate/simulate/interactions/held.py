@@ -84,11 +84,6 @@ class HeldContact(Interaction):
     held: HeldDynamics
     key = content = None
 
-    @classmethod
-    def of(cls, mechanism: Mechanism, points: Sequence[HeldPoint], method: str) -> HeldContact:
-        """The interaction for these points of a mechanism; errors as in `HeldPoints` and `Held`."""
-        return cls(mechanism, HeldDynamics(HeldPoints(mechanism, points), method))
-
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
         """ "auto" takes an implicit integrator if there is friction: near rest it is too fast for explicit steps."""
         if asked.name != "auto" or not any(point.friction for point in self.held.points.points):
