@@ -144,12 +144,8 @@ def _prepared(robot: Any, name: str, **place: str) -> PlainCall:
     """The kernel for later plain calls. If a loop is a `Line`, states need more checks, so all calls go through the method."""
     kernel = robot.compile(name, **place)
     lines = any(isinstance(chord.closure, Line) for chord in robot.mechanism.tree.chords)
-    sound = _refuse if lines or not robot.nv else robot._unit_quaternions
+    sound = (lambda q: False) if lines or not robot.nv else robot._unit_quaternions
     return PlainCall(kernel, kernel.outputs[0].shape, sound)
-
-
-def _refuse(q: Any) -> bool:
-    return False
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------------

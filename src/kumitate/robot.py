@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 #: With loops, the degrees of freedom up to which one program computes all derivatives: their number grows with the cube.
 _MOST_AT_ONCE = 40
-#: What kernels are compiled for.
-_TARGETS = ("cpu", "cuda")
 
 
 @calls.plain_calls(
@@ -550,7 +548,7 @@ class Robot(Contents):
         Raises:
             InputError: for an unknown function, method, place or target; the message lists the right ones.
         """
-        if target not in _TARGETS or (portable and target != "cpu"):
+        if target not in ("cpu", "cuda") or (portable and target != "cpu"):
             raise InputError(f"there is no target {target!r} of code{' that is portable' if portable else ''}; take 'cpu'")
         key = (np.dtype(dtype).name, portable, target, *kernel_key(function, options))
         if key not in self._kernels:

@@ -88,7 +88,7 @@ class Outcome:
     name: str
     unit: str
     array: str
-    index: tuple[int, ...]
+    index: tuple[Any, ...]
     of: str = "end"
 
 
@@ -137,21 +137,16 @@ class Summary:
         for one in self._outcomes:
             if one.of != "end":
                 (fold, empty), known = _FOLDS[one.of], self._extremes[one.name]
-                fold(known, fold.reduce(np.where(fine, _component(seen[one.array], one.index), empty), axis=1), out=known)
+                fold(known, fold.reduce(np.where(fine, seen[one.array][..., *one.index], empty), axis=1), out=known)
         self._last = {name: array[:, -1] for name, array in seen.items()}
 
     def columns(self) -> dict[str, np.ndarray]:
         """(N) by the names of the outcomes; NaN at the end of runs that have run away."""
         found = {}
         for one in self._outcomes:
-            values = self._extremes[one.name] if one.of != "end" else _component(self._last[one.array], one.index)
+            values = self._extremes[one.name] if one.of != "end" else self._last[one.array][..., *one.index]
             found[one.name] = np.where(self.lost, np.nan, values) if one.of == "end" else np.array(values)
         return found
-
-
-def _component(array: np.ndarray, index: tuple[int, ...]) -> np.ndarray:
-    place: Any = (..., *index)
-    return array[place]  # type: ignore[no-any-return]
 
 
 # --- how a block is simulated -----------------------------------------------------------------------------------------------
