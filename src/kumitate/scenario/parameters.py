@@ -207,10 +207,6 @@ class Design:
         chosen = np.unravel_index(place, [len(axis) for axis in self.grid]) if self.grid else ()
         return (*(axis[int(k)] for axis, k in zip(self.grid, chosen, strict=True)), *self.drawn[draw])
 
-    def records(self, run: int) -> bool:
-        """Whether the motion of a run is kept."""
-        return self.record is None or run in self.record
-
 
 def read_design(section: Section, setup: Described) -> Design | None:
     """The design of a scenario's `sweep`, with the keys "grid", "random", "record"; mistakes go to the section's list."""

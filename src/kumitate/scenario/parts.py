@@ -174,9 +174,11 @@ def read_driving(top: Section, setup: Described, plain: dict[str, Any]) -> Descr
     setup = _with_motions(top, setup, plain)
     m = setup.mechanism
     loops = {loop.name: loop.kind.nv for loop in m.loops if isinstance(loop.kind, JointKind)}
+    section = top.section("inputs")
+    inputs = {name: section.take(name, partial(_input, section, name, m)) for name in section.values}
     return replace(
         setup, laws=_laws(top, setup), wrenches=_efforts(top, "wrenches", dict.fromkeys(m.tree.places, 6)),
-        loop_tau=_efforts(top, "loop_tau", loops), inputs={**(setup.inputs or {}), **_inputs(top, m)},
+        loop_tau=_efforts(top, "loop_tau", loops), inputs={**(setup.inputs or {}), **inputs},
     )  # fmt: skip
 
 
@@ -267,11 +269,6 @@ def _effort(name: str, size: int, given: Any) -> Any:
         return checked_function(given)
     numbers = [number_of(name, value) for value in names_in(given)]
     return checked_numbers("scenario", name, numbers, size, error=InputError)
-
-
-def _inputs(top: Section, mechanism: Mechanism) -> dict[str, Any]:
-    section = top.section("inputs")
-    return {name: section.take(name, partial(_input, section, name, mechanism)) for name in section.values}
 
 
 def _input(section: Section, name: str, mechanism: Mechanism, given: Any) -> Any:

@@ -233,7 +233,8 @@ def _task(scenario: Scenario, digest: str, block: Block, outcomes: tuple[Outcome
     """What is sent to simulate a block."""
     design = scenario.design
     assert design is not None
-    keep = {k: scenario.of_run(run).settings for k, run in enumerate(block.runs) if design.records(run)}
+    kept = block.runs if design.record is None else design.record
+    keep = {k: scenario.of_run(run).settings for k, run in enumerate(block.runs) if run in kept}
     values = tuple(design.values(run) for run in block.runs)
     return BlockTask(digest, __version__, block, scenario.setup, design.parameters, values, outcomes, keep)
 
