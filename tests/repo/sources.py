@@ -13,7 +13,7 @@ STUDIES = ROOT / "studies"
 ROOMS = (
     "scalar", "compile", "cuda", "procedure", "spatial", "model", "kinematics", "dynamics", "lagrange", "contact", "held",
     "analysis", "inverse_kinematics", "control", "records", "simulate", "slopes", "measure", "diagnose", "examples", "view",
-    "share", "live", "programs", "export", "calls", "derivatives", "outputs", "robot", "loading", "run", "simulation",
+    "share", "live", "programs", "export", "calls", "derivatives", "outputs", "robot", "loading", "run", "runs", "simulation",
     "world", "predictive", "pullbacks", "torch", "identification", "scenario", "sweeps", "papers", "gym", "cli",
 )  # fmt: skip
 

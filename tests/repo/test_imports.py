@@ -18,7 +18,7 @@ LATER = {
     "kumitate.lagrange",
     "kumitate.model.convert", "kumitate.model.meshes", "kumitate.model.read", "kumitate.model.shapes.mesh_files",
     "kumitate.model.shapes.surfaces", "kumitate.model.write", "kumitate.scalar.purity",
-    "kumitate.records.archive", "kumitate.simulate.simulation", "kumitate.simulate.integrators",
+    "kumitate.runs", "kumitate.records.archive", "kumitate.simulate.simulation", "kumitate.simulate.integrators",
     "kumitate.scenario", "kumitate.share.notebook", "kumitate.share.run_files", "kumitate.simulation", "kumitate.sweeps",
     "kumitate.view",
 }  # fmt: skip
