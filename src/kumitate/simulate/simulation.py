@@ -281,16 +281,13 @@ class MechanismSimulation(SettledAttributes):
 
     @cached_property
     def _stepper(self) -> Stepper:
-        return self._stepper_at(*self._starts.default, self.step_size)
-
-    def _stepper_at(self, q: np.ndarray, v: np.ndarray, step: float) -> Stepper:
-        return self.compiled.stepper(self.actuation, step, q, v)
+        return self.compiled.stepper(self.actuation, self.step_size, *self._starts.default)
 
     def _begun(self, q: np.ndarray, v: np.ndarray, step: float) -> Stepper:
         """A stepper from a state for one run: that of the run before, if it made steps of this length and is over."""
         stepper = self._idle.pop(step, None)
         if stepper is None:
-            return self._stepper_at(q, v, step)
+            return self.compiled.stepper(self.actuation, step, q, v)
         stepper.begin(q, v)
         return stepper
 
@@ -430,7 +427,7 @@ class MechanismSimulation(SettledAttributes):
             efforts: the constants that acted, (size of u), with `tau` first.
             every: steps from one record to the next.
         """
-        stepper = self._stepper_at(seen["q"][0], seen["v"][0], self.step_size)
+        stepper = self.compiled.stepper(self.actuation, self.step_size, seen["q"][0], seen["v"][0])
         stepper.steps = every * (len(time) - 1)
         outputs = {name: array for name, array in seen.items() if name not in STATE}
         u = np.tile(efforts, (len(time), 1))

@@ -158,7 +158,7 @@ def _undisturbed(simulation: MechanismSimulation, step: float, q: np.ndarray, v:
     replay: dict[str, Any] = {}
     seen: list[np.ndarray] = []
     if not isinstance(compiled, CompiledStep):
-        stepper = simulation._stepper_at(q, v, step)
+        stepper = simulation.compiled.stepper(simulation.actuation, step, q, v)
         assert isinstance(stepper, SceneStepper)
         for _ in range(0, _SEEN, _BETWEEN):
             if _sound(stepper.state["q"], stepper.state["v"]):

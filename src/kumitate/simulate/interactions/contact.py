@@ -139,8 +139,10 @@ def why_traced(mechanism: Mechanism, contact: Contact, wanted: str, needed: str)
             )
         return ""
     bodies, untraced = len(free_links(mechanism)), ""
-    if only := _only_traced(contact):
-        return only
+    if contact.model not in ("rigid", "penalty"):
+        return f"scenes have no {contact.model} contact"
+    if options := [name for name in _TRACED_OPTIONS.get(contact.model, ()) if contact.options.get(name)]:
+        return f"scenes with {contact.model} contact do not have the option {options[0]!r}"
     if needed and (bodies <= MOST_TRACED or contact.model in FORCE_MODELS):
         if untraced := _untraced(mechanism, contact):
             raise InputError(
@@ -158,14 +160,6 @@ def why_traced(mechanism: Mechanism, contact: Contact, wanted: str, needed: str)
     if fault and (untraced or (untraced := _untraced(mechanism, contact))):
         raise ModelError(f"{fault}; so contact is traced pair by pair, where {untraced}")
     return fault
-
-
-def _only_traced(contact: Contact) -> str:
-    """Why scenes do not have such contact, whatever the number of bodies, or ""."""
-    if contact.model not in ("rigid", "penalty"):
-        return f"scenes have no {contact.model} contact"
-    options = [name for name in _TRACED_OPTIONS.get(contact.model, ()) if contact.options.get(name)]
-    return f"scenes with {contact.model} contact do not have the option {options[0]!r}" if options else ""
 
 
 def kept_from_lists(mechanism: Mechanism, contact: Contact) -> str:
