@@ -21,7 +21,7 @@ _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):  # the thread that holds the lock is not in a forked process
-    os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
+    os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.RLock()))
 
 
 class Procedure(Generic[Given, Result]):

@@ -39,7 +39,7 @@ Packer = Callable[[list[int], Any], None]
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
 _MAKING = threading.RLock()  # of what waited for its first call: one thread makes it, and the others wait
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_MAKING._at_fork_reinit)  # type: ignore[attr-defined]
+    os.register_at_fork(after_in_child=lambda: globals().update(_MAKING=threading.RLock()))
 
 
 class Machine:
