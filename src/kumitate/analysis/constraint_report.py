@@ -1,7 +1,4 @@
-"""Mobility, redundant loop equations, and the joint forces that the motion determines.
-
-The small motions that keep closed loops closed, with the changes of velocity that belong to them.
-"""
+"""Mobility, redundant loop equations, forces that the motion determines, and the small motions that keep loops closed."""
 
 from __future__ import annotations
 
@@ -13,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..compile import Kernel
-from ..dynamics import Row, carried_forces, chord_closings, constraint_rows, link_motions
+from ..dynamics import Row, carried_forces, link_motions
 from ..errors import ModelError
 from ..kinematics import integrate, rate
 from ..model import Mechanism
-from ..scalar import Program, directional, is_zero, trace
+from ..scalar import Program, directional, trace
 from ..spatial import Force
 from .closing.newton import closed_near
-from .loops import COMPONENTS, LoopEquations
+from .loops import COMPONENTS, LoopEquations, rigid_rows
 
 #: Singular values below this fraction of the largest count as zero.
 _ZERO = 1e-9
@@ -67,20 +64,13 @@ class ConstraintReport:
         """The report as readable text, one line per entry."""
         if not self.rows:
             return [f"no loops: mobility {self.freedoms}"]
-        found = [
-            f"mobility {self.mobility}: {self.freedoms} degrees of freedom of the tree, "
-            f"{self.rank} independent of {self.rows} equations"
-        ]
-        if self.singular:
-            found.append(
-                f"singular posture: nearby the mobility is {self.usual_mobility}; a motion through it stays on its branch"
-            )
-        else:
-            found.append(f"distance to singularity {self.singularity:.3g} (0: singular, 1: far)")
+        tree, equations = f"{self.freedoms} degrees of freedom of the tree", f"{self.rank} independent of {self.rows} equations"
+        near = f"distance to singularity {self.singularity:.3g} (0: singular, 1: far)"
+        lost = f"singular posture: nearby the mobility is {self.usual_mobility}; a motion through it stays on its branch"
+        found = [f"mobility {self.mobility}: {tree}, {equations}", lost if self.singular else near]
         if self.redundant:
-            found.append(
-                f"{self.redundant} redundant: {', '.join(self.dependent)} follow from the others (no error: they agree)"
-            )
+            dependent = ", ".join(self.dependent)
+            found.append(f"{self.redundant} redundant: {dependent} follow from the others (no error: they agree)")
         partly = {name: known for name, known in self.determined.items() if not all(known)}
         for name, known in partly.items():
             free = [part for part, fixed in zip(COMPONENTS, known, strict=True) if not fixed]
@@ -104,10 +94,8 @@ def constraint_report(loops: LoopEquations, q: np.ndarray) -> ConstraintReport:
     U, s, _ = np.linalg.svd(J) if J.size else (np.eye(len(J)), np.zeros(0), None)
     rank = _rank(s)
     usual, example = rank, J
-    for neighbour in closed_neighbours(loops, q):
-        other = _scaled(loops, neighbour)
-        other_rank = _rank(np.linalg.svd(other, compute_uv=False))
-        if other_rank > usual:
+    for other in (_scaled(loops, neighbour) for neighbour in closed_neighbours(loops, q)):
+        if (other_rank := _rank(np.linalg.svd(other, compute_uv=False))) > usual:
             usual, example = other_rank, other
     return ConstraintReport(
         mechanism.name, tree.nv, len(rows), rank, tree.nv - rank, usual, tree.nv - usual, len(rows) - usual,
@@ -149,14 +137,11 @@ def closed_neighbours(
 
 def _dependent(J: np.ndarray) -> list[int]:
     """The rows that the rows before them span."""
-    basis: list[np.ndarray] = []
-    found = []
+    basis, found = list[np.ndarray](), []
     largest = np.linalg.norm(J, axis=1).max(initial=0.0)
-    for k, row in enumerate(J):
-        left = row.copy()
-        for _ in range(2):  # twice is enough
-            for direction in basis:
-                left = left - (left @ direction) * direction
+    for k, left in enumerate(J):
+        for direction in 2 * basis:  # twice is enough
+            left = left - (left @ direction) * direction
         size = np.linalg.norm(left)
         if size > 1e-7 * largest:
             basis.append(left / size)
@@ -217,12 +202,8 @@ def closed_directions(equations: LoopEquations, q: np.ndarray, v: np.ndarray) ->
     rank, W = report.rank, Vt[report.rank :].T
     Z = W if equations.holonomic.all() else null_space(J[equations.holonomic])
     tree, (E, _) = mechanism.tree, tangent(mechanism, q, v)
-
-    def opening(q: Any, v: Any) -> list[Any]:
-        rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
-        return [row.rate for row in rows if is_zero(row.softness)]
-
-    program = trace(opening, {"q": tree.nq, "v": n}, f"opening_{mechanism.name}")
+    sizes = {"q": tree.nq, "v": n}
+    program = trace(lambda q, v: [row.rate for row in rigid_rows(tree, q, v)[0]], sizes, f"opening_{mechanism.name}")
     _, opened, _ = slopes_along(program, [q, v], [E @ Z, np.eye(n)])
     return Z, W, -(Vt[:rank].T / s[:rank]) @ U[:, :rank].T @ opened
 

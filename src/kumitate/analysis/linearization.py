@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,7 +36,7 @@ from ..scalar import call, floats, trace
 from ..scalar.arrays import SymbolArray
 from .closing.assemble import closed_state
 from .constraint_report import closed_directions, null_space, slopes_along, tangent
-from .loop_motion import joint_motion, loop_coordinates
+from .loop_motion import LOOPS, joint_motion, loop_coordinates
 from .loops import LoopEquations
 
 #: Parts of poles below this fraction of the largest entry of A are rounding errors and become zero.
@@ -110,9 +111,8 @@ def modes_of(A: np.ndarray, motions: np.ndarray, names: Sequence[str]) -> list[M
     poles, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0), np.zeros((0, 0)))
     least = _ROUNDING * np.abs(A).max(initial=0.0)
     real, imaginary = (np.where(np.abs(part) > least, part, 0.0) for part in (poles.real, poles.imag))
-    order = np.lexsort((real, np.hypot(real, imaginary)))
     found = []
-    for k in order:
+    for k in np.lexsort((real, np.hypot(real, imaginary))):
         if imaginary[k] >= 0.0:
             moved = motions @ vectors[:m, k]
             moved = moved / moved[int(np.argmax(np.abs(moved)))]
@@ -176,9 +176,8 @@ class Linearization:
     def lines(self) -> list[str]:
         """The modes as readable text, one per line."""
         still = max(np.abs(self.v).max(initial=0.0), np.abs(self.a).max(initial=0.0))
-        where = (
-            "at an equilibrium" if still < 1e-9 else f"away from equilibrium: velocities and accelerations up to {still:.3g}"
-        )
+        away = f"away from equilibrium: velocities and accelerations up to {still:.3g}"
+        where = "at an equilibrium" if still < 1e-9 else away
         count = self.motions.shape[1]
         return [f"{self.mechanism.name}, {count} free motion{'s' * (count != 1)}, {where}", *map(str, self.modes)]
 
@@ -215,9 +214,9 @@ def linearize(
     check_resistance(mechanism)
     check_freedom(mechanism, "linearize")
     still = np.zeros(mechanism.nv)
-    q = _numbers(mechanism, "q", q, mechanism.nq)
-    v, tau = (
-        still if part is None else _numbers(mechanism, what, part, mechanism.nv) for what, part in (("v", v), ("tau", tau))
+    q, v, tau = (
+        still if part is None else np.array(checked_numbers(mechanism.name, what, part, size, error=InputError))
+        for what, part, size in (("q", q, mechanism.nq), ("v", v, mechanism.nv), ("tau", tau, mechanism.nv))
     )
     q, v = closed_state(equations, q, v)
     equations.lines.check_directions(q, v, smooth=True)
@@ -230,13 +229,9 @@ def linearize(
     return Linearization(mechanism, q, v, a, A, B, Z, W)
 
 
-def _numbers(mechanism: Mechanism, what: str, values: Any, size: int) -> np.ndarray:
-    return np.array(checked_numbers(mechanism.name, what, values, size, error=InputError))
-
-
 def _accelerations(
     mechanism: Mechanism,
-    laws: Mapping[str, Callable[[Any, Any], list[Any]]],
+    laws: Sequence[Callable[[Any, Any], list[Any]]],
     driven: bool,
     wrenches: Sequence[str],
     at: tuple[np.ndarray, np.ndarray, np.ndarray],
@@ -246,8 +241,8 @@ def _accelerations(
     (q, v, tau), n, tree = at, mechanism.nv, mechanism.base_parameter_tree
     given, given_q, given_v = np.zeros(0), np.zeros((0, n)), np.zeros((0, n))
     if laws:
-        inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": n}
-        program = trace(lambda q, v: [x for law in laws.values() for x in law(q, v)], inputs, f"laws_{mechanism.name}")
+        inputs = {"q": mechanism.nq, "v": n}
+        program = trace(lambda q, v: [x for law in laws for x in law(q, v)], inputs, f"laws_{mechanism.name}")
         given, given_q, given_v = slopes_along(program, [q, v], [E, np.eye(n)])
     efforts = given[:n] if driven else np.zeros(n)
     acting = given[n if driven else 0 :].reshape(-1, 6).tolist()
@@ -263,15 +258,12 @@ def _accelerations(
 
 def _laws(
     mechanism: Mechanism, controller: Source | None, wrenches: dict[str, Source], t: float, q: np.ndarray, v: np.ndarray
-) -> dict[str, Callable[[Any, Any], list[Any]]]:
-    """The controller and the wrenches as functions of scalars (q, v), by what they are called in messages."""
-    tree = mechanism.base_parameter_tree
+) -> list[Callable[[Any, Any], list[Any]]]:
+    """The controller, if there is one, and the wrenches as functions of scalars (q, v)."""
     for name in wrenches:
-        tree.place(name, f"{mechanism.name}: a wrench acts on")
-    sources = {"the controller": (controller, mechanism.nv), **{f"the wrench on {k!r}": (f, 6) for k, f in wrenches.items()}}
-    return {
-        label: _law(mechanism, label, source, size, t, q, v) for label, (source, size) in sources.items() if source is not None
-    }
+        mechanism.base_parameter_tree.place(name, f"{mechanism.name}: a wrench acts on")
+    laws = [] if controller is None else [_law(mechanism, "the controller", controller, mechanism.nv, t, q, v)]
+    return laws + [_law(mechanism, f"the wrench on {name!r}", source, 6, t, q, v) for name, source in wrenches.items()]
 
 
 def _law(
@@ -285,7 +277,10 @@ def _law(
         return lambda q, v: list(source)
     from ..scalar.purity import TAKEN, judged  # for controllers only
 
-    reads = _loops_read(source) if mechanism.loop_v_names else ()
+    known: Collection[str] = ()
+    with suppress(TypeError, ValueError):  # some compiled functions tell nothing of their parameters
+        known = inspect.signature(source).parameters
+    reads = [name for name in LOOPS if name in known and mechanism.loop_v_names]
 
     def loops(q: Any, v: Any) -> list[Any]:
         found = call(loop_coordinates(mechanism), list(q), list(v)) if reads else {}
@@ -302,15 +297,6 @@ def _law(
             "NumPy's functions and those of `kumitate.control`, without memory, and with km.where in place of if"
         )
     return lambda q, v: list(by_position(t, *map(SymbolArray, (q, v, *loops(q, v)))))
-
-
-def _loops_read(source: Callable[..., Any]) -> tuple[str, ...]:
-    """What a function reads of loop joints, by parameters of these names."""
-    try:
-        parameters = inspect.signature(source).parameters
-    except (TypeError, ValueError):  # some compiled functions tell nothing of their parameters
-        return ()
-    return tuple(name for name in ("loop_q", "loop_v") if name in parameters)
 
 
 # --- the fastest rate -----------------------------------------------------------------------------------------------------
@@ -330,27 +316,29 @@ def fastest_rate(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[fl
             damping[joint.v, joint.v] += float(driven[joint.name].damping)
             stiffness[joint.v, joint.v] += float(driven[joint.name].stiffness)
     motions = link_motions(tree, *state)
+
+    def jacobian_of(rows: Sequence[Row]) -> np.ndarray:
+        return np.array(loop_jacobian(tree, motions, rows), dtype=float).reshape(len(rows), tree.nv)
+
     held: list[Row] = []
     for chord, closing in zip(tree.chords, chord_closings(tree, *state), strict=True):
         rigid, free = chord_rows(tree, motions, chord, closing)
         held += rigid
-        J = np.array(loop_jacobian(tree, motions, free), dtype=float).reshape(len(free), tree.nv)
+        J = jacobian_of(free)
         own = np.array(chord.closure.pull_slopes(closing.coordinates, closing.rates), dtype=float).reshape(-1, 2)
         law = driven.get(chord.name, DriveLaw(0.0))
         lost = floats(passive_slope(chord, [0.0] * len(closing.rates)))
         damping = damping + J.T @ np.diag(lost + own[:, 1] + float(law.damping)) @ J
         stiffness = stiffness + J.T @ np.diag(own[:, 0] + float(law.stiffness)) @ J
-        springs = free_springs(chord, closing)
-        if springs:  # springs act in all directions
+        if springs := free_springs(chord, closing):  # which act in all directions
             along = chord_rows(tree, motions, chord, replace(closing, active=tuple(T for T, _, _ in springs)))[1]
-            J = np.array(loop_jacobian(tree, motions, along), dtype=float).reshape(len(along), tree.nv)
+            J = jacobian_of(along)
         stiffness = stiffness + J.T @ np.diag(floats(k for _, k, _ in springs) or chord.stiffness) @ J
     if not damping.any() and not stiffness.any():
         return 0.0, ""
-    allowed = null_space(np.array(loop_jacobian(tree, motions, held), dtype=float).reshape(len(held), tree.nv))
+    allowed = null_space(jacobian_of(held))
     M, D, K = (allowed.T @ matrix @ allowed for matrix in (np.array(crba(tree, state[0]), dtype=float), damping, stiffness))
     n = len(M)
     rates, modes = np.linalg.eig(np.block([[-np.linalg.solve(M, D), -np.linalg.solve(M, K)], [np.eye(n), np.zeros((n, n))]]))
     fastest = int(np.argmax(np.abs(rates)))
-    shape = np.abs(allowed @ modes[:n, fastest])
-    return float(abs(rates[fastest])), mechanism.v_names[int(np.argmax(shape))]
+    return float(abs(rates[fastest])), mechanism.v_names[int(np.argmax(np.abs(allowed @ modes[:n, fastest])))]

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Kernel, StoredProgram, found_or_traced
+from ..compile import Kernel, found_or_traced
 from ..dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
 from ..errors import InputError, ModelError
 from ..kinematics import chord_closing, chord_errors, difference, gear_errors, integrate
-from ..model import Chord, Line, Mechanism
+from ..model import Chord, Line, Mechanism, Tree
 from ..model.mechanism import digest
-from ..scalar import Program, evaluate, is_zero, sqrt, trace
+from ..scalar import Scalar, Scalars, evaluate, is_zero, sqrt, trace
 
 #: Lines shorter than this count as zero length [m], and relative speeds of their ends below this as rest [m/s].
 _NOTHING = 1e-15
@@ -171,15 +171,11 @@ class LoopEquations:
 
     def jacobians(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """J (N, rows, nv) at N states."""
-        values = np.asarray(self._states(q, v))
-        rows = values.shape[1] // (2 + self.mechanism.nv)
-        return values[:, 2 * rows :].reshape(len(q), rows, self.mechanism.nv)
+        return self._parts(self._states(q, v)).J
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(N, rows): the rates of all rows at N states."""
-        values = self._states(q, v)
-        rows = values.shape[1] // (2 + self.mechanism.nv)
-        return np.asarray(values[:, rows : 2 * rows])
+        return self._parts(self._states(q, v)).rate
 
     def moved(self, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
         """(N, nq): the coordinates after moves (N, nv)."""
@@ -214,8 +210,13 @@ class LoopEquations:
                 f"{self.mechanism.name}: the loops {', '.join(self.names)} have no equations at this posture: the ends of a "
                 "rod or line coincide, a joint is turned by 180°, or a rolling disc lies flat. Start from another posture"
             )
-        rows = len(values) // (2 + self.mechanism.nv)
-        return LoopState(values[:rows], values[rows : 2 * rows], values[2 * rows :].reshape(rows, self.mechanism.nv))
+        return self._parts(values)
+
+    def _parts(self, values: np.ndarray) -> LoopState:
+        """Errors, rates and Jacobians (..., rows) in what `_states` gives."""
+        rows = values.shape[-1] // (2 + self.mechanism.nv)
+        J = values[..., 2 * rows :].reshape(*values.shape[:-1], rows, self.mechanism.nv)
+        return LoopState(values[..., :rows], values[..., rows : 2 * rows], J)
 
     def positions(self, q: Any) -> tuple[np.ndarray, np.ndarray]:
         """The errors of the rows that restrict positions (k), at one posture, and their Jacobian (k, nv)."""
@@ -253,9 +254,7 @@ class LoopEquations:
 
     def rows(self, q: Any, v: Any) -> list[Row]:
         """The rigid rows of all loops and couplings at one state; armatures in loops are not constraints."""
-        tree, q, v = self.mechanism.tree, list(map(float, q)), list(map(float, v))
-        rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, link_motions(tree, q, v))
-        return [row for row in rows if row.softness == 0.0]
+        return rigid_rows(self.mechanism.tree, list(map(float, q)), list(map(float, v)))[0]
 
     def label(self, row: Row) -> str:
         """The loop, and the component of its force if the row's is along one; else all its components."""
@@ -269,24 +268,21 @@ class LoopEquations:
     def _states(self) -> Kernel:
         tree = self.mechanism.tree
 
-        def loop_state(q: Any, v: Any) -> list[Any]:
-            motions = link_motions(tree, q, v)
-            rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, motions)
-            rigid = [row for row in rows if is_zero(row.softness)]
-            J = loop_jacobian(tree, motions, rigid)
-            return [*(row.error for row in rigid), *(row.rate for row in rigid), *(entry for line in J for entry in line)]
+        def state(q: Any, v: Any) -> list[Any]:
+            rows, J = rigid_rows(tree, q, v)
+            return [*(row.error for row in rows), *(row.rate for row in rows), *(entry for line in J for entry in line)]
 
-        return self._kernel("state", loop_state, q=tree.nq, v=tree.nv)
+        return self.kernel("state", state, q=tree.nq, v=tree.nv)
 
     @cached_property
     def _moved(self) -> Kernel:
         tree = self.mechanism.tree
-        return self._kernel("moved", lambda q, dv: integrate(tree, q, dv), q=tree.nq, dv=tree.nv)
+        return self.kernel("moved", lambda q, dv: integrate(tree, q, dv), q=tree.nq, dv=tree.nv)
 
     @cached_property
     def _difference(self) -> Kernel:
         tree = self.mechanism.tree
-        return self._kernel("difference", lambda start, q: difference(tree, start, q), start=tree.nq, q=tree.nq)
+        return self.kernel("difference", lambda start, q: difference(tree, start, q), start=tree.nq, q=tree.nq)
 
     @cached_property
     def _gaps(self) -> Kernel:
@@ -299,14 +295,21 @@ class LoopEquations:
             ]
             return chords + [[0.0, error, 0.0, rate] for error, rate in gear_errors(tree, q, v)]
 
-        return self._kernel("gaps", gaps, q=tree.nq, v=tree.nv)
+        return self.kernel("gaps", gaps, q=tree.nq, v=tree.nv)
 
-    def _kernel(self, role: str, page: Callable[..., Any], **sizes: int) -> Kernel:
-        return Kernel(self.stored(role, lambda: trace(page, dict(sizes), f"loop_{role}_{self.mechanism.name}")))
-
-    def stored(self, role: str, make: Callable[[], Program]) -> Program | StoredProgram:
+    def kernel(self, role: str, page: Callable[..., Any], **sizes: int) -> Kernel:
+        """The machine code of a function, whose program is found on disk by its role and the mechanism."""
         known = digest(self.mechanism)
-        return found_or_traced(None if known is None else f"loops {role} {known}", make)
+        key = None if known is None else f"loops {role} {known}"
+        return Kernel(found_or_traced(key, lambda: trace(page, sizes, f"loop_{role}_{self.mechanism.name}")))
+
+
+def rigid_rows(tree: Tree, q: Scalars, v: Scalars) -> tuple[list[Row], list[list[Scalar]]]:
+    """The rows of all loops and couplings, without armatures in loops, which are not constraints; and their Jacobian J."""
+    motions = link_motions(tree, q, v)
+    rows = constraint_rows(tree, chord_closings(tree, q, v), q, v, motions)
+    rows = [row for row in rows if is_zero(row.softness)]
+    return rows, loop_jacobian(tree, motions, rows)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from typing import Any
 from ..dynamics import chord_closings, free_springs, passive_force, pulls, spring_force
 from ..kinematics import center_of_mass, chord_closing, link_poses, link_twists, place_pose, place_twist, rate, total_mass
 from ..kinematics.poses import composite_inertias
-from ..model import Chord, Link, Mechanism, Tree
+from ..model import Body, Chord, Link, Mechanism, Tree
 from ..scalar import Scalar, Scalars, call, directional, is_zero, trace
 from ..spatial import Force, Motion, Transform, Vector3, dot
 from .balance import momentum_rate
@@ -61,16 +61,15 @@ def body_momenta(mechanism: Mechanism, q: Scalars, v: Scalars) -> list[list[Scal
     """
     tree = mechanism.tree
     poses, twists = link_poses(tree, q), link_twists(tree, q, v)
-    found: list[list[Scalar]] = []
-    for body in mechanism.bodies:
+
+    def of_body(body: Body) -> list[Scalar]:
         place = tree.places[body.name]
         if place.link < 0:
-            found.append([0.0] * 6)
-            continue
-        link = tree.links[place.link]
-        own = body.spatial_inertia().to_parent(place.pose)
-        found.append(list(own.times(twists[link]).to_parent(poses[link])))
-    return found
+            return [0.0] * 6
+        link, own = tree.links[place.link], body.spatial_inertia().to_parent(place.pose)
+        return list(own.times(twists[link]).to_parent(poses[link]))
+
+    return [of_body(body) for body in mechanism.bodies]
 
 
 def momentum_matrix(tree: Tree, q: Scalars) -> list[list[Scalar]]:
@@ -138,24 +137,17 @@ def kinetic_energy(tree: Tree, q: Scalars, v: Scalars) -> Scalar:
     twists = link_twists(tree, q, v)
     total: Scalar = 0.0
     for link in tree.links:
-        twist = twists[link]
-        total = total + twist.dot(link.inertia.times(twist))
-        for part in _doubled(link.armature, link.velocities(v)):
-            total = total + part
-    for part in _doubled_of_chords(tree, q, v):
-        total = total + part
-    return 0.5 * total
+        total = total + twists[link].dot(link.inertia.times(twists[link]))
+        total = sum(_doubled(link.armature, link.velocities(v)), total)
+    return 0.5 * sum(_doubled_of_chords(tree, q, v), total)
 
 
 def potential_energy(tree: Tree, q: Scalars, gravity: Scalars) -> Scalar:
     """−m g·c (center of mass c, field `gravity` g [m/s²], 0 at the world's origin) plus ½k(q − rest)² of springs [J]."""
     weight = [total_mass(tree) * g for g in gravity]
     energy = -sum((w * c for w, c in zip(weight, center_of_mass(tree, q), strict=True)), 0.0)
-    for link in tree.links:
-        energy = energy + strain(link, link.coordinates(q))
-    for part in _strains_of_chords(tree, q):
-        energy = energy + part
-    return energy
+    energy = sum((strain(link, link.coordinates(q)) for link in tree.links), energy)
+    return sum(_strains_of_chords(tree, q), energy)
 
 
 def chord_energies(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
@@ -163,9 +155,8 @@ def chord_energies(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
     return [0.5 * sum(_doubled_of_chords(tree, q, v), 0.0), sum(_strains_of_chords(tree, q), 0.0)]
 
 
-def _doubled(armatures: Scalars, speeds: Scalars) -> Iterator[Scalar]:
-    for armature, speed in zip(armatures, speeds, strict=True):
-        yield armature * speed * speed
+def _doubled(armatures: Scalars, speeds: Scalars) -> list[Scalar]:
+    return [armature * speed * speed for armature, speed in zip(armatures, speeds, strict=True)]
 
 
 def _doubled_of_chords(tree: Tree, q: Scalars, v: Scalars) -> Iterator[Scalar]:

@@ -7,19 +7,19 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain, combinations_with_replacement, compress, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...compile import Kernel
-from ...dynamics import Row, chord_closings, constraint_rows, link_motions, loop_jacobian
+from ...dynamics import Row
 from ...dynamics.factored import largest
 from ...errors import InputError, ModelError
 from ...kinematics import difference, integrate, random_coordinates
 from ...model import KINDS, Loop, Tree
-from ...scalar import Program, Scalar, Scalars, is_zero, loop, maximum, select, trace
+from ...scalar import Scalar, Scalars, is_zero, loop, maximum, select
 from ...spatial import Dense, NearestSolver
-from ..loops import LoopEquations
+from ..loops import LoopEquations, rigid_rows
 from .newton import CLOSED, LEFT_OPEN, approached, check_closed, gauss_newton, measure, nearest, other_starts, pseudo_inverse
 
 #: Singular values below this fraction of the largest are directions that the loops do not constrain.
@@ -30,41 +30,32 @@ _AWAY, _NOISE, _FLOOR = 1e-4, 1e-6, 1e-7
 _TRIES = 200
 
 
-class Admitted(NamedTuple):
-    """The admitted velocity nearest to a given one with J v = 0.
-
-    Attributes:
-        v: (nv), the given velocity if it is admitted; zero if no nearer one was found.
-        owners: the loops and couplings that do not admit the given velocity.
+def admitted(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The velocity nearest to v (nv), for which J v = 0, that also keeps loops closed to second order, zero if none is found;
+    and the loops and couplings that do not admit v.
     """
-
-    v: np.ndarray
-    owners: tuple[str, ...] = ()
-
-
-def admitted(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> Admitted:
-    """The velocity nearest to v (nv), for which J v = 0, that also keeps the loops closed to second order."""
     J = loops.state(q, v).J
     if not J.size or not v.any():
-        return Admitted(v)
+        return v, ()
     U, s, Vt = np.linalg.svd(J)
     rank = int((s > _RANK * s[0]).sum())
     unheld, free = U[:, rank:], Vt[rank:].T
     if not unheld.shape[1]:
-        return Admitted(v)
+        return v, ()
     bend = _rate_of_rates(loops, q, v)
     outside = unheld @ (unheld.T @ bend)
     noise = _NOISE * float(np.linalg.norm(bend)) + _FLOOR * float(v @ v) * max(1.0, loops.mechanism.tree.size)
     if np.linalg.norm(outside) <= noise:
-        return Admitted(v)
+        return v, ()
     rows = loops.rows(q, v)
     owners = dict.fromkeys(row.owner for row, part in zip(rows, outside, strict=True) if abs(part) > noise)
-    return Admitted(_nearest(_forms(loops, q, free, unheld), free, v), tuple(owners))
+    return _nearest(_forms(loops, q, free, unheld), free, v), tuple(owners)
 
 
 def admitted_rows(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(N) whether the loops admit velocities (N, nv) that do not vanish, at states (N, nq) with J v = 0."""
-    values, vectors = np.linalg.eigh((J := loops.jacobians(q, v)) @ J.swapaxes(1, 2))
+    J = loops.jacobians(q, v)
+    values, vectors = np.linalg.eigh(J @ J.swapaxes(1, 2))
     unheld = values <= _RANK * values[:, -1:]  # of J Jᵀ, so that small singular values count as lost from 3e-5 on
     if not unheld.any():
         return np.ones(len(q), dtype=bool)
@@ -249,7 +240,7 @@ def assemble(loops: LoopEquations, q: Any, v: Any = None, *, free: np.ndarray | 
         q = nearest(loops, start, _closed(loops, start, mask), mask)
         _, rate, J = loops.state(q, v)
         v = v - pseudo_inverse(J * mask, 0.0) @ rate
-        v = admitted(loops, q, v).v if free is None else v
+        v = admitted(loops, q, v)[0] if free is None else v
     return q, v
 
 
@@ -313,7 +304,7 @@ def closed_state(loops: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np
         return q, v
     closed_q, closed_v = assemble(loops, q, v)
     if not np.abs(closed_v - v).max(initial=0.0) <= _SAME * np.abs(v).max(initial=0.0) + NEARLY:
-        owners = admitted(loops, q, v).owners or tuple(loops.names)
+        owners = admitted(loops, q, v)[1] or tuple(loops.names)
         lost = f"loop {owners[0]!r} loses" if len(owners) == 1 else f"loops {', '.join(map(repr, owners))} lose"
         nearest = ", ".join(f"{rate:.6g}" for rate in closed_v)
         raise InputError(
@@ -361,16 +352,12 @@ def assemble_rows(loops: LoopEquations, q: np.ndarray, v: np.ndarray | None = No
 
 @lru_cache(maxsize=16)
 def _nearest_rows(loops: LoopEquations) -> Kernel:
-    return Kernel(loops.stored("nearest", lambda: _program(loops)))
-
-
-def _program(loops: LoopEquations) -> Program:
     """(start, v) → q, v, the largest coordinate of what leads from the start to q, and the last step."""
-    tree, holonomic = loops.mechanism.tree, loops.holonomic.tolist()
+    tree, still, holonomic = loops.mechanism.tree, [0.0] * loops.mechanism.nv, loops.holonomic.tolist()
 
     def toward(q: Any, away: Scalars) -> list[Scalar]:
         """From q (nq) to the point of the linearised loops that is nearest to where `away` (nv) leads from, less that way."""
-        rows, J = _rows(tree, q)
+        rows, J = rigid_rows(tree, q, still)
         rows, J = list(compress(rows, holonomic)), list(compress(J, holonomic))
         return _lifted(tree, rows, J, [a - row.error for a, row in zip(_times(J, away), rows, strict=True)])
 
@@ -387,23 +374,14 @@ def _program(loops: LoopEquations) -> Program:
             moves = [s - share * (a - w + b) for s, a, w, b in zip(step, away, was, bend, strict=True)]
             return (integrate(tree, q, moves), step, away, 1.0, largest(step, 0.0)), None
 
-        still: list[Scalar] = [0.0] * tree.nv
         begin = (list(start), still, still, 0.0, 1.0)
         (q, _, away, _, step), _ = loop(_PASSES, nearer, begin, while_=lambda now: now[4] > _LITTLE, varies=True)
         q = integrate(tree, q, toward(q, still))  # steps that go further than one leads leave loops open
-        rows, J = _rows(tree, q)
+        rows, J = rigid_rows(tree, q, still)
         change = _lifted(tree, rows, J, [-rate for rate in _times(J, v)])
         return {"q": q, "v": [a + b for a, b in zip(v, change, strict=True)], "moved": largest(away, 0.0), "step": step}
 
-    return trace(nearest, {"start": tree.nq, "v": tree.nv}, f"nearest_{loops.mechanism.name}")
-
-
-def _rows(tree: Tree, q: Any) -> tuple[list[Row], list[list[Scalar]]]:
-    still = [0.0] * tree.nv
-    motions = link_motions(tree, q, still)
-    rows = constraint_rows(tree, chord_closings(tree, q, still), q, still, motions)
-    rows = [row for row in rows if is_zero(row.softness)]
-    return rows, loop_jacobian(tree, motions, rows)
+    return loops.kernel("nearest", nearest, start=tree.nq, v=tree.nv)
 
 
 def _lifted(tree: Tree, rows: Sequence[Row], J: Sequence[Scalars], wanted: Scalars) -> list[Scalar]:

@@ -1,13 +1,9 @@
-"""Gauss-Newton steps towards closed loops, damped where they do not reduce the gap.
-
-Approach of closed loops from a far posture: bounded steps towards them, from the posture itself, and then from others.
+"""Closed loops by Gauss-Newton steps, by bounded steps from far away, and the closed configuration nearest to a given one.
 
 Gauss-Newton steps need a start near enough. Far from it, the error of a frame's orientation grows without bound towards a half
 turn, and full steps lead nowhere. So the error of each loop is limited in each step, which then goes along a continuation: the
 target of the step is a posture with a part of the gap, damped where the gaps do not fall (S. Buss, J. Kim, Selectively damped
 least squares for inverse kinematics, J. Graphics Tools 10, 2005, section 5).
-
-The closed configuration nearest to a given one: a slide along the closed ones until the difference is normal to them.
 
 The nearest closed configuration minimises |a|²/2 under c(q) = 0, where a is the difference from the start. Its conditions are
 a + Jᵀλ = 0 and c = 0 (J. Nocedal, S. Wright, Numerical Optimization, 2006, sections 12.1 and 18.1). With an orthonormal basis Z
@@ -87,11 +83,9 @@ def other_starts(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> Itera
 
 def pseudo_inverse(J: np.ndarray, damping: float) -> np.ndarray:
     """The damped J⁺; without damping, directions with zero singular values are ignored."""
-    if not J.size:
+    if not J.any():  # no joint moves the loops
         return np.zeros(J.shape[::-1])
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
-    if s[0] == 0.0:  # no joint moves the loops
-        return np.zeros(J.shape[::-1])
     kept = s > RANK * s[0] if damping == 0.0 else s >= 0.0
     gains = np.where(kept, s / np.where(kept, s * s + damping * s[0] ** 2, 1.0), 0.0)
     return (Vt.T * gains) @ U.T
@@ -112,10 +106,8 @@ CLOSED = 1e-12
 #: Loops with a larger gap, as a fraction of the mechanism's size, are not closed.
 LEFT_OPEN = 1e-9
 _TRIES = 200
-#: Longer steps [rad, m] say nothing of where they lead, and are damped.
-_LONGEST = 2.0
-#: A damped step must reduce the gap by this fraction at least.
-_LITTLE = 1e-4
+#: Longer steps [rad, m] say nothing of where they lead, and are damped; damped ones must reduce the gap by this fraction.
+_LONGEST, _LITTLE = 2.0, 1e-4
 #: The perturbation of a start at which loops have no equations, as a fraction of the mechanism's size.
 _ASIDE = 1e-2
 
