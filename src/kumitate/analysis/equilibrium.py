@@ -87,7 +87,7 @@ def static_equilibrium(
     pushed = chord_drives(tree, chord_closings(tree, q, still), {}, applied)
     load = np.array(rnea(tree, q, still, still, gravity=mechanism.gravity, wrenches=pushed))
 
-    _, _, J_loops = equations.state(q, still)
+    J_loops = equations.state(q, still).J
     J_held = [np.array(jacobian(tree, q, tree.places[name]), dtype=float) for name in held]
     J_points = [np.array(jacobian(tree, q, place), dtype=float)[3:] for place in body_points(tree, q, pressed or {})]
     J = np.vstack([J_loops.reshape(len(J_loops), tree.nv), *J_held, *J_points])
@@ -97,13 +97,13 @@ def static_equilibrium(
     residual = np.where(idle, left, 0.0)
     scale = np.abs(load).max(initial=0.0) + tree.mass * np.linalg.norm(mechanism.gravity) * tree.size
     ground = np.array(ground_wrench(tree, q, still, still, gravity=mechanism.gravity, wrenches=applied))
-    polygon = None if contacts is None else support_polygon(contacts)
-    margin = None
-    if polygon is not None:
+    polygon = margin = None
+    if contacts is not None:
+        polygon = support_polygon(contacts)
         height = float(np.mean(np.asarray(contacts, dtype=float)[:, 2])) if np.shape(contacts)[1] == 3 else 0.0
-        pressed = ground[5] > 0.0  # otherwise it is pulled down, or floats
-        foot = zero_moment_point(ground.tolist(), point=(0.0, 0.0, height)) if pressed else None
-        margin = -np.inf if foot is None else float(polygon.margin(foot))
+        margin = -np.inf  # where it is pulled down, or floats
+        if ground[5] > 0.0:
+            margin = float(polygon.margin(zero_moment_point(ground.tolist(), point=(0.0, 0.0, height))))
     rows = len(J_loops)
     wrench = strengths[rows : rows + 6 * len(held)].reshape(-1, 6)
     return Equilibrium(
@@ -122,8 +122,7 @@ def body_points(tree: Tree, q: Sequence[float], points: Mapping[str, Any]) -> li
 def _idle(equations: LoopEquations, passive: Sequence[str]) -> np.ndarray:
     """Which degrees of freedom (nv) have no drive."""
     tree = equations.mechanism.tree
-    links = {link.name: link for link in tree.links}
-    idle = np.zeros(tree.nv, dtype=bool)
+    links, idle = {link.name: link for link in tree.links}, np.zeros(tree.nv, dtype=bool)
     for name in passive:
         if name not in links:
             raise InputError(f"{equations.mechanism.name}: {name!r} is not a movable joint; there are {', '.join(links)}")

@@ -51,11 +51,10 @@ def loop_motion(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, a: np.ndarra
 
     def accelerated(q: Any, v: Any, a: Any) -> dict[str, Any]:
         found = call(moved, q, v, rate(tree, q, v), a)
-        return {name: found[name] for name in ("loop_q", "loop_v", "loop_v_dot")}
+        return {name: found[name] for name in (*LOOPS, "loop_v_dot")}
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
-    kernel = Kernel(trace(accelerated, sizes, f"loop_acceleration_{mechanism.name}"))
-    coordinates, rates, accelerations = kernel(q, v, a)
+    sizes = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
+    coordinates, rates, accelerations = Kernel(trace(accelerated, sizes, f"loop_acceleration_{mechanism.name}"))(q, v, a)
     found, at_q, at_v = [], 0, 0
     for chord, kind in chords:
         own, dof = coordinates[:, at_q : at_q + kind.nq].copy(), slice(at_v, at_v + kind.nv)
@@ -169,18 +168,13 @@ def closure_determinant(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
 
     def closure(q: Any) -> list[list[Any]]:
         rows: list[list[Any]] = []
-        own = sum(kind.nv for _, kind in chords)
-        before = 0
         for chord, kind in chords:
             units = [[float(i == k) for i in range(tree.nv)] for k in range(tree.nv)]
-            closings = [chord_closing(tree, q, unit, chord) for unit in units]
+            columns: list[list[Scalar]] = [list(chord_closing(tree, q, unit, chord).twist) for unit in units]
             S = kind.subspace(chord_closing(tree, q, [0.0] * tree.nv, chord).coordinates)
-            columns: list[list[Scalar]] = [list(closing.twist) for closing in closings]
-            columns += [[0.0] * 6 for _ in range(before)]
-            columns += [[-x for x in motion] for motion in S]
-            columns += [[0.0] * 6 for _ in range(own - before - len(S))]
+            for other, its in chords:
+                columns += [[-x for x in motion] for motion in S] if other is chord else [[0.0] * 6] * its.nv
             rows += [list(row) for row in zip(*columns, strict=True)]
-            before += len(S)
         return rows
 
     J = Kernel(trace(closure, {"q": mechanism.nq}, f"closure_{mechanism.name}"))(q)

@@ -23,6 +23,7 @@ from ...model import Mechanism
 from ...records.contact_record import ContactRecord, throws
 from ..driving.forcing import Overlaps
 from ..integrators import INTEGRATORS
+from ..parameters import Variation
 from ..stepping.interaction import Interaction, content_of
 
 
@@ -53,12 +54,14 @@ class ContactOfBodies(Interaction):
         )
 
 
+@dataclass(frozen=True, eq=False)
 class TracedContact(ContactOfBodies):
     """Contact of `pairs` of shapes that is traced in the code of the steps of one robot, by a `model`; `why` it is so."""
 
     pairs: list[Pair]
     model: Any
-    why: str
+    parameters: Variation | None = None
+    why: str = ""
 
     @cached_property
     def content(self) -> str | None:  # type: ignore[override]

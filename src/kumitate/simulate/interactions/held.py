@@ -65,8 +65,7 @@ def held_motion(
     """
     pushes, drives = acted(result, "wrenches", wrenches), acted(result, "loop_tau", loop_tau)
     constant = Forcing(result.mechanism, None, dict.fromkeys(pushes, (0.0,) * 6), dict.fromkeys(drives, ()))
-    parts = [result.tau, *pushes.values(), *drives.values()]
-    u = np.column_stack(parts)
+    u = np.column_stack([result.tau, *pushes.values(), *drives.values()])
     size = constant.layout.size
     if u.shape != (len(result), size):
         raise InputError(
@@ -149,6 +148,6 @@ def _along(held: HeldDynamics, forcing: Forcing, q: np.ndarray, v: np.ndarray, u
         wrenches = Wrenches(tree, given.wrenches) if given.wrenches else None
         return held.observed(tree, q, v, given.tau, Acting(mechanism.gravity, wrenches, given.loop_tau))
 
-    inputs: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.layout.size}
+    inputs = {"q": mechanism.nq, "v": mechanism.nv, "u": forcing.layout.size}
     arrays = Kernel(trace(observed, inputs, f"held_{held.method}_{mechanism.name}"))(q, v, u)
     return {name: HeldMotion(*(array[:, k] for array in arrays)) for k, name in enumerate(held.points.names)}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -38,9 +38,7 @@ from .contact import TracedContact, kept_from_lists
 class ForceContact(TracedContact):
     """Contact of a run by a force model; `forces`: of all contact points, at any state."""
 
-    forces: ContactForces
-    parameters: Variation | None = None
-    why: str = ""
+    forces: ContactForces = field(kw_only=True)
 
     @classmethod
     def of(cls, mechanism: Mechanism, contact: Contact, parameters: Variation | None = None, why: str = "") -> ForceContact:
@@ -53,15 +51,8 @@ class ForceContact(TracedContact):
                 "masses are parameters; give them in its options, such as Contact('penalty', options={'stiffness': 1e5, "
                 "'damping': 1e3})"
             )
-        return cls(mechanism, contact, ContactForces.of(mechanism, contact, model), parameters, why)
-
-    @property
-    def pairs(self) -> Any:  # type: ignore[override]
-        return self.forces.pairs
-
-    @property
-    def model(self) -> Any:  # type: ignore[override]
-        return FORCE_MODELS[self.contact.model]
+        forces = ContactForces.of(mechanism, contact, model)
+        return cls(mechanism, contact, list(forces.pairs), make, parameters, why, forces=forces)
 
     def gaps(self, q: np.ndarray) -> np.ndarray:
         return np.array([float(point.gap) for point in self.forces.at(q.tolist(), [0.0] * self.mechanism.nv).points])
@@ -115,9 +106,9 @@ class ForceContact(TracedContact):
         return Kernel(found_or_traced(key, lambda: trace(pressed, sizes, f"pressed_{mechanism.name}")))
 
     def record(self, step: ContactCode, h: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Touched:
-        """The contact along a motion of states h apart.
+        """The contact along a motion of states h apart: forces and velocities are those at each time.
 
-        Forces and velocities are those at each time. The work of contact in a step is the gain of energy beyond the work of
+        The work of contact in a step is the gain of energy beyond the work of
         everything else, which is integrated by the trapezoidal rule with corrected ends: exact if nothing else does work.
         """
         forces = self.forces
@@ -149,10 +140,6 @@ _MISSED = 0.1
 class ImpulseContact(TracedContact):
     """Contact of a run by an impulse model."""
 
-    pairs: list[Pair]
-    model: Callable[[Any], Any]
-    parameters: Variation | None = None
-    why: str = ""
     touches = True
 
     @classmethod
@@ -194,7 +181,13 @@ class ImpulseContact(TracedContact):
         name, step = asked.name, asked.step
         if self.why and self.why == kept_from_lists(self.mechanism, self.contact):
             notes.append(f"contact: traced pair by pair, which takes long to compile: {self.why}")
-        if name in ("auto", "time_stepping"):
+        if name == Midpoint.name:
+            self._check_midpoint()
+            check_midpoint(self.mechanism, step, asked.q, asked.v)
+            return Midpoint()
+        if name not in ("auto", "time_stepping", "semi_implicit_euler"):
+            raise self._no_integrator(name, "auto, time_stepping, semi_implicit_euler, midpoint")
+        if name != "semi_implicit_euler":
             rate, joint = fastest_rate(self.mechanism, asked.q, asked.v)
             if rate * step < EXPLICIT:
                 return TimeStepping(RK4())
@@ -202,14 +195,7 @@ class ImpulseContact(TracedContact):
                 f"integrator: damping, springs or drives at {joint!r} act at {rate:.3g} 1/s, too fast for Runge-Kutta steps of "
                 f"{step:g} s between contacts; all steps are implicit in them, of order 1. A smaller step is more exact"
             )
-            return TimeStepping()
-        if name == "semi_implicit_euler":
-            return TimeStepping()
-        if name == Midpoint.name:
-            self._check_midpoint()
-            check_midpoint(self.mechanism, step, asked.q, asked.v)
-            return Midpoint()
-        raise self._no_integrator(name, "auto, time_stepping, semi_implicit_euler, midpoint")
+        return TimeStepping()
 
     def _check_midpoint(self) -> None:
         """Refuses contact whose impulses cannot be made in two parts."""

@@ -43,10 +43,9 @@ class SceneContact(ContactOfBodies):
 
     def plan(self) -> ContactPlan:
         """The pairs that a step looks for near ones among; its code is the same for any number."""
-        robots, why = len(robot_parts(self.mechanism)), "one motion goes through lists of what is near"
-        if self.contact.belts:
-            why = f"the surface of {self.contact.belts[0]!r} moves"
-        pairs, seconds = pairs_of_scene(self.mechanism, self.contact), _SECONDS + robots * _PER_ROBOT
+        belts, seconds = self.contact.belts, _SECONDS + len(robot_parts(self.mechanism)) * _PER_ROBOT
+        why = f"the surface of {belts[0]!r} moves" if belts else "one motion goes through lists of what is near"
+        pairs = pairs_of_scene(self.mechanism, self.contact)
         return ContactPlan("scene", why, pairs, None, seconds, self._traced_seconds())
 
     def _traced_seconds(self) -> float | None:

@@ -64,20 +64,16 @@ class ManyBodies(Advance):
     @cached_property
     def outputs(self) -> SceneOutputs | None:
         """The outputs of the simulation, if there are any."""
-
-        def efforts(q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-            return self.joint_efforts(0.0, q, v, u)[:, : self.mechanism.nv]
-
-        return SceneOutputs(self._asked, self.forcing, self.model.names, efforts) if self._asked else None
+        return SceneOutputs(self._asked, self.forcing, self.model.names, self.joint_efforts) if self._asked else None
 
     def model_of(self, u: np.ndarray) -> SceneModel:
         """The numbers of the scene with the parameters in u (size)."""
-        row = self.forcing.layout.row(u)
-        if not row or np.array_equal(row[0], self.forcing.parameters.blank, equal_nan=True):  # type: ignore[union-attr]
+        row, parameters = self.forcing.layout.row(u), self.forcing.parameters
+        if not row or parameters is None or np.array_equal(row[0], parameters.blank, equal_nan=True):
             return self.model
 
         def made() -> SceneModel:
-            plant = self.forcing.parameters.plant_of(row[0])  # type: ignore[union-attr]
+            plant = parameters.plant_of(row[0])
             return SceneModel(plant.mechanism, plant.contact or self.model.contact)
 
         return self._models.get(row[0].tobytes(), made)
@@ -239,9 +235,8 @@ class SceneStepper(Stepper):
         super().load({name: carried[name] for name in self.state})
         rows = carried[LIST]
         self._steps.load(rows[rows[:, 2] == -1.0], begins=not carried["number"])
-        settled = self.scene.bodies.robots.motions.settled
+        settled, pieces = self.scene.bodies.robots.motions.settled, rows[rows[:, 2] == _PIECE]
         settled[:] = 0.0
-        pieces = rows[rows[:, 2] == _PIECE]
         settled[pieces[:, 0].astype(int)] = pieces[:, 3]
         rows = rows[rows[:, 2] >= 0.0]
         while len(rows) > len(self.scene.memory.feature):
@@ -331,27 +326,25 @@ class SceneStepper(Stepper):
         assert outputs is not None
         if not np.isfinite(v).all():
             return {array.name: np.full((len(v), *array.shape), np.nan) for array in outputs.arrays}
-        following = []
+        acceleration = touches = None
         if outputs.follow:
             ahead = joined([*logged, self._ahead()])
             first = len(ahead.begins) - len(v)
+            acceleration = acceleration_of(self._steps.model, ahead.reached[first:], self.step, v)
             touches = ahead.touches - first * UNIT
-            following = [
-                acceleration_of(self._steps.model, ahead.reached[first:], self.step, v), touches[touches[:, 0] >= 0.0]
-            ]  # fmt: skip
-        return outputs.of(time, q, v, self.compiled.efforts_along(time, q, v, held), *following)
+            touches = touches[touches[:, 0] >= 0.0]
+        return outputs.of(time, q, v, self.compiled.efforts_along(time, q, v, held), acceleration, touches)
 
     def _advanced(self, records: int, every: int, *, recorded: bool) -> tuple[Logged, dict[str, np.ndarray]]:
         """The log of so many records, and their states by name (records, …) if asked for; the state is advanced by them."""
         state, known = self.state, dict[str, np.ndarray]()
-        first = int(state["number"][0])
-        begins = np.arange(first, first + records * every, every)
+        begins = int(state["number"][0]) + every * np.arange(records)
         self._put_efforts()
         solved, log = self._steps.advanced(records, every)
         places = self._steps.model.places
         if recorded:
-            known = {"q": places.q_of(log.q, log.robot_q, records), "v": places.v_of(log.v, log.robot_v, records)}
-            known = {name: array.copy() for name, array in {**known, "work": log.work}.items()}
+            q, v = places.q_of(log.q, log.robot_q, records), places.v_of(log.v, log.robot_v, records)
+            known = {"q": q.copy(), "v": v.copy(), "work": log.work.copy()}
         if not solved:  # the run ends at the state before that step
             state["v"][:] = np.inf
             if recorded:
@@ -405,9 +398,7 @@ class SceneSteps:
         if not self.robots:  # all bodies are free
             self.rows = state["q"].reshape(-1, 7), state["v"].reshape(-1, 6)
         going_on = [robot.going_on(self.scene.bodies.robots) for robot in self.robots]
-        self.drives, self.holds = (
-            np.array([place for places in going_on for place in places[k]], dtype=np.int64) for k in (0, 1)
-        )
+        self.drives, self.holds = (np.array([at for own in going_on for at in own[k]], dtype=np.int64) for k in (0, 1))
         self._bound: dict[tuple[int, int], tuple[SceneLog, Callable[[], int]]] = {}
         self._touching = _EACH
 
@@ -515,9 +506,8 @@ class SceneRows:
 
     def _look(self, row: int) -> None:
         self._steppers[row].resume()
-        seen = self._steppers[row].look()
-        for name, array in self._seen.items():
-            array[row] = seen[name]
+        for name, value in self._steppers[row].look().items():
+            self._seen[name][row] = value
 
     def _see(self, rows: Any, number: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
         """Puts the outputs of states (k, records, …) of some rows, after so many steps, in place; NaN of rows that ran away."""
@@ -532,8 +522,7 @@ class SceneRows:
             self._seen[name][rows] = shaped
 
     def _each(self, work: Callable[[int], None], rows: Sequence[int]) -> None:
-        threads = min(thread_count(), len(rows))
-        if threads <= 1:
+        if (threads := min(thread_count(), len(rows))) <= 1:
             for row in rows:
                 work(row)
             return

@@ -111,7 +111,7 @@ class SceneOutputs:
     def __init__(
         self, outputs: Sequence[Output], forcing: Forcing, names: Sequence[str], efforts: Callable[..., np.ndarray]
     ):  # fmt: skip
-        """The outputs; `names`: of the solids' bodies; `efforts`: (q, v, u) → the efforts at the joints (n, nv)."""
+        """The outputs; `names`: of the solids' bodies; `efforts`: as of `Advance.joint_efforts`."""
         self._forcing, self._names, self._efforts = forcing, names, efforts
         self._felt = [output for output in outputs if output.feels]
         self._others = [output for output in outputs if not output.feels]
@@ -164,7 +164,7 @@ class SceneOutputs:
         if self._others:
             values: dict[str, Any] = {"t": time, "q": q, "v": v, "u": u, "a": acceleration, **found}
             if "tau" in self._reads:
-                values["tau"] = np.ascontiguousarray(self._efforts(q, v, u))
+                values["tau"] = np.ascontiguousarray(self._efforts(0.0, q, v, u)[:, : v.shape[1]])
             arrays = self._kernel(*(values[name] for name in self._reads))
             arrays = arrays if len(self._kernel.outputs) > 1 else [arrays]
             found |= {array.name: values for array, values in zip(self._kernel.outputs, arrays, strict=True)}
