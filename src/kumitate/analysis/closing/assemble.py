@@ -17,8 +17,8 @@ from ...dynamics.factored import largest
 from ...errors import InputError, ModelError
 from ...kinematics import difference, integrate, random_coordinates
 from ...model import KINDS, Loop, Tree
-from ...scalar import Scalar, Scalars, is_zero, loop, maximum, select
-from ...spatial import Dense, NearestSolver
+from ...scalar import Scalar, Scalars, loop, maximum, select
+from ...spatial import Dense, NearestSolver, dot
 from ..loops import LoopEquations, rigid_rows
 from .newton import CLOSED, LEFT_OPEN, approached, check_closed, gauss_newton, measure, nearest, other_starts, pseudo_inverse
 
@@ -138,11 +138,11 @@ def conflict(loops: LoopEquations, starts: Sequence[np.ndarray], free: np.ndarra
     anywhere = random_coordinates(loops.mechanism.tree, np.random.default_rng(0))
     rows = [row for row in loops.rows(anywhere, np.zeros(loops.mechanism.nv)) if row.holonomic]
     owners = np.array(loops.names)[loops.blocks]
-    alone = {name: _left(loops, starts, free, owners == name) for name in dict.fromkeys(owners.tolist())}
-    sets = [([name], left) for name, left in alone.items() if left is not None]
-    if not sets:
+    tried = [([name], _left(loops, starts, free, owners == name)) for name in dict.fromkeys(owners.tolist())]
+    if all(left is None for _, left in tried):
         names = _needed(loops, starts, free, owners)
-        sets = [(names, left)] if (left := _left(loops, starts, free, np.isin(owners, names))) is not None else []
+        tried = [(names, _left(loops, starts, free, np.isin(owners, names)))]
+    sets = [(names, left) for names, left in tried if left is not None]
     if not sets:
         return ""
     said = [f"{_named(names)} ({_against(loops, rows, np.isin(owners, names), left)})" for names, left in sets]
@@ -359,7 +359,7 @@ def _nearest_rows(loops: LoopEquations) -> Kernel:
         """From q (nq) to the point of the linearised loops that is nearest to where `away` (nv) leads from, less that way."""
         rows, J = rigid_rows(tree, q, still)
         rows, J = list(compress(rows, holonomic)), list(compress(J, holonomic))
-        return _lifted(tree, rows, J, [a - row.error for a, row in zip(_times(J, away), rows, strict=True)])
+        return _lifted(tree, rows, J, [dot(line, away) - row.error for line, row in zip(J, rows, strict=True)])
 
     def nearest(start: Any, v: Any) -> dict[str, Any]:
         def nearer(_: Any, now: Any) -> tuple[Any, None]:
@@ -369,7 +369,7 @@ def _nearest_rows(loops: LoopEquations) -> Kernel:
             closed = toward(q, away)
             step = [c - a for c, a in zip(closed, away, strict=True)]
             bend = [s - b for s, b in zip(step, before, strict=True)]
-            share = _dot(bend, step) / maximum(_dot(bend, bend), 1e-300)
+            share = dot(bend, step) / maximum(dot(bend, bend), 1e-300)
             share = select(again > 0.5, maximum(-3.0, select(share < 0.9, share, 0.9)), 0.0)
             moves = [s - share * (a - w + b) for s, a, w, b in zip(step, away, was, bend, strict=True)]
             return (integrate(tree, q, moves), step, away, 1.0, largest(step, 0.0)), None
@@ -378,7 +378,7 @@ def _nearest_rows(loops: LoopEquations) -> Kernel:
         (q, _, away, _, step), _ = loop(_PASSES, nearer, begin, while_=lambda now: now[4] > _LITTLE, varies=True)
         q = integrate(tree, q, toward(q, still))  # steps that go further than one leads leave loops open
         rows, J = rigid_rows(tree, q, still)
-        change = _lifted(tree, rows, J, [-rate for rate in _times(J, v)])
+        change = _lifted(tree, rows, J, [-dot(line, v) for line in J])
         return {"q": q, "v": [a + b for a, b in zip(v, change, strict=True)], "moved": largest(away, 0.0), "step": step}
 
     return loops.kernel("nearest", nearest, start=tree.nq, v=tree.nv)
@@ -386,15 +386,7 @@ def _nearest_rows(loops: LoopEquations) -> Kernel:
 
 def _lifted(tree: Tree, rows: Sequence[Row], J: Sequence[Scalars], wanted: Scalars) -> list[Scalar]:
     """J⁺ (nv, rows) times what is wanted."""
-    square = [[_dot(a, b) for b in J] for a in J]
+    square = [[dot(a, b) for b in J] for a in J]
     damping = Dense.diagonal([_DAMPING * (1.0 if row.angular else tree.size**2) for row in rows])
     forces = NearestSolver(square, damping.rows).solve(wanted)
-    return [_dot([line[k] for line in J], forces) for k in range(tree.nv)]
-
-
-def _times(J: Sequence[Scalars], x: Scalars) -> list[Scalar]:
-    return [_dot(line, x) for line in J]
-
-
-def _dot(a: Scalars, b: Scalars) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), 0.0)
+    return [dot([line[k] for line in J], forces) for k in range(tree.nv)]

@@ -29,7 +29,7 @@ from ..stepping.advance import Advance, Stepper, start_of
 from ..stepping.equations import efforts_program
 from ..stepping.interaction import EXPLICIT
 from ..stepping.outputs import STATE
-from .model import SceneModel
+from .model import PAGES, SceneModel
 from .record import UNIT, Logged, SceneOutputs, acceleration_of, joined, record_of
 from .robots import RobotSteps, robots_of, with_robots
 
@@ -390,7 +390,8 @@ class SceneSteps:
     """
 
     def __init__(self, many: ManyBodies, model: SceneModel, step: float, state: Mapping[str, np.ndarray]):
-        self.model, self.page, self._state, self._many = model, model.page(), state, many
+        self.model, self._state, self._many = model, state, many
+        self.page = PAGES[model.contact.model](model.mechanism, model.contact)
         self._start = state["q"][0].copy(), state["v"][0].copy()
         self.scene, self.robots = many.scene(model, step, *self._start)
         bodies = len(self.scene.bodies.mass)

@@ -58,13 +58,13 @@ class ScenePage:
     def carried(self) -> np.ndarray:
         """Rows (n, 6) that are carried from step to step beside impulses; the third number of each is negative."""
         rows = np.zeros((int(self._overlaps.marks[1]), 6))
-        if not len(rows):
-            return rows
-        rows[:, [0, 1, 3]], rows[:, 2] = self._overlaps.rows[: len(rows)], -1.0
+        if len(rows):
+            rows[:, [0, 1, 3]], rows[:, 2] = self._overlaps.rows[: len(rows)], -1.0
         return rows
 
     def load(self, rows: np.ndarray, *, begins: bool) -> None:
         """Continues from such rows; `begins`: whether no step was made yet."""
+        self.begin()
         self._make_room(len(rows))
         self._overlaps.rows[: len(rows)] = rows[:, [0, 1, 3]]
         self._overlaps.marks[:] = (begins, len(rows))
@@ -104,10 +104,6 @@ class SpringsPage(ScenePage):
 
     def begin(self) -> None:
         super().begin()
-        self._clock[0] = 0.0
-
-    def load(self, rows: np.ndarray, *, begins: bool) -> None:
-        super().load(rows, begins=begins)
         self._clock[0] = 0.0
 
     def refusal(self, scene: Scene) -> Exception:
@@ -221,7 +217,3 @@ class SceneModel:
     def quantities(self) -> Quantities:
         """Energies and momenta; only results want them."""
         return Quantities(self.mechanism)
-
-    def page(self) -> ScenePage:
-        """The procedures of its steps, by the model of contact."""
-        return PAGES[self.contact.model](self.mechanism, self.contact)

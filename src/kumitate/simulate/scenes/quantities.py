@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,8 +36,7 @@ class Quantities:
         links = mechanism.tree.links
         self._mechanism, self._pages = mechanism, [_page(link.kind) for link in links]
         numbers = np.zeros((len(links), 53))
-        for row, link in zip(numbers, links, strict=True):
-            own = link_numbers(link)
+        for row, own in zip(numbers, map(link_numbers, links), strict=True):
             row[: len(own)] = own
         rows = [(link.parent, link.q_start, link.v_start, page.address) for link, page in zip(links, self._pages, strict=True)]
         above, first_q, first_v, pages = np.array(rows, dtype=np.int64).T.copy()
@@ -45,8 +44,11 @@ class Quantities:
         self._links = LinkRows(above, first_q, first_v, pages, numbers, *room)
         self._chords: Kernel | None = None
         if any(any(chord.armature) or any(chord.stiffness) for chord in mechanism.tree.chords):
-            known = digest(mechanism)
-            program = found_or_traced(known and f"chord energies {known}", lambda: _chords_program(mechanism))
+            known, sizes = digest(mechanism), {"q": mechanism.nq, "v": mechanism.nv}
+            program = found_or_traced(
+                known and f"chord energies {known}",
+                lambda: trace(partial(chord_energies, mechanism.tree), sizes, f"chords_{mechanism.name}"),
+            )
             self._chords = Kernel(program, quick=True)
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
@@ -58,12 +60,6 @@ class Quantities:
             kinetic, potential = kinetic + more[:, 0], potential + more[:, 1]
         mass = float(self._links.numbers[:, 13].sum())
         return [kinetic, potential, moment / mass if mass else moment, total[:, 5:]]
-
-
-def _chords_program(mechanism: Mechanism) -> Program:
-    """(q, v) → what the joints that close loops add to the energies, kinetic and potential."""
-    nq, nv = mechanism.nq, mechanism.nv
-    return trace(lambda q, v: chord_energies(mechanism.tree, q, v), {"q": nq, "v": nv}, f"chords_{mechanism.name}")
 
 
 @cache
@@ -91,8 +87,10 @@ def _quantities_program(kind: JointKind) -> Program:
             "adds": [0.5 * doubled, stored, *moment, *momentum.to_parent(pose)],
         }
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": kind.nq, "v": kind.nv, "numbers": NUMBERS + 5 * kind.nv}
-    return trace(quantities, {**sizes, "frame": (4, 3), "moving": 6}, f"quantities_{kind.name}")
+    numbers = NUMBERS + 5 * kind.nv
+    return trace(
+        quantities, {"q": kind.nq, "v": kind.nv, "numbers": numbers, "frame": (4, 3), "moving": 6}, f"quantities_{kind.name}"
+    )
 
 
 @procedure

@@ -86,18 +86,18 @@ def _record(model: SceneModel, touches: np.ndarray, rows: int, sums: np.ndarray,
         np.add.at(out, (at, column), touches[:, columns] * weight[:, None])
         return out
 
-    normal = mean(slice(9, 12), share)
+    normal, each = mean(slice(9, 12), share), np.ones(len(touches))
     length = np.linalg.norm(normal, axis=2, keepdims=True)
     gap, friction = np.full(shape, np.inf), np.zeros(shape)
     np.minimum.at(gap, (at, column), touches[:, 12])
     np.maximum.at(friction, (at, column), touches[:, 16])
     return ContactRecord(
         bodies=tuple((model.names[a], model.names[b]) for a, b in pairs),
-        force=mean(slice(3, 6), np.ones(len(touches))), position=mean(slice(6, 9), share),
+        force=mean(slice(3, 6), each), position=mean(slice(6, 9), share),
         normal=normal / np.where(length > 0.0, length, 1.0), gap=np.where(np.isfinite(gap), gap, FAR),
         velocity=mean(slice(13, 16), share), friction=friction, residual=sums[:, 0], penetration=sums[:, 2],
         work=added[:, 1], gained=added[:, 0],
-        moment=mean(slice(17, 20), np.ones(len(touches))) if model.contact.turns else None,
+        moment=mean(slice(17, 20), each) if model.contact.turns else None,
     )  # fmt: skip
 
 

@@ -208,7 +208,8 @@ def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) 
         motions, closings = link_motions(tree, q, v), chord_closings(tree, q, v)
         rows = constraint_rows(tree, closings, q, v, motions, implicit_step=h)
         rigid, soft = ([row for row in rows if is_zero(row.softness) == stiff] for stiff in (True, False))
-        M: list[list[Scalar]] = [[0.0] * len(_padded(nv)) for _ in _padded(nv)]
+        size = nv + -nv % ROW
+        M: list[list[Scalar]] = [[0.0] * size for _ in range(size)]
         impulse: list[Scalar] = [0.0] * nv
         for row, rates, drift in zip(soft, loop_jacobian(tree, motions, soft), row_drifts(tree, motions, soft), strict=True):
             moved = [(k, rate) for k, rate in enumerate(rates) if not is_zero(rate)]
@@ -229,13 +230,13 @@ def loop_program(mechanism: Mechanism, drives: Mapping[str, int], efforts: int) 
             axes += own
             for k, rates in enumerate(own if chord.name in drives else (), drives.get(chord.name, 0)):
                 along = [effort + rate * u[k] for effort, rate in zip(along, rates, strict=True)]
-        nothing, six = [[0.0] * nv], range(len(M) // ROW)
+        nothing, sixes = [[0.0] * nv], [map(in_rows, M[k : k + ROW]) for k in range(0, size, ROW)]
         return {
             "closed": [in_rows(rates) for rates in closed or nothing],
             "bends": [-h * drift for drift in row_drifts(tree, motions, rigid)] or [0.0],
             "along": in_rows(along),
             "axes": [in_rows(rates) for rates in (axes if freedoms(mechanism) > nv else nothing)],
-            "inertia": [[[line[_row(k)] for line in M[_row(i)]] for k in six] for i in six],
+            "inertia": [[list(block) for block in zip(*lines, strict=True)] for lines in sixes],
             "impulse": in_rows(impulse),
         }
 
@@ -260,24 +261,14 @@ def moved_program(mechanism: Mechanism) -> Program:
             "power": applied_power(mechanism, q, mean, StepInputs(tau)),
         }
 
-    nv = mechanism.nv
-    sizes: dict[str, int | tuple[int, ...]] = {"h": (), "q": mechanism.nq, "v": nv, "free": nv, "after": nv, "tau": nv}
-    return trace(moved, {**sizes, "smooth": ()}, f"moved_{mechanism.name}")
+    speeds = dict.fromkeys(("v", "free", "after", "tau"), mechanism.nv)
+    return trace(moved, {"h": (), "q": mechanism.nq, **speeds, "smooth": ()}, f"moved_{mechanism.name}")
 
 
 def in_rows(values: Sequence[Scalar]) -> list[list[Scalar]]:
     """Velocities or efforts in rows of six, the last filled up by zeros."""
-    filled = [*values, *[0.0] * (len(_padded(len(values))) - len(values))]
-    return [filled[_row(k)] for k in range(len(filled) // ROW)]
-
-
-def _row(number: int) -> slice:
-    return slice(ROW * number, ROW * number + ROW)
-
-
-def _padded(nv: int) -> range:
-    """The velocities of whole rows."""
-    return range(-(-nv // ROW) * ROW)
+    filled = [*values, *[0.0] * (-len(values) % ROW)]
+    return [filled[k : k + ROW] for k in range(0, len(filled), ROW)]
 
 
 # --- drives and stops -----------------------------------------------------------------------------------------------------
