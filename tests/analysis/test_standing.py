@@ -8,8 +8,7 @@ from scipy.spatial import ConvexHull
 
 import kumitate as km
 from kumitate.analysis import LoopEquations
-from kumitate.analysis.balance import support_polygon
-from kumitate.analysis.equilibrium import static_equilibrium
+from kumitate.analysis.balance import static_equilibrium, support_polygon
 from kumitate.errors import InputError
 from kumitate.model import KINDS, Body, Joint, Mechanism
 from kumitate.spatial import pose

@@ -2,17 +2,18 @@
 
 from ..renamed import former_names
 from .balance import (
+    Equilibrium,
     SupportPolygon,
     center_of_pressure,
     ground_wrench,
     momentum_rate,
     push_force,
+    static_equilibrium,
     support_polygon,
     zero_moment_point,
 )
 from .closing.assemble import CLOSED, NEARLY, admitted_rows, assemble, closed_state
 from .constraint_report import COMPONENTS, ConstraintReport, closed_directions, constraint_report
-from .equilibrium import Equilibrium, static_equilibrium
 from .linearization import Linearization, Mode, fastest_rate, linearize, modes_of
 from .loop_motion import (
     LoopMotion,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import loop_equations, momentum_matrix, static_equilibrium
-from ..analysis.equilibrium import body_points
+from ..analysis.balance import body_points
 from ..contact.placement import ground_touches
 from ..dynamics import crba, rnea
 from ..errors import InputError, warn

@@ -25,7 +25,7 @@ _OF_SCENES = ("auto", "time_stepping", "semi_implicit_euler")
 
 def interaction_of(
     mechanism: Mechanism,
-    asked: Contact | str | None,
+    contact: Contact | str | None,
     held: Sequence[HeldPoint] = (),
     held_method: str = "rows",
     parameters: Variation | None = None,
@@ -42,36 +42,33 @@ def interaction_of(
         from .held import HeldContact, HeldDynamics, HeldPoints
 
         return HeldContact(mechanism, HeldDynamics(HeldPoints(mechanism, held), held_method))
-    if asked is None:
+    if contact is None:
         return Interaction(mechanism)
-    if integrator not in _OF_SCENES:
-        needed = f"scenes have no integrator={integrator!r}"
     from ...contact.models import FORCE_MODELS, IMPULSE_MODELS, check_model
     from ...contact.scene import Contact
     from ...contact.settings import as_plain
     from .contact import why_traced
 
-    contact = Contact(asked) if isinstance(asked, str) else asked
-    if not isinstance(contact, Contact):
-        raise InputError(f"{mechanism.name}: contact is {contact!r:.60}; give a kumitate.Contact, or the name of a model")
-    contact = contact.on(mechanism)
-    check_model(contact.model, contact.options)
-    if contact.model in FORCE_MODELS:
-        FORCE_MODELS[contact.model](contact.options, mechanism.tree.mass)  # refuses options
-    model: Hashable = FORCE_MODELS.get(contact.model) or IMPULSE_MODELS[contact.model]
+    asked = Contact(contact) if isinstance(contact, str) else contact
+    if not isinstance(asked, Contact):
+        raise InputError(f"{mechanism.name}: contact is {asked!r:.60}; give a kumitate.Contact, or the name of a model")
+    own, needed = asked.on(mechanism), needed if integrator in _OF_SCENES else f"scenes have no integrator={integrator!r}"
+    check_model(own.model, own.options)
+    if own.model in FORCE_MODELS:
+        FORCE_MODELS[own.model](own.options, mechanism.tree.mass)  # refuses options
 
     def made() -> Interaction:
-        why = why_traced(mechanism, contact, wanted, needed)
+        why = why_traced(mechanism, own, wanted, needed)
         if not why:
             from .scene import SceneContact
 
-            return SceneContact(mechanism, contact)
-        check_model(contact.model, contact.options, scene=False)
+            return SceneContact(mechanism, own)
+        check_model(own.model, own.options, scene=False)
         from .impulses import ForceContact, ImpulseContact
 
-        kind = ForceContact if contact.model in FORCE_MODELS else ImpulseContact
-        return kind.of(mechanism, contact, parameters, why)
+        return (ForceContact if own.model in FORCE_MODELS else ImpulseContact).of(mechanism, own, parameters, why)
 
-    content = asked if isinstance(asked, str) else json.dumps(as_plain(contact))
+    model: Hashable = FORCE_MODELS.get(own.model) or IMPULSE_MODELS[own.model]
+    content = contact if isinstance(contact, str) else json.dumps(as_plain(own))
     key = (mechanism, model, content, wanted, needed, None if parameters is None else parameters.key)
     return _KEPT.get(key, made)
