@@ -170,7 +170,7 @@ def support_polygon(points: Any) -> SupportPolygon:
     return SupportPolygon(rows[planar_hull(rows)])
 
 
-# --- static equilibrium -------------------------------------------------------------------------------------------------
+# --- static equilibrium ---------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
     """The static equilibrium of a mechanism.

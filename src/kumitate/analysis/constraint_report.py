@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -157,23 +157,23 @@ def _determined(loops: LoopEquations, q: np.ndarray, rows: list[Row], idle: np.n
     stress = scale[:, None] * idle
     carried = carried_forces(tree, link_motions(tree, q.tolist(), [0.0] * tree.nv), rows)
     bodies = {joint.name: tree.places[joint.child] for joint in mechanism.joints}
+
+    def untouched(units: Mapping[int, Force]) -> tuple[bool, ...]:
+        """Which components of Σ units·stress vanish for every column of stress."""
+        changes = np.zeros((6, stress.shape[1]))
+        for k, force in units.items():
+            changes += np.outer([float(x) for x in force], stress[k])
+        changes[:3] /= tree.size
+        return tuple(bool(x) for x in np.abs(changes).max(axis=1, initial=0.0) < 1e-7)
+
     found = {}
     for link in tree.links:
-        units = {k: force.to_child(bodies[link.name].pose) for k, force in carried[link][0].items()}
-        found[link.name] = _untouched(units, stress, tree.size)
+        pose = bodies[link.name].pose
+        found[link.name] = untouched({k: force.to_child(pose) for k, force in carried[link][0].items()})
     for chord in tree.chords:
-        own = {k: row.unit.to_parent(chord.turn) for k, row in enumerate(rows) if row.owner == chord.name}
-        found[chord.name] = _untouched(own, stress, tree.size)
+        own = [(k, row) for k, row in enumerate(rows) if row.owner == chord.name]
+        found[chord.name] = untouched({k: row.unit.to_parent(chord.turn) for k, row in own})
     return found
-
-
-def _untouched(units: dict[int, Force], stress: np.ndarray, size: float) -> tuple[bool, ...]:
-    """Which components of Σ units·stress vanish for every column of stress."""
-    changes = np.zeros((6, stress.shape[1]))
-    for k, force in units.items():
-        changes += np.outer([float(x) for x in force], stress[k])
-    changes[:3] /= size
-    return tuple(bool(x) for x in np.abs(changes).max(axis=1, initial=0.0) < 1e-7)
 
 
 def closed_directions(equations: LoopEquations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

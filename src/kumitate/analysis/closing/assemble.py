@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
@@ -222,8 +222,8 @@ def assemble(loops: LoopEquations, q: Any, v: Any = None, *, free: np.ndarray | 
 
     Nearest in the sense of least squares over the joints' coordinates (rad and m alike). It uses Gauss-Newton steps, damped
     where they do not reduce the gap; the last steps slide along the closed configurations towards q. Where these do not close
-    the loops, bounded steps lead nearer first, from q and then from other postures (`approach`). Where loops have lost rank,
-    the velocity is that of a branch through the configuration (`branches.admitted`).
+    the loops, bounded steps lead nearer first, from q and then from other postures (`approached`). Where loops have lost rank,
+    the velocity is that of a branch through the configuration (`admitted`).
 
     Args:
         loops: the mechanism's equations.
@@ -255,15 +255,10 @@ def _closed(loops: LoopEquations, q: np.ndarray, free: np.ndarray) -> np.ndarray
     def led_near(start: np.ndarray) -> np.ndarray:
         return gauss_newton(loops, approached(loops, start, free), free)
 
-    def ends() -> Iterator[Callable[[], np.ndarray]]:
-        """Where further ways lead; narrow valleys are walked to their ends only where bounded steps fail."""
-        yield partial(led_near, q)
-        yield partial(gauss_newton, loops, q, free)
-        for start in other_starts(loops, q, free):
-            yield partial(led_near, start)
-
     best = gauss_newton(loops, q, free, _FEW)
-    for end in ends():
+    # narrow valleys are walked to their ends only where bounded steps fail
+    near = (partial(led_near, q), partial(gauss_newton, loops, q, free))
+    for end in chain(near, (partial(led_near, start) for start in other_starts(loops, q, free))):
         if gap(best) <= LEFT_OPEN * size:
             break
         with suppress(ModelError):  # no equations there
@@ -359,7 +354,8 @@ def _nearest_rows(loops: LoopEquations) -> Kernel:
         """From q (nq) to the point of the linearised loops that is nearest to where `away` (nv) leads from, less that way."""
         rows, J = rigid_rows(tree, q, still)
         rows, J = list(compress(rows, holonomic)), list(compress(J, holonomic))
-        return _lifted(tree, rows, J, [dot(line, away) - row.error for line, row in zip(J, rows, strict=True)])
+        along = [dot(line, away) for line in J]
+        return _lifted(tree, rows, J, [a - row.error for a, row in zip(along, rows, strict=True)])
 
     def nearest(start: Any, v: Any) -> dict[str, Any]:
         def nearer(_: Any, now: Any) -> tuple[Any, None]:
@@ -378,7 +374,8 @@ def _nearest_rows(loops: LoopEquations) -> Kernel:
         (q, _, away, _, step), _ = loop(_PASSES, nearer, begin, while_=lambda now: now[4] > _LITTLE, varies=True)
         q = integrate(tree, q, toward(q, still))  # steps that go further than one leads leave loops open
         rows, J = rigid_rows(tree, q, still)
-        change = _lifted(tree, rows, J, [-dot(line, v) for line in J])
+        rates = [dot(line, v) for line in J]
+        change = _lifted(tree, rows, J, [-rate for rate in rates])
         return {"q": q, "v": [a + b for a, b in zip(v, change, strict=True)], "moved": largest(away, 0.0), "step": step}
 
     return loops.kernel("nearest", nearest, start=tree.nq, v=tree.nv)
