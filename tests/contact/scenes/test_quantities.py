@@ -9,7 +9,7 @@ import pytest
 
 from kumitate.compile import Kernel
 from kumitate.model import Line, Loop, Mechanism
-from kumitate.simulate.scenes.quantities import Quantities
+from kumitate.simulate.scenes.model import Quantities
 from kumitate.simulate.stepping.equations import observables_program
 from kumitate.spatial import pose
 from tests.mechanisms import closed_cases, every_kind, random_case, random_coordinates, random_ring

@@ -154,9 +154,8 @@ def why_traced(mechanism: Mechanism, contact: Contact, wanted: str, needed: str)
         return needed
     why = wanted if bodies <= MOST_TRACED else ""
     if contact.model in FORCE_MODELS and bodies < FEWEST_ON_SPRINGS:
-        why = (
-            f"scenes on springs begin with {FEWEST_ON_SPRINGS} free bodies, and {bodies} {'is' if bodies == 1 else 'are'} free"
-        )
+        free = f"{bodies} {'is' if bodies == 1 else 'are'} free"
+        why = f"scenes on springs begin with {FEWEST_ON_SPRINGS} free bodies, and {free}"
     if why and not (untraced := _untraced(mechanism, contact)):
         return why
     fault = kept_from_lists(mechanism, contact)

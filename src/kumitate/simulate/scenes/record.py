@@ -116,11 +116,11 @@ class SceneOutputs:
         self._felt = [output for output in outputs if output.feels]
         self._others = [output for output in outputs if not output.feels]
         reads = {array.name for output in self._others for array in output.make().inputs}
-        self._reads: list[str] = [name for name in ("t", "q", "v", "u", "a", "tau") if name in reads or name == "u"]
-        self._reads += [output.name for output in self._felt if output.name in reads]
-        self.follow = bool(self._felt) or "a" in reads
-        felt = {output.name: output.make().outputs[0].shape for output in self._felt}
-        known = {array.name: array.shape for array in self._program.outputs} | felt
+        felt = [output.name for output in self._felt]
+        self._reads = [name for name in ("t", "q", "v", "u", "a", "tau", *felt) if name in reads or name == "u"]
+        self.follow = bool(felt) or "a" in reads
+        self._shapes = {output.name: output.make().outputs[0].shape for output in self._felt}
+        known = {array.name: array.shape for array in self._program.outputs} | self._shapes
         self.arrays = tuple(Array(name, shape) for name, shape in known.items())
 
     @cached_property
@@ -128,7 +128,7 @@ class SceneOutputs:
         """(what outputs read: t, q, v, u, a, tau, and what touch sensors feel) → all other outputs."""
         m, layout, own = self._forcing.mechanism, self._forcing.layout, self._forcing.own
         sizes: dict[str, int | tuple[int, ...]] = {"t": (), "q": m.nq, "v": m.nv, "u": layout.size, "a": m.nv, "tau": m.nv}
-        sizes |= {output.name: output.make().outputs[0].shape for output in self._felt}
+        sizes |= self._shapes
 
         def page(*values: Any) -> dict[str, Any]:
             signals = dict(zip(self._reads, values, strict=True))
