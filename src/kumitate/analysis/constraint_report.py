@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import accumulate, pairwise, starmap
 from typing import Any
 
 import numpy as np
@@ -224,14 +225,13 @@ def tangent(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndar
 
 def slopes_along(program: Program, at: Sequence[np.ndarray], along: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
     """The program's output (k) at a point, and per input its derivatives (k, m) along the columns (size, m) of `along`."""
-    counts = [columns.shape[1] for columns in along]
-    rows = sum(counts)
-    starts = np.cumsum([0, *counts])
-    dots = [np.zeros((rows, len(columns))) for columns in along]
-    for dot, columns, start, count in zip(dots, along, starts, counts, strict=False):
-        dot[start : start + count] = columns.T
+    ends = list(accumulate((columns.shape[1] for columns in along), initial=0))
+    own = list(starmap(slice, pairwise(ends)))
+    dots = [np.zeros((ends[-1], len(columns))) for columns in along]
+    for dot, columns, place in zip(dots, along, own, strict=True):
+        dot[place] = columns.T
     values, slopes = Kernel(directional(program))(*at, *dots)
-    return values[0], *(slopes[start : start + count].T for start, count in zip(starts, counts, strict=False))
+    return values[0], *(slopes[place].T for place in own)
 
 
 def null_space(J: np.ndarray) -> np.ndarray:

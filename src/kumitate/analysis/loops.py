@@ -21,11 +21,7 @@ _NOTHING = 1e-15
 
 
 class Lines:
-    """The lines of a mechanism.
-
-    Attributes:
-        mechanism: the one that has the lines.
-    """
+    """The lines of a mechanism."""
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -81,9 +77,7 @@ def _needs_direction(chord: Chord, driven: Collection[str], smooth: bool) -> str
         return "its drive pushes in no direction"
     if smooth and isinstance(chord.closure, Line) and chord.closure.force is not None:
         return "its force has no slope"
-    if smooth and (any(chord.damping) or any(chord.friction)):
-        return "its damping has no slope"
-    return ""
+    return "its damping has no slope" if smooth and (any(chord.damping) or any(chord.friction)) else ""
 
 
 def _pulls_at_zero(chord: Chord) -> bool:
