@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,19 +51,15 @@ class SceneContact(ContactOfBodies):
 
     def _traced_seconds(self) -> float | None:
         """The time to compile code of its own [s], where batches begin with it; None also for shapes that it does not have."""
-        if not self.begins_traced:
-            return None
-        try:
-            return pairs_traced(contact_pairs(self.mechanism, self.mechanism.tree, self.contact), self.mechanism.nv)[2]
-        except (InputError, ModelError):
-            return None
+        with suppress(InputError, ModelError):
+            if self.begins_traced:
+                return pairs_traced(contact_pairs(self.mechanism, self.mechanism.tree, self.contact), self.mechanism.nv)[2]
+        return None
 
     def integrator(self, asked: Asked, notes: list[str]) -> Integrator:
-        """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches; others cannot handle jumps."""
-        if asked.name in ("auto", "time_stepping"):
-            return TimeStepping(RK4())
-        if asked.name == "semi_implicit_euler":
-            return TimeStepping()
+        """`time_stepping`, with Runge-Kutta steps of the bodies that nothing touches."""
+        if asked.name in ("auto", "time_stepping", "semi_implicit_euler"):
+            return TimeStepping() if asked.name == "semi_implicit_euler" else TimeStepping(RK4())
         if asked.name == Midpoint.name:
             raise InputError(
                 f"{self.mechanism.name}: integrator='midpoint' is for contact of one robot, and this is a scene of many bodies "

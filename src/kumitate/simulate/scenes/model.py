@@ -33,10 +33,12 @@ from .robots import RobotSteps, robots_of
 class ScenePage:
     """The steps of a scene, one page for each state: those of rigid contact in this class, subclasses have others.
 
-    `gains`: whether the energy that contact adds in a step is an error, and not what springs give back.
+    `gains`: whether the energy that contact adds in a step is an error, and not what springs give back; `recovery`: how fast
+    overlaps are closed, as of `Touched.closes` [m/s].
     """
 
     gains = True
+    recovery = RECOVERY
 
     def __init__(self, mechanism: Mechanism, contact: Contact):
         """A page before the first step."""
@@ -78,10 +80,6 @@ class ScenePage:
         """What is wrong where steps ended otherwise than those of `advance_scene` do."""
         return AssertionError("steps end in the ways of `advance_scene`")
 
-    def closes(self, step: float) -> float:
-        """The overlap that a step closes, as of `Touched` [m]."""
-        return RECOVERY * step
-
     def thrown(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning about solids of these names that overlap at the start, as of `throws`."""
         energy, depth, a, b = self._overlaps.held
@@ -97,6 +95,7 @@ class SpringsPage(ScenePage):
     """Springs and dampers at every point."""
 
     gains = False
+    recovery = np.inf
 
     def __init__(self, mechanism: Mechanism, contact: Contact):
         """The law of a point with the options of the contact; it is compiled for the first steps."""
@@ -118,9 +117,6 @@ class SpringsPage(ScenePage):
             f"in at most {MOST} parts. Give a step of at most {MOST * longest:.2g} s, or a smaller stiffness, such as "
             "options={'stiffness': 1e5}"
         )
-
-    def closes(self, step: float) -> float:
-        return np.inf
 
 
 @lru_cache(maxsize=64)

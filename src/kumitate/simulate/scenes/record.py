@@ -59,7 +59,7 @@ def record_of(model: SceneModel, page: ScenePage, logged: Logged, h: float, v: n
     row_of[first] = np.arange(rows)
     touches[:, 0] = row_of[touches[:, 0].astype(int)]
     record = _record(model, touches[touches[:, 0] >= 0.0], rows, sums, added)
-    closes = np.where(model.contact.stiffness(record.bodies) > 0.0, np.inf, page.closes(h))
+    closes = np.where(model.contact.stiffness(record.bodies) > 0.0, np.inf, page.recovery * h)
     acceleration = acceleration_of(model, logged.reached[first], h, v)
     solver = np.column_stack([added[:, 2:6], sums[:, 9:]])
     return Touched(record, acceleration, sums[:, 1], closes, page.thrown(model.names), solver=solver)
