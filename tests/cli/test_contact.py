@@ -10,7 +10,8 @@ import kumitate as km
 from kumitate.cli.app import run
 from kumitate.cli.asked import asked
 from kumitate.errors import InputError
-from kumitate.view.scene import unpacked
+
+from ..view.unpacking import unpacked
 
 URDF = """<robot name="stool">
   <link name="seat">

@@ -7,11 +7,41 @@ import pytest
 
 from kumitate.analysis import LoopEquations
 from kumitate.examples.catalogue import example
-from kumitate.examples.gallery.delta_robot import PICK, PUT, angles_of, delta_robot, place, place_of, posture, rates_of
+from kumitate.examples.gallery.delta_robot import (
+    ARM,
+    BASE,
+    PICK,
+    PLATFORM,
+    PUT,
+    ROD,
+    TURNS,
+    angles_of,
+    delta_robot,
+    place,
+    posture,
+    rates_of,
+)
 from kumitate.examples.gallery.excavator import CYLINDERS, PATH, excavator
 from kumitate.examples.gallery.excavator import posture as stance
 
 MOTORS = ("motor1", "motor2", "motor3")
+
+
+def place_of(angles):
+    """The platform's place (3) [m] at the motors' angles (3): the lower of the two points a rod's length from three elbows.
+
+    Each elbow is moved inward by the platform's radius; the point is the intersection of three spheres around them.
+    """
+    along = [(BASE - PLATFORM + ARM * np.cos(angle), -ARM * np.sin(angle)) for angle in angles]
+    first, second, third = (
+        np.array([x * np.cos(turn), x * np.sin(turn), z]) for (x, z), turn in zip(along, TURNS, strict=True)
+    )
+    a, b = second - first, third - first
+    normal = np.cross(a, b)
+    # the center of the circle through the three, and the height above it
+    middle = np.cross((a @ a) * b - (b @ b) * a, normal) / (2.0 * normal @ normal)
+    down = -normal if normal[2] > 0.0 else normal
+    return first + middle + np.sqrt(ROD**2 - middle @ middle) * down / np.linalg.norm(normal)
 
 
 @pytest.mark.parametrize("seed", range(5))

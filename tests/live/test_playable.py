@@ -20,9 +20,10 @@ from kumitate.live.playable.sliders import sliders_of
 from kumitate.records.record import MADE_BY
 from kumitate.run import as_run
 from kumitate.view import page
-from kumitate.view.scene import packed, unpacked
+from kumitate.view.scene import packed
 
 from ..tools import NODE
+from ..view.unpacking import unpacked
 
 VIEWER = Path(__file__).parents[2] / "viewer" / "src"
 

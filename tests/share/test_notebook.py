@@ -14,9 +14,9 @@ import kumitate as km
 from kumitate.errors import InputError
 from kumitate.share import notebook
 from kumitate.share.notebook import MOST, framed
-from kumitate.view.scene import unpacked
 
 from ..view.browser import played
+from ..view.unpacking import unpacked
 
 
 @pytest.fixture(scope="module")

@@ -20,9 +20,11 @@ from kumitate.view.figures import figure
 from kumitate.view.outlines import View
 from kumitate.view.page import playback
 from kumitate.view.panels import Panel, force_panels, panels_of, without_impacts
-from kumitate.view.scene import packed, unpacked
+from kumitate.view.scene import packed
 from kumitate.view.snapshots import animate, snapshots_figure
 from kumitate.view.surfaces import surroundings
+
+from .unpacking import unpacked
 
 MASS, G = 2.0, 9.81
 

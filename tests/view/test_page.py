@@ -17,9 +17,11 @@ from kumitate.model import KINDS, Body, Box, Cylinder, EulerAngles, Geometry, He
 from kumitate.model.meshes import Facets
 from kumitate.spatial import pose
 from kumitate.view.page import write_page
-from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, Steps, build_scene, packed, thinned, unpacked
+from kumitate.view.scene import MAX_FRAMES, MAX_POINTS, Steps, build_scene, packed, thinned
 from kumitate.view.stick_shapes import _marker, body_tip, drawn_shapes
 from kumitate.view.surfaces import GROUND_COLOR, load_surfaces, pack_surface, surroundings
+
+from .unpacking import unpacked
 
 LENGTH = 1.0
 

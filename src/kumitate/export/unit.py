@@ -318,8 +318,7 @@ def _flow_program(code: StepCode, *, along: bool = False) -> Program:
         rates = {"dq": kinematics.rate(m.tree, q, v), "dv": list(found["acceleration"])}
         return rates | ({"dstates": list(found["states"])} if states else {})
 
-    sizes: dict[str, int | tuple[int, ...]] = {"time": (), "q": m.nq, "v": m.nv, **layout.own_states, "u": layout.size}
-    return trace(flow, sizes, f"flow_{m.name}")
+    return trace(flow, {"time": (), "q": m.nq, "v": m.nv, **layout.own_states, "u": layout.size}, f"flow_{m.name}")
 
 
 def _numbers_program(varied: Variation, code: StepCode) -> Program:

@@ -165,8 +165,7 @@ def _kernel(mechanism: Mechanism) -> Kernel:
         Y = regressor(tree, q, v, a, gravity=mechanism.gravity)
         return [Y[i][j] for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
 
-    sizes: dict[str, int | tuple[int, ...]] = {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}
-    return Kernel(trace(page, sizes, f"regressor_{mechanism.name}"))
+    return Kernel(trace(page, {"q": mechanism.nq, "v": mechanism.nv, "a": mechanism.nv}, f"regressor_{mechanism.name}"))
 
 
 # --- base parameters of closed loops --------------------------------------------------------------------------------------

@@ -71,24 +71,6 @@ def packed(scene: Mapping[str, Any], target: str = "page") -> str:
     return base64.b64encode(zlib.compress(head + bytes(-len(head) % 8) + b"".join(arrays))).decode("ascii")
 
 
-def unpacked(text: str) -> dict[str, Any]:
-    """The scene in a text of `packed`; `Steps` come back as arrays of f8."""
-    data = zlib.decompress(base64.b64decode(text))
-    length = int.from_bytes(data[:4], "little")
-    base = 4 + length + -(4 + length) % 8
-
-    def restored(found: dict[str, Any]) -> Any:
-        if set(found) != {"array"}:
-            return found
-        kind, place, shape = found["array"]
-        if kind == "steps":
-            return _summed(data, base + place, *shape)
-        return np.frombuffer(data, _KINDS[kind], int(np.prod(shape)), base + place).reshape(shape)
-
-    result: dict[str, Any] = json.loads(data[4 : 4 + length], object_hook=restored)
-    return result
-
-
 def _differences(steps: Steps) -> bytes:
     rows = np.asarray(steps.values, dtype=float)
     known = np.isfinite(rows)
@@ -100,13 +82,6 @@ def _differences(steps: Steps) -> bytes:
     changes = np.diff(codes.astype(np.int64), axis=1, prepend=0).astype(np.uint16)
     halves = np.concatenate([(changes & 0xFF).ravel(), (changes >> 8).ravel()]).astype(np.uint8)
     return np.concatenate([low, step]).astype("<f8").tobytes() + halves.tobytes()
-
-
-def _summed(data: bytes, place: int, count: int, length: int) -> np.ndarray:
-    low, step = np.frombuffer(data, "<f8", 2 * count, place).reshape(2, count, 1)
-    small, large = np.frombuffer(data, "u1", 2 * count * length, place + 16 * count).reshape(2, count, length).astype(np.uint16)
-    codes = np.cumsum(small + (large << 8), axis=1, dtype=np.uint16)
-    return np.where(codes == _MISSING, np.nan, low + step * codes)
 
 
 # --- poses over time as the page plays them: of each body relative to the one that carries it -----------------------------

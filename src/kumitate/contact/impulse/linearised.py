@@ -281,8 +281,7 @@ def _tree_program(tree: Tree, loaded: Sequence[int], columns: _Columns) -> tuple
         }
 
     matrices, motions = (6 * len(loaded), 6), (tree.nv, 6)
-    sizes: dict[str, int | tuple[int, ...]] = {"K": matrices, "F": matrices, "S": motions, "lag": motions, "turned": motions}
-    program = trace(entries, sizes, f"felt_{tree.nv}")
+    program = trace(entries, {"K": matrices, "F": matrices, "S": motions, "lag": motions, "turned": motions}, f"felt_{tree.nv}")
     return places, program
 
 

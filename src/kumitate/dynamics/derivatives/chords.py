@@ -196,8 +196,7 @@ def chord_law(tree: Tree, q: Scalars, v: Scalars, chord: Chord) -> ChordLaw:
         force, accelerations = _law(tree, chord, X, Motion.of(list(V)), Motion.of(list(A)), strengths)
         return [*force, *accelerations]
 
-    sizes: dict[str, int | tuple[int, ...]] = {"R": 9, "p": 3, "V": 6, "A": 6, "strengths": len(rows)}
-    program = trace(law, sizes, f"law_{chord.name}")
+    program = trace(law, {"R": 9, "p": 3, "V": 6, "A": 6, "strengths": len(rows)}, f"law_{chord.name}")
     return ChordLaw(tree, chord, pose, twist, [T for T, _ in rows], [soft for _, soft in rows], program)
 
 

@@ -82,24 +82,6 @@ def rates_of(place: Sequence[Any], speed: Sequence[Any]) -> list[Any]:
     return found
 
 
-def place_of(angles: Sequence[float]) -> np.ndarray:
-    """The platform's place (3) [m] at the motors' angles (3): the lower of the two points a rod's length from three elbows.
-
-    Each elbow is moved inward by the platform's radius; the point is the intersection of three spheres around them.
-    """
-    centers = [
-        np.array(_turned((BASE - PLATFORM + ARM * math.cos(angle), 0.0, -ARM * math.sin(angle)), turn))
-        for angle, turn in zip(angles, TURNS, strict=True)
-    ]
-    first, second = centers[1] - centers[0], centers[2] - centers[0]
-    normal = np.cross(first, second)
-    # the center of the circle through the three, and the height above it
-    middle = np.cross((first @ first) * second - (second @ second) * first, normal) / (2.0 * normal @ normal)
-    height = math.sqrt(ROD**2 - middle @ middle)
-    down = -normal if normal[2] > 0.0 else normal
-    return np.asarray(centers[0] + middle + height * down / np.linalg.norm(normal))
-
-
 def posture(mechanism: Mechanism, place: Sequence[float]) -> np.ndarray:
     """The coordinates (nq) with the platform at a place [m]: the motors' angles, and the rods' directions from their arms."""
     angles = angles_of(place)
