@@ -168,7 +168,7 @@ def test_a_second_process_traces_nothing_but_the_controller(tmp_path):
             def fail(*arguments):
                 raise AssertionError("traced again")
 
-            traced = ("stepping.equations", "stepping.system", "stepping.compiled_step")
+            traced = ("stepping.equations", "stepping.system", "stepping.step_code")
             for name in (*(f"simulate.{part}" for part in traced), "analysis.loops", "programs"):
                 import_module(f"kumitate.{name}").trace = fail
         run = km.simulate(robot, duration=0.02, controller=lambda t, q, v: -0.3 * v)

@@ -378,7 +378,10 @@ def test_what_was_made_is_kept_by_content(tmp_path, folder, monkeypatch):
         decimated(mesh(path))
         assert len(calls) == 1
         calls.clear()
-    decimated(mesh(path), 1000)
+    decimated(mesh(path), 1000)  # of the surface that was read last
+    assert not calls
+    mesh_files._read_last.clear()
+    decimated(mesh(path), 500)
     assert len(calls) == 1
 
 

@@ -285,7 +285,7 @@ def read_quarter_turns(root: Element, notes: Notes) -> None:
             if element.attributes.get("rotation_format", "euler_rpy") == "euler_rpy":
                 after = element.raw_text = _exact(before, behind=3)
         pairs = zip(before.split(), (after or before).split(), strict=True) if after != before else ()
-        if any(abs(float(a) - float(b)) > _ROUNDING for a, b in pairs):
+        if any(a != b and abs(float(a) - float(b)) > _ROUNDING for a, b in pairs):
             notes.add(_REMARK, name, element.line)
         waiting.extend((part, name) for part in reversed(element.children))
 
