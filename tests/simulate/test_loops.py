@@ -359,6 +359,10 @@ def test_a_gear_in_a_run_keeps_its_ratio():
     np.testing.assert_allclose(run.q[:, 1], -2.0 * run.q[:, 0] + 0.3, rtol=0.0, atol=1e-11)
     np.testing.assert_allclose(run.q[:, 2], 0.1 * run.q[:, 1], rtol=0.0, atol=1e-11)
     assert [gap.name for gap in run.audit.loop_gaps] == ["belt", "rack"]
+    found = LoopEquations(m).state([0.4, 0.1, 0.2], [1.0, 2.0, 3.0])  # in closed form, with nothing compiled
+    np.testing.assert_allclose(found.error, [0.1 + 2.0 * 0.4 - 0.3, 0.2 - 0.1 * 0.1], rtol=0.0, atol=1e-15)
+    np.testing.assert_allclose(found.rate, [2.0 + 2.0 * 1.0, 3.0 - 0.1 * 2.0], rtol=0.0, atol=1e-15)
+    np.testing.assert_allclose(found.J, [[2.0, 1.0, 0.0], [0.0, -0.1, 1.0]], rtol=0.0, atol=0.0)
     assert run.audit.energy_drift < 1e-9
 
 

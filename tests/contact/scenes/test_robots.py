@@ -266,6 +266,15 @@ def test_what_rests_at_a_stop_or_gives_all_it_can_needs_one_pass_a_step_also_whe
     fresh = made()
     fresh.step(fresh.start(state.q, state.v))
     assert min(passes(fresh)) > 1.0
+    # another state knows nothing of that rest, whether it begins a motion or goes on with one
+    start, there = ([0.5, 0.0, 0.3, *upright(*FAR)], np.zeros(21)), made()
+    begun = there.step(there.start(*start), 2)
+    wanted = there.step(begun).v, passes(there)
+    assert np.array_equal(sim.step(begun).v, wanted[0])
+    assert passes(sim) == wanted[1]
+    first, second = (there.run(state.q, state.v, duration=0.001) for _ in range(2))
+    assert np.array_equal(first.q, second.q)
+    assert np.array_equal(first.v, second.v)
 
 
 def test_joints_of_a_kind_share_what_their_drives_and_stops_do():
