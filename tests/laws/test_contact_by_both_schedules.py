@@ -63,7 +63,7 @@ def test_bricks_on_each_other_share_loads_and_keep_the_laws(seeds):
 
 
 @pytest.mark.parametrize(
-    ("surface", "enough", "missed", "most"), [(SOFT, 1e-8, 0, 1e-8), (TURNING, 1e-7, 30, 1e-5)], ids=["soft", "rolling"]
+    ("surface", "enough", "missed", "most"), [(SOFT, 1e-8, 0, 1e-8), (TURNING, 1e-7, 25, 1e-5)], ids=["soft", "rolling"]
 )
 def test_lists_solve_soft_points_and_moments_that_share_loads(surface, enough, missed, most):
     """Of 150, Newton's method alone leaves 1e-5 to 1e-1 m/s in 25 and 50. Which ones miss `enough` depends on the processor."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-MISSING = 65535  # the step of a number that is none
+MISSING = 65535  # the count of steps that stands for NaN
 
 
 def unpacked(text: str) -> dict[str, Any]:

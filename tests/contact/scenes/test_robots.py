@@ -272,6 +272,10 @@ def test_what_rests_at_a_stop_or_gives_all_it_can_needs_one_pass_a_step_also_whe
     wanted = there.step(begun).v, passes(there)
     assert np.array_equal(sim.step(begun).v, wanted[0])
     assert passes(sim) == wanted[1]
+    free = simulation(
+        beside(driven_arm(limit), *BRICKS), limits=False, integrator="semi_implicit_euler", inputs={"target": [0.5, 0.0]}
+    )
+    assert np.array_equal(free.step(state).q, free.step(free.restore(sim.save(state, tmp_path / "other.npz"))).q)
     first, second = (there.run(state.q, state.v, duration=0.001) for _ in range(2))
     assert np.array_equal(first.q, second.q)
     assert np.array_equal(first.v, second.v)

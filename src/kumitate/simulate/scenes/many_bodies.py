@@ -236,6 +236,7 @@ class SceneStepper(Stepper):
         rows = carried[LIST]
         self._steps.load(rows[rows[:, 2] == -1.0], begins=not carried["number"])
         settled, pieces = self.scene.bodies.robots.motions.settled, rows[rows[:, 2] == _PIECE]
+        pieces = pieces[np.isin(pieces[:, 0], [*self._steps.drives, *self._steps.holds])]  # a state may be of other stops
         settled[:] = 0.0
         settled[pieces[:, 0].astype(int)] = pieces[:, 3]
         rows = rows[rows[:, 2] >= 0.0]
